@@ -1,6 +1,5 @@
 /**
- * Compares the content of two items of equal size, wherever each lies: by checksums where a store keeps some,
- * else as it can be done.
+ * Compares the content of two items of equal size: by checksums where a store has them, else by reading both.
  */
 import type { ComparedBy } from '../../../api/events.ts';
 import type { LeasedMemory } from '../../../base/leased-memory.ts';
@@ -30,11 +29,11 @@ export interface ComparedContent {
   readonly result: 'same' | 'differs' | 'uncertain';
   readonly by: ComparedBy;
   readonly readBytes: number;
-  /** The first byte that is another one, where both sides were read. */
+  /** The first byte that differs, where both sides were read. */
   readonly differsAt?: number;
 }
 
-/** @throws `notFound` when one of them went away meanwhile, `io` when a file changed while it was read. */
+/** @throws `notFound` when one of them has disappeared, `io` when a file changed while it was read */
 export async function compareContent(
   sides: CompareSides,
   left: TreeItem,
@@ -77,7 +76,7 @@ async function open(sides: CompareSides, side: TreeSide, item: TreeItem): Promis
   return openRemoteSource({ store, key: side.pathOf(item.path), info, limit });
 }
 
-/** Up to here an MD5 costs less than a request; beyond, a quicker checksum may be kept at the store. */
+/** Up to this size an MD5 costs less than a request; above it the store may have a faster checksum. */
 const MD5_BYTES_MAX = 8 * 1024 * 1024;
 
 async function compareFile(
@@ -88,7 +87,7 @@ async function compareFile(
   const { memory, signal } = sides;
   const source = await openItemSource(local, file);
   try {
-    // What a listing tells is often enough; where it is not, the object is asked about.
+    // The listing is often enough. Otherwise a HEAD asks for the object's checksums.
     if (etagIsMd5(object.token) && source.sizeBytes <= MD5_BYTES_MAX) {
       const etag = {
         key: object.path,

@@ -1,11 +1,11 @@
-/** Which files a check looks at. */
+/** The filter of a check. */
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { CheckTreesRequest } from '../../../api/trees.ts';
 import { createTreeFilter, type TreeFilter } from '../../../model/tree-filter.ts';
 import { followLink } from '../../places/local-items.ts';
 import type { TreePair } from '../open-pair.ts';
 
-/** As asked for, without the report of this very check, which may lie in one of the folders. */
+/** The requested filter, without this check's own report, which may lie in one of the folders. */
 export function checkFilter(
   { filter, reportPath }: CheckTreesRequest,
   { destination, source }: TreePair,

@@ -18,7 +18,7 @@ async function check(more: Partial<CheckTreesRequest>, signal = new AbortControl
 }
 
 describe('The report of a check', () => {
-  it('says of every file what was told of it, and is one JSON document with the totals', async () => {
+  it('has every reported file, and is one JSON document with the totals', async () => {
     sandbox.write('left/same', 'same');
     sandbox.write('right/same', 'same');
     sandbox.write('left/other', 'left');
@@ -50,7 +50,7 @@ describe('The report of a check', () => {
     });
   });
 
-  it('is not held up by what a check of the same process number left that was killed', async () => {
+  it('is not blocked by what a killed check with the same process number left', async () => {
     for (const side of ['left', 'right']) sandbox.write(`${side}/a`, 'a');
     const reportPath = sandbox.path('report.json');
     sandbox.write(`report.json.${process.pid}.tmp`, '{"report":');
@@ -58,7 +58,7 @@ describe('The report of a check', () => {
     expect(JSON.parse(readFileSync(reportPath, 'utf8')).files).toHaveLength(1);
   });
 
-  it('of thousands of files is whole', async () => {
+  it('of thousands of files is complete', async () => {
     for (let at = 0; at < 2_500; at += 1) sandbox.write(`left/${at}`, '');
     mkdirSync(sandbox.path('right'));
     const reportPath = sandbox.path('report.json');
@@ -66,7 +66,7 @@ describe('The report of a check', () => {
     expect(JSON.parse(readFileSync(reportPath, 'utf8')).files).toHaveLength(2_500);
   });
 
-  it('of a check of nothing is a document as well', async () => {
+  it('of a check of no files is a document as well', async () => {
     mkdirSync(sandbox.path('left'));
     mkdirSync(sandbox.path('right'));
     const reportPath = sandbox.path('report.json');
@@ -74,7 +74,7 @@ describe('The report of a check', () => {
     expect(JSON.parse(readFileSync(reportPath, 'utf8'))).toMatchObject({ files: [], totals: { files: 0 } });
   });
 
-  it('of a check that was stopped is not written, and the one before it stays', async () => {
+  it('of a stopped check is not written, and the earlier one stays', async () => {
     sandbox.write('left/a', 'a');
     mkdirSync(sandbox.path('right'));
     const reportPath = sandbox.write('report.json', 'before');
@@ -83,7 +83,7 @@ describe('The report of a check', () => {
     expect(readdirSync(sandbox.folder).filter((name) => name.startsWith('report'))).toEqual(['report.json']);
   });
 
-  it('that cannot take its place says so, and leaves nothing behind', async () => {
+  it('that cannot be put in place fails with the path, and leaves nothing behind', async () => {
     sandbox.write('left/a', 'a');
     sandbox.write('right/a', 'a');
     sandbox.write('folder/in it', '');

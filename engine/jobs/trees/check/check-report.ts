@@ -1,7 +1,7 @@
 /**
- * The report of a check as one JSON document, written as it goes: an envelope that says what was compared and
- * when, one line for each file with how it was compared, and the totals. Whoever has the two places can
- * repeat it line by line.
+ * The report of a check as one JSON document, written as the check runs: what was compared and when, one line
+ * for each file with how it was compared, and the totals. Anyone who has the two places can repeat it line by
+ * line.
  */
 import { closeSync, openSync, renameSync } from 'node:fs';
 import { DrayError } from '../../../api/error.ts';
@@ -13,9 +13,9 @@ import type { TreePair } from '../open-pair.ts';
 
 export interface CheckReport {
   add(event: ComparedEvent): void;
-  /** Puts the report in its place. */
+  /** Moves the report into place. */
   finish(summary: CheckTreesSummary): void;
-  /** Of a check that did not finish nothing stays. Idempotent. */
+  /** Removes an unfinished report. Idempotent. */
   close(): void;
 }
 

@@ -14,7 +14,7 @@ const context = () => testContext(sandbox.folder, { environment: { DRAY_CACHE: s
 const sides = { source: { place: 'left' }, destination: { place: 'right' } };
 
 describe('a check of two folders', () => {
-  it('tells the first byte in which two files of one size differ', async () => {
+  it('reports the first byte in which two files of one size differ', async () => {
     const content = Buffer.alloc(3_000_000, 'a');
     sandbox.write('left/same', content);
     sandbox.write('right/same', content);
@@ -24,7 +24,7 @@ describe('a check of two folders', () => {
     sandbox.write('right/other', content);
     const told = context();
     expect(await checkTrees(told, sides)).toMatchObject({ same: 1, differing: 1 });
-    // Both are compared at once: either may be told first.
+    // Both are compared at once: either may be reported first.
     const compared = new Map(eventsOf(told, 'compared').map((event) => [event.path, event]));
     expect(compared.get('other')).toMatchObject({ result: 'differs', by: 'content', differsAt: 2_345_678 });
     expect(compared.get('same')).toMatchObject({ result: 'same', by: 'content' });
@@ -34,7 +34,7 @@ describe('a check of two folders', () => {
 });
 
 describe('symbolic links in a check', () => {
-  it('are compared by their targets with --links, told of and reported like files, and left out without', async () => {
+  it('are compared by their targets with --links, reported like files, and left out without', async () => {
     for (const side of ['left', 'right']) {
       sandbox.write(`${side}/file`, 'content');
       symlinkSync('file', sandbox.path(side, 'same'));
@@ -69,7 +69,7 @@ describe('symbolic links in a check', () => {
 });
 
 describe('a copy', () => {
-  it('goes on where one place at the destination cannot be looked at, and fails that file alone', async () => {
+  it('continues when one path of the destination cannot be read, and fails only that file', async () => {
     sandbox.write('left/circle/file', 'cannot go there');
     sandbox.write('left/plain', 'can');
     sandbox.path('right/x');

@@ -1,8 +1,7 @@
 /**
- * `dray check`: whether two places hold the same files with the same content, and for each file how that was
- * found out. Stores are asked for the checksums that they keep, local files are read; nothing is downloaded
- * unless that is asked for, nothing is changed, and the index is not consulted: what it says would prove
- * nothing to anybody else.
+ * `dray check`: whether two places have the same files with the same content, and for each file how that was
+ * found out. It asks stores for their checksums and reads local files. It downloads nothing unless asked to,
+ * changes nothing, and does not use the index, which would prove nothing to anyone else.
  */
 import { tmpdir } from 'node:os';
 import { DrayError } from '../../../api/error.ts';
@@ -34,7 +33,7 @@ import { type CompareSides, compareContent } from './check-content.ts';
 import { checkFilter } from './check-filter.ts';
 import { type CheckReport, openCheckReport } from './check-report.ts';
 
-/** Pairs under comparison at once. */
+/** Pairs compared at once. */
 const PAIRS_MAX = 256;
 
 export async function checkTrees(
@@ -61,7 +60,7 @@ export async function checkTrees(
   }
 }
 
-/** @throws `notFound`: a name mistyped is no difference. */
+/** @throws `notFound`, because a mistyped name is not a difference */
 function checkDestination({ destination, only }: TreePair): void {
   if (only || destination.kind === 'remote' || localPlaceKind(destination.root) === 'folder') return;
   const { root: path, text } = destination;
@@ -150,7 +149,7 @@ interface Check {
   readonly progress: Progress;
   readonly sides: CompareSides;
   readonly filter: TreeFilter;
-  /** The filter without its bounds of size and age: these are applied when both sides are known. */
+  /** The filter without its bounds of size and age, which apply once both sides are known. */
   readonly names: TreeFilter;
   tell(event: ComparedEvent): void;
 }
@@ -164,8 +163,8 @@ const TOTAL_OF = {
 } as const;
 
 /**
- * A store that lists in no order shows that by its first page, before anything was told: then both sides go
- * through a sort on disk. One that shows it later has changed its mind meanwhile.
+ * A store that lists in no order usually shows it on its first page, before anything was reported: then both
+ * sides go through a sort on disk. A later page out of order ends the check.
  */
 async function walkInOrder(check: Check): Promise<void> {
   try {
@@ -183,7 +182,7 @@ async function walkInOrder(check: Check): Promise<void> {
 }
 
 function disordered(cause: UnorderedListing): DrayError {
-  const message = `${cause.message} It did not from the beginning; run the check again.`;
+  const message = `${cause.message} It did so only after a while; run the check again.`;
   return new DrayError('remoteFailed', message, { cause });
 }
 
@@ -193,7 +192,7 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
   const source = pair.only ? one(pair.only) : somethingOf(check, items(check, pair.source, spills));
   const destination = pair.only ? await theOther(check, pair.only) : items(check, pair.destination, spills);
   const onFailed = (path: string, error: unknown) => failItem(check, path, error);
-  // A single file is compared whatever it is.
+  // A single file is compared whatever its size and age.
   const bounds = pair.only ? undefined : { ...pair, filter, signal: tasks.signal, onFailed };
   for await (const batch of mergeTrees(source, destination)) {
     const { extras, pairs } = bounds ? await withinBounds(batch, bounds) : batch;
@@ -222,7 +221,7 @@ function tellPlain(
   { path, sizeBytes, special }: TreeItem,
   result: ComparedEvent['result'],
 ): void {
-  // A link's target is its content, and all of a folder is that it is there.
+  // A link's target is its content, and an empty folder has nothing but its presence.
   const by: ComparedBy = special?.kind === 'link' ? 'content' : result === 'differs' ? 'sizes' : 'presence';
   check.tell({ type: 'compared', path, result, by, sizeBytes });
   check.progress.add(1, 0);
@@ -253,7 +252,7 @@ async function* one(item: TreeItem): AsyncGenerator<readonly TreeItem[]> {
   yield [item];
 }
 
-/** What lies at the destination under the single file's name. */
+/** The item of the destination with the single file's name. */
 async function theOther(check: Check, only: TreeItem): Promise<AsyncIterable<readonly TreeItem[]>> {
   const paths = [check.pair.destination.pathOf(only.path)];
   const filter = { ...createTreeFilter({}), paths };
@@ -267,7 +266,7 @@ function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncI
     ...options,
     filter: check.names,
     isUnordered: isSorted,
-    // Of files that are named, one that is not at the destination is a difference.
+    // A file of --files-from that the destination lacks is a difference.
     onFailed: (path, error) => {
       if (side === check.pair.source || error.code !== 'notFound') options.onFailed(path, error);
     },
@@ -275,9 +274,7 @@ function items(check: Check, side: TreeSide, spills: Spills | undefined): AsyncI
   return isSorted ? sortedItems(found, spills.sorter()) : found;
 }
 
-/**
- * A prefix under which nothing lies does not exist: that of a name mistyped nothing differs proves nothing.
- */
+/** Refuses a source without items, which is probably mistyped: finding no difference would prove nothing. */
 async function* somethingOf(
   { counts, filter, pair, tasks }: Check,
   found: AsyncIterable<readonly TreeItem[]>,
@@ -289,7 +286,7 @@ async function* somethingOf(
   }
   const { isBucketRoot, source } = pair;
   if (!isEmpty || counts.failed > 0 || source.kind === 'local' || isBucketRoot || filter.paths) return;
-  // It may be the filter that leaves nothing.
+  // The filter may be what leaves nothing.
   if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
   if (!(await isEmptyFolder(source, tasks.signal))) throw nothingThere(source.text);
 }

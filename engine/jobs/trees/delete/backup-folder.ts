@@ -1,4 +1,4 @@
-/** `--backup-dir`: what would be overwritten or deleted is kept there under its own path first. */
+/** `--backup-dir`: keeps what would be overwritten or deleted, under its own path. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
@@ -13,10 +13,7 @@ import type { TreeRun } from '../copy-run.ts';
 import { type LocalSide, type RemoteSide, sharesService } from '../sides.ts';
 
 export interface Backup {
-  /**
-   * Once it resolves, the item's present content is safe in the backup folder, over what an earlier run kept
-   * there.
-   */
+  /** Resolves when the item's present content is in the backup folder, over that of an earlier run. */
   keep(item: TreeItem): Promise<void>;
   close(): Promise<void>;
 }
@@ -44,7 +41,7 @@ export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, 
       if (copied) return;
       throw new DrayError(
         'unsupported',
-        `${store.address} cannot take backups: the store refuses to copy to it.`,
+        `${store.address} cannot store backups: it refuses to copy to that place.`,
         {
           data: { key: fromKey },
         },
@@ -57,7 +54,7 @@ export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, 
 export function createLocalBackup(destination: LocalSide, folder: string): Backup {
   return {
     async keep(item) {
-      // With nothing in it, a folder has nothing to keep.
+      // An empty folder has nothing to keep.
       if (item.special?.kind === 'folder') return;
       const from = join(destination.root, destination.pathOf(item.path));
       const to = join(folder, item.path);
@@ -75,16 +72,16 @@ export function createLocalBackup(destination: LocalSide, folder: string): Backu
   };
 }
 
-/** Makes a folder of the backup, and those above it, no more open than the folders that they stand for. */
+/** Makes a folder of the backup, and its parents, no more open than the folders that they mirror. */
 function makeFolderLike(from: string, to: string, levels: number): void {
   if (existsSync(to)) return;
   if (levels === 1) mkdirSync(dirname(to), { recursive: true });
   else makeFolderLike(dirname(from), dirname(to), levels - 1);
-  // Another item of the same folder may have come first.
+  // Another item of the same folder may have made it.
   mkdirSync(to, { mode: newFolderMode(from), recursive: true });
 }
 
-/** @throws `usage` when the folder is at another store or lies inside one of the trees. */
+/** @throws `usage` when the folder is at another store or lies inside one of the trees */
 export async function openBackup(
   run: TreeRun,
   request: PlaceRequest,
@@ -106,7 +103,7 @@ export async function openBackup(
     const { files } = store;
     const areOneMachine = files !== undefined && files.machine === destination.store.files?.machine;
     if (!areOneMachine && !sharesService(destination.store, store)) throw elsewhere(request.place);
-    // Of a single object the store's root is its folder, which may hold the backups as well.
+    // A single object's store is rooted at its parent folder, which may also contain the backups.
     if (!isSingle) {
       checkStoresApart([place, store], [to, destination.store]);
       if (source.kind === 'remote') checkStoresApart([place, store], [from, source.store]);
@@ -121,6 +118,6 @@ export async function openBackup(
 function elsewhere(place: string): DrayError {
   return new DrayError(
     'usage',
-    `--backup-dir ${place} has to be at the same store, or on the same machine, as the destination.`,
+    `--backup-dir ${place} must be at the same store, or on the same machine, as the destination.`,
   );
 }

@@ -1,7 +1,7 @@
 /**
- * What a sync cannot write because of something that the destination alone has: a file or a link where a
- * folder has to be, or what fills a folder where a file has to be. It waits, on disk, until all else has
- * arrived and that was deleted, and then it is tried again.
+ * Items that a sync cannot write because an extra of the destination is in the way: a file or link in a
+ * folder's place, or the content of a folder in a file's place. They wait on disk until everything else is
+ * copied and the extras are deleted, and are then tried again.
  */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,49 +17,49 @@ import { textOf } from '../spilled-items.ts';
 
 export interface LateItems {
   readonly isEmpty: boolean;
-  /** Each item of the source, in order. */
+  /** Call for each item of the source, in order. */
   meet(source: TreeItem): void;
-  /** Takes an item with what it failed with, if it is one that can wait. */
+  /** Takes an item that failed with `error`, if it is one that can wait. */
   take(item: TreeItem, error: unknown): boolean;
-  /** For a dry run, in which nothing fails: takes an item where a folder of this machine lies in its way. */
+  /** Takes an item with a local folder in its way. For a dry run, in which nothing fails. */
   foresee(item: TreeItem): boolean;
   /**
-   * Symbolic links of this machine's folders that are in the way of files. No walk lists them, and a sync has
-   * to delete them.
+   * Symbolic links in local folders that are in the way of files. The walk does not list them, and a sync
+   * must delete them.
    */
   unseen(): Iterable<TreeItem>;
-  /** Whether something waits for this item of the destination to go. */
+  /** Whether a waiting item needs this item of the destination to go. */
   isAwaited(extra: TreeItem): boolean;
   /**
-   * What waits for none of these, or for a folder that the source fills, has failed: whatever is in its way
+   * Fails the items that wait for none of these extras, or for a folder that the source fills: their obstacle
    * stays.
    */
   giveUpBut(extras: Iterable<TreeItem>): void;
   tryAgain(): Promise<void>;
-  /** Those that were not tried again have failed. */
+  /** Fails the items that were not tried again. */
   giveUp(): void;
 }
 
 interface LateItem {
   readonly item: TreeItem;
-  /** Any of these may be what is in the way: a store does not say which. */
+  /** Any of these may be in the way: a store does not say which. */
   readonly obstacles: readonly string[];
   readonly error: ErrorRecord;
 }
 
-/** What stands in the way of any more fails what goes there. */
+/** Above this many obstacles, further items fail at once. */
 const AWAITED_MAX = 100_000;
 const GATHERED_AT_ONCE = 1_000;
 const UNDER_WAY_MAX = 1_024;
 
-/** @param bring Brings an item to where nothing lies. */
+/** @param bring Copies an item to a free path. */
 export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise<void>): LateItems {
-  /** Paths at the destination: of a file, or, with a slash at its end, of a folder that has to be empty. */
+  /** Paths at the destination: of a file or, with a trailing slash, of a folder that must be empty. */
   const awaited = new Set<string>();
-  /** Folders at the destination, with a slash, that the source fills though it has a file of that name. */
+  /** Folders at the destination, with a slash, that the source fills although it has a file of that name. */
   const filled = new Set<string>();
   const isStore = run.source.kind === 'remote' && !run.source.store.files;
-  /** What the last item's path begins with, the longest last. */
+  /** The parent paths of the last item that are items themselves, longest last. */
   const above: string[] = [];
   let list: SpillList | undefined;
   let gathered: string[] = [];
@@ -101,7 +101,7 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       return awaited.size === 0;
     },
     meet({ path }) {
-      // Nowhere else do `a` and `a/b` lie side by side.
+      // Only stores can have both `a` and `a/b`.
       if (!isStore) return;
       while (above.length > 0 && !path.startsWith(above.at(-1)!)) above.pop();
       for (const file of above)
@@ -158,12 +158,12 @@ function isFilledFolder(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true && readdirSync(path).length > 0;
   } catch {
-    // The run itself says what is wrong there.
+    // The write itself reports the error.
     return false;
   }
 }
 
-/** All that this item of the destination may be in the way as: itself, or what fills a folder above it. */
+/** All obstacles that this item of the destination may be: itself, or the content of a folder above it. */
 function* obstaclesOf({ destination }: TreeRun, { path }: TreeItem): Generator<string> {
   const place = destination.pathOf(path);
   yield place;
@@ -171,7 +171,7 @@ function* obstaclesOf({ destination }: TreeRun, { path }: TreeItem): Generator<s
     yield place.slice(0, slash + 1);
 }
 
-/** None when it failed for another reason. */
+/** Empty when the item failed for another reason. */
 function obstaclesTo({ destination }: TreeRun, { path }: TreeItem, error: unknown): readonly string[] {
   if (!(error instanceof DrayError)) return [];
   const place = destination.pathOf(path);
@@ -186,10 +186,7 @@ function obstaclesTo({ destination }: TreeRun, { path }: TreeItem, error: unknow
   }
 }
 
-/**
- * The part of the way to the place that the error names: another machine does so by its own path, and an
- * object store not at all.
- */
+/** The parent path that the error names. A peer names it by its own path, and an object store not at all. */
 function namedAbove(destination: TreeRun['destination'], place: string, named: unknown): readonly string[] {
   const above: string[] = [];
   for (let slash = place.indexOf('/'); slash > 0; slash = place.indexOf('/', slash + 1))
@@ -200,8 +197,8 @@ function namedAbove(destination: TreeRun['destination'], place: string, named: u
 }
 
 /**
- * The links of a local folder, if all else in it is listed by the walk. None if the filter keeps anything
- * there: removing the links would not make way.
+ * The links of a local folder, if the walk lists everything else in it. None if the filter protects anything
+ * there: then removing the links would not clear the path.
  */
 function* linksAlone({ destination, filter, request }: TreeRun, place: string): Generator<TreeItem> {
   // Elsewhere links are items like any other.

@@ -1,7 +1,7 @@
 /**
- * What a sync deletes: gathered on disk while everything else is done, then, if nothing failed and it is not
- * too much, removed in one go. So a source that could not be read whole never empties its destination. What
- * something waits for goes before the rest.
+ * The deletions of a sync: collected on disk during the copy, then, if nothing failed and they are not too
+ * many, removed together. So an incompletely read source never empties its destination. Deletions that items
+ * wait for come first.
  */
 import { DrayError } from '../../../api/error.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
@@ -20,7 +20,8 @@ const GATHERED_AT_ONCE = 1_000;
 export interface Deletes {
   add(item: TreeItem): void;
   /**
-   * Deletes, or in a dry run tells what would be deleted. Throws `tooManyDeletes` before the first deletion.
+   * Deletes, or in a dry run reports what would be deleted. Throws `tooManyDeletes` before the first
+   * deletion.
    */
   carryOut(): Promise<void>;
 }
@@ -31,13 +32,13 @@ export function createDeletes(
     readonly mover: Mover;
     readonly backup: Backup | undefined;
     readonly late: LateItems | undefined;
-    /** Once it is clear that there is something to remove, and that it may be. */
+    /** Called once deletions are allowed and there is at least one. */
     readonly beforeFirst: () => Promise<void>;
   },
 ): Deletes {
   let spill: SpillList | undefined;
   let gathered: TreeItem[] = [];
-  /** The first folder that would lose what makes it a repository. */
+  /** The first folder that would lose its repository descriptor. */
   let repository: string | undefined;
   const flush = () => {
     if (gathered.length === 0) return;
@@ -86,10 +87,7 @@ function* itemsOf(run: TreeRun, list: SpillList): Generator<TreeItem> {
   }
 }
 
-/**
- * In a dry run what stands against it is told of, and what would be deleted but for a bound is listed all the
- * same.
- */
+/** A dry run reports what would stop the real run, and still lists what would be deleted. */
 function isAllowed(run: TreeRun, deletes: number, repository: string | undefined): boolean {
   const { counts, destination, request } = run;
   const { maxDelete } = request;
@@ -100,7 +98,7 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   }
   const { destinationFiles } = counts;
   if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
-  const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is meant, allow it with --max-delete ${deletes}.`;
+  const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is intended, allow it with --max-delete ${deletes}.`;
   stopRun(
     run,
     'tooManyDeletes',
@@ -117,25 +115,24 @@ function hasArrived({ context, counts, request }: TreeRun, deletes: number): boo
   if (counts.failed === 0) return true;
   const was = request.dryRun ? 'would be' : 'was';
   const nothing = counts.deletedFiles > 0 ? 'Nothing more' : 'Nothing';
-  const message = `${nothing} ${was} deleted at the destination, because ${counts.failed} files failed. Sync again when they are mended: ${deletes} files are to be deleted.`;
+  const message = `${nothing} ${was} deleted at the destination, because ${counts.failed} files failed. Fix the errors and sync again: ${deletes} files are to be deleted.`;
   if (!request.dryRun) throw new DrayError('partial', message, { data: { deletes } });
   context.emit({ type: 'warning', warning: 'nothingDeleted', message });
   return false;
 }
 
 /**
- * Only a bound that the user gave lets a repository go: mistaken for a folder, it would be lost with its
- * whole history.
+ * A repository is deleted only with an explicit bound: a mistyped place would lose it with its whole history.
  */
 function refuseRepository(run: TreeRun, deletes: number, repository: string): void {
   const { destination } = run;
   const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
-  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is meant, allow it with --max-delete ${deletes}.`;
+  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is intended, allow it with --max-delete ${deletes}.`;
   const data = { deletes, repository, path: repository };
   stopRun(run, 'deletesRepository', new DrayError('tooManyDeletes', message, { data }));
 }
 
-/** '' or ending in `/`; undefined when the path is no repository's descriptor. */
+/** '' or ending in `/`; undefined when the path is not a repository's descriptor. */
 function repositoryOf(path: string): string | undefined {
   const isDescriptor = path === DESCRIPTOR_KEY || path.endsWith(`/${DESCRIPTOR_KEY}`);
   return isDescriptor ? path.slice(0, -DESCRIPTOR_KEY.length) : undefined;

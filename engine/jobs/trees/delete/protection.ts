@@ -1,7 +1,4 @@
-/**
- * What `--immutable` and `--backup-dir` keep from being changed at the destination, or from being changed
- * without a trace.
- */
+/** Protects existing items of the destination with `--immutable` and `--backup-dir`. */
 import { DrayError } from '../../../api/error.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -13,15 +10,15 @@ export function refuseChange(run: TreeRun, { path }: TreeItem): void {
 }
 
 /**
- * Whether something lies in the item's place that no walk tells of, since it is no file (a link, a pipe): it
- * would be replaced without a word. Then the item has failed, and is told of.
+ * Whether the item's path is taken by something that the walk does not list (a link, a pipe), which the copy
+ * would replace without a trace. Then the item fails.
  */
 export function hidesWhatStays(run: TreeRun, { path }: TreeItem): boolean {
   const { destination, request } = run;
   if (destination.kind === 'remote' || !(request.immutable || request.backupDirectory)) return false;
   if (statLocal(destination.root, destination.pathOf(path)) !== 'other') return false;
   const why = request.immutable ? '--immutable forbids to change it' : '--backup-dir cannot keep it';
-  const message = `At the destination ${path} is no file, and ${why}.`;
+  const message = `At the destination ${path} is not a file, and ${why}.`;
   tellFailure(run, path, new DrayError('conflict', message, { data: { path } }));
   return true;
 }

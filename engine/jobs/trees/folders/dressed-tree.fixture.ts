@@ -1,4 +1,4 @@
-/** For tests: trees whose folders have modes and times of their own, here and at a server. */
+/** Trees for tests whose folders have modes and times of their own, here and at a server. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../../../peer/peer.fixture.ts';
@@ -8,20 +8,20 @@ import { createSandbox, type Sandbox, type TestContext, testContext } from '../.
 export const OLD_S = 1_500_000_000;
 
 export interface DressedTrees {
-  /** A new sandbox, and a server that offers its folder `offered`. */
+  /** Makes a new sandbox, and a server of its folder `offered`. */
   open(more?: Partial<ServeFolderOptions>): Promise<void>;
   close(): Promise<void>;
   context(): TestContext;
-  /** In the sandbox. */
+  /** A path in the sandbox. */
   path(...parts: readonly string[]): string;
   write(path: string, content: string): void;
-  /** Of the server. */
+  /** The server's port. */
   port(): number;
-  /** A place that it offers. */
+  /** A place at the server. */
   peer(path: string): { readonly place: string };
-  /** Gives a folder its mode and its time, in seconds since 1970. */
+  /** Sets a folder's mode and its time, in seconds since 1970. */
   dress(path: string, mode: number, atS: number): void;
-  /** A tree in the folder `from`: some forbid to write, one is empty. */
+  /** Makes a tree in the folder `from`: some folders forbid writing, one is empty. */
   plant(): void;
   /** Mode and time to the nanosecond of each folder, the tree's own under `.`. */
   foldersOf(path: string): Record<string, string>;

@@ -13,7 +13,7 @@ afterEach(() => trees.close());
 
 const here = (path: string) => ({ place: path });
 
-describe('a folder that is everybody\u2019s, or all that a peer offers', () => {
+describe('a world-writable folder, or the whole folder that a peer serves', () => {
   it('keeps its own mode and time when a tree is copied into it', async () => {
     plant();
     mkdirSync(trees.path('shared'));
@@ -29,8 +29,8 @@ describe('a folder that is everybody\u2019s, or all that a peer offers', () => {
   });
 });
 
-describe('a machine that tells only of empty folders', () => {
-  it('gets its files as ever, nothing is set in vain, and a second run finds nothing to do', async () => {
+describe('a peer that lists only empty folders', () => {
+  it('gets its files as always, no folder is set in vain, and a second run finds nothing to do', async () => {
     plant();
     await using older = await forwardWithout('folders=1');
     const there = { place: plainPlace(older.port, 'to') };
@@ -52,7 +52,7 @@ describe('a machine that tells only of empty folders', () => {
   });
 });
 
-/** The server's answers, but for a parameter that a machine of an earlier version would not know. */
+/** The server's answers to requests without a parameter that an older version would not know. */
 async function forwardWithout(parameter: string) {
   const forwarder = createServer((incoming, answer) => {
     const { headers, method, url = '' } = incoming;
@@ -76,7 +76,7 @@ async function forwardWithout(parameter: string) {
 }
 
 describe('an empty folder of the source', () => {
-  it('that holds something at a destination is empty there after one sync, with the right time', async () => {
+  it('that has content at the destination is empty there after one sync, with the right time', async () => {
     plant();
     const pair = { source: here('from'), destination: peer('to') };
     await copyTree(context(), pair);

@@ -17,8 +17,7 @@ const times = (told: TestContext) =>
   );
 
 /**
- * What each pair of kinds of places is called, where the copy lies, and what a run takes that finds nothing
- * to do.
+ * The name of each pair of places, the path of the copy, and the requests of a run that finds nothing to do.
  */
 const PAIRS = [
   ['a folder and a folder', here('from'), here('to'), 'to', 0],
@@ -44,7 +43,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
   const source = 'offered' in from ? 'offered/from' : 'from';
   const copy = (more: Partial<CopyRequest> = {}, told = context()) => copyTree(told, wish(more));
   const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, wish(more));
-  /** As at the source; between folders here, those that are empty do not travel. */
+  /** As at the source; between local folders, empty ones are not copied. */
   const expected = (): Readonly<Record<string, string | undefined>> => {
     const { empty, ...others } = foldersOf(source);
     return isLocal ? others : { ...others, empty };
@@ -61,12 +60,12 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(foldersOf(copied)).toEqual(expected());
     const again = await copy();
     expect(again).toMatchObject({ result: 'upToDate', touchedFolders: 0, requests: { lists } });
-    // A place of a peer may be a file: its source is asked about.
+    // A place at a peer may be a file, so one request asks for the source.
     expect(again.requests.total).toBe(lists + ('offered' in from ? 1 : 0));
     expect(foldersOf(copied)).toEqual(expected());
   });
 
-  it('alone are set together, told of, and foreseen by a dry run that sets none', async () => {
+  it('are set together and reported when only they differ, and a dry run forecasts them', async () => {
     await copy();
     const before = foldersOf(copied);
     dress(`${source}/a/c`, 0o755, OLD_S + 3.000_001);
@@ -86,7 +85,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(took).toBeLessThanOrEqual(2);
   });
 
-  it('are right again after files in them came, changed and went, also where they forbid to write', async () => {
+  it('are right after files in them came, changed and went, even where the folder forbids writing', async () => {
     await copy();
     chmodSync(trees.path(source, 'a/b'), 0o755);
     writeFileSync(trees.path(source, 'a/b/three'), 'new');
@@ -102,7 +101,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(await sync()).toMatchObject({ result: 'upToDate' });
   });
 
-  it('are right where a file changes further down, those above it as well', async () => {
+  it('are right for all folders above a changed file', async () => {
     await copy();
     trees.write(`${source}/a/c/three`, 'changed');
     dress(`${source}/a/c`, 0o711, OLD_S + 3.000_001);
@@ -112,7 +111,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(await copy()).toMatchObject({ result: 'upToDate' });
   });
 
-  it('are made right by the next run after one that was killed before it set them', async () => {
+  it('are repaired by the next run after a kill before they were set', async () => {
     await copy();
     for (const path of ['a/b', 'a', '.']) dress(`${copied}/${path}`, 0o755, OLD_S + 100);
     expect(await copy()).toMatchObject({ touchedFolders: 3, copiedFiles: 0, failed: 0 });
@@ -129,7 +128,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(foldersOf(copied)).toEqual({ ...expected(), 'a/own': own });
   });
 
-  it('follow what the filter lets through: those above it, and no others', async () => {
+  it('are set above the files that pass the filter, and nowhere else', async () => {
     await copy({ filter: { rules: ruled(['include', 'three'], ['exclude', '**']) } });
     const { '.': root, a, 'a/c': c } = foldersOf(source);
     expect(foldersOf(copied)).toEqual({ '.': root, a, 'a/c': c });
@@ -141,7 +140,7 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(await sync()).toMatchObject({ touchedFolders: 1 });
   });
 
-  it('come late where a sync refuses to delete, and with --max-delete the rest does', async () => {
+  it('are set at the end even when a sync refuses to delete, and --max-delete then does the rest', async () => {
     await copy();
     rmSync(trees.path(source, 'top'));
     trees.write(`${source}/a/c/four`, 'new');
@@ -153,12 +152,12 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(foldersOf(copied)).toEqual(expected());
   });
 
-  it('count as files do with --size-only, --update and --immutable', async () => {
+  it('follow --size-only, --update and --immutable as files do', async () => {
     await copy();
     dress(`${source}/a`, 0o700, OLD_S - 9);
     expect(await copy({ compare: 'sizeOnly' })).toMatchObject({ result: 'upToDate' });
     expect(await copy({ immutable: true })).toMatchObject({ result: 'upToDate' });
-    // Of two folders none is newer: that is about what is in them.
+    // --update compares files, not folders.
     expect(await copy({ update: true })).toMatchObject({ touchedFolders: 1 });
     dress(`${source}/a`, 0o755, OLD_S - 9);
     expect(await copy({ immutable: true })).toMatchObject({ result: 'upToDate' });
@@ -166,14 +165,14 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     expect(foldersOf(copied)).toEqual(expected());
   });
 
-  it('arrive without a look at the destination as well', async () => {
+  it('are set with --no-check-dest too', async () => {
     await copy();
     dress(`${copied}/a/c`, 0o700, OLD_S + 99);
     expect(await copy({ noCheckDestination: true })).toMatchObject({ failed: 0 });
     expect(foldersOf(copied)['a/c']).toEqual(expected()['a/c']);
   });
 
-  it('do not follow a link that lies in the place of a folder', async () => {
+  it('do not follow a link in the place of a folder', async () => {
     mkdirSync(trees.path('outside/c'), { recursive: true });
     dress('outside', 0o700, OLD_S);
     const before = foldersOf('outside');

@@ -3,8 +3,8 @@
  *
  * Each write in a folder changes its time, and its mode may forbid writing. So the walk only notes which
  * folders to set: new ones, those that differ, and those in which something is written or removed. They are
- * set when all else is done, a folder after everything in it. A run that is killed before leaves times that
- * differ, and the next run sets them.
+ * set at the end, each folder after everything in it. A run that is killed before leaves times that differ,
+ * and the next run sets them.
  *
  * Folders that only the destination has stay as they are. A source that knows folders lists the root first,
  * under ''. Without that row the source is an older peer, and no folder is set.
@@ -21,17 +21,17 @@ import { createFoldersMet, type FolderMet, type FoldersMet } from './open-folder
 
 export interface TreeFolders {
   beginBatch(): void;
-  /** Notes a folder of the source. Called before its content. */
+  /** Notes a folder of the source. Call it before its content. */
   enter(source: TreeItem, destination: TreeItem | undefined): void;
   /** Notes a folder that only the destination has. */
   enterExtra(extra: TreeItem): void;
-  /** An item that the filter lets through lies here, so the folders above it count. */
+  /** Marks the folders above an item that passes the filter, so that they are copied. */
   keepAbove(path: string): void;
   /** As `FoldersMet.holderOf`. */
   holderOf(path: string): FolderMet | undefined;
   /**
-   * Call before a write in the folder. The promise, if any, opens a folder whose mode forbids writing: wait
-   * for it.
+   * Call before a write in the folder. Wait for the promise, if any: it opens a folder whose mode forbids
+   * writing.
    */
   beforeWrite(holder: FolderMet): Promise<void> | undefined;
   /** This item of the destination will be removed at the end. */
@@ -49,19 +49,18 @@ export interface TreeFoldersOptions {
 }
 
 /**
- * The same time may differ by this much in two scans: two steps of a double that counts milliseconds since
- * 1970.
+ * Two scans may give the same time this far apart: two steps of a double that counts milliseconds since 1970.
  */
 const SCANNED_STEP_MS = 0.0005;
 /** The owner needs these bits to write and to remove. */
 const OPEN_BITS = 0o300;
-/** The bits that a shut folder gets until the end. */
+/** The bits of a closed folder while the run works in it. */
 const OWNER_BITS = 0o700;
-/** Set on folders that everybody may write in, such as `/tmp`. */
+/** Set on folders in which everybody may write, such as `/tmp`. */
 const STICKY = 0o1000;
 const OPENED_AT_ONCE = 500;
 
-/** Undefined where one side knows no folders. */
+/** Undefined when one side knows no folders. */
 export function createTreeFolders(run: TreeRun, options: TreeFoldersOptions): TreeFolders | undefined {
   if (!run.source.folders || !run.destination.folders) return undefined;
   return new Folders(run, options);
@@ -124,7 +123,7 @@ class Folders implements TreeFolders {
   }
 
   willRemove(path: string): void {
-    // A folder that becomes empty is removed as well, which changes the time of the one above.
+    // A folder that becomes empty is removed as well, which changes its parent's time.
     for (let at = this.holderOf(path); at; at = at.above) {
       if (at.source && !at.isKept) this.#keep(at);
       this.#change(at);
@@ -160,21 +159,18 @@ class Folders implements TreeFolders {
       for (const { isTold, path } of rows) {
         const error = failed.get(path);
         if (error?.data.errno === 'EPERM') theirs += 1;
-        // A file or a link lies in its place, which was told of with what could not be written below it.
+        // A file or a link is in its place, which the failed writes below it have reported.
         else if (error?.code === 'conflict' || error?.code === 'unsafePath') continue;
         else if (error) failItem(this.#run, nameOf(path), error);
         else if (isTold) this.#tell(path);
       }
     }
     if (theirs === 0) return;
-    const message = `${formatPlural(theirs, 'folder')} at ${this.#run.destination.text} cannot be given modes and times, as somebody else owns what is there.`;
+    const message = `${formatPlural(theirs, 'folder')} at ${this.#run.destination.text} cannot be given modes and times, because another user owns what is there.`;
     context.emit({ type: 'warning', warning: 'foldersOfOthers', message });
   }
 
-  /**
-   * Files of the destination were met and its own folder was not: it is a machine that tells only of empty
-   * folders.
-   */
+  /** The destination listed files but not its own folder: it is a peer that lists only empty folders. */
   #isOlder(): boolean {
     return !this.#met.root!.destination && !this.#options.isRootNew && this.#run.counts.destinationFiles > 0;
   }
@@ -182,12 +178,12 @@ class Folders implements TreeFolders {
   #isRootTheirs(there: TreeItem | undefined): boolean {
     const { destination, request } = this.#run;
     if (destination.kind === 'remote') return destination.store.files!.folders.isRootTheirs;
-    // What was not looked at may be anybody's.
+    // A destination that was not listed may belong to anybody.
     if (request.noCheckDestination && !this.#options.isRootNew) return true;
     return ((there?.mode ?? 0) & STICKY) !== 0;
   }
 
-  /** It and all above it travel; what is known of them by now is noted. */
+  /** The folder and its parents are copied; their noted state is written down. */
   #keep(folder: FolderMet): void {
     for (let at: FolderMet | undefined = folder; at && !at.isKept; at = at.above) {
       at.isKept = true;
@@ -203,9 +199,7 @@ class Folders implements TreeFolders {
     this.#note(folder);
   }
 
-  /**
-   * `--update` is about files and changes nothing here. Where times are not compared, only the mode counts.
-   */
+  /** `--update` compares files and has no effect here. When times are not compared, only the mode counts. */
   #differs(source: TreeItem, destination: TreeItem): boolean {
     const { compare = 'sizeAndTime' } = this.#run.request;
     if (this.#hasOtherMode(source, destination)) return true;
@@ -219,12 +213,12 @@ class Folders implements TreeFolders {
   }
 
   /**
-   * A folder whose content changes is reported by these changes, and by itself only if its mode differs as
+   * A folder with changed content is reported by these changes, and by itself only if its mode differs as
    * well.
    */
   #note({ destination, isChanged, isTheirs, path, source }: FolderMet): void {
     if (isTheirs || !source) return;
-    // What was there must never change.
+    // Existing items must never change.
     if (this.#run.request.immutable && destination) return;
     const isTold =
       destination !== undefined &&
@@ -259,7 +253,7 @@ class Folders implements TreeFolders {
   }
 }
 
-/** For people. */
+/** For messages. */
 function nameOf(path: string): string {
   return path === '' ? './' : path;
 }

@@ -1,6 +1,6 @@
 /**
- * What a folder's mode and time are at the source, and the way to set them at the destination: here, or at
- * another machine in batches.
+ * Reads a folder's mode and time at the source and sets them at the destination: here, or at a peer in
+ * batches.
  */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { type DrayError, fromErrorRecord, toDrayError } from '../../../api/error.ts';
@@ -16,11 +16,11 @@ import type { LocalSide, RemoteSide } from '../sides.ts';
 
 export interface FolderEnds {
   /**
-   * Gives them what they have at the source now, in this order. What is no folder there any more is left
-   * alone. Failures by path.
+   * Sets the source's current modes and times, in this order. Skips paths that are no longer folders.
+   * Failures by path.
    */
   set(paths: readonly string[]): Promise<ReadonlyMap<string, DrayError>>;
-  /** Gives a folder of the destination this mode. Many that are asked for at once go together. */
+  /** Gives a folder of the destination this mode. Calls made together share requests. */
   open(path: string, mode: number): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface Opening {
   readonly reject: (error: unknown) => void;
 }
 
-/** The longest paths of so many fit into one request. */
+/** This many paths fit into one request, however long they are. */
 const OPENED_AT_ONCE = 500;
 
 export function createFolderEnds(run: TreeRun): FolderEnds {
@@ -77,7 +77,7 @@ function readHere({ root }: LocalSide): ReadStates {
   return async (paths) =>
     paths.map((path) => {
       try {
-        // The root may be reached through a link: the user named it.
+        // The root may be a link, because the user named it.
         const stats =
           path === ''
             ? statSync(`${root}/`, { bigint: true })

@@ -20,7 +20,7 @@ const name = fc.stringMatching(/^[a-c\u00e4\u{1f600}\uffff-]{1,2}$/u);
 const path = fc.array(name, { maxLength: 4 }).map((names) => names.map((part) => `${part}/`).join(''));
 
 describe('noted folders', () => {
-  it('come once each, as they were noted last, what lies in a folder before it, wherever they are held (property)', () => {
+  it('come once each, with their last note, children before parents, in memory and on disk (property)', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(path, fc.boolean()), { maxLength: 60 }),
@@ -38,7 +38,7 @@ describe('noted folders', () => {
     );
   });
 
-  it('of more than a page come in pages, none missing', () => {
+  it('come in pages without losing any', () => {
     const paths = Array.from({ length: 2_345 }, (_, at) => `${String(at).padStart(5, '0')}/`);
     const notes = createFolderNotes(() => spills.paths(), { heldMax: 100 });
     for (const each of paths) notes.add(each, false);

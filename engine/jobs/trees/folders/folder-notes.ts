@@ -1,22 +1,22 @@
-/** The folders that a run has to set in the end, each once: a few in memory, millions in a file. */
+/** The folders that a run must set at the end, each once: a few in memory, millions in a file. */
 import type { SpilledPaths } from '../../../index/tree-spill.ts';
 import { comparePaths } from '../../../model/entry.ts';
 
 export interface NotedFolder {
   readonly path: string;
-  /** That it is set is told of. */
+  /** Reports this folder as changed. */
   readonly isTold: boolean;
 }
 
 export interface FolderNotes {
-  /** The last one of a path counts. */
+  /** The last note of a path counts. */
   add(path: string, isTold: boolean): void;
-  /** Pages of some hundreds, folders before the ones they lie in. */
+  /** Pages of some hundreds, children before their parents. */
   descending(): Generator<readonly NotedFolder[]>;
 }
 
 const HELD_MAX = 10_000;
-/** The longest paths of so many fit into one request. */
+/** This many paths fit into one request, however long they are. */
 const PAGE = 500;
 
 export function createFolderNotes(

@@ -7,14 +7,14 @@ const name = fc.constantFrom('a', 'a-b', 'b', '\u00e4');
 const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => names.join('/'));
 
 describe('the folders of a walk', () => {
-  it('are found from each item that lies in them, however the walk is cut into batches (property)', () => {
+  it('are found from each item in them, however the walk is cut into batches (property)', () => {
     fc.assert(
       fc.property(fc.uniqueArray(path, { maxLength: 40 }), fc.infiniteStream(fc.nat(5)), (files, cuts) => {
         const folders = new Set(['']);
         for (const file of files)
           for (let slash = file.indexOf('/'); slash > 0; slash = file.indexOf('/', slash + 1))
             folders.add(file.slice(0, slash + 1));
-        // A name may stand for a file and a folder here: their paths differ.
+        // A file and a folder may have the same name here: their paths differ.
         const walk = [...folders, ...files].sort(comparePaths);
         const met = createFoldersMet();
         for (const item of walk) {

@@ -1,6 +1,5 @@
 /**
- * The folders that a walk over two trees meets. Of those that it has left nothing is held: memory stays flat
- * at any number of them.
+ * The folders of a walk over two trees. It forgets folders that the walk has left, so that memory stays flat.
  */
 import { comparePaths } from '../../../model/entry.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -9,32 +8,32 @@ export interface FolderMet {
   /** '' or ends in `/`. */
   readonly path: string;
   readonly above: FolderMet | undefined;
-  /** Absent: the destination alone has it. */
+  /** Absent: only the destination has it. */
   readonly source: TreeItem | undefined;
   readonly destination: TreeItem | undefined;
-  /** Nobody's business to set. */
+  /** Another user's folder, which is never set. */
   readonly isTheirs: boolean;
-  /** Something that travels lies in it, or it travels for its own sake. */
+  /** It is copied itself, or has something that is. */
   isKept: boolean;
   /** Something in it is written or removed. */
   isChanged: boolean;
-  /** Before what lies in it is removed. */
+  /** It must be opened before its content is removed. */
   isToBeOpened: boolean;
   opened?: Promise<void>;
 }
 
 export interface FoldersMet {
   readonly root: FolderMet | undefined;
-  /** Before each batch: what is known reaches no further back than to the folders that the walk is in. */
+  /** Call before each batch. Only the folders around the walk's position are kept from earlier batches. */
   beginBatch(): void;
   meet(folder: Pick<FolderMet, 'destination' | 'isTheirs' | 'path' | 'source'>): FolderMet;
-  /** The folder that the item lies in, or the nearest one above that was met. Of this batch's items alone. */
+  /** The folder of the item, or the nearest one above it that was met. Only for this batch's items. */
   holderOf(path: string): FolderMet | undefined;
 }
 
 export function createFoldersMet(): FoldersMet {
   let met = new Map<string, FolderMet>();
-  /** The greatest path of them: all that the walk is still in lie above it. */
+  /** The greatest of these paths: the walk's position is in this folder and those above it. */
   let last: FolderMet | undefined;
   let root: FolderMet | undefined;
 

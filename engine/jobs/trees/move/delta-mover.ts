@@ -1,11 +1,11 @@
 /**
- * A file that lies at both ends and differs, between machines: only the blocks that differ travel. A new file
- * is made beside the old one, each block of it known to be right, and renamed over it.
+ * Sends a file that differs between two machines by its changed blocks only. The new file is made beside the
+ * old one, each of its blocks verified, and renamed over it.
  *
- * A file with holes goes the same way, also when nothing lies there: zeros do not travel, and what is a hole
- * stays one.
+ * A sparse file is sent the same way even if the destination has no old file: zeros are not sent, and holes
+ * stay holes.
  *
- * Where that cannot be (an older peer, an old file that may not be read), the caller sends the whole file.
+ * When that is impossible (an older peer, an unreadable old file), the caller sends the whole file.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -35,11 +35,11 @@ import type { ForeseenDelta, Moved } from './mover.ts';
 
 export interface DeltaMover {
   /**
-   * Undefined when the whole file has to travel; what was tried is undone and counted then.
-   * @param hint `isSparse`: of a source at a peer, which said so. Here it is looked at.
+   * Undefined when the whole file has to be sent; the attempt is undone and its bytes are counted.
+   * @param hint `isSparse`: for a source at a peer, as the peer reported it. A local source is checked here.
    */
   move(item: TreeItem, over: TreeItem | undefined, hint?: SparseHint): Promise<Moved | undefined>;
-  /** What `move` would send. Both ends are read for it. */
+  /** What `move` would send. Reads both ends. */
   foresee(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   close(): Promise<void>;
 }
@@ -48,24 +48,24 @@ export interface SparseHint {
   readonly isSparse?: boolean;
 }
 
-/** @param writer Of a destination here; undefined at a peer, which has its own. */
+/** @param writer Of a local destination; undefined at a peer, which has its own. */
 export type OpenDeltaMover = (writer: FileMaking | undefined) => DeltaMover | undefined;
 
 type FileMaking = Pick<TreeWriter, 'makeFolder' | 'newTemporary'>;
 
 /**
- * From here on a delta of which a tenth changed takes less CPU time at both ends together than the whole
+ * From this size on, a delta with a tenth changed takes less CPU time at both ends together than the whole
  * file, even over a loopback (measured: 0.85 of it, at 1 MiB and at 2 MiB).
  */
 const DELTA_BYTES_MIN = 1024 * 1024;
-/** An old file of less than this share of the new one saves less than what signing costs. */
+/** With an old file below this share of the new one, a delta saves less than its digests cost. */
 const OLD_SHARE_MIN = 1 / 8;
 const BLOCK_BYTES = 64 * 1024;
-/** Files under way at once, and segments of each. */
+/** Files in flight, and segments of each. */
 const FILES_OPEN_MAX = 8;
 const SEGMENTS_AT_ONCE = 4;
 
-/** What the whole file would fail of too, or would be no answer to. */
+/** Errors that the whole file would meet too, or that sending it would not answer. */
 const NO_REASON_FOR_WHOLE: ReadonlySet<ErrorCode> = new Set([
   'aborted',
   'diskFull',
@@ -75,7 +75,7 @@ const NO_REASON_FOR_WHOLE: ReadonlySet<ErrorCode> = new Set([
   'unreachable',
 ]);
 
-/** Undefined where no such delta can be: with a store, within this machine, or when it is not wanted. */
+/** Undefined when no delta is possible: with a store, within this machine, or when it is turned off. */
 export function createDeltaMover(run: TreeRun, writer: FileMaking | undefined): DeltaMover | undefined {
   const { destination, request, source } = run;
   const sides = [source, destination];
@@ -84,7 +84,7 @@ export function createDeltaMover(run: TreeRun, writer: FileMaking | undefined): 
   if (request.delta === false || !isBetweenMachines || !areFiles) return undefined;
   const open = new Budget(FILES_OPEN_MAX);
   const { signal } = run.tasks;
-  // One for the run: threads that change to another seed begin anew.
+  // One seed for the run: threads that change seeds start over.
   const seed = randomBytes(8).readBigUInt64BE();
   const signature: BlockSignature = { hash: 'xxh3', seed, blockBytes: BLOCK_BYTES };
   let threads: BlockThreads | undefined;
@@ -92,7 +92,7 @@ export function createDeltaMover(run: TreeRun, writer: FileMaking | undefined): 
     threads ??= openBlockThreads({ threads: availableParallelism(), signal });
     return threads;
   };
-  // Turned off by the first peer that has no deltas: it will have none for the next file.
+  // Turned off by the first answer of a peer without deltas.
   let isKnown = true;
 
   async function attempt(
@@ -139,7 +139,7 @@ function isAlike(item: TreeItem, over: TreeItem | undefined): boolean {
   return over !== undefined && over.sizeBytes >= Math.max(DELTA_BYTES_MIN, item.sizeBytes * OLD_SHARE_MIN);
 }
 
-/** Holes need not travel, whatever lies at the destination. */
+/** Holes need not be sent, whatever the destination has. */
 function isSparseHere({ source }: TreeRun, { path }: TreeItem): boolean {
   return source.kind === 'local' && isSparseFile(join(source.root, source.pathOf(path)));
 }
@@ -238,7 +238,7 @@ async function openTarget(
   const mode = travellingMode(source.mode, run.request);
   const at = destination.pathOf(path);
   if (destination.kind === 'local') {
-    // Refuses a path that leads out, and one that goes through a link.
+    // Refuses a path that leads out, and one through a link.
     if (!isDryRun && parentOf(at) !== '') writer!.makeFolder(`${parentOf(at)}/`);
     return openLocalDeltaTarget({
       path: join(destination.root, at),
@@ -260,7 +260,7 @@ async function openTarget(
   return limitedTarget(opened, destination.limit);
 }
 
-/** Requests of deltas and all others share the link. */
+/** Delta requests count in the same limit as all others. */
 function limitedSource(source: DeltaFile, limit: AdaptiveLimit): DeltaFile {
   return {
     ...source,

@@ -1,4 +1,4 @@
-/** Stands where a mover stands, and moves nothing. */
+/** The mover of a dry run. It moves nothing. */
 import assert from 'node:assert';
 import type { DeltaMover } from './delta-mover.ts';
 import type { Mover } from './mover.ts';

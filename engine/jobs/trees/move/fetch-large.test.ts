@@ -32,7 +32,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 /** What the last run had written and noted. */
 let fetchedBytes = 0;
 
-/** One run of its own. `before` is called before each range is read. */
+/** A new run. `before` is called before each range is read. */
 async function run(before: (start: number, stop: AbortController) => Promise<void> | void = () => {}) {
   const stop = new AbortController();
   fetchedBytes = 0;
@@ -70,13 +70,13 @@ const isArrived = (wanted: Uint8Array = content) =>
   sha256(readFileSync(join(root, 'folder/large.bin'))) === sha256(wanted);
 
 describe('fetchLarge', () => {
-  it('brings an object whole and leaves nothing else behind', async () => {
+  it('fetches a whole object and leaves no other file behind', async () => {
     expect((await run()).receivedBytes).toBe(SIZE_BYTES);
     expect(isArrived()).toBe(true);
     expect(readdirSync(root)).toEqual(['folder']);
   });
 
-  it.each(['stopped', 'cut off'])('goes on after it was %s, with what is missing', async (end) => {
+  it.each(['stopped', 'cut off'])('resumes after it was %s, with the missing ranges', async (end) => {
     const broken = run(async (start, stop) => {
       if (start < 40 * MIB) return;
       while (fetchedBytes < 24 * MIB) await new Promise(setImmediate);
@@ -90,7 +90,7 @@ describe('fetchLarge', () => {
     expect(readdirSync(root)).toEqual(['folder']);
   });
 
-  it('begins anew when the object is another one by then', async () => {
+  it('starts over when the object has been replaced', async () => {
     const cut = (start: number) => {
       if (start >= 40 * MIB) throw new DrayError('unreachable', 'Gone.');
     };

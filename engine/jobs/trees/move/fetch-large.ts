@@ -1,6 +1,6 @@
 /**
- * A large object on its way to a local file. What a run that was stopped or killed had fetched is kept beside
- * the destination for a week, and the next run goes on from it, as long as the object is the same.
+ * Fetches a large object into a local file. The bytes of a stopped or killed run are kept beside the
+ * destination for a week, and the next run resumes from them if the object is still the same.
  */
 import { type ErrorCode, toDrayError } from '../../../api/error.ts';
 import type { FileMeta, TreeWriter, WrittenStat } from '../../../files/write/tree-writer-types.ts';
@@ -8,10 +8,10 @@ import { downloadInRanges, type RangesDownload } from '../../../transfer/downloa
 import { rangeBytesFor } from '../../../transfer/download/fetch-ranges.ts';
 import { openRangeJournal } from '../../../transfer/download/range-journal.ts';
 
-/** Smaller ones begin anew: at most so much is fetched twice of each file that was under way. */
+/** Smaller files start over: for each file in flight at most this much is fetched twice. */
 const KEPT_BYTES_MIN = 64 * 1024 * 1024;
 
-/** What was fetched is of no use after these, or takes the room that is missing. */
+/** After these errors the fetched bytes are useless, or take up the missing room. */
 const FOR_NOTHING: ReadonlySet<ErrorCode> = new Set(['damaged', 'io', 'diskFull', 'conflict', 'unsafePath']);
 
 export interface LargeFetch {
@@ -20,7 +20,7 @@ export interface LargeFetch {
   readonly download: Omit<RangesDownload, 'journal' | 'rangeBytes' | 'sink'>;
 }
 
-/** @throws As `downloadInRanges` and the writer; nothing is in place then. */
+/** @throws As `downloadInRanges` and the writer; then nothing is in place. */
 export async function fetchLarge({ download, meta, writer }: LargeFetch): Promise<{
   readonly stat: WrittenStat;
   readonly receivedBytes: number;
@@ -37,7 +37,7 @@ export async function fetchLarge({ download, meta, writer }: LargeFetch): Promis
     try {
       const request = { ...download, rangeBytes, sink: file };
       const { receivedBytes } = await downloadInRanges(journal ? { ...request, journal } : request);
-      // Where files that are open cannot be removed, its notes have to be closed first.
+      // Some systems cannot remove open files, so the journal is closed first.
       await journal?.close();
       return { stat: await file.commit(), receivedBytes };
     } finally {

@@ -1,15 +1,17 @@
-/** Gathers small tasks into batches: one goes when it is full, or when nothing more has come for a moment. */
+/**
+ * Gathers small tasks into batches. A batch is sent when it is full, or when no task has come for a moment.
+ */
 
 export interface Gathering<Task> {
   add(task: Task, sizeBytes: number): void;
-  /** Sends what waits. */
+  /** Sends the waiting tasks. */
   flush(): void;
 }
 
 export interface GatheringOptions<Task> {
   readonly tasksMax: number;
   readonly bytesMax: number;
-  /** Must not throw: what becomes of a task is its own to tell. */
+  /** Must not throw: each task reports its own result. */
   readonly send: (batch: readonly Task[], sizeBytes: number) => void;
 }
 

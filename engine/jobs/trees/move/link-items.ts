@@ -8,12 +8,12 @@ import type { TreeItem } from '../../../model/tree-item.ts';
 import type { ObjectSource } from '../../../transfer/upload/object-source.ts';
 import type { LocalSide, TreeSide } from '../sides.ts';
 
-/** A link whose object's name has a suffix that its own has not. */
+/** Whether the item is a link: its object's name has a suffix that its own path lacks. */
 export function isLinkItem(side: TreeSide, { path }: Pick<TreeItem, 'path'>): boolean {
   return side.kind === 'local' && path.endsWith(LINK_SUFFIX) && side.pathOf(path) !== path;
 }
 
-/** The file's content, or a link's target. @throws DrayError `io` as readers of files do. */
+/** The file's content, or a link's target. @throws DrayError `io`, as readers of files do */
 export async function openItemSource(side: LocalSide, item: TreeItem): Promise<ObjectSource> {
   const path = join(side.root, side.pathOf(item.path));
   if (!isLinkItem(side, item)) return openFileSource(path);

@@ -1,6 +1,7 @@
 /**
- * From a store to a store. Of one service, the store copies by itself and nothing travels. Between two, what
- * one request reads is written by the next at once: no disk, and no more memory than what is in flight.
+ * From a store to a store. Within one service the store itself copies, and no bytes pass through this
+ * machine. Between two, the bytes of one request are written by the next at once: no disk, and no more memory
+ * than what is in flight.
  */
 import { Budget } from '../../../base/budget.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
@@ -22,8 +23,8 @@ import { createPassBatches } from './pass-batches.ts';
 
 const LARGE_OBJECTS_OPEN_MAX = 8;
 /**
- * So many objects that travel though the store would not copy them, and none that it copied: it will copy
- * none, as of another account's bucket.
+ * After this many objects that could be sent but not copied by the store, and none that it copied, the store
+ * is not asked again: for example, the bucket belongs to another account.
  */
 const REFUSALS_MAX = 8;
 
@@ -58,7 +59,7 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
         return copied;
       }
       const passed = await pass(item, over);
-      // What cannot be read either (it is archived, or has a key of its own) says nothing of the others.
+      // An object that cannot be read either (archived, or with its own key) says nothing about the others.
       refusals += 1;
       return passed;
     },
@@ -149,7 +150,7 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
   const { signal } = run.tasks;
   const info = await headObject(run.source, item.path, signal);
   if (!info) throw vanished(item.path);
-  // Another object than the one that was listed, maybe an empty one, which has no parts.
+  // The object was replaced since it was listed, maybe by an empty one, which has no parts.
   if (info.sizeBytes <= WHOLE_BYTES_MAX)
     return passWhole(run, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
   const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;

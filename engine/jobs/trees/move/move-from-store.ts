@@ -1,6 +1,6 @@
 /**
- * From a store to a local folder. Each file is verified before it takes its place, and a place holds its old
- * or its new content.
+ * From a store to a local folder. Each file is verified before it gets its name, so a name always has old or
+ * new content.
  */
 
 import { availableParallelism } from 'node:os';
@@ -36,9 +36,9 @@ import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './writ
 type DownloadRun = TreeRun<RemoteSide, LocalSide>;
 
 const LARGE_FILES_OPEN_MAX = 16;
-/** With so many large files under way, each over one connection, the way is full in most networks. */
+/** This many large files, each over one connection, saturate most networks. */
 const MANY_FILES = 8;
-/** Until so much is fetched in ranges, a digest here costs less than the start of a thread for it. */
+/** Until this much is fetched in ranges, a digest in this thread costs less than starting another one. */
 const DIGESTED_HERE_BYTES = 32 * 1024 * 1024;
 
 export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMover): Promise<Mover> {
@@ -50,8 +50,8 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
     temporaryFolder: join(root, TEMPORARY_FOLDER_NAME),
     isTemporaryFolderOwn: true,
     unsyncedNote: run.runNote,
-    // This thread has its own hands full with receiving and checking: with one more than there are cores, 1
-    // GB took twice the CPU.
+    // This thread is busy receiving and checking. With one more thread than cores, 1 GB took twice the CPU
+    // time.
     threads: Math.max(1, availableParallelism() - 1),
     signal,
   });
@@ -113,7 +113,7 @@ interface Parts {
   readonly batches: WriteBatches;
   readonly open: Budget;
   readonly digests: DigestThreads;
-  /** Of all files fetched in ranges, until now. */
+  /** Total of all files fetched in ranges so far. */
   rangedBytes: number;
 }
 
@@ -197,7 +197,7 @@ async function fetchInRanges(
   try {
     const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
     if (!info) throw vanished(item.path);
-    // Another object than the one that was listed, maybe an empty one, which has no ranges.
+    // The object was replaced since it was listed, maybe by an empty one, which has no ranges.
     if (info.sizeBytes <= WHOLE_BYTES_MAX)
       return await fetchWhole(run, parts, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
     const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
@@ -221,7 +221,7 @@ async function fetchInRanges(
       openDigest: parts.rangedBytes > DIGESTED_HERE_BYTES ? parts.digests.open : openDigest,
       signal,
       onProgress,
-      // Another machine's folder checks each range on its own, and serves those as cheaply.
+      // A peer's folder verifies each range by itself, and serves ranges as cheaply.
       ...(store.files ? {} : { isOneOfMany }),
     };
     const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
@@ -231,13 +231,13 @@ async function fetchInRanges(
   }
 }
 
-/** Only a peer's files have one: an object's metadata may be anybody's. */
+/** Only a peer's file has a mode: an object's metadata may come from anybody. */
 function modeOf({ request, source }: DownloadRun, { metadata }: ObjectInfo): { readonly mode?: number } {
   const text = source.store.files ? metadata?.[MODE_METADATA] : undefined;
   return text === undefined ? {} : travelling(Number.parseInt(text, 8), request);
 }
 
-/** When the content was last changed, or, if nobody said, when it was stored. */
+/** When the content last changed or, if that is unknown, when it was stored. */
 function mtimeOf(info: ObjectInfo): bigint {
   return mtimeOfObject(info) ?? BigInt(Math.round(info.modifiedMs)) * 1_000_000n;
 }

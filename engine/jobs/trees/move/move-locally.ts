@@ -82,7 +82,7 @@ function copyLink({ destination, source }: LocalRun, writer: TreeWriter, item: T
   };
 }
 
-/** Never through a link: the writer sees to that. */
+/** Never through a link: the writer refuses that. */
 function makeParent(writer: TreeWriter, path: string): void {
   const slash = path.lastIndexOf('/');
   if (slash > 0) writer.makeFolder(path.slice(0, slash));

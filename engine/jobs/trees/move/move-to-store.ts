@@ -20,11 +20,11 @@ import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import { createSendBatches, type FileContent } from './send-batches.ts';
 
-/** Objects of less are sent whole: finding out what is the same in them costs as much. */
+/** Smaller objects are sent whole: finding equal blocks in them costs as much. */
 const DELTA_BYTES_MIN = 64 * 1024 * 1024;
-/** Small files need no lease: their bytes live as long as their request. */
+/** Smaller files need no lease: their bytes live as long as their request. */
 const LEASED_BYTES_MIN = 64 * 1024;
-/** A few at a time, so that each gets done: what a killed run leaves half done is then little. */
+/** A few at a time, so that a killed run leaves few files unfinished. */
 const LARGE_FILES_OPEN_MAX = 8;
 
 type UploadRun = TreeRun<LocalSide, RemoteSide>;
@@ -79,7 +79,7 @@ async function putFile(run: UploadRun, item: TreeItem): Promise<Moved> {
   const { signal } = run.tasks;
   const lease = item.sizeBytes < LEASED_BYTES_MIN ? undefined : await run.memory.take(item.sizeBytes, signal);
   try {
-    // Read when its turn comes, so that no more bytes are held than are in flight.
+    // Read inside the limit, so that memory has no more bytes than those in flight.
     return await limit.run(
       async () => {
         const { bytes, mode, stat } = readItem(run, item, lease?.bytes);
@@ -113,7 +113,7 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
   const key = destination.pathOf(item.path);
   const source = await openFileSource(sourcePath(run, item));
   try {
-    // It was cut short since it was listed, maybe to nothing, which has no parts.
+    // The file became shorter since it was listed, maybe empty, and an empty file has no parts.
     if (source.sizeBytes <= ONE_PUT_BYTES)
       return await putFile(run, { ...item, sizeBytes: source.sizeBytes });
     const { index } = knowledge;
@@ -152,7 +152,7 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
   }
 }
 
-/** What is known of the blocks of the object that lies there: from the index, or from the store. */
+/** The known block digests of the existing object: from the index, or from the store. */
 async function previousObject(
   run: UploadRun,
   item: TreeItem,
@@ -177,7 +177,7 @@ async function previousObject(
   return info && previousFromParts(store, key, info, { signal: run.tasks.signal });
 }
 
-/** Files of another machine have one; objects do not. */
+/** A peer's files have a mode; objects do not. */
 function modeFor({ destination, request }: UploadRun, mode: number | undefined): { readonly mode?: number } {
   return destination.store.files ? travelling(mode, request) : {};
 }

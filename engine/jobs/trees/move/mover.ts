@@ -1,88 +1,82 @@
-/** What one pair of kinds of places has to know to bring an item across; one implementation for each pair. */
+/** Moves items for one pair of kinds of places; each pair has its own implementation. */
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { FileTouch } from '../../../remotes/file-face.ts';
 
 export interface Mover {
-  /** Brings the item's content across and puts it in its place, verified; `over` is what lies there now. */
+  /** Moves the item's content and puts it in place, verified; `over` is the item that it replaces. */
   move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
-  /** Where small items go many to a request. */
+  /** Present where many small items share a request. */
   readonly small?: SmallMover;
   /**
-   * Gives what lies at the destination, whose content is equal, the source's modification time or its mode,
-   * or both.
+   * Gives the destination's item, whose content is equal, the source's modification time, its mode, or both.
    */
   touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
-  /**
-   * What `move` would send where that is less than the whole of it; undefined: all of it. Changes nothing.
-   */
+  /** What `move` would send, if that is less than the whole item; otherwise undefined. Changes nothing. */
   foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
-  /** Removes items of the destination; tells of each that could not be, by its path. */
+  /** Removes items of the destination. Reports each failure by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;
-  /**
-   * For folders, here or at a peer: brings all files moved so far to the disk. Only then may they be
-   * remembered.
-   */
+  /** For folders, here or at a peer: syncs all files moved so far. Only then may they be remembered. */
   sync?(): Promise<void>;
-  /** Waits for work under way. Idempotent. */
+  /** Waits for running work. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * As `move` does, without a promise for each of many thousands, which would cost more than the rest of what
- * is done here for a file.
+ * Like `move`, but non-blocking: a promise for each of thousands of items would cost more than all other work
+ * on them.
  */
 export interface SmallMover {
   takes(item: TreeItem): boolean;
   move(small: SmallMove): void;
-  /** Sends what waits for others to go with. */
+  /** Sends waiting items. */
   flush(): void;
 }
 
 export interface SmallMove {
   readonly item: TreeItem;
   readonly over: TreeItem | undefined;
-  /** Of this item and of any others: one of the two is called, once. Neither throws. */
+  /** For any item: one of the two is called, once. Neither throws. */
   readonly told: {
     moved(small: SmallMove, moved: Moved): void;
     failed(small: SmallMove, error: unknown): void;
   };
 }
 
-/** Of a block delta. */
+/** What a block delta would send. */
 export interface ForeseenDelta {
   readonly sentBytes: number;
-  /** Calls that would carry them. */
+  /** Requests that would carry them. */
   readonly batches: number;
   readonly segments: number;
 }
 
-/** What the two sides hold now, for the index; '' where nothing vouches. */
+/** The tokens of both sides now, for the index; '' where there is none. */
 export interface Pair {
   readonly sourceToken: string;
   readonly destinationToken: string;
 }
 
 export interface Moved extends Pair {
-  /** Bytes of content over the wire. */
+  /** Bytes of content sent over the network. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
-  /** Copied by the store. */
+  /** Copied by the store itself. */
   readonly inStore: boolean;
-  /** Of the content as it was moved. */
+  /** Size of the content as it was moved. */
   readonly sizeBytes: number;
-  /** Its bytes were told as progress while they moved. */
+  /** Its bytes were already counted as progress while they moved. */
   readonly isProgressTold?: boolean;
 }
 
-/** Notes what was moved; at a store only after a look at it there (`confirm-written.ts`). */
+/** Notes moved items in the index; at a store only after a check (`confirm-written.ts`). */
 export interface TreeConfirmation {
-  /** Notes the item as moved, at once or after the look. */
+  /** Notes the item as moved, at once or after the check. */
   moved(source: TreeItem, over: TreeItem | undefined, moved: Moved): void;
-  /** Looks at the items that still wait. */
+  /** Checks the items that still wait. */
   settle(): Promise<void>;
 }
 
-/** Of a link or a folder: nothing of it is for the index. */
+/** For a link or a folder, which the index does not store. */
 export const MOVED_SPECIAL: Moved = {
   sourceToken: '',
   destinationToken: '',

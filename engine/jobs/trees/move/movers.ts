@@ -1,6 +1,4 @@
-/**
- * The mover for a pair of kinds of places. Each is loaded when it is needed: a download loads no uploader.
- */
+/** Chooses the mover for a pair of places. Each is loaded on demand: a download loads no uploader. */
 import type { Phase } from '../../../api/events.ts';
 import type { CopyRequest } from '../../../api/trees.ts';
 import { Budget } from '../../../base/budget.ts';

@@ -1,10 +1,10 @@
-/** What an object says that it holds, by its name: as the `mime` package knows it. */
+/** An object's content type by its name, from the `mime` package. */
 
 const UNKNOWN = 'application/octet-stream';
 
 let types: { getType(path: string): string | null } | undefined;
 
-/** Once, before the first `contentTypeOf`: the table is large, and only uploads need it. */
+/** Call once before `contentTypeOf`. Loaded on demand: the table is large, and only uploads need it. */
 export async function loadContentTypes(): Promise<void> {
   types ??= (await import('mime')).default;
 }

@@ -9,7 +9,7 @@ const MTIME_NS = 1_700_000_000_123_456_789n;
 const info = { key: 'k', sizeBytes: 1, etag: 'e', modifiedMs: 1_600_000_000_500 };
 
 describe('An object from a file', () => {
-  it('has the time of the file to the nanosecond, and the type that its name tells', () => {
+  it("has the file's time to the nanosecond, and the type of its name", () => {
     const { contentType, metadata } = describeFile({}, { path: 'a/b.json', mtimeNs: MTIME_NS });
     expect(contentType).toBe('application/json');
     expect(parseObjectTime(metadata!.mtime!)).toBe(MTIME_NS);
@@ -19,7 +19,7 @@ describe('An object from a file', () => {
     expect(contentTypeOf('PHOTO.JPG')).toBe('image/jpeg');
   });
 
-  it('has what was asked for besides, but its own time', () => {
+  it('has the requested metadata besides, but keeps its own time', () => {
     const wishes = { contentType: 'x/y', metadata: { owner: 'me', mtime: '1' }, storageClass: 'STANDARD_IA' };
     expect(describeFile(wishes, { path: 'b.json', mtimeNs: MTIME_NS })).toEqual({
       contentType: 'x/y',
@@ -30,7 +30,7 @@ describe('An object from a file', () => {
 });
 
 describe('An object from another store', () => {
-  it('keeps what described it there, all of it', () => {
+  it('keeps all of its description', () => {
     const described = {
       contentType: 'text/x',
       cacheControl: 'no-store',
@@ -42,11 +42,11 @@ describe('An object from another store', () => {
     expect(describeObject({}, { ...info, ...described })).toEqual(described);
   });
 
-  it('gets the time at which it was stored, if nobody kept one, and no type that it had not', () => {
+  it('gets the time at which it was stored if it has no other, and no type that it did not have', () => {
     expect(describeObject({}, info)).toEqual({ metadata: { mtime: '1600000000.5' } });
   });
 
-  it('takes what was asked for over what it had', () => {
+  it('prefers the requested description', () => {
     const wishes = { contentType: 'x/y', metadata: { owner: 'you' }, storageClass: 'GLACIER' };
     const had = { ...info, contentType: 'text/x', metadata: { mtime: '5', owner: 'me', kept: 'yes' } };
     expect(describeObject(wishes, had)).toEqual({

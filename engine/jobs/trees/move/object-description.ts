@@ -1,6 +1,6 @@
 /**
- * What goes with an object that a copy writes: its time under the key that rclone uses, its type, and what
- * the user asked for.
+ * The metadata of an object that a copy writes: its time under rclone's key, its type, and what the user
+ * requested.
  */
 
 import type { CopyRequest } from '../../../api/trees.ts';
@@ -11,7 +11,7 @@ import { contentTypeOf } from './object-content-type.ts';
 
 type Wishes = Pick<CopyRequest, 'contentType' | 'metadata' | 'storageClass'>;
 
-/** Of a file. */
+/** For an object from a file. */
 export function describeFile(
   wishes: Wishes,
   file: { readonly path: string; readonly mtimeNs: bigint; readonly mode?: number },
@@ -28,7 +28,7 @@ export function describeFile(
   };
 }
 
-/** Of an object that comes from a store: it keeps what described it there, and gets a time if it had none. */
+/** For an object from a store: it keeps its description, and gets a time if it had none. */
 export function describeObject(wishes: Wishes, info: ObjectInfo): ObjectDescription {
   const { cacheControl, contentDisposition, contentEncoding, contentLanguage } = info;
   const { contentType = info.contentType, metadata, storageClass } = wishes;
@@ -44,7 +44,7 @@ export function describeObject(wishes: Wishes, info: ObjectInfo): ObjectDescript
   };
 }
 
-/** Whether the user wants the copy of an object to be described in another way than the object. */
+/** Whether the user requests another description than the source object's. */
 export function wantsOtherDescription({ contentType, metadata }: Wishes): boolean {
   return contentType !== undefined || metadata !== undefined;
 }

@@ -6,7 +6,7 @@ import type { RemoteSide } from '../sides.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
 
-/** Opening sends nothing. */
+/** Opening a pair makes no request. */
 async function openPair(source: PlaceRequest, destination: PlaceRequest, files: Record<string, string> = {}) {
   using sandbox = createSandbox();
   for (const [path, content] of Object.entries(files)) sandbox.write(path, content);
@@ -29,13 +29,13 @@ const at = (place: string, connection: PlaceRequest['connection'] = {}): PlaceRe
 });
 
 describe('two places of one service', () => {
-  it('count their requests under one limit', async () => {
+  it('share one limit on requests', async () => {
     const endpoint = 'http://127.0.0.1:1';
     const one = await openPair(at('s3://one/', { endpoint }), at('s3://two/tree/', { endpoint }));
     expect(one.source).toBe(one.destination);
   });
 
-  it('count apart at two services, or where each was given its own number', async () => {
+  it('have separate limits at two services, or when each was given its own number', async () => {
     const two = await openPair(
       at('s3://one/', { endpoint: 'http://127.0.0.1:1' }),
       at('s3://two/', { endpoint: 'http://127.0.0.1:2' }),
@@ -49,14 +49,14 @@ describe('two places of one service', () => {
     .map((name) => `[${name}]\naws_access_key_id = ${name}\naws_secret_access_key = secret\n`)
     .join('');
 
-  it('are one at Amazon for two profiles', async () => {
+  it('are the same service at Amazon for two profiles', async () => {
     const one = await openPair(at('s3://one/', { profile: 'work' }), at('s3://two/', { profile: 'home' }), {
       credentials,
     });
     expect(one.source).toBe(one.destination);
   });
 
-  it('may not lie inside each other, under whatever profiles', async () => {
+  it('may not lie inside each other, whatever their profiles', async () => {
     const pair = openPair(
       at('s3://one/tree/', { profile: 'work' }),
       at('s3://one/tree/below/', { profile: 'home' }),

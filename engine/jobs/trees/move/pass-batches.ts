@@ -1,6 +1,6 @@
 /**
- * From a folder of one other machine to one of another: small files, links and empty folders, many to a
- * request on either side.
+ * Passes small files, links and empty folders from one peer's folder to another's, many in one request at
+ * each end.
  */
 import { Budget } from '../../../base/budget.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -10,23 +10,23 @@ import type { Moved, SmallMove } from './mover.ts';
 import { createReadBatches } from './read-batches.ts';
 import { createSendBatches, type FileContent } from './send-batches.ts';
 
-/** Of files that were read and are not written yet. */
+/** Bytes of files that were read and are not written yet. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 export interface PassBatches {
-  /** Undefined when the item has to go by itself. */
+  /** Undefined when the item needs requests of its own. */
   pass(item: TreeItem): Promise<Moved> | undefined;
   flush(): void;
 }
 
-/** Undefined unless both sides are folders of other machines. */
+/** Undefined unless both sides are folders of peers. */
 export function createPassBatches(run: TreeRun<RemoteSide, RemoteSide>): PassBatches | undefined {
   const from = run.source.store.files;
   const to = run.destination.store.files;
   if (!from || !to) return undefined;
   const memory = new Budget(MEMORY_BYTES);
   const reads = createReadBatches(run, from);
-  /** What came and is not written yet. */
+  /** Files that were read and are not written yet. */
   const contents = new Map<TreeItem, FileContent>();
   const sends = createSendBatches(run, { files: to, read: (item) => contents.get(item)! });
 

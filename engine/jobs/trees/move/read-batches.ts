@@ -1,4 +1,4 @@
-/** Small files of another machine, many to a request. */
+/** Reads small files of a peer, many in one request. */
 import { fromErrorRecord } from '../../../api/error.ts';
 import type { FileFace, FileRead } from '../../../remotes/file-face.ts';
 import type { TreeRun } from '../copy-run.ts';
@@ -40,7 +40,7 @@ export function createReadBatches(run: TreeRun<RemoteSide, TreeSide>, files: Fil
   };
 }
 
-/** What has grown since it was listed may not fit into one answer: the rest is asked for again. */
+/** Files that have grown since they were listed may not fit into one answer: the rest is requested again. */
 async function readBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
   let left = batch;
   while (left.length > 0) {

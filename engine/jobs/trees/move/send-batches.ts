@@ -1,4 +1,4 @@
-/** Small files on their way to another machine, many to a request. */
+/** Sends small files to a peer, many in one request. */
 import { DrayError, fromErrorRecord } from '../../../api/error.ts';
 import { type SmallFile, tokenOf } from '../../../files/read/file-source.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -14,7 +14,7 @@ export type FileContent = Pick<SmallFile, 'bytes'> & Partial<SmallFile> & { read
 
 export interface SendBatchesOptions {
   readonly files: FileFace;
-  /** Gives the file, when its turn comes. */
+  /** Reads the file when its batch is sent. */
   readonly read: (item: TreeItem) => FileContent;
 }
 
@@ -50,9 +50,9 @@ interface Sender extends SendBatchesOptions {
 }
 
 /**
- * A file that cannot be read fails alone. They are read when the batch's turn comes: no more is held than is
- * in flight.
- * @param waiting Those of the batch that nothing has been told of.
+ * A file that cannot be read fails alone. Files are read when their batch is sent, so that memory has only
+ * what is in flight.
+ * @param waiting The items of the batch that have no result yet.
  */
 async function sendBatch(
   sender: Sender,
@@ -92,7 +92,7 @@ async function sendBatch(
 interface Loaded {
   readonly small: SmallMove;
   readonly file: FileToWrite;
-  /** What vouches for the local content; '' where nothing does. */
+  /** Token of the local content; '' where there is none. */
   readonly token: string;
 }
 
@@ -122,7 +122,7 @@ function movedOf({ file, token }: Loaded, etag: string): Moved {
 }
 
 /**
- * Files may have grown since they were listed: what no longer fits goes in requests of its own, and the one
+ * Splits a batch whose files have grown since they were listed: the rest goes in further requests, and a file
  * too large for any fails alone.
  */
 function* withinLimit(
@@ -137,7 +137,7 @@ function* withinLimit(
     if (bytes.byteLength > bytesMax) {
       fail(
         one.small,
-        new DrayError('io', `${key} grew while it was copied: copy it again.`, {
+        new DrayError('io', `${key} grew while it was copied. Copy it again.`, {
           data: { path: key, reason: 'changedWhileRead' },
         }),
       );

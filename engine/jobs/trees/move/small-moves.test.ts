@@ -34,8 +34,8 @@ function open() {
   return { small, start, moves, moved, events, counts, room, tasks, flushes: () => flushes };
 }
 
-describe('small items under way', () => {
-  it('are sent and waited for in the end, and give back the room that they took', async () => {
+describe('small items in flight', () => {
+  it('are sent and awaited at the end, and give back their room', async () => {
     const { flushes, moved, moves, room, small, start } = open();
     start('a');
     start('b');
@@ -55,7 +55,7 @@ describe('small items under way', () => {
     await small.settle();
   });
 
-  it('fail alone when the failure is their own', async () => {
+  it('fail alone when the error is their own', async () => {
     const { counts, events, moves, small, start, tasks } = open();
     start('a');
     moves[0]!.told.failed(moves[0]!, new DrayError('io', 'a cannot be read.'));
@@ -65,7 +65,7 @@ describe('small items under way', () => {
     expect(events).toMatchObject([{ type: 'fileFailed', path: 'a' }]);
   });
 
-  it('end the run when the failure would be the next one too', async () => {
+  it('end the run when the next item would fail too', async () => {
     const { counts, moves, room, small, start, tasks } = open();
     start('a');
     start('b');

@@ -1,4 +1,4 @@
-/** Small items under way, many to a request: what is counted of them in the place of a task for each. */
+/** Small items in flight, many in one request: counts them instead of a task for each. */
 import type { Budget } from '../../../base/budget.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { failItem, type TreeRun } from '../copy-run.ts';
@@ -7,9 +7,11 @@ import type { Moved, SmallMove, SmallMover } from './mover.ts';
 
 export interface SmallMoves {
   takes(item: TreeItem): boolean;
-  /** Its unit of the room has been taken, and is given back when it is done. */
+  /** Takes over a unit of the room that the caller has acquired, and gives it back when the item is done. */
   start(item: TreeItem, over: TreeItem | undefined): void;
-  /** Sends what waits, and resolves when nothing is under way. What has failed the run, its tasks tell. */
+  /**
+   * Sends waiting items and resolves when none is in flight. An error that ends the run goes to its tasks.
+   */
   settle(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export function createSmallMoves(
   const { progress, tasks } = run;
   let underWay = 0;
   let onIdle: (() => void) | undefined;
-  /** The failure that is not the item's own ends the run. */
+  /** Runs `work`. Its error concerns more than the item and ends the run. */
   const end = (work: () => void) => {
     try {
       work();

@@ -7,16 +7,16 @@ import { createTreeMemory } from './movers.ts';
 import { BATCH_BYTES, BATCHED_BYTES_MAX, createWriteBatches } from './write-batches.ts';
 
 const { signal } = new AbortController();
-/** More than fit into a few batches, all at once: most of them wait for the same next batch. */
+/** More than fit into a few batches, all at once, so that most wait for the same next batch. */
 const FILES = 600;
 
 describe('batches of small files', () => {
   it.each([
-    ['many of the largest that share a batch, which is full of bytes', () => BATCHED_BYTES_MAX],
-    ['many of a few bytes, a batch of which is full of files', () => 3],
+    ['many of the largest size that shares a batch, which fills up by bytes', () => BATCHED_BYTES_MAX],
+    ['many of a few bytes, which fill a batch by their number', () => 3],
     ['many of all sizes', (at: number) => (at * 7_919) % (BATCHED_BYTES_MAX + 1)],
-    ['a few among them that no batch has room for', (at: number) => (at % 200 === 7 ? 2 * BATCH_BYTES : at)],
-  ])('each become the file that it is: %s', async (_, sizeOf) => {
+    ['some among them too large for a batch', (at: number) => (at % 200 === 7 ? 2 * BATCH_BYTES : at)],
+  ])('are each written with their own content: %s', async (_, sizeOf) => {
     using sandbox = createSandbox();
     const root = sandbox.path('tree');
     const writer = openTreeWriter({

@@ -1,6 +1,6 @@
 /**
- * Small files on their way to the tree writer, many to a message: a thread is told of a hundred files as
- * quickly as of one. A batch goes when it is full, or when nothing more has come for a moment.
+ * Sends small files to the tree writer's threads, many in one message: a message of a hundred files costs as
+ * much as one of a single file. A batch is sent when it is full, or when no file has come for a moment.
  */
 import { fromErrorRecord } from '../../../api/error.ts';
 import type { Lease, LeasedMemory } from '../../../base/leased-memory.ts';
@@ -11,17 +11,17 @@ import type {
   WrittenStat,
 } from '../../../files/write/tree-writer-types.ts';
 
-/** Of one that holds no larger file. */
+/** Bytes of a batch, unless it has a single larger file. */
 export const BATCH_BYTES = 1024 * 1024;
 const BATCH_FILES = 128;
-/** Files that are not larger share a batch. */
+/** Files up to this size share a batch. */
 export const BATCHED_BYTES_MAX = 64 * 1024;
 const PATIENCE_MS = 2;
 
 export interface WriteBatches {
-  /** Copies the bytes; resolves when the file is in its place, rejects with what the writer says of it. */
+  /** Copies the bytes. Resolves when the file is in place; rejects with the writer's error. */
   write(file: Omit<PackedFile, 'offset'>, bytes: Uint8Array): Promise<WrittenStat>;
-  /** Sends what waits. */
+  /** Sends waiting files. */
   flush(): void;
 }
 
@@ -67,8 +67,8 @@ export function createWriteBatches(
     if (full) void send(full);
   };
   /**
-   * @param bytes Of the file that found no room: one that grew since it was listed may need a batch of its
-   * own.
+   * @param bytes Size of the file that needs room. A file that grew since it was listed may need a batch of
+   * its own.
    */
   const open = async (bytes: number) => {
     const lease = await memory.take(Math.max(BATCH_BYTES, bytes), signal);
@@ -84,8 +84,7 @@ export function createWriteBatches(
     return opening;
   };
   /**
-   * In the same turn as the look for room: others wait for the same batch, and whoever comes first may fill
-   * or send it.
+   * Call in the same tick as the room check: other callers wait for the same batch and may fill or send it.
    */
   const put = (to: Batch, file: Omit<PackedFile, 'offset'>, bytes: Uint8Array): Promise<WrittenStat> => {
     const offset = to.filledBytes;

@@ -21,15 +21,15 @@ describe('names that clash', () => {
     '\u00e9/y',
   ];
 
-  it('are not those that differ in case, where case counts and Unicode form does not', () => {
+  it('are not those that differ in case when only Unicode form is ignored', () => {
     expect(refused(inForm, paths)).toEqual(['\u00e9/y']);
   });
 
-  it('are not those that differ in form or in more than case, where nothing but case is taken no notice of', () => {
+  it('are not those that differ in form or more than case when only case is ignored', () => {
     expect(refused(inCase, paths)).toEqual(['data/y', 'makefile']);
   });
 
-  it('are told with the name that is in the way', () => {
+  it('are reported with the name that is in the way', () => {
     const clashes = createNameClashes(inCase);
     clashes('Data/x');
     expect(clashes('data/y')).toMatchObject({ code: 'unsafePath', data: { path: 'data/y', other: 'Data/' } });

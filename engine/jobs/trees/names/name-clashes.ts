@@ -1,17 +1,17 @@
 /**
- * Names that are two at the source and one on the file system of a local destination: writing one would
- * overwrite the other.
+ * Names of the source that are the same on the destination's file system: writing one would overwrite the
+ * other.
  */
 import { DrayError } from '../../../api/error.ts';
 import { type AreOne, collisionFinder, type NameCollision } from '../../../model/name-collisions.ts';
 import type { TreeRun } from '../copy-run.ts';
 import { askFileSystem } from './same-name-probe.ts';
 
-/** Why the path may not be written. Asked in order, of each path once. */
+/** Returns why the path may not be written. Call in order, once for each path. */
 export type NameClashes = (path: string) => DrayError | undefined;
 
 /**
- * Undefined where any two names are two. As for clones, `DRAY_ASSUME_CASE_INSENSITIVE=1` asks for the check
+ * Undefined where all names differ. As for clones, `DRAY_ASSUME_CASE_INSENSITIVE=1` forces the check
  * anywhere.
  */
 export async function clashesOf({
@@ -32,13 +32,13 @@ export function createNameClashes(areOne: AreOne): NameClashes {
     if (shut && path.startsWith(shut.path)) return clash(path, shut);
     const [found] = finder.add(path);
     if (!found) return undefined;
-    // All of a folder goes with its name.
+    // A refused folder refuses everything in it.
     if (found.path.endsWith('/')) shut = found;
     return clash(path, found);
   };
 }
 
 function clash(path: string, { other, path: name }: NameCollision): DrayError {
-  const message = `"${path}" was left out, because this file system takes ${other} and ${name} for one name.`;
+  const message = `"${path}" was left out, because this file system treats ${other} and ${name} as one name.`;
   return new DrayError('unsafePath', message, { data: { path, other } });
 }

@@ -15,13 +15,13 @@ describe('A local destination', () => {
   const refuse = refusalOf(folder, 'linux');
 
   it.each(['/a', '../a', 'a/../../b', 'a//b', 'a/', '', 'a/./b', 'a\0b', '.dray/x', 'x/.DRAY/y'])(
-    'refuses %j by name, as an error of that item',
+    'refuses %j by name, with an error of that item',
     (path) => {
       expect(refuse(item(path))).toMatchObject({ code: 'unsafePath', data: { path } });
     },
   );
 
-  it('takes what its own system takes', () => {
+  it("accepts its own system's names", () => {
     for (const path of ['a:b', 'con', 'a\\b', 'a.', '...', '-', ' '])
       expect(refuse(item(path)), path).toBeUndefined();
     const windows = refusalOf(folder, 'win32');
@@ -31,7 +31,7 @@ describe('A local destination', () => {
 });
 
 describe('A store as destination', () => {
-  it('takes keys of 1,024 bytes, counted with the prefix and in UTF-8', () => {
+  it('accepts keys of 1,024 bytes, counted with the prefix and in UTF-8', () => {
     for (const [prefix, letter, bytes] of [
       ['', 'a', 1],
       ['pre/fix/', 'a', 1],
@@ -45,7 +45,7 @@ describe('A store as destination', () => {
     }
   });
 
-  it('counts a prefix that is not ASCII in bytes as well', () => {
+  it('counts the bytes of a prefix that is not ASCII', () => {
     const refuse = refusalOf(store('\u00e9'.repeat(500)));
     expect(refuse(item('a'.repeat(24)))).toBeUndefined();
     expect(refuse(item('a'.repeat(25)))).toMatchObject({ code: 'unsafePath' });

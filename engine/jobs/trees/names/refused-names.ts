@@ -1,4 +1,4 @@
-/** Which items a destination cannot take under their names: each is named, left out and counts as failed. */
+/** Items that a destination cannot store under their names: each is named, left out and counts as failed. */
 import { DrayError } from '../../../api/error.ts';
 import { checkEntryPath } from '../../../model/safe-path.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -25,13 +25,13 @@ function refuseFile({ path, special }: TreeItem, platform: string): DrayError | 
 }
 
 function refuseKey({ path }: TreeItem, prefixBytes: number): DrayError | undefined {
-  // No character takes more than three bytes for each of its UTF-16 units.
+  // A UTF-16 unit takes at most three bytes in UTF-8.
   if (path.length * 3 + prefixBytes <= KEY_BYTES_MAX) return undefined;
   const bytes = Buffer.byteLength(path) + prefixBytes;
   if (bytes <= KEY_BYTES_MAX) return undefined;
   return new DrayError(
     'unsafePath',
-    `"${path}" was left out: its key would have ${bytes} bytes, and ${KEY_BYTES_MAX} are the most.`,
+    `"${path}" was left out: its key would have ${bytes} bytes, and the limit is ${KEY_BYTES_MAX}.`,
     {
       data: { path },
     },

@@ -22,8 +22,8 @@ afterEach(() => rmSync(root, { recursive: true }));
 const isLinux = process.platform === 'linux';
 const isMac = process.platform === 'darwin';
 
-describe('whether two names are one', () => {
-  it('is tried with just these two, and the folder keeps its time and gets nothing more', async () => {
+describe('whether two names are the same', () => {
+  it('is tested with exactly these two, and the folder keeps its time and gets no other file', async () => {
     utimesSync(root, 1_000_000_000, 1_000_000_000.25);
     const { mtimeNs } = statSync(root, { bigint: true });
     const areOne = probe(root, await loadSetMtime());
@@ -34,18 +34,18 @@ describe('whether two names are one', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('leaves what another run has in the temporary folder', async () => {
+  it("leaves another run's files in the temporary folder", async () => {
     mkdirSync(`${root}/.dray-tmp`);
     writeFileSync(`${root}/.dray-tmp/other`, '');
     expect(probe(root, await loadSetMtime())('same', 'same')).toBe(true);
     expect(readdirSync(`${root}/.dray-tmp`)).toEqual(['other']);
   });
 
-  it('is no where nothing can be written', async () => {
+  it('is answered with no when nothing can be written', async () => {
     expect(probe(`${root}/absent`, await loadSetMtime())('same', 'same')).toBe(false);
   });
 
-  it('is told by what is there, if that is no second link to one file', () => {
+  it('is answered by an existing file, unless that may be a second link', () => {
     for (const name of ['one', 'two', 'three']) writeFileSync(`${root}/${name}`, '');
     linkSync(`${root}/three`, `${root}/four`);
     mkdirSync(`${root}/folder`);
@@ -59,12 +59,12 @@ describe('whether two names are one', () => {
     expect(inPlace('three', 'four')).toBeUndefined();
   });
 
-  it('is seen by names that lie around, above a folder that is not there yet too', () => {
+  it('is answered by existing names around, also above a folder that does not exist yet', () => {
     expect(caseFoldingSeen(root)).toBe(!isLinux);
     expect(caseFoldingSeen(`${root}/1/2`)).toBe(!isLinux);
   });
 
-  it('is not asked on the file systems of Linux, where all names differ', async () => {
+  it('is not tested on the file systems of Linux on which all names differ', async () => {
     const side = { kind: 'local', root, text: root, pathOf: (path: string) => path } as const;
     for (const mayWrite of [false, true]) {
       const areOne = await askFileSystem(side, { mayWrite });
@@ -78,7 +78,7 @@ describe('whether two names are one', () => {
     ['\u00e9', 'e\u0301', { form: true }],
     ['\u00c9', 'e\u0301', { case: true, form: true }],
     ['strasse', 'stra\u00dfe', { case: true, form: true }],
-  ])('of %s and %s depends on what the file system takes no notice of', (one, other, needed) => {
+  ])('of %s and %s depends on what the file system ignores', (one, other, needed) => {
     for (const [foldsCase, foldsForm] of [
       [false, false],
       [true, false],

@@ -1,10 +1,10 @@
 /**
- * Whether the file system of a local destination takes two names for one. It is asked about the very two:
- * some take no notice of case, some of Unicode form, some of neither, and each has its own tables.
+ * Whether a local destination's file system treats two names as one. It is tested with these very names: file
+ * systems ignore case, Unicode form, both or neither, and each has its own tables.
  *
- * What is there already says it without a write. Otherwise both are tried in Dray's own temporary folder, and
- * the root keeps its time. A dry run, which writes nothing, goes by the names that lie around and by what is
- * usual on the system.
+ * An existing file answers without a write. Otherwise both names are tried in Dray's own temporary folder,
+ * and the root keeps its time. A dry run writes nothing; it relies on existing names and on what is usual on
+ * the system.
  */
 import { lstatSync, mkdirSync, opendirSync, realpathSync, rmdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import type { AreOne } from '../../../model/name-collisions.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../../model/unfinished-name.ts';
 import type { LocalSide } from '../sides.ts';
 
-/** What a file system takes no notice of. */
+/** What a file system ignores in names. */
 export interface Folding {
   case(): boolean;
   form(): boolean;
@@ -35,10 +35,10 @@ const FOLDING_TYPES: ReadonlySet<number> = new Set([
   0xfe534d42,
   HFS_PLUS,
 ]);
-/** Those of them that tell case apart unless they are mounted otherwise: ntfs, ntfs3, FUSE. */
+/** Those of them that distinguish case by default: ntfs, ntfs3, FUSE. */
 const MOSTLY_TELL_CASE: ReadonlySet<number> = new Set([0x5346544e, 0x7366746e, 0x65735546]);
 
-/** Undefined where it is plain from the outset that any two names are two. */
+/** Undefined when all names are known to differ. */
 export async function askFileSystem(
   { pathOf, root }: LocalSide,
   { mayWrite }: { readonly mayWrite: boolean },
@@ -63,7 +63,7 @@ export async function askFileSystem(
   };
 }
 
-/** Whether a file system that folds so may take the two for one; the tables of some have less in them. */
+/** Whether such a file system may treat the two as one; some have smaller tables. */
 export function mayBeOne(folding: Folding, one: string, other: string): boolean {
   if (one === other) return true;
   if (one.normalize('NFC') === other.normalize('NFC')) return folding.form();
@@ -71,7 +71,7 @@ export function mayBeOne(folding: Folding, one: string, other: string): boolean 
   return upperCase(one) === upperCase(other) || folding.all();
 }
 
-/** Letter by letter, as NTFS does: none becomes two. */
+/** Letter by letter, as NTFS does: no letter becomes two. */
 function upperCase(name: string): string {
   return [...name].map((letter) => sameLength(letter, letter.toUpperCase())).join('');
 }
@@ -80,19 +80,19 @@ function sameLength(letter: string, other: string): string {
   return other.length === letter.length ? other : letter;
 }
 
-/** @returns undefined when what lies there does not tell. */
+/** @returns Undefined when the existing files do not answer it. */
 export function areOneInPlace(path: string, other: string): boolean | undefined {
   try {
     const first = look(other);
     const one = look(path);
-    // Nothing lay there: a second look would find what a thread has written since, and tell nothing.
+    // Nothing existed; a second look could find what a thread has written since, which proves nothing.
     if (!first && !one) return undefined;
-    // It may just have been written or replaced by one of the threads.
+    // One of the threads may just have written or replaced it.
     const two = first && one && first.ino === one.ino ? first : look(other);
     if (!one || !two) return false;
     if (one.ino === 0n) return undefined;
-    // FUSE and SMB may give each spelling an inode of its own. On Windows each folder has a setting of its
-    // own: what lies in it tells.
+    // FUSE and SMB may give each spelling an inode of its own. On Windows each folder has its own setting,
+    // which its files show.
     if (one.ino !== two.ino || one.dev !== two.dev) return process.platform === 'win32' ? false : undefined;
     // Two names of a file may be links to it.
     return one.isDirectory() || one.nlink === 1n ? true : undefined;
@@ -101,9 +101,7 @@ export function areOneInPlace(path: string, other: string): boolean | undefined 
   }
 }
 
-/**
- * By names that lie in the folder, or above it on the same file system; undefined when none of them tells.
- */
+/** By the names in the folder, or above it on the same file system; undefined when none of them shows it. */
 export function caseFoldingSeen(root: string): boolean | undefined {
   for (let at = root; ; at = dirname(at)) {
     const parent = dirname(at);
@@ -131,12 +129,12 @@ function namesIn(path: string): readonly string[] {
       folder.closeSync();
     }
   } catch {
-    // A folder that cannot be read tells nothing.
+    // A folder that cannot be read shows nothing.
   }
   return names;
 }
 
-/** In ASCII, which all fold that fold anything. */
+/** ASCII letters change case on every file system that ignores case. */
 function inOtherCase(name: string): string {
   return name.replace(/[a-z]/gi, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
 }
@@ -154,7 +152,7 @@ function look(path: string) {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Of the folder or the nearest above it that is there. */
+/** The type at the folder, or at the nearest one above that exists. */
 function typeOf(root: string): number | undefined {
   for (let at = root; ; at = dirname(at)) {
     try {
@@ -165,7 +163,7 @@ function typeOf(root: string): number | undefined {
   }
 }
 
-/** Found out once, and only when a pair asks for it. */
+/** Found out once, and only on demand. */
 function foldingOf(ask: AreOne): Folding {
   let foldsCase: boolean | undefined;
   let foldsForm: boolean | undefined;
@@ -181,7 +179,7 @@ function usualFolding(foldsCase: boolean, foldsForm: boolean): Folding {
   return { case: () => foldsCase, form: () => foldsForm, all: () => foldsCase && foldsForm };
 }
 
-/** Tries two names. What cannot be written there fails by itself. */
+/** Tries two names. Names that cannot be written there will fail by themselves. */
 export function probe(root: string, setMtime: SetMtime): AreOne {
   const temporaryFolder = join(root, TEMPORARY_FOLDER_NAME);
   return (name, other) => {
@@ -205,16 +203,16 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // What is unfinished lies in it.
+    // Another run's unfinished files are in it.
   }
 }
 
-/** As far as it may be set: who does not own the folder does not give it a time either. */
+/** If permitted: only the owner of a folder may set its time. */
 function restoreTime(root: string, mtimeNs: bigint, setMtime: SetMtime): void {
   try {
     if (statSync(root, { bigint: true }).mtimeNs !== mtimeNs)
       setFolderAt(realpathSync(root), { mtimeNs }, { setMtime, specialModes: false });
   } catch {
-    // A folder's time is no reason to fail.
+    // A folder's time is not worth a failure.
   }
 }

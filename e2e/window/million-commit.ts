@@ -1,7 +1,7 @@
 /** A branch whose newest commit holds a million files more than the workspace: made by the engine's own parts, without the files. */
 import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
-import { connect } from '../../engine/jobs/session/connection.ts';
 import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
+import { openSessionRemote } from '../../engine/jobs/session/opened-remote.ts';
 import { openSession } from '../../engine/jobs/session/session.ts';
 import type { Entry } from '../../engine/model/entry.ts';
 import { encodeCommit, storeCommit } from '../../engine/repository/commit.ts';
@@ -25,7 +25,7 @@ export function millionPath(at: number): string {
 export async function commitMillion(dataset: S3Dataset, workspace: string): Promise<void> {
   const session = await openSession(dataset.context(workspace), 'push');
   try {
-    const { store } = await connect(session);
+    const { store } = await openSessionRemote(session);
     const link = await linkRepository(session, store, BRANCH);
     const tip = link.tip!;
     const base = await fetchCommit(session, store, tip.commit);

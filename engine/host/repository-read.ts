@@ -1,7 +1,7 @@
 /** Reading what commits hold, beside whatever job writes in the workspace. */
 import type { JobContext } from '../api/jobs.ts';
 import { fetchCommit } from '../jobs/session/base-commit.ts';
-import { connect } from '../jobs/session/connection.ts';
+import { openSessionRemote } from '../jobs/session/opened-remote.ts';
 import { openSession, type Session } from '../jobs/session/session.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
@@ -24,7 +24,7 @@ export async function withCommits<T>(
 ): Promise<T> {
   const session = await openSession(context, 'window', 'shared');
   try {
-    const { store } = await connect(session);
+    const { store } = await openSessionRemote(session);
     try {
       return await work({
         session,

@@ -5,7 +5,7 @@ import { DrayError } from '../../api/error.ts';
 import type { EntryRow } from '../../api/host.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere } from '../../jobs/places/open-side.ts';
-import { connectPlace, type LocalPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { comparePaths } from '../../model/entry.ts';
 
 const ENTRIES_MAX = 1_000;
@@ -62,7 +62,7 @@ export async function listRemoteFolder(
   place: RemotePlace,
   after: string | undefined,
 ): Promise<BrowsePage> {
-  const { store } = await connectPlace(context, place, { at: 'place' });
+  const { store } = await openPlace(context, place, { at: 'place' });
   try {
     const page = await store.list(
       {

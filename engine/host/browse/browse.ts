@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { FilePreview } from '../../api/host.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../host-call.ts';
 import { listLocalFolder, listRemoteFolder } from './browse-list.ts';
 import { previewFile } from './file-preview.ts';
@@ -63,7 +63,7 @@ function placeOf(text: string, call: HostCall): readonly [LocalPlace | RemotePla
 
 async function previewObject(context: JobContext, place: RemotePlace): Promise<FilePreview | undefined> {
   const { signal } = context;
-  const { store } = await connectPlace(context, place, { at: 'parent' });
+  const { store } = await openPlace(context, place, { at: 'parent' });
   try {
     const key = nameOfPlace(place);
     const info = await store.head(key, { signal });

@@ -4,7 +4,7 @@ import { DrayError, fromErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { writeError } from '../../files/write/write-error.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { isTaken } from './taken-names.ts';
 
@@ -26,7 +26,7 @@ export function makeLocalFolder({ path, text }: LocalPlace): void {
  */
 export async function makeRemoteFolder(context: JobContext, place: RemotePlace): Promise<void> {
   const { signal } = context;
-  const { store } = await connectPlace(context, place, { at: 'parent' });
+  const { store } = await openPlace(context, place, { at: 'parent' });
   try {
     const name = nameOfPlace(place);
     if (await isTaken(store, name, { signal })) throw alreadyThere(place.text);

@@ -10,9 +10,9 @@ import { identityFrom, nestingOf } from '../../files/scan/folder-nesting.ts';
 import { writeError } from '../../files/write/write-error.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import {
-  connectPlace,
   type LocalPlace,
   nameOfPlace,
+  openPlace,
   type RemotePlace,
   realPathOf,
 } from '../../jobs/places/places.ts';
@@ -100,7 +100,7 @@ function folderOf({ connection, url }: RemotePlace): string {
 }
 
 async function removeObjects(context: JobContext, places: readonly RemotePlace[]): Promise<number> {
-  const { store } = await connectPlace(context, places[0]!, { at: 'parent' });
+  const { store } = await openPlace(context, places[0]!, { at: 'parent' });
   const { signal } = context;
   const names = places.map(nameOfPlace);
   try {

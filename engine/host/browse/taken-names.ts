@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobContext } from '../../api/jobs.ts';
-import { connectPlace, type LocalPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 
 /** One page of any store. */
@@ -20,7 +20,7 @@ export async function takenThere(
   place: RemotePlace,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const { store } = await connectPlace(context, place, { at: 'place' });
+  const { store } = await openPlace(context, place, { at: 'place' });
   const { signal } = context;
   try {
     const page = await store.list({ prefix: '', delimiter: '/', limit: LISTED_MAX }, { signal });

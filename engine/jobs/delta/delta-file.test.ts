@@ -31,12 +31,12 @@ describe('a dry run of a delta', () => {
     ['whole', NEW.length],
     ['content', MIB],
   ] as const)('by %s reports what would be sent, and writes nothing', async (mode, mostBytes) => {
-    const told = await run({ mode, isDryRun: true });
-    expect(told.result).toBe('wouldCopy');
-    expect(told.sentBytes).toBeLessThanOrEqual(mostBytes);
+    const reported = await run({ mode, isDryRun: true });
+    expect(reported.result).toBe('wouldCopy');
+    expect(reported.sentBytes).toBeLessThanOrEqual(mostBytes);
     expect(readFileSync(sandbox.path('old')).equals(OLD)).toBe(true);
     expect(readdirSync(sandbox.folder).sort()).toEqual(['new', 'old']);
-    expect((await run({ mode })).sentBytes).toBe(told.sentBytes);
+    expect((await run({ mode })).sentBytes).toBe(reported.sentBytes);
     expect(readFileSync(sandbox.path('old')).equals(NEW)).toBe(true);
   });
 

@@ -53,7 +53,7 @@ export async function runDelta(
 ): Promise<DeltaReport> {
   const totals = { filesTotal: 1, bytesTotal: sides.source.sizeBytes };
   const progress = createProgress({ context, clock: systemClock }, { phase: 'upload', totals: () => totals });
-  let told = 0;
+  let reported = 0;
   const report = await runBlockDelta({
     ...sides,
     mode: request.mode ?? 'blocks',
@@ -66,8 +66,8 @@ export async function runDelta(
     ...(request.isDryRun ? { isDryRun: true } : {}),
     signal: context.signal,
     onProgress: ({ doneBytes }) => {
-      progress.add(0, doneBytes - told);
-      told = doneBytes;
+      progress.add(0, doneBytes - reported);
+      reported = doneBytes;
     },
   });
   progress.add(1, 0);

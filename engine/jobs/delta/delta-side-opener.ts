@@ -22,8 +22,8 @@ import {
 } from '../../remotes/wrappers/with-throttle.ts';
 import { followLink } from '../places/local-items.ts';
 import type { LocalPlace, RemotePlace } from '../places/places.ts';
-import { connectPeerOf } from '../session/connection.ts';
-import { readOnlyError } from '../trees/sides.ts';
+import { openPeerClient } from '../session/opened-remote.ts';
+import { readOnlyError } from '../session/read-only-peer.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 
@@ -48,7 +48,7 @@ export class SideOpener {
 
   async source(place: LocalPlace | RemotePlace): Promise<DeltaFile> {
     if (place.kind === 'remote') {
-      const { client, path } = await this.#connect(place);
+      const { client, path } = await this.#openSessionRemote(place);
       const { deltaOpening, openPeerDeltaSource } = await import('../../remotes/peer/peer-delta-sides.ts');
       const opening = deltaOpening(path, this.signature);
       const source = await openPeerDeltaSource(client, opening, this.#context.signal);
@@ -73,7 +73,7 @@ export class SideOpener {
     const { mtimeNs } = source;
     const mode = travellingMode(source.mode, {});
     if (place.kind === 'remote') {
-      const { client, path } = await this.#connect(place);
+      const { client, path } = await this.#openSessionRemote(place);
       if (isDryRun) await refuseReadOnly(client, place, this.#context.signal);
       const { deltaOpening, openPeerDeltaTarget } = await import('../../remotes/peer/peer-delta-sides.ts');
       const target = place.isFolderForm ? [path, name].filter((part) => part !== '').join('/') : path;
@@ -113,13 +113,15 @@ export class SideOpener {
     return this.#threads;
   }
 
-  async #connect(place: RemotePlace): Promise<{ readonly client: PeerClient; readonly path: string }> {
+  async #openSessionRemote(
+    place: RemotePlace,
+  ): Promise<{ readonly client: PeerClient; readonly path: string }> {
     if (place.url.kind !== 'peer')
       throw new DrayError(
         'usage',
         `${place.text} is not a file of this machine or of a peer; "dray copy" sends deltas to stores.`,
       );
-    const client = await connectPeerOf(this.#context, place.url);
+    const client = await openPeerClient(this.#context, place.url);
     this.#clients.push(client);
     return { client, path: place.url.prefix };
   }

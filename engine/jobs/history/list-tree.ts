@@ -8,15 +8,15 @@ import type { Entry } from '../../model/entry.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { formatModifiedTime } from '../../repository/modified-time.ts';
 import { fetchCommit } from '../session/base-commit.ts';
-import { connect } from '../session/connection.ts';
-import { tellAll } from '../session/emit-each.ts';
+import { emitEach } from '../session/emit-each.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
 import { openSession } from '../session/session.ts';
 
 export async function listTree(context: JobContext, request: ListTreeRequest): Promise<ListTreeSummary> {
   const session = await openSession(context, 'ls', 'shared');
   try {
-    const { store } = await connect(session);
+    const { store } = await openSessionRemote(session);
     try {
       const hash =
         request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
@@ -35,7 +35,7 @@ export async function listTree(context: JobContext, request: ListTreeRequest): P
       const heap = createHeapBound();
       for await (const page of readEntries(store, commit, { prefix: wanted, signal: context.signal })) {
         heap.check();
-        await tellAll(context, page, (entry) => {
+        await emitEach(context, page, (entry) => {
           if (!isInside(entry.path, wanted)) return;
           const sizeBytes = entry.kind === 'file' ? entry.sizeBytes : 0;
           bytes += sizeBytes;

@@ -5,14 +5,14 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
-import { connect } from '../session/connection.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 
 export async function log(context: JobContext, request: LogRequest): Promise<LogSummary> {
   const session = await openSession(context, 'log', 'shared');
   try {
-    const { store } = await connect(session);
+    const { store } = await openSessionRemote(session);
     try {
       const start = await resolveCommit(session, store, request.ref ?? session.state.branch);
       const names = await refNames(session, store);

@@ -4,7 +4,7 @@ import type { JobContext, ReadCommittedRequest } from '../../api/jobs.ts';
 import type { ReadPlaceSummary } from '../../api/trees.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import { fetchCommit } from '../session/base-commit.ts';
-import { connect } from '../session/connection.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession } from '../session/session.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
@@ -19,7 +19,7 @@ export async function readCommitted(
   const session = await openSession(context, 'cat', 'shared');
   try {
     const wanted = toWorkspacePath(session, path);
-    const { meter, store } = await connect(session);
+    const { meter, store } = await openSessionRemote(session);
     try {
       const { signal } = context;
       const commit = await fetchCommit(session, store, await resolveCommit(session, store, from));

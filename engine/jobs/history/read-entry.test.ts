@@ -7,8 +7,8 @@ import type { Commit } from '../../repository/commit.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { fetchCommit } from '../session/base-commit.ts';
-import { connect } from '../session/connection.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { findEntry, readEntryStart } from './read-entry.ts';
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
   for (const [name, content] of Object.entries(FILES)) sandbox.write(`work/${name}`, content);
   const pushed = await push(testContext(root), {});
   session = await openSession(testContext(root), 'test', 'shared');
-  ({ store } = await connect(session));
+  ({ store } = await openSessionRemote(session));
   commit = await fetchCommit(session, store, pushed.commit as CommitHash);
 });
 afterEach(async () => {

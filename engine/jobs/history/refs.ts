@@ -6,7 +6,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { deleteRef, listRefs, moveRef, type RefKind, readRef } from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
-import { connect } from '../session/connection.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 
@@ -40,7 +40,7 @@ async function withRemote(
 ): Promise<RefSummary> {
   const session = await openSession(context, command, 'shared');
   try {
-    const { store } = await connect(session);
+    const { store } = await openSessionRemote(session);
     try {
       return await work(session, store);
     } finally {

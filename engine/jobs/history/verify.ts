@@ -19,8 +19,8 @@ import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../../reposito
 import type { SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { listRefNames, readRef } from '../../repository/refs.ts';
-import { type Connection, connect } from '../session/connection.ts';
 import { notARepository } from '../session/link-repository.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
@@ -34,11 +34,11 @@ const REQUESTS_BEGUN_MAX = 10_000;
 export async function verify(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
   const session = await openSession(context, 'verify', 'shared');
   try {
-    const connection = await connect(session);
+    const remote = await openSessionRemote(session);
     try {
-      return await new Verifier(session, connection, request).run();
+      return await new Verifier(session, remote, request).run();
     } finally {
-      await connection.store.close();
+      await remote.store.close();
     }
   } finally {
     session.close();
@@ -62,8 +62,8 @@ interface CommitSegment {
 class Verifier {
   readonly #session: Session;
   readonly #store: ObjectStore;
-  readonly #meter: Connection['meter'];
-  readonly #limit: Connection['limit'];
+  readonly #meter: OpenedRemote['meter'];
+  readonly #limit: OpenedRemote['limit'];
   readonly #request: VerifyRequest;
   readonly #objects = new Map<RemoteKey, StoredObject>();
   /** Whether each blob that was read from a damaged pack is intact. */
@@ -79,11 +79,11 @@ class Verifier {
   #readBytes = 0;
   #unreadable = 0;
 
-  constructor(session: Session, connection: Connection, request: VerifyRequest) {
+  constructor(session: Session, remote: OpenedRemote, request: VerifyRequest) {
     this.#session = session;
-    this.#store = connection.store;
-    this.#meter = connection.meter;
-    this.#limit = connection.limit;
+    this.#store = remote.store;
+    this.#meter = remote.meter;
+    this.#limit = remote.limit;
     this.#request = request;
   }
 
@@ -100,7 +100,7 @@ class Verifier {
     const missing = all.filter((object) => object.isMissing).length;
     const damaged =
       all.filter((object) => object.fault !== undefined && !object.isMissing).length + this.#unreadable;
-    this.#tell(missing, damaged, percent);
+    this.#emitTotals(missing, damaged, percent);
     return {
       commits: this.#commits,
       files: this.#files,
@@ -141,7 +141,7 @@ class Verifier {
       this.#noteCommit(hash, commit);
       return commit.parents;
     } catch (error) {
-      this.#tellUnreadable(error);
+      this.#reportUnreadable(error);
       return [];
     }
   }
@@ -172,7 +172,7 @@ class Verifier {
         const ref = await this.#limit.run(() => readRef(this.#store, name, { signal }), { bytes: 0, signal });
         return ref ? [ref.commit] : [];
       } catch (error) {
-        this.#tellUnreadable(error);
+        this.#reportUnreadable(error);
         return [];
       }
     });
@@ -216,7 +216,7 @@ class Verifier {
           yield entries;
         }
       } catch (error) {
-        this.#tellUnreadable(error, left[done]!);
+        this.#reportUnreadable(error, left[done]!);
       }
       left = left.slice(done + 1);
     }
@@ -409,7 +409,7 @@ class Verifier {
   }
 
   /** Reports a ref, commit or segment that cannot be read as a finding. @throws any other error */
-  #tellUnreadable(error: unknown, place?: CommitSegment): void {
+  #reportUnreadable(error: unknown, place?: CommitSegment): void {
     if (!isFinding(error)) throw error;
     this.#unreadable += 1;
     let detail = error.message;
@@ -422,7 +422,7 @@ class Verifier {
     this.#session.context.emit({ type: 'check', check: 'damaged', result: 'failed', detail });
   }
 
-  #tell(missing: number, damaged: number, percent: number | undefined): void {
+  #emitTotals(missing: number, damaged: number, percent: number | undefined): void {
     if (missing + damaged > 0) return;
     const how =
       percent === undefined ? 'existence and sizes' : `existence and sizes, ${percent} % of the objects read`;

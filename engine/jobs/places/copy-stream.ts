@@ -8,10 +8,10 @@ import { systemClock } from '../../base/clock.ts';
 import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { writeStreamToFile } from '../../files/disk/stream-to-file.ts';
 import { uploadStream } from '../../transfer/upload/upload-object.ts';
+import { addTotals } from '../session/traffic.ts';
 import { loadContentTypes } from '../trees/move/object-content-type.ts';
 import { describeFile } from '../trees/move/object-description.ts';
-import { addTotals } from '../trees/sides.ts';
-import { checkReplaceable, connectPlace, nameOfPlace, parsePlace } from './places.ts';
+import { checkReplaceable, nameOfPlace, openPlace, parsePlace } from './places.ts';
 import { readPlace } from './read-place.ts';
 
 export function isStream({ destination, source }: Pick<CopyRequest, 'destination' | 'source'>): boolean {
@@ -54,7 +54,7 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
     return summary(request, { bytes, requests: addTotals([]), sent: 0, received: 0 });
   }
   await Promise.all([loadContentTypes(), loadCrc64()]);
-  const { meter, store } = await connectPlace(context, place, { at: 'parent' });
+  const { meter, store } = await openPlace(context, place, { at: 'parent' });
   try {
     const key = nameOfPlace(place);
     const mtimeNs = BigInt(systemClock.nowMs()) * 1_000_000n;

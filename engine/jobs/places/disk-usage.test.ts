@@ -34,14 +34,14 @@ describe('Adding up a place', () => {
             expected.set(folder, { files: sum.files + 1, bytes: sum.bytes + size });
           }
         }
-        const told = eventsOf(context, 'usage');
-        expect(new Map(told.map(({ bytes, files: count, path }) => [path, { files: count, bytes }]))).toEqual(
-          expected,
-        );
-        expect(told).toHaveLength(expected.size);
+        const reported = eventsOf(context, 'usage');
+        expect(
+          new Map(reported.map(({ bytes, files: count, path }) => [path, { files: count, bytes }])),
+        ).toEqual(expected);
+        expect(reported).toHaveLength(expected.size);
         expect(summary).toMatchObject({ ...expected.get('')!, failed: 0 });
-        told.forEach(({ path }, at) => {
-          for (const { path: later } of told.slice(at))
+        reported.forEach(({ path }, at) => {
+          for (const { path: later } of reported.slice(at))
             expect(later === path || !later.startsWith(path)).toBe(true);
         });
       }),

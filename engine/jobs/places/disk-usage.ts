@@ -10,12 +10,12 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems, UnorderedListing } from '../../query/trees/object-pages.ts';
 import { readTimes } from '../../query/trees/read-times.ts';
+import { addTotals } from '../session/traffic.ts';
 import { createTreeCounts, failItem } from '../trees/copy-run.ts';
-import { addTotals } from '../trees/sides.ts';
 import { isFolderMarker } from '../trees/source-items.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace, type RemotePlace } from './places.ts';
+import { openPlace, type RemotePlace } from './places.ts';
 import { isEmptyFolder } from './source-presence.ts';
 
 const DEFAULT_DEPTH = 1;
@@ -43,7 +43,7 @@ async function usageOfStore(
   place: RemotePlace,
   { counter, depth, filter }: Counting,
 ): Promise<UsageSummary> {
-  const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
+  const { limit, meter, store } = await openPlace(context, place, { at: 'place' });
   const { signal } = context;
   const counts = createTreeCounts();
   const onFailed = (path: string, error: unknown) => {
@@ -62,8 +62,8 @@ async function usageOfStore(
     const isNothing = isEmpty && !(await isEmptyFolder({ limit, store }, signal));
     const single = isNothing ? await openSingle(context, place) : undefined;
     if (single) {
-      await single.connection.store.close();
-      meters.push(single.connection.meter);
+      await single.remote.store.close();
+      meters.push(single.remote.meter);
       take(headItemOf(single.key, single.info));
     } else if (isNothing && place.url.prefix !== '') throw nothingThere(place.text);
     return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals(meters) };

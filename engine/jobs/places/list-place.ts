@@ -11,12 +11,12 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listedItem, listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes, type TimesOptions } from '../../query/trees/read-times.ts';
-import { tellAll } from '../session/emit-each.ts';
+import { emitEach } from '../session/emit-each.ts';
+import { addTotals } from '../session/traffic.ts';
 import { createTreeCounts, failItem, isFileError } from '../trees/copy-run.ts';
-import { addTotals } from '../trees/sides.ts';
 import { localItems } from './local-items.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace, type LocalPlace, type RemotePlace } from './places.ts';
+import { type LocalPlace, openPlace, type RemotePlace } from './places.ts';
 import { isEmptyFolder } from './source-presence.ts';
 
 export async function listPlace(context: JobContext, request: ListPlaceRequest): Promise<ListPlaceSummary> {
@@ -40,7 +40,7 @@ interface Lister {
 
 function createLister(context: JobContext, filter: TreeFilter): Lister {
   const totals = { entries: 0, bytes: 0 };
-  const tell = (entry: EntryEvent) => {
+  const emitEntry = (entry: EntryEvent) => {
     totals.entries += 1;
     totals.bytes += entry.sizeBytes;
     context.emit(entry);
@@ -51,12 +51,12 @@ function createLister(context: JobContext, filter: TreeFilter): Lister {
     file(item) {
       if (!filter.includes(item)) return;
       const mtime = formatObjectTime(item.mtimeNs ?? BigInt(Math.round(item.modifiedMs)) * 1_000_000n);
-      tell({ type: 'entry', path: item.path, kind: 'file', sizeBytes: item.sizeBytes, mtime });
+      emitEntry({ type: 'entry', path: item.path, kind: 'file', sizeBytes: item.sizeBytes, mtime });
     },
     folder(path) {
-      if (filter.mayContain(path)) tell({ type: 'entry', path, kind: 'folder', sizeBytes: 0 });
+      if (filter.mayContain(path)) emitEntry({ type: 'entry', path, kind: 'folder', sizeBytes: 0 });
     },
-    link: (path) => tell({ type: 'entry', path, kind: 'link', sizeBytes: 0 }),
+    link: (path) => emitEntry({ type: 'entry', path, kind: 'link', sizeBytes: 0 }),
   };
 }
 
@@ -66,16 +66,16 @@ async function listStore(
   { recursive, withTimes = false }: ListPlaceRequest,
   lister: Lister,
 ): Promise<ListPlaceSummary> {
-  const { limit, meter, store } = await connectPlace(context, place, { at: 'place' });
+  const { limit, meter, store } = await openPlace(context, place, { at: 'place' });
   const { signal } = context;
   const heap = createHeapBound();
   const counts = createTreeCounts();
   const onFailed = (path: string, error: unknown) => failItem({ context, counts }, path, error);
-  const tellFiles = async (items: readonly TreeItem[]) => {
+  const reportFiles = async (items: readonly TreeItem[]) => {
     const timed = await readTimes(items, { filter: lister.filter, store, limit, signal, onFailed });
     const chosen = timed.filter(lister.filter.includes);
-    const told = withTimes ? await withOwnTimes(chosen, { store, limit, signal }) : chosen;
-    await tellAll(context, told, (item) => lister.file(item));
+    const reported = withTimes ? await withOwnTimes(chosen, { store, limit, signal }) : chosen;
+    await emitEach(context, reported, (item) => lister.file(item));
   };
   const summary = (requests: RequestTotals): ListPlaceSummary => ({
     place: place.text,
@@ -87,7 +87,7 @@ async function listStore(
     if (recursive) {
       for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
         heap.check();
-        await tellFiles(page);
+        await reportFiles(page);
       }
     } else {
       for (let continuation: string | undefined; ; ) {
@@ -95,8 +95,8 @@ async function listStore(
           { prefix: '', delimiter: '/', ...(continuation === undefined ? {} : { continuation }) },
           { signal },
         );
-        await tellAll(context, page.folders, (folder) => lister.folder(folder));
-        await tellFiles(page.objects.map(listedItem));
+        await emitEach(context, page.folders, (folder) => lister.folder(folder));
+        await reportFiles(page.objects.map(listedItem));
         continuation = page.continuation;
         if (continuation === undefined) break;
       }
@@ -106,9 +106,9 @@ async function listStore(
     if (await isEmptyFolder({ limit, store }, signal)) return summary(addTotals([meter]));
     const single = await openSingle(context, place);
     if (!single) throw nothingThere(place.text);
-    await single.connection.store.close();
+    await single.remote.store.close();
     lister.file(headItemOf(single.key, single.info));
-    return summary(addTotals([meter, single.connection.meter]));
+    return summary(addTotals([meter, single.remote.meter]));
   } finally {
     await store.close();
   }
@@ -142,16 +142,16 @@ async function listLocal(
   const look = { context, place, filter, counts };
   if (recursive) {
     for await (const items of localItems({ ...look, onLink: lister.link }))
-      await tellAll(context, items, (item) => lister.file(item));
+      await emitEach(context, items, (item) => lister.file(item));
   } else {
     // Files, links and folders of one level arrive separately.
-    const tells: (readonly [path: string, tell: () => void])[] = [];
-    const onFolder = (path: string) => tells.push([path, () => lister.folder(path)]);
-    const onLink = (path: string) => tells.push([path, () => lister.link(path)]);
+    const entries: (readonly [path: string, emitEntry: () => void])[] = [];
+    const onFolder = (path: string) => entries.push([path, () => lister.folder(path)]);
+    const onLink = (path: string) => entries.push([path, () => lister.link(path)]);
     for await (const items of localItems({ ...look, onFolder, onLink }))
-      for (const item of items) tells.push([item.path, () => lister.file(item)]);
-    const inOrder = tells.sort(([a], [b]) => comparePaths(a, b));
-    await tellAll(context, inOrder, ([, tell]) => tell());
+      for (const item of items) entries.push([item.path, () => lister.file(item)]);
+    const inOrder = entries.sort(([a], [b]) => comparePaths(a, b));
+    await emitEach(context, inOrder, ([, emitEntry]) => emitEntry());
   }
   return { place: place.text, ...lister.totals, failed: counts.failed, requests: addTotals([]) };
 }

@@ -8,7 +8,7 @@ import { localPlaceKind, statLocal } from '../../files/scan/local-place.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
-import { type TreeCounts, tellFailure } from '../trees/copy-run.ts';
+import { reportFailure, type TreeCounts } from '../trees/copy-run.ts';
 import { nothingThere } from './open-side.ts';
 import { type LocalPlace, nameOfPlace } from './places.ts';
 
@@ -71,7 +71,7 @@ function folderItems({ context, counts, filter, onFolder, onLink, place }: Local
     onProblem: ({ message, path, problem }) => {
       if (problem === 'link') onLink?.(path);
       else if (problem === 'unreadable' || problem === 'notUtf8')
-        tellFailure({ context, counts }, path, new DrayError('io', message, { data: { path } }));
+        reportFailure({ context, counts }, path, new DrayError('io', message, { data: { path } }));
     },
   });
 }

@@ -6,8 +6,8 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { PlaceRequest } from '../../api/trees.ts';
 import type { ObjectInfo } from '../../remotes/object-store.ts';
-import type { Connection } from '../session/connection.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlace } from './places.ts';
+import type { OpenedRemote } from '../session/opened-remote.ts';
+import { type LocalPlace, nameOfPlace, openPlace, parsePlace, type RemotePlace } from './places.ts';
 
 /** Any place but `-`. @throws `usage` */
 export function parseNamedPlace(context: JobContext, request: PlaceRequest): LocalPlace | RemotePlace {
@@ -20,7 +20,7 @@ export function parseNamedPlace(context: JobContext, request: PlaceRequest): Loc
 }
 
 export interface SingleObject {
-  readonly connection: Connection;
+  readonly remote: OpenedRemote;
   readonly key: string;
   readonly info: ObjectInfo;
 }
@@ -31,16 +31,16 @@ export interface SingleObject {
  */
 export async function openSingle(context: JobContext, place: RemotePlace): Promise<SingleObject | undefined> {
   if (place.isFolderForm) return undefined;
-  const connection = await connectPlace(context, place, { at: 'parent' });
+  const remote = await openPlace(context, place, { at: 'parent' });
   try {
     const key = nameOfPlace(place);
-    const info = await connection.store.head(key, { signal: context.signal });
-    if (info) return { connection, key, info };
+    const info = await remote.store.head(key, { signal: context.signal });
+    if (info) return { remote, key, info };
   } catch (error) {
-    await connection.store.close();
+    await remote.store.close();
     throw error;
   }
-  await connection.store.close();
+  await remote.store.close();
   return undefined;
 }
 

@@ -17,8 +17,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveLocation } from '../../remotes/open-remote.ts';
 import { type PeerRemoteUrl, peerOrigin, type S3RemoteUrl } from '../../remotes/remote-url.ts';
 import { findNamedRemote, knownRemoteNames } from '../remotes/named-remote.ts';
-import { type Connection, connectRemote, parseGivenUrl } from '../session/connection.ts';
-import { sharesService } from '../trees/sides.ts';
+import { type OpenedRemote, openRemoteAt, parseGivenUrl, sharesService } from '../session/opened-remote.ts';
 
 export type Place = StdioPlace | LocalPlace | RemotePlace;
 
@@ -150,24 +149,24 @@ function checkBelow(name: string, below: string): void {
   if (fault !== undefined) throw new DrayError('usage', `${shown} contains the part "${fault}".`);
 }
 
-export interface ConnectPlaceOptions {
+export interface OpenPlaceOptions {
   /** The root of the store: the place, or, for a single object, its parent folder. */
   readonly at: 'place' | 'parent';
   /** The other place of a pair. */
-  readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
+  readonly beside?: Pick<OpenedRemote, 'store' | 'limit'> | undefined;
 }
 
 /** Plain copies make a request for each small file, so they start with more in flight and may go higher. */
 const LIMIT = { initial: 32, max: 256 };
 
 /** The caller closes the store. */
-export async function connectPlace(
+export async function openPlace(
   context: JobContext,
   place: RemotePlace,
-  options: ConnectPlaceOptions,
-): Promise<Connection> {
+  options: OpenPlaceOptions,
+): Promise<OpenedRemote> {
   const { prefix } = place.url;
-  return connectRemote(
+  return openRemoteAt(
     { ...context, connection: place.connection },
     { ...place.url, prefix: options.at === 'place' ? prefix : prefix.slice(0, parentEnd(prefix)) },
     {

@@ -9,11 +9,11 @@ import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { openFileSource } from '../../files/read/file-source.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';
 import { catObject } from '../../transfer/download/download-object.ts';
+import { addTotals } from '../session/traffic.ts';
 import { createTreeMemory } from '../trees/move/movers.ts';
-import { addTotals } from '../trees/sides.ts';
 import { followLink } from './local-items.ts';
 import { nothingThere } from './open-side.ts';
-import { connectPlace, type LocalPlace, nameOfPlace, parsePlace, type RemotePlace } from './places.ts';
+import { type LocalPlace, nameOfPlace, openPlace, parsePlace, type RemotePlace } from './places.ts';
 
 type Write = (chunk: Uint8Array) => Promise<void>;
 
@@ -41,7 +41,7 @@ async function readObject(
   write: Write,
 ): Promise<ReadPlaceSummary> {
   const { signal } = context;
-  const { limit, meter, store } = await connectPlace(context, place, { at: 'parent' });
+  const { limit, meter, store } = await openPlace(context, place, { at: 'parent' });
   try {
     await loadCrc64();
     const key = nameOfPlace(place);

@@ -12,11 +12,12 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes } from '../../query/trees/read-times.ts';
-import type { Connection } from '../session/connection.ts';
+import type { OpenedRemote } from '../session/opened-remote.ts';
+import { readOnlyErrorOf } from '../session/read-only-peer.ts';
+import { addTotals } from '../session/traffic.ts';
 import { isFileError } from '../trees/copy-run.ts';
-import { addTotals, readOnlyRefusal } from '../trees/sides.ts';
 import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { connectPlace, type RemotePlace } from './places.ts';
+import { openPlace, type RemotePlace } from './places.ts';
 import { isEmptyFolder } from './source-presence.ts';
 
 export async function removePlace(
@@ -31,13 +32,13 @@ export async function removePlace(
     );
   const single = await openSingle(context, place);
   if (single) {
-    const { connection, info, key } = single;
+    const { remote, info, key } = single;
     try {
-      const removal = createRemoval(context, connection, request);
+      const removal = createRemoval(context, remote, request);
       await removal.remove([headItemOf(key, info)]);
-      return await summaryOf(context, place, { connection, request, totals: removal.totals });
+      return await summaryOf(context, place, { remote, request, totals: removal.totals });
     } finally {
-      await connection.store.close();
+      await remote.store.close();
     }
   }
   if (!request.recursive) {
@@ -46,15 +47,15 @@ export async function removePlace(
       : `There is no object ${place.text}. To remove everything below ${place.text}/, add --recursive.`;
     throw new DrayError(place.isFolderForm ? 'usage' : 'notFound', message, { data: { place: place.text } });
   }
-  const connection = await connectPlace(context, place, { at: 'place' });
+  const remote = await openPlace(context, place, { at: 'place' });
   try {
-    const removal = createRemoval(context, connection, request);
+    const removal = createRemoval(context, remote, request);
     const isEmpty = await removal.removeAll();
-    if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(connection, context.signal)))
+    if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(remote, context.signal)))
       throw nothingThere(place.text);
-    return await summaryOf(context, place, { connection, request, totals: removal.totals });
+    return await summaryOf(context, place, { remote, request, totals: removal.totals });
   } finally {
-    await connection.store.close();
+    await remote.store.close();
   }
 }
 
@@ -62,23 +63,23 @@ export async function removePlace(
 async function summaryOf(
   { emit, signal }: JobContext,
   { text }: RemotePlace,
-  { connection, request, totals }: Removal,
+  { remote, request, totals }: Removal,
 ): Promise<RemovePlaceSummary> {
   const refusal =
     request.dryRun && totals.removed > 0
-      ? await readOnlyRefusal({ store: connection.store, text }, signal)
+      ? await readOnlyErrorOf({ store: remote.store, text }, signal)
       : undefined;
   if (refusal) emit({ type: 'warning', warning: 'readOnlyPeer', message: refusal.message });
   return {
     place: text,
     ...totals,
-    requests: addTotals([connection.meter]),
+    requests: addTotals([remote.meter]),
     ...(refusal ? { wouldStop: refusal.code } : {}),
   };
 }
 
 interface Removal {
-  readonly connection: Connection;
+  readonly remote: OpenedRemote;
   readonly request: RemovePlaceRequest;
   readonly totals: Pick<RemovePlaceSummary, 'bytes' | 'failed' | 'removed'>;
 }
@@ -92,7 +93,7 @@ function isItemError(error: unknown): error is DrayError {
 
 function createRemoval(
   context: JobContext,
-  { limit, store }: Connection,
+  { limit, store }: OpenedRemote,
   { dryRun = false, filter }: RemovePlaceRequest,
 ) {
   const totals = { removed: 0, bytes: 0, failed: 0 };

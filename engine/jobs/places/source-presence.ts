@@ -2,12 +2,12 @@
  * Tells an empty place from a mistyped one. A bucket has no folders, so a prefix without objects is most
  * likely mistyped. A peer has folders, and they may be empty.
  */
-import type { Connection } from '../session/connection.ts';
+import type { OpenedRemote } from '../session/opened-remote.ts';
 import type { RemoteSide } from '../trees/sides.ts';
 
 /** Always false when the store has no folders. One request to a peer. */
 export async function isEmptyFolder(
-  { limit, store }: Pick<Connection, 'limit' | 'store'>,
+  { limit, store }: Pick<OpenedRemote, 'limit' | 'store'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { files } = store;

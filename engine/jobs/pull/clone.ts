@@ -27,9 +27,9 @@ import {
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
 import { allowedBy } from '../remotes/user-remotes.ts';
 import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
-import { type Connection, connectRemote, parseGivenUrl, urlToKeep } from '../session/connection.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
+import { type OpenedRemote, openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { openWorkspaceSession, type Session } from '../session/session.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
@@ -48,12 +48,12 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
   const begun = findBegun(root, url, allowedBy(context));
   if (!begun) checkFolder(root);
-  const connection = await connectRemote(context, given);
+  const remote = await openRemoteAt(context, given);
   const wasThere = existsSync(root);
   /** True while the folder contains only what this run has made, and no file. */
   let isOurs = false;
   try {
-    const { store } = connection;
+    const { store } = remote;
     const [descriptor, target] = await Promise.all([
       readDescriptor(store, { signal: context.signal }),
       findTarget(store, request.ref, context.signal),
@@ -76,7 +76,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
       findWorkspace(root, allowedBy(context))!,
     );
     try {
-      return await fill({ session, connection, descriptor, target, isResumed: begun !== undefined }, () => {
+      return await fill({ session, remote, descriptor, target, isResumed: begun !== undefined }, () => {
         isOurs = false;
       });
     } finally {
@@ -87,7 +87,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     if (isOurs && !isTaken) leaveNothing(root, wasThere);
     throw error;
   } finally {
-    await connection.store.close();
+    await remote.store.close();
   }
 }
 
@@ -104,7 +104,7 @@ function leaveNothing(root: string, wasThere: boolean): void {
 
 interface Filling {
   readonly session: Session;
-  readonly connection: Connection;
+  readonly remote: OpenedRemote;
   readonly descriptor: Descriptor;
   readonly target: Target;
   readonly isResumed: boolean;
@@ -112,7 +112,7 @@ interface Filling {
 
 /** @param onWriting Called when the first file is about to be written. */
 async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
-  const { session, connection, descriptor, target, isResumed } = filling;
+  const { session, remote, descriptor, target, isResumed } = filling;
   const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
   hashAs(session, descriptor.layout);
   const link: LinkedRepository = {
@@ -127,15 +127,15 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
   if (isResumed) {
     // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
-    return pullCommit(session, connection, link, { commit: target.commit, words: 'pull' }, {});
+    return pullCommit(session, remote, link, { commit: target.commit, words: 'pull' }, {});
   }
-  const { store, meter } = connection;
+  const { store, meter } = remote;
   const commit = await fetchCommit(session, store, target.commit);
   await checkNamesFit(session, store, commit);
   onWriting();
   const applied = await applyChanges({
     session,
-    connection,
+    remote,
     link,
     writing: { commit: target.commit, words: 'pull' },
     totals: { files: commit.totals.files, bytes: commit.totals.bytes },

@@ -19,21 +19,25 @@ import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';
 
 /** A commit whose files were being written to the working copy, and the command that finishes it. */
-export type Arrival = NonNullable<WorkspaceState['arriving']>[string][number];
+export type InterruptedPull = NonNullable<WorkspaceState['arriving']>[string][number];
 
 /** A path that is as such a commit has it, and not as the base has it. */
 interface Arrived {
   /** From the base to that commit. */
   readonly change: Change;
-  readonly arrival: Arrival;
+  readonly arrival: InterruptedPull;
 }
 
-export function hasArrivals({ remoteName, state }: Session): boolean {
+export function hasInterruptedPull({ remoteName, state }: Session): boolean {
   return state.arriving?.[remoteName] !== undefined;
 }
 
 /** @param words The command line after `dray`. */
-export function arrivalOf({ config, remoteName }: Session, commit: CommitHash, words: string): Arrival {
+export function interruptedPullOf(
+  { config, remoteName }: Session,
+  commit: CommitHash,
+  words: string,
+): InterruptedPull {
   return { commit, command: `dray ${words}${remoteFlag(config, remoteName)}` };
 }
 
@@ -42,7 +46,7 @@ function remoteFlag({ defaultRemote }: Session['config'], remoteName: string): s
 }
 
 /** Call before the first file is written. The branch in the state file stays. */
-export function recordArrival(session: Session, arrival: Arrival): void {
+export function recordInterruptedPull(session: Session, arrival: InterruptedPull): void {
   const { remoteName, state, workspace } = session;
   const others = (state.arriving?.[remoteName] ?? []).filter(({ commit }) => commit !== arrival.commit);
   const arriving = { ...state.arriving, [remoteName]: [...others, arrival] };
@@ -51,7 +55,7 @@ export function recordArrival(session: Session, arrival: Arrival): void {
 }
 
 /** The state without the interrupted pulls from this remote. */
-export function withoutArrivals(state: WorkspaceState, remoteName: string): WorkspaceState {
+export function withoutInterruptedPulls(state: WorkspaceState, remoteName: string): WorkspaceState {
   const { arriving, ...rest } = state;
   const { [remoteName]: _ended, ...others } = arriving ?? {};
   return Object.keys(others).length === 0 ? rest : { ...rest, arriving: others };
@@ -62,7 +66,7 @@ export function withoutArrivals(state: WorkspaceState, remoteName: string): Work
  * changes from these rows to the target.
  * @param toTarget the changes from the base to the target
  */
-export async function takeArrived(
+export async function takeInterruptedFiles(
   session: Session,
   store: ObjectStore,
   base: BaseCommit,
@@ -85,7 +89,7 @@ export async function takeArrived(
 }
 
 /** Forgets the interrupted pull when none of its files is left. @throws `conflict` while one is */
-export async function refuseArrived(
+export async function refuseInterruptedPull(
   session: Session,
   store: ObjectStore,
   base: BaseCommit,
@@ -111,11 +115,11 @@ export async function refuseArrived(
       { data: { path, count: arrived.size, command, commit } },
     );
   }
-  if (!dryRun) session.saveState(withoutArrivals(state, remoteName));
+  if (!dryRun) session.saveState(withoutInterruptedPulls(state, remoteName));
 }
 
 /** Warns commands that show changes. */
-export function tellArrivals(session: Session): void {
+export function warnOfInterruptedPull(session: Session): void {
   const [first] = Object.entries(session.state.arriving ?? {});
   const command = first?.[1].at(-1)?.command;
   if (first === undefined || command === undefined) return;

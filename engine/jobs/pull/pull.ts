@@ -6,43 +6,43 @@ import type { CommitHash, Entry } from '../../model/entry.ts';
 import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merge.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
-import { settleLanding } from '../push/unconfirmed-push.ts';
+import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
-import { type Connection, connect } from '../session/connection.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
-import { collectChanges, tellConflicts } from '../working-copy/conflicts.ts';
+import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
 import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
-import { findInTheWay } from '../working-copy/unscanned-obstacles.ts';
-import { tellChanges, toChange } from '../working-copy/working-changes.ts';
+import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
+import { emitChanges, toChange } from '../working-copy/working-changes.ts';
 import {
-  type Arrival,
-  arrivalOf,
-  hasArrivals,
-  recordArrival,
-  takeArrived,
-  withoutArrivals,
+  hasInterruptedPull,
+  type InterruptedPull,
+  interruptedPullOf,
+  recordInterruptedPull,
+  takeInterruptedFiles,
+  withoutInterruptedPulls,
 } from './interrupted-pull.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
   const session = await openSession(context, 'pull');
   try {
-    const connection = await connect(session);
+    const remote = await openSessionRemote(session);
     try {
-      const link = await linkRepository(session, connection.store, session.state.branch);
-      await settleLanding(session, connection.store, link);
-      const target = await targetCommit(session, connection, link, request.ref);
+      const link = await linkRepository(session, remote.store, session.state.branch);
+      await settleUnconfirmedPush(session, remote.store, link);
+      const target = await targetCommit(session, remote, link, request.ref);
       const isOwn = request.ref === undefined || target === link.tip?.commit;
       const words = isOwn ? 'pull' : `pull ${request.ref}`;
-      const arrival = isOwn ? undefined : arrivalOf(session, target, words);
-      return await pullCommit(session, connection, link, { commit: target, arrival, words }, request);
+      const arrival = isOwn ? undefined : interruptedPullOf(session, target, words);
+      return await pullCommit(session, remote, link, { commit: target, arrival, words }, request);
     } finally {
-      await connection.store.close();
+      await remote.store.close();
     }
   } finally {
     session.close();
@@ -51,7 +51,7 @@ export async function pull(context: JobContext, request: PullRequest): Promise<P
 
 async function targetCommit(
   session: Session,
-  { store }: Connection,
+  { store }: OpenedRemote,
   link: LinkedRepository,
   ref: string | undefined,
 ): Promise<CommitHash> {
@@ -69,7 +69,7 @@ async function targetCommit(
 export interface PullTarget {
   readonly commit: CommitHash;
   /** Recorded until the pull has finished, unless the commit is the branch's own. */
-  readonly arrival?: Arrival | undefined;
+  readonly arrival?: InterruptedPull | undefined;
   /** The command that brings it, after `dray`. */
   readonly words: string;
 }
@@ -77,12 +77,12 @@ export interface PullTarget {
 /** Merges the commit into the working copy and makes it the workspace's base. */
 export async function pullCommit(
   session: Session,
-  connection: Connection,
+  remote: OpenedRemote,
   link: LinkedRepository,
   { arrival, commit: target, words }: PullTarget,
   request: PullRequest,
 ): Promise<PullSummary> {
-  const { store, meter } = connection;
+  const { store, meter } = remote;
   const summary: PullSummary = {
     result: 'upToDate',
     workspace: session.workspace.root,
@@ -95,7 +95,7 @@ export async function pullCommit(
     requests: meter.totals(),
   };
   const isBase = session.state.bases[session.remoteName] === target;
-  if (isBase && !hasArrivals(session) && !hasCutRuns(session)) return summary;
+  if (isBase && !hasInterruptedPull(session) && !hasCutRuns(session)) return summary;
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
   if (!request.dryRun) sweepUnfinished(session, scanned.problems);
@@ -104,11 +104,11 @@ export async function pullCommit(
   const toTarget = await collectChanges(
     diffCommits(store, base.commit, commit, { signal: session.context.signal }),
   );
-  const arrived = await takeArrived(session, store, base, toTarget);
+  const arrived = await takeInterruptedFiles(session, store, base, toTarget);
   const { changes: theirs, torn } = await takeTorn(session, store, base, arrived);
   const plan = await planPull(session, theirs, request);
   if (request.dryRun) {
-    const changes = await tellChanges(session, [plan.changes]);
+    const changes = await emitChanges(session, [plan.changes]);
     return {
       ...summary,
       result: 'wouldPull',
@@ -119,15 +119,15 @@ export async function pullCommit(
     };
   }
   await checkNamesFit(session, store, commit);
-  const changes = await tellChanges(session, [plan.changes], { silent: true });
+  const changes = await emitChanges(session, [plan.changes], { silent: true });
   // From here on the rows mix two commits. After a kill the base is rebuilt, and what was written counts as
   // pulled.
-  if (arrival && plan.changes.length > 0) recordArrival(session, arrival);
+  if (arrival && plan.changes.length > 0) recordInterruptedPull(session, arrival);
   session.index.settings.base = undefined;
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
   const applied = await applyChanges({
     session,
-    connection,
+    remote,
     link,
     writing: { commit: target, words },
     totals: { files: writes.length, bytes: changes.bytes },
@@ -138,7 +138,7 @@ export async function pullCommit(
   // When a file fails the base stays: the next pull fetches the missing files, and those that came count as
   // pulled.
   if (applied.failed === 0) {
-    session.state = withoutArrivals(session.state, session.remoteName);
+    session.state = withoutInterruptedPulls(session.state, session.remoteName);
     acceptCommit(session, link, { hash: target, changes: theirs });
     forgetCutRuns(session);
   }
@@ -173,13 +173,13 @@ async function planPull(
   const ours: Change[] = [];
   for (const page of session.index.files.changes(0)) for (const change of page) ours.push(toChange(change));
   const merge = mergeChanges(ours, theirs);
-  const inTheWay = findInTheWay(session, merge.takeTheirs);
+  const inTheWay = findObstacles(session, merge.takeTheirs);
   const conflicts = [...merge.conflicts, ...inTheWay];
   const decide = ({ path }: MergeConflict) => request.decisions?.[path] ?? request.conflicts ?? 'stop';
   if (conflicts.some((conflict) => decide(conflict) === 'stop'))
-    throw tellConflicts(session, conflicts, session.state.branch);
+    throw reportConflicts(session, conflicts, session.state.branch);
   // Already decided, but a dry run reports them.
-  if (request.dryRun) tellConflicts(session, conflicts, session.state.branch);
+  if (request.dryRun) reportConflicts(session, conflicts, session.state.branch);
   const isTheirs = (conflict: MergeConflict) => decide(conflict) === 'theirs';
   const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));
   const resolved =

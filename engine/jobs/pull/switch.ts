@@ -3,10 +3,10 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
-import { connect } from '../session/connection.ts';
 import { linkRepository } from '../session/link-repository.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { openSession } from '../session/session.ts';
-import { arrivalOf } from './interrupted-pull.ts';
+import { interruptedPullOf } from './interrupted-pull.ts';
 import { pullCommit } from './pull.ts';
 
 export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {
@@ -14,14 +14,14 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   checkRefName(name);
   const session = await openSession(context, 'switch');
   try {
-    const connection = await connect(session);
+    const remote = await openSessionRemote(session);
     try {
-      if (request.create) await createBranch(session, connection.store, name);
-      const link = await linkRepository(session, connection.store, name);
+      if (request.create) await createBranch(session, remote.store, name);
+      const link = await linkRepository(session, remote.store, name);
       if (!link.tip) {
         throw new DrayError(
           'notFound',
-          `There is no branch ${name} on ${connection.store.address}. Make it with "dray switch -c ${name}".`,
+          `There is no branch ${name} on ${remote.store.address}. Make it with "dray switch -c ${name}".`,
           {
             data: { branch: name },
           },
@@ -32,10 +32,10 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       // another.
       session.state = { ...session.state, branch: name };
       const { commit } = link.tip;
-      const arrival = name === branch ? undefined : arrivalOf(session, commit, `switch ${name}`);
+      const arrival = name === branch ? undefined : interruptedPullOf(session, commit, `switch ${name}`);
       const summary = await pullCommit(
         session,
-        connection,
+        remote,
         link,
         { commit, arrival, words: `switch ${name}` },
         {},
@@ -44,7 +44,7 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       if (isThere) session.saveState(session.state);
       return { ...summary, branch: isThere ? name : branch };
     } finally {
-      await connection.store.close();
+      await remote.store.close();
     }
   } finally {
     session.close();

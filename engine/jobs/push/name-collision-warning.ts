@@ -4,7 +4,7 @@
 import { collisionFinder } from '../../model/name-collisions.ts';
 import type { Session } from '../session/session.ts';
 
-const TOLD_MAX = 20;
+const NAMED_MAX = 20;
 
 export function warnOfCollisions(session: Session): void {
   const finder = collisionFinder();
@@ -13,7 +13,7 @@ export function warnOfCollisions(session: Session): void {
     for (const path of page) {
       for (const collision of finder.add(path)) {
         count += 1;
-        if (count > TOLD_MAX) continue;
+        if (count > NAMED_MAX) continue;
         session.context.emit({
           type: 'warning',
           warning: 'nameCollision',
@@ -23,7 +23,7 @@ export function warnOfCollisions(session: Session): void {
       }
     }
   }
-  if (count <= TOLD_MAX) return;
-  const message = `${count - TOLD_MAX} more names collide in the same way.`;
+  if (count <= NAMED_MAX) return;
+  const message = `${count - NAMED_MAX} more names collide in the same way.`;
   session.context.emit({ type: 'warning', warning: 'nameCollision', message });
 }

@@ -27,11 +27,11 @@ import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/session.ts';
-import { collectChanges, tellConflicts } from '../working-copy/conflicts.ts';
+import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
-import { forgetLanding, recordLanding } from './unconfirmed-push.ts';
+import { forgetUnconfirmedPush, recordUnconfirmedPush } from './unconfirmed-push.ts';
 
 /** After this many lost races for the branch a push gives up. */
 const RACES_MAX = 100;
@@ -70,13 +70,13 @@ export async function publishChanges(context: PublishContext, record: CommitReco
       tip === undefined || tip.commit === base.hash ? undefined : await writeMergeCommit(context, own, tip);
     const landing = merged ?? own.hash;
     checkAborted(session.context.signal);
-    recordLanding(session, link, own.hash);
+    recordUnconfirmedPush(session, link, own.hash);
     if (await land(context, landing, tip)) {
       accept(context, own.hash);
-      forgetLanding(session);
+      forgetUnconfirmedPush(session);
       return { commit: landing, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
     }
-    forgetLanding(session);
+    forgetUnconfirmedPush(session);
     await session.clock.sleep(
       session.clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8),
       session.context.signal,
@@ -136,7 +136,7 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
       ours: conflict.theirs,
       theirs: conflict.ours,
     }));
-    throw tellConflicts(session, swapped, context.branch);
+    throw reportConflicts(session, swapped, context.branch);
   }
   const hasOurs = takeTheirs.length === 0 && unread === 0;
   // Each of our changes is one of theirs then.

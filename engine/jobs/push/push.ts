@@ -6,34 +6,34 @@ import { DrayError } from '../../api/error.ts';
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../../query/existence/existence-query.ts';
-import { refuseArrived } from '../pull/interrupted-pull.ts';
+import { refuseInterruptedPull } from '../pull/interrupted-pull.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
-import { type Connection, connect } from '../session/connection.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { existenceOptions } from '../session/query-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { refuseTorn } from '../working-copy/interrupted-writes.ts';
 import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
-import { readChanges, tellChanges } from '../working-copy/working-changes.ts';
+import { emitChanges, readChanges } from '../working-copy/working-changes.ts';
 import { refuseEmptied } from './emptied-files.ts';
 import { warnOfCollisions } from './name-collision-warning.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
 import { createPushForecast } from './push-forecast.ts';
 import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
-import { settleLanding } from './unconfirmed-push.ts';
+import { settleUnconfirmedPush } from './unconfirmed-push.ts';
 import { uploadFiles } from './upload-files.ts';
 
 export async function push(context: JobContext, request: PushRequest): Promise<PushSummary> {
   checkSkip(request);
   const session = await openSession(context, 'push');
   try {
-    const connection = await connect(session, makesFolder(session, request) ? { create: 'alone' } : {});
+    const remote = await openSessionRemote(session, makesFolder(session, request) ? { create: 'alone' } : {});
     try {
-      return await pushTo(session, connection, request);
+      return await pushTo(session, remote, request);
     } finally {
-      await connection.store.close();
+      await remote.store.close();
     }
   } finally {
     session.close();
@@ -47,8 +47,8 @@ function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRe
   return !dryRun && config.remotes[remoteName]?.repository === undefined;
 }
 
-async function pushTo(session: Session, connection: Connection, request: PushRequest): Promise<PushSummary> {
-  const { store, meter, limit } = connection;
+async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
+  const { store, meter, limit } = remote;
   const branch = session.state.branch;
   const scannedAgainst = session.index.settings.base;
   // The ref is fetched while the scan runs. If either fails, the other must end before the workspace is
@@ -62,24 +62,21 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const link = await linking;
   let failed = reportProblems(session, scanned.problems);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
-  await settleLanding(session, store, link);
+  await settleUnconfirmedPush(session, store, link);
   const isRecheck = request.noIndex === true;
   if (isRecheck) forgetRemote(session, link);
   const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
-  await refuseArrived(session, store, base, request);
+  await refuseInterruptedPull(session, store, base, request);
   await refuseTorn(session, store, base, request);
   const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
-  const query = createExistenceQuery(
-    existenceOptions(session, connection, link, { mode: request.query, scope }),
-  );
+  const query = createExistenceQuery(existenceOptions(session, remote, link, { mode: request.query, scope }));
   if (isRecheck) await recheckBase({ session, store, link, base, query });
   leaveOutSkipped(session, request);
   // The scan compared with the base rows it found, which may have been another remote's.
   const isUnchanged = scanned.differing === 0 && wasSettled && session.index.settings.base === scannedAgainst;
   const commit = link.tip?.commit ?? null;
-  if (isUnchanged)
-    return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+  if (isUnchanged) return summary({ session, remote, query, branch, commit, failed, changes: NO_CHANGES });
 
   refuseEmptied(session, request);
   const forecast = request.dryRun === true ? createPushForecast(link) : undefined;
@@ -88,7 +85,7 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
     // A conflict found before anything is sent costs nothing.
     const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
     if (isOurs && !forecast) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
-    if (hasOurs) return summary({ session, connection, query, branch, commit, failed, changes: NO_CHANGES });
+    if (hasOurs) return summary({ session, remote, query, branch, commit, failed, changes: NO_CHANGES });
   }
   const uploaded = await uploadFiles({
     session,
@@ -105,11 +102,11 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
   const relocated = isRecheck ? await relocatedEntries({ session, store, link, base, query }) : [];
   if (isNothing(changes) && relocated.length === 0) {
-    return { ...summary({ session, connection, query, branch, commit, failed, changes }), ...sent };
+    return { ...summary({ session, remote, query, branch, commit, failed, changes }), ...sent };
   }
   warnOfCollisions(session);
   if (forecast) {
-    const dry = summary({ session, connection, query, branch, commit, failed, changes });
+    const dry = summary({ session, remote, query, branch, commit, failed, changes });
     const { confirmsWrites = false, provider } = store;
     const foreseen = forecast.read({
       query: dry.query,
@@ -129,11 +126,11 @@ async function pushTo(session: Session, connection: Connection, request: PushReq
   await warnIfUnsafe(session, store, link);
   session.context.emit({ type: 'phase', phase: 'commit' });
   const published = await publishChanges(publishing, {
-    message: request.message ?? describe(changes, relocated.length),
+    message: request.message ?? defaultMessage(changes, relocated.length),
     relocated,
   });
   return {
-    ...summary({ session, connection, query, branch, commit: published.commit, failed, changes }),
+    ...summary({ session, remote, query, branch, commit: published.commit, failed, changes }),
     ...sent,
     result: 'pushed',
     ...(published.mergedWith ? { mergedWith: published.mergedWith } : {}),
@@ -174,16 +171,16 @@ function halfLeftOut(path: string): DrayError {
  * Emits each change only for a dry run. Otherwise counts them, and pairs them into renames where renames are
  * possible.
  */
-async function countChanges(session: Session, isTold: boolean): Promise<ChangeTotals> {
+async function countChanges(session: Session, isReported: boolean): Promise<ChangeTotals> {
   const counted = session.index.files.changeTotals();
   const hasNoRenames = counted.added === 0 || counted.deleted === 0;
-  if (!isTold && hasNoRenames) return { ...counted, renamed: 0 };
-  return tellChanges(session, readChanges(session), { silent: !isTold, hasNoRenames });
+  if (!isReported && hasNoRenames) return { ...counted, renamed: 0 };
+  return emitChanges(session, readChanges(session), { silent: !isReported, hasNoRenames });
 }
 
 interface SummaryFacts {
   readonly session: Session;
-  readonly connection: Connection;
+  readonly remote: OpenedRemote;
   readonly query: ExistenceQuery;
   readonly branch: string;
   readonly commit: string | null;
@@ -192,7 +189,7 @@ interface SummaryFacts {
 }
 
 function summary(facts: SummaryFacts): PushSummary {
-  const { session, connection, query, branch, commit, failed, changes } = facts;
+  const { session, remote, query, branch, commit, failed, changes } = facts;
   const explanation: QueryExplanation = query.explanation();
   session.context.emit({ type: 'plan', query: explanation });
   return {
@@ -204,12 +201,12 @@ function summary(facts: SummaryFacts): PushSummary {
     uploadedBytes: 0,
     failed,
     query: explanation,
-    requests: connection.meter.totals(),
+    requests: remote.meter.totals(),
   };
 }
 
 /** The default message of a commit. */
-function describe(changes: ChangeTotals, relocated: number): string {
+function defaultMessage(changes: ChangeTotals, relocated: number): string {
   if (isNothing(changes)) return `Repair: ${relocated} stored again`;
   const parts = (['added', 'modified', 'deleted', 'renamed', 'mode'] as const)
     .filter((kind) => changes[kind] > 0)

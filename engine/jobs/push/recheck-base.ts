@@ -74,7 +74,7 @@ export async function relocatedEntries(options: RecheckOptions): Promise<readonl
   for await (const entries of readEntries(store, base.commit, { signal: session.context.signal })) {
     for (const entry of entries.filter(isStored)) {
       const location = link.blobs.locate(entry.blob);
-      if (!location) tellLost(session, entry);
+      if (!location) reportLost(session, entry);
       else if (!isSamePlace(entry, location) && isUnchanged(session, entry)) {
         relocated.push({ path: entry.path, entry: { ...entry, location } });
       }
@@ -119,7 +119,7 @@ function isUnchanged(session: Session, entry: FileEntry): boolean {
   return row?.after?.hash === entry.blob;
 }
 
-function tellLost(session: Session, entry: FileEntry): void {
+function reportLost(session: Session, entry: FileEntry): void {
   session.context.emit({
     type: 'warning',
     warning: 'contentLost',

@@ -16,32 +16,32 @@ import { collectChanges } from '../working-copy/conflicts.ts';
 const SEARCHED_MAX = 1_000;
 
 /** The commit to be published and its branch. It says nothing about another branch or another base. */
-interface Landing {
+interface UnconfirmedPush {
   readonly repository: string;
   readonly branch: string;
   readonly base: CommitHash | null;
   readonly own: CommitHash;
 }
 
-export function recordLanding(session: Session, link: LinkedRepository, own: CommitHash): void {
+export function recordUnconfirmedPush(session: Session, link: LinkedRepository, own: CommitHash): void {
   session.index.durably(() => {
     session.index.settings.landing = JSON.stringify(landingOf(session, link, own));
   });
 }
 
-export function forgetLanding(session: Session): void {
+export function forgetUnconfirmedPush(session: Session): void {
   session.index.settings.landing = undefined;
 }
 
 /** No request when nothing is recorded, or when the branch's commit is the recorded one. */
-export async function settleLanding(
+export async function settleUnconfirmedPush(
   session: Session,
   store: ObjectStore,
   link: LinkedRepository,
 ): Promise<void> {
   const recorded = session.index.settings.landing;
   if (recorded === undefined) return;
-  const { own } = JSON.parse(recorded) as Landing;
+  const { own } = JSON.parse(recorded) as UnconfirmedPush;
   const isStillMeant = recorded === JSON.stringify(landingOf(session, link, own));
   if (isStillMeant && link.tip && (await leadsTo(session, store, link.tip.commit, own))) {
     const { signal } = session.context;
@@ -50,10 +50,10 @@ export async function settleLanding(
     const changes = await collectChanges(diffCommits(store, base.commit, commit, { signal }));
     acceptCommit(session, link, { hash: own, changes });
   }
-  forgetLanding(session);
+  forgetUnconfirmedPush(session);
 }
 
-function landingOf(session: Session, link: LinkedRepository, own: CommitHash): Landing {
+function landingOf(session: Session, link: LinkedRepository, own: CommitHash): UnconfirmedPush {
   const base = (session.state.bases[session.remoteName] as CommitHash | undefined) ?? null;
   return { repository: link.uuid, branch: session.state.branch, base, own };
 }

@@ -9,9 +9,9 @@ import { DrayError } from '../../api/error.ts';
 import { createExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { initWorkspace } from '../remotes/init.ts';
-import { connect } from '../session/connection.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { linkRepository } from '../session/link-repository.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { existenceOptions } from '../session/query-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
@@ -36,7 +36,7 @@ async function uploadWith(act: () => void, onBegin = () => {}) {
   const context = testContext(work);
   const session = await openSession(context, 'push');
   try {
-    const connection = await connect(session);
+    const connection = await openSessionRemote(session);
     try {
       const link = await linkRepository(session, connection.store, 'main');
       await refreshIndex(session);

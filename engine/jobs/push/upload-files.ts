@@ -184,7 +184,7 @@ class FileUploader {
       this.#tasks.fail(error);
     }
     await this.#tasks.settle();
-    for (const [hash, error] of this.#givenUp) this.#tellGivenUp(hash, error);
+    for (const [hash, error] of this.#givenUp) this.#reportGivenUp(hash, error);
     this.#progress.end();
     return { objects: this.#objects, bytes: this.#bytes, failed: this.#failed };
   }
@@ -412,7 +412,7 @@ class FileUploader {
   }
 
   /** Reports every file with the content that was not stored: none of them may be recorded. */
-  #tellGivenUp(hash: BlobHash, error: DrayError): void {
+  #reportGivenUp(hash: BlobHash, error: DrayError): void {
     const { session } = this.#options;
     const paths = session.index.files.forgetRead(hash);
     // A base commit's file whose content is being restored cannot be left out of the next commit.

@@ -45,7 +45,7 @@ export async function config(
         data: { name: request.name },
       });
     }
-    if (request.value === undefined) return tell(session, request.name);
+    if (request.value === undefined) return emitSetting(session, request.name);
     if (request.value === null) return unset(session, request.name);
     const reason = setting.check(session, request.value);
     if (reason) throw new DrayError('usage', `${request.name} cannot be "${request.value}": ${reason}.`);
@@ -95,11 +95,11 @@ function valueOfSetting(session: Session, name: string): string | undefined {
 
 function listAll(session: Session): { readonly settings: number } {
   let settings = 0;
-  for (const name of Object.keys(SETTINGS)) settings += tell(session, name).settings;
+  for (const name of Object.keys(SETTINGS)) settings += emitSetting(session, name).settings;
   return { settings };
 }
 
-function tell(session: Session, name: string): { readonly settings: number } {
+function emitSetting(session: Session, name: string): { readonly settings: number } {
   const value = valueOfSetting(session, name);
   if (value === undefined) return { settings: 0 };
   session.context.emit({ type: 'setting', name, value });

@@ -4,8 +4,8 @@ import type { TreePairRequest } from '../../api/trees.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { MultipartUpload } from '../../remotes/object-store.ts';
-import { type Connection, connect } from '../session/connection.ts';
 import { linkRepository } from '../session/link-repository.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openSession } from '../session/session.ts';
 import { openTreePair } from '../trees/open-pair.ts';
 import { openKnowledge } from '../trees/pair-memory.ts';
@@ -31,12 +31,12 @@ export async function dropTreeUploads(context: JobContext, request: TreePairRequ
 export async function dropPushUploads(context: JobContext): Promise<void> {
   const session = await openSession(context, 'push');
   try {
-    const connection = await connect(session);
+    const remote = await openSessionRemote(session);
     try {
-      const { known } = await linkRepository(session, connection.store, session.state.branch);
-      await drop(context, connection, session.index.repositories.uploadJournal(known.id));
+      const { known } = await linkRepository(session, remote.store, session.state.branch);
+      await drop(context, remote, session.index.repositories.uploadJournal(known.id));
     } finally {
-      await connection.store.close();
+      await remote.store.close();
     }
   } finally {
     session.close();
@@ -50,7 +50,7 @@ interface Journal {
 
 async function drop(
   { signal }: JobContext,
-  { limit, store }: Pick<Connection, 'limit' | 'store'>,
+  { limit, store }: Pick<OpenedRemote, 'limit' | 'store'>,
   journal: Journal,
 ): Promise<void> {
   const { multipart } = store;

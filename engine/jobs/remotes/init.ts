@@ -14,8 +14,8 @@ import {
   removeWorkspace,
 } from '../../workspace/workspace-folder.ts';
 import { baseMark } from '../session/base-commit.ts';
-import { learnConditionalWrites, tellUnsafe } from '../session/conditional-writes.ts';
-import { connectRemote, parseGivenUrl, urlToKeep } from '../session/connection.ts';
+import { testConditionalWrites, warnOfUnsafePushes } from '../session/conditional-writes.ts';
+import { openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { openWorkspaceSession } from '../session/session.ts';
 import { refuseStoreInside } from './store-inside.ts';
 
@@ -32,7 +32,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   const url = urlToKeep(context, { url: request.remoteUrl, baseFolder, of: 'workspace' });
   const given = parseGivenUrl(context, url, root);
   refuseStoreInside(root, given);
-  const { store } = await connectRemote(context, given, { create: true });
+  const { store } = await openRemoteAt(context, given, { create: true });
   try {
     const { descriptor, created } = await createDescriptor(store, {
       layout: layoutFrom(request.layout),
@@ -54,7 +54,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
       const session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
       try {
         const { repository } = session.index.repositories.bind(descriptor.id, 0);
-        if (!(await learnConditionalWrites(session, store, repository.id))) tellUnsafe(session, store);
+        if (!(await testConditionalWrites(session, store, repository.id))) warnOfUnsafePushes(session, store);
         session.index.settings.base = baseMark(descriptor.id, undefined);
       } finally {
         session.close();

@@ -10,7 +10,7 @@ import {
   type WorkspaceFolder,
   workspaceConfigPath,
 } from '../../workspace/workspace-folder.ts';
-import { tellRemote } from '../session/connection.ts';
+import { reportRemote } from '../session/opened-remote.ts';
 import { allowedBy, readUserRemotes, userConfigPath } from './user-remotes.ts';
 
 export interface NamedRemote {
@@ -26,7 +26,7 @@ export interface NamedRemote {
 export function findNamedRemote(context: JobContext, name: string): NamedRemote | undefined {
   const own = readUserRemotes(context)[name];
   if (own) {
-    tellRemote(context, { name, url: own.url, keptIn: userConfigPath(context) });
+    reportRemote(context, { name, url: own.url, keptIn: userConfigPath(context) });
     return { text: own.url, url: parseRemoteUrl(own.url, context.directory, { from: 'user' }) };
   }
   const workspace = findWorkspace(context.directory, allowedBy(context));
@@ -42,7 +42,7 @@ export function workspaceRemote(
   const { remotes } = readConfig(workspace);
   if (!Object.hasOwn(remotes, name)) return undefined;
   const text = remotes[name]!.url;
-  tellRemote(context, { name, url: text, keptIn: workspaceConfigPath(workspace) });
+  reportRemote(context, { name, url: text, keptIn: workspaceConfigPath(workspace) });
   return { text, url: parseRemoteUrl(text, workspace.root) };
 }
 

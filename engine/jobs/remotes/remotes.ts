@@ -4,8 +4,8 @@ import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
 import { canNamePlace } from '../places/places.ts';
-import { withoutArrivals } from '../pull/interrupted-pull.ts';
-import { parseGivenUrl, urlToKeep } from '../session/connection.ts';
+import { withoutInterruptedPulls } from '../pull/interrupted-pull.ts';
+import { parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { openSession } from '../session/session.ts';
 import { findNamedRemote, type NamedRemote, workspaceRemote } from './named-remote.ts';
 import { remoteTest } from './remote-test.ts';
@@ -114,7 +114,7 @@ export async function remoteRemove(
       );
     }
     const { [request.name]: _base, ...bases } = session.state.bases;
-    session.saveState({ ...withoutArrivals(session.state, request.name), bases });
+    session.saveState({ ...withoutInterruptedPulls(session.state, request.name), bases });
     session.saveConfig({ ...session.config, remotes });
     return { remotes: Object.keys(remotes).length };
   } finally {

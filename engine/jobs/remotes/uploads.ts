@@ -6,8 +6,8 @@ import { TaskSet } from '../../base/task-set.ts';
 import type { MultipartStore, PartInfo, PendingUpload } from '../../remotes/object-store.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { parseNamedPlace } from '../places/open-side.ts';
-import { connectPlace, nameOfPlace } from '../places/places.ts';
-import { addTotals } from '../trees/sides.ts';
+import { nameOfPlace, openPlace } from '../places/places.ts';
+import { addTotals } from '../session/traffic.ts';
 
 export async function uploads(context: JobContext, request: UploadsRequest): Promise<UploadsSummary> {
   const place = parseNamedPlace(context, request);
@@ -15,7 +15,7 @@ export async function uploads(context: JobContext, request: UploadsRequest): Pro
     throw new DrayError('usage', `${place.text} is a local path, which has no pending uploads.`);
   // An upload of a single object has exactly that key; those of a folder start with its name and a slash, so
   // that `data` does not match `data-2024/x`.
-  const { limit, meter, store } = await connectPlace(context, place, {
+  const { limit, meter, store } = await openPlace(context, place, {
     at: place.isFolderForm ? 'place' : 'parent',
   });
   try {
@@ -72,10 +72,10 @@ class UploadVisit {
       this.counts.aborted += 1;
     }
     this.counts.uploads += 1;
-    this.#tell(upload, parts);
+    this.#emitUpload(upload, parts);
   }
 
-  #tell({ key: path, startedMs, uploadId }: PendingUpload, parts: readonly PartInfo[]): void {
+  #emitUpload({ key: path, startedMs, uploadId }: PendingUpload, parts: readonly PartInfo[]): void {
     const bytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     const started = new Date(startedMs).toISOString();
     this.#context.emit({ type: 'upload', path, uploadId, started, parts: parts.length, bytes });

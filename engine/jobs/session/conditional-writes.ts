@@ -7,7 +7,7 @@ import { conditionalWritesHold } from '../remotes/remote-test.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './session.ts';
 
-export async function learnConditionalWrites(
+export async function testConditionalWrites(
   session: Session,
   store: ObjectStore,
   repository: number,
@@ -22,11 +22,11 @@ export async function warnIfUnsafe(
   store: ObjectStore,
   link: LinkedRepository,
 ): Promise<void> {
-  const hold = link.known.conditionalWrites ?? (await learnConditionalWrites(session, store, link.known.id));
-  if (!hold) tellUnsafe(session, store);
+  const hold = link.known.conditionalWrites ?? (await testConditionalWrites(session, store, link.known.id));
+  if (!hold) warnOfUnsafePushes(session, store);
 }
 
-export function tellUnsafe(session: Pick<Session, 'context'>, store: ObjectStore): void {
+export function warnOfUnsafePushes(session: Pick<Session, 'context'>, store: ObjectStore): void {
   session.context.emit({
     type: 'warning',
     warning: 'unsafeForTwoWriters',

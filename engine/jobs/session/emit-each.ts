@@ -2,13 +2,13 @@
 import type { JobContext } from '../../api/jobs.ts';
 
 /** Waits for a slow listener, so that a list of a million lines stays out of memory. */
-export async function tellAll<T>(
+export async function emitEach<T>(
   { drained }: Pick<JobContext, 'drained'>,
   items: Iterable<T>,
-  tell: (item: T) => void,
+  emitOne: (item: T) => void,
 ): Promise<void> {
   for (const item of items) {
-    tell(item);
+    emitOne(item);
     const isTaken = drained?.();
     if (isTaken) await isTaken;
   }

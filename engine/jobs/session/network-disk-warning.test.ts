@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { findNetworkFileSystem } from '../../files/disk/sync-disk.ts';
 import { eventsOf, testContext } from './job.fixture.ts';
-import { tellNetworkDisk } from './network-disk-warning.ts';
+import { warnOfNetworkDisk } from './network-disk-warning.ts';
 
 describe('A network disk', () => {
   it('gets a warning that names its kind', () => {
     const context = testContext('/');
-    tellNetworkDisk(context, '/mnt/share', () => 'NFS');
+    warnOfNetworkDisk(context, '/mnt/share', () => 'NFS');
     expect(eventsOf(context, 'warning')).toMatchObject([
       {
         warning: 'networkDisk',

@@ -3,7 +3,7 @@ import type { JobContext } from '../../api/jobs.ts';
 import { findNetworkFileSystem } from '../../files/disk/sync-disk.ts';
 
 /** Call after files were written there. @param find For tests. */
-export function tellNetworkDisk(
+export function warnOfNetworkDisk(
   context: Pick<JobContext, 'emit'>,
   folder: string,
   find: (folder: string) => string | undefined = findNetworkFileSystem,

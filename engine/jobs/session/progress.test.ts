@@ -34,13 +34,13 @@ describe('the progress of a push', () => {
   it('counts what is on the remote, and reports how many requests are in flight', async () => {
     const context = testContext(await workspace());
     await push(context, {});
-    const told = moving(context, 'upload');
-    expect(told[0]!.bytesDone).toBeLessThan(FILES * 2 * MIB);
-    expect(told.every(({ inFlightMax = 0 }) => inFlightMax > 0)).toBe(true);
-    expect(Math.max(...told.map(({ inFlight = 0 }) => inFlight))).toBeGreaterThan(0);
+    const reported = moving(context, 'upload');
+    expect(reported[0]!.bytesDone).toBeLessThan(FILES * 2 * MIB);
+    expect(reported.every(({ inFlightMax = 0 }) => inFlightMax > 0)).toBe(true);
+    expect(Math.max(...reported.map(({ inFlight = 0 }) => inFlight))).toBeGreaterThan(0);
     const size = { filesTotal: FILES, bytesTotal: FILES * 2 * MIB };
-    expect(told.at(-1)).toMatchObject({ filesDone: FILES, bytesDone: FILES * 2 * MIB, ...size });
-    expect(told.at(-1)!.bytesKept).toBeUndefined();
+    expect(reported.at(-1)).toMatchObject({ filesDone: FILES, bytesDone: FILES * 2 * MIB, ...size });
+    expect(reported.at(-1)!.bytesKept).toBeUndefined();
   });
 
   it('starts from what a stopped push has uploaded, which does not count as speed', async () => {
@@ -55,10 +55,10 @@ describe('the progress of a push', () => {
 
     const context = testContext(root);
     await push(context, {});
-    const told = moving(context, 'upload');
+    const reported = moving(context, 'upload');
     const size = { filesTotal: FILES, bytesTotal: FILES * 2 * MIB };
-    for (const event of told) expect(event).toMatchObject(size);
-    const { bytesDone, bytesKept = 0, filesDone } = told.at(-1)!;
+    for (const event of reported) expect(event).toMatchObject(size);
+    const { bytesDone, bytesKept = 0, filesDone } = reported.at(-1)!;
     expect([filesDone, bytesDone]).toEqual([FILES, FILES * 2 * MIB]);
     expect(bytesKept).toBeGreaterThanOrEqual(2 * MIB);
     expect(bytesKept).toBeLessThan(FILES * 2 * MIB);
@@ -72,11 +72,11 @@ describe('the progress of a copy', () => {
     for (let at = 0; at < files; at += 1) sandbox.write(`from/${at}`, 'x');
     const context = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') } });
     await copyTree(context, { source: { place: 'from' }, destination: { place: 'to' } });
-    const told = moving(context, 'write');
-    expect(told[0]).toMatchObject({ isCounting: true });
-    expect(told[0]!.filesTotal).toBeLessThan(files);
-    for (const { filesDone, filesTotal } of told) expect(filesTotal).toBeGreaterThanOrEqual(filesDone);
-    expect(told.at(-1)).toMatchObject({ filesDone: files, filesTotal: files, bytesTotal: files });
-    expect(told.at(-1)!.isCounting).toBeUndefined();
+    const reported = moving(context, 'write');
+    expect(reported[0]).toMatchObject({ isCounting: true });
+    expect(reported[0]!.filesTotal).toBeLessThan(files);
+    for (const { filesDone, filesTotal } of reported) expect(filesTotal).toBeGreaterThanOrEqual(filesDone);
+    expect(reported.at(-1)).toMatchObject({ filesDone: files, filesTotal: files, bytesTotal: files });
+    expect(reported.at(-1)!.isCounting).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ export interface Progress {
   /** Counts what was there already and did not have to be moved. */
   keep(files: number, bytes: number): void;
   /** Emits now, however recent the last event is. */
-  tell(): void;
+  emit(): void;
   /** Emits the last event. */
   end(): void;
 }
@@ -33,7 +33,7 @@ export function createProgress(
   let bytesDone = 0;
   let bytesKept = 0;
   let nextMs = 0;
-  const tell = () =>
+  const emit = () =>
     context.emit({
       type: 'progress',
       phase,
@@ -50,22 +50,22 @@ export function createProgress(
     const nowMs = clock.monotonicMs();
     if (nowMs < nextMs) return;
     nextMs = nowMs + EVERY_MS;
-    tell();
+    emit();
   };
   context.emit({ type: 'phase', phase });
   // One large object takes long: report its bytes while they move.
   traffic?.watch(() => add(0, 0));
-  if (totals) tell();
+  if (totals) emit();
   return {
     add,
     keep(files, bytes) {
       bytesKept += bytes;
       add(files, bytes);
     },
-    tell,
+    emit,
     end() {
       traffic?.watch(() => {});
-      tell();
+      emit();
     },
   };
 }

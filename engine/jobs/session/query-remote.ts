@@ -8,13 +8,13 @@ import { type CostModel, DEFAULT_COSTS } from '../../query/existence/plan-query.
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
-import type { Connection } from './connection.ts';
 import type { LinkedRepository } from './link-repository.ts';
+import type { OpenedRemote } from './opened-remote.ts';
 import type { Session } from './session.ts';
 
 export function existenceOptions(
   session: Session,
-  { store, limit }: Connection,
+  { store, limit }: OpenedRemote,
   link: LinkedRepository,
   request: { readonly mode: QueryMode | undefined; readonly scope: PendingScope },
 ): ExistenceOptions {

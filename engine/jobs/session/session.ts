@@ -92,8 +92,8 @@ export async function openWorkspaceSession(
     const remoteName = chooseRemote(config, context.remoteName);
     if (copyPath) (isFrozen ? copyFrozenIndex : copyIndex)(workspace.indexPath, copyPath);
     const { index, isNew, rebuiltBecause } = openIndex(copyPath ?? workspace.indexPath);
-    if (rebuiltBecause !== undefined) tellDamaged(context, workspace, rebuiltBecause);
-    else if (isNew && Object.keys(state.bases).length > 0) tellMissing(context);
+    if (rebuiltBecause !== undefined) reportDamaged(context, workspace, rebuiltBecause);
+    else if (isNew && Object.keys(state.bases).length > 0) reportMissing(context);
     const session: Session = {
       context,
       workspace,
@@ -143,7 +143,7 @@ async function takeLock(
   access: 'exclusive' | 'snapshot',
 ): Promise<WorkspaceLock | undefined> {
   const isPatient = access === 'exclusive';
-  const tellWait = (holder: LockHolder | undefined) => {
+  const reportWait = (holder: LockHolder | undefined) => {
     const message = isPatient
       ? `Waiting for ${describeHolder(holder)} to finish in this workspace.`
       : `${describeHolder(holder)} works in this workspace; this shows what it has recorded so far.`;
@@ -156,7 +156,7 @@ async function takeLock(
       clock: systemClock,
       signal: context.signal,
       patienceMs: isPatient ? LOCK_PATIENCE_MS : 0,
-      onWait: tellWait,
+      onWait: reportWait,
     });
   } catch (error) {
     if (isPatient || !(error instanceof DrayError) || error.code !== 'locked') throw error;
@@ -164,7 +164,7 @@ async function takeLock(
   }
 }
 
-function tellDamaged(context: JobContext, workspace: WorkspaceFolder, because: string): void {
+function reportDamaged(context: JobContext, workspace: WorkspaceFolder, because: string): void {
   context.emit({
     type: 'warning',
     warning: 'indexRebuilt',
@@ -173,7 +173,7 @@ function tellDamaged(context: JobContext, workspace: WorkspaceFolder, because: s
 }
 
 /** Emitted only when the index must have existed before: the workspace has a base commit. */
-function tellMissing(context: JobContext): void {
+function reportMissing(context: JobContext): void {
   context.emit({
     type: 'warning',
     warning: 'indexRebuilt',

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPeerCheck } from '../../remotes/peer/known-peers.ts';
 import { trustPeer } from '../remotes/login.ts';
 import { userConfigFolder } from '../remotes/user-remotes.ts';
-import { knownPeersOf } from './connection.ts';
 import { createSandbox, type Sandbox } from './job.fixture.ts';
+import { knownPeersOf } from './opened-remote.ts';
 
 const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../remotes');
 const PROCESSES = 3;

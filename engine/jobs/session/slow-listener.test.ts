@@ -21,21 +21,21 @@ const UNDER_WAY_MAX = 1_024;
 
 /** Reports itself full from `HELD_MAX` events on, and takes them on a later turn of the event loop. */
 function slowListener() {
-  const told = { events: 0, waiting: 0, waitingMax: 0 };
+  const reported = { events: 0, waiting: 0, waitingMax: 0 };
   const take = async () => {
     await new Promise((done) => setImmediate(done));
-    told.waiting = 0;
+    reported.waiting = 0;
   };
   const more: Partial<JobContext> = {
     emit: ({ type }) => {
       if (type !== 'change' && type !== 'entry' && type !== 'compared') return;
-      told.events += 1;
-      told.waiting += 1;
-      told.waitingMax = Math.max(told.waitingMax, told.waiting);
+      reported.events += 1;
+      reported.waiting += 1;
+      reported.waitingMax = Math.max(reported.waitingMax, reported.waiting);
     },
-    drained: () => (told.waiting >= HELD_MAX ? take() : undefined),
+    drained: () => (reported.waiting >= HELD_MAX ? take() : undefined),
   };
-  return { told, more };
+  return { reported, more };
 }
 
 function createFiles(sandbox: Sandbox): void {
@@ -44,9 +44,9 @@ function createFiles(sandbox: Sandbox): void {
 }
 
 async function runSlowly(sandbox: Sandbox, folder: string, job: (context: JobContext) => Promise<unknown>) {
-  const { more, told } = slowListener();
+  const { more, reported } = slowListener();
   await job(testContext(sandbox.path(folder), more));
-  return told;
+  return reported;
 }
 
 describe('A job that emits an event for each of many files', () => {

@@ -1,5 +1,6 @@
 /** The traffic between a job and its remotes, read for each progress event. */
 import type { ProgressEvent } from '../../api/events.ts';
+import type { RequestTotals } from '../../api/jobs.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { TreeSide } from '../trees/sides.ts';
@@ -46,4 +47,20 @@ export function trafficOf(pair: {
   const { destination, meters, source } = pair;
   const limits = [source, destination].flatMap((side) => (side.kind === 'remote' ? [side.limit] : []));
   return createTraffic(meters, limits);
+}
+
+/** The totals of a command that used several stores. */
+export function addTotals(meters: readonly Meter[]): RequestTotals {
+  const totals = meters.map((meter) => meter.totals());
+  const sum = (of: keyof RequestTotals) => totals.reduce((total, each) => total + each[of], 0);
+  return {
+    reads: sum('reads'),
+    writes: sum('writes'),
+    lists: sum('lists'),
+    deletes: sum('deletes'),
+    total: sum('total'),
+    sentBytes: sum('sentBytes'),
+    receivedBytes: sum('receivedBytes'),
+    dollars: sum('dollars'),
+  };
 }

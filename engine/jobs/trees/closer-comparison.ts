@@ -17,22 +17,22 @@ import { headObject } from './existing-objects.ts';
 import { isLinkItem } from './move/link-items.ts';
 import type { TreeSide } from './sides.ts';
 
-export interface Looks {
-  look(at: 'hash' | 'head' | 'content', source: TreeItem, destination: TreeItem): Promise<Evidence>;
+export interface CloserComparison {
+  compare(at: 'hash' | 'head' | 'content', source: TreeItem, destination: TreeItem): Promise<Evidence>;
 }
 
 type SomeRun = Pick<TreeRun, 'counts' | 'destination' | 'memory' | 'source' | 'tasks'>;
 
-export function createLooks(run: SomeRun): Looks {
+export function createCloserComparison(run: SomeRun): CloserComparison {
   return {
-    async look(at, source, destination) {
+    async compare(at, source, destination) {
       switch (at) {
         case 'hash':
           run.counts.decidedByHash += 1;
           return { content: await isSameHash(run, source, destination) };
         case 'head':
           run.counts.decidedByHead += 1;
-          return lookAtTimes(run, source, destination);
+          return compareTimes(run, source, destination);
         case 'content':
           run.counts.decidedByHash += 1;
           return { content: await isSameContent(run, source, destination) };
@@ -65,7 +65,7 @@ async function md5Of(side: TreeSide, item: TreeItem): Promise<string> {
   return createHash('md5').update(bytes).digest('hex');
 }
 
-async function lookAtTimes(run: SomeRun, source: TreeItem, destination: TreeItem): Promise<Evidence> {
+async function compareTimes(run: SomeRun, source: TreeItem, destination: TreeItem): Promise<Evidence> {
   const [sourceMtimeNs, destinationMtimeNs] = await Promise.all([
     mtimeOf(run, run.source, source),
     mtimeOf(run, run.destination, destination),

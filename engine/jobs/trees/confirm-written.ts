@@ -5,7 +5,7 @@
  */
 import type { TreeItem } from '../../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
-import { type TreeRun, tellFailure } from './copy-run.ts';
+import { reportFailure, type TreeRun } from './copy-run.ts';
 import type { Moved, TreeConfirmation } from './move/mover.ts';
 
 /** Files that wait for the check, at most. After a kill the next run compares them again. */
@@ -35,7 +35,7 @@ export function createTreeConfirmation(
       counts.copiedFiles -= 1;
       counts.copiedBytes -= file.sizeBytes;
       if (file.moved.inStore) counts.copiedInStore -= 1;
-      tellFailure(run, file.source.path, notStored(store, file));
+      reportFailure(run, file.source.path, notStored(store, file));
     }
   };
   const flush = () => {

@@ -6,9 +6,10 @@ import { WHOLE_BYTES_MAX } from '../../transfer/download/download-object.ts';
 import { rangeBytesFor } from '../../transfer/download/fetch-ranges.ts';
 import { partSizeFor } from '../../transfer/upload/part-size.ts';
 import { ONE_PUT_BYTES } from '../../transfer/upload/upload-object.ts';
+import { sharesService } from '../session/opened-remote.ts';
 import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './move/batch-limits.ts';
 import type { ForeseenDelta } from './move/mover.ts';
-import { sharesService, type TreeSide } from './sides.ts';
+import type { TreeSide } from './sides.ts';
 
 /** S3's limit of one copy inside the store. */
 const COPY_BYTES_MAX = 5 * 1024 ** 3;

@@ -66,12 +66,12 @@ describe.skipIf(process.platform === 'win32')('A copy between folders of this ma
     for (const name of ['a', 'b']) write(`from/${name}`, 0o600);
     await copyTree(context(), pair());
     chmodSync(sandbox.path('to/a'), 0o644);
-    const told = context();
-    expect(await copyTree(told, { ...pair(), dryRun: true })).toMatchObject({
+    const reported = context();
+    expect(await copyTree(reported, { ...pair(), dryRun: true })).toMatchObject({
       touchedFiles: 1,
       copiedFiles: 0,
     });
-    expect(await copyTree(told, pair())).toMatchObject({
+    expect(await copyTree(reported, pair())).toMatchObject({
       touchedFiles: 1,
       copiedFiles: 0,
       unchangedFiles: 1,

@@ -10,7 +10,7 @@ import type { Traffic } from '../session/traffic.ts';
 
 export interface TreeProgress {
   /** Counts items that were compared and need nothing more. */
-  looked(files: number): void;
+  compared(files: number): void;
   /** Counts a file that is going to be moved. */
   found(bytes: number): void;
   /** Counts an item that may still need a move. Call the returned function when that is decided. */
@@ -44,7 +44,7 @@ export function createTreeProgress(
     open -= 1;
   };
   return {
-    looked(files) {
+    compared(files) {
       if (!moving) looking.add(files, 0);
     },
     found(bytes) {
@@ -58,7 +58,7 @@ export function createTreeProgress(
     },
     walked() {
       close();
-      moving?.tell();
+      moving?.emit();
     },
     add: (files, bytes) => startMoving().add(files, bytes),
     keep: (bytes) => startMoving().keep(0, bytes),

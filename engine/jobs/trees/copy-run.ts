@@ -134,10 +134,10 @@ export function stopRun(
 export function failItem(run: Pick<TreeRun, 'context' | 'counts'>, path: string, error: unknown): void {
   const known = toDrayError(error);
   if (!isFileError(known)) throw known;
-  tellFailure(run, path, known);
+  reportFailure(run, path, known);
 }
 
-export function tellFailure(
+export function reportFailure(
   { context, counts }: Pick<TreeRun, 'context' | 'counts'>,
   path: string,
   error: DrayError,
@@ -148,7 +148,11 @@ export function tellFailure(
   context.emit({ type: 'fileFailed', path, error: { ...record, message, data: { ...record.data, path } } });
 }
 
-export function tellChange({ context }: Pick<TreeRun, 'context'>, change: ChangeKind, item: TreeItem): void {
+export function reportChange(
+  { context }: Pick<TreeRun, 'context'>,
+  change: ChangeKind,
+  item: TreeItem,
+): void {
   context.emit({
     type: 'change',
     change,

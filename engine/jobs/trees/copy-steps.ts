@@ -11,14 +11,14 @@ import { type Decision, decideItem, type Evidence, type Recalled } from '../../m
 import { changeTimeOf, isHoldingFolder, isSameSpecial, type TreeItem } from '../../model/tree-item.ts';
 import type { MatchedBatch } from '../../query/trees/merge-trees.ts';
 import type { FileTouch } from '../../remotes/file-face.ts';
-import { type Looks, mtimeOf } from './closer-comparison.ts';
-import { failItem, type TreeRun, tellChange, tellFailure } from './copy-run.ts';
+import { type CloserComparison, mtimeOf } from './closer-comparison.ts';
+import { failItem, reportChange, reportFailure, type TreeRun } from './copy-run.ts';
 import type { Backup } from './delete/backup-folder.ts';
-import type { LateItems } from './delete/deferred-items.ts';
+import type { DeferredItems } from './delete/deferred-items.ts';
 import type { Deletes } from './delete/deletions.ts';
 import { hidesWhatStays, refuseChange } from './delete/protection.ts';
 import type { TreeFolders } from './folders/folder-attributes.ts';
-import type { FolderMet } from './folders/open-folders.ts';
+import type { WalkedFolder } from './folders/open-folders.ts';
 import type { Moved, Mover, Pair, SmallMove } from './move/mover.ts';
 import { createSmallMoves } from './move/small-moves.ts';
 import type { NameClashes } from './names/name-clashes.ts';
@@ -29,10 +29,10 @@ const ITEMS_MAX = 1_024;
 
 export interface TreeWork {
   readonly mover: Mover;
-  readonly looks: Looks;
+  readonly comparison: CloserComparison;
   readonly deletes: Deletes;
   /** Only in a sync that is not a dry run. */
-  readonly late: LateItems | undefined;
+  readonly deferred: DeferredItems | undefined;
   readonly backup: Backup | undefined;
   readonly folders: TreeFolders | undefined;
   /** Returns why an item may not be written at the destination, as an error of that item. */
@@ -47,10 +47,10 @@ export async function takeSteps(
 ): Promise<void> {
   const room = new Budget(ITEMS_MAX);
   const { counts, filter, tasks } = run;
-  const { folders, late } = work;
+  const { folders, deferred } = work;
   const { small: mover } = work.mover;
   const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
-  const small = mover && createSmallMoves(run, { mover, room, onMoved, late });
+  const small = mover && createSmallMoves(run, { mover, room, onMoved, deferred });
   const heap = createHeapBound();
   try {
     for await (const batch of batches) {
@@ -58,7 +58,7 @@ export async function takeSteps(
       folders?.beginBatch();
       for (const { source, destination } of batch.pairs) {
         tasks.check();
-        late?.meet(source);
+        deferred?.meet(source);
         if (source.special?.kind === 'folder') {
           folders?.enter(source, destination);
           if (isHoldingFolder(source)) continue;
@@ -67,7 +67,7 @@ export async function takeSteps(
         counts.bytes += source.sizeBytes;
         if (destination) counts.destinationFiles += 1;
         const next = firstStep(run, work, source, destination);
-        if (next === undefined || (!destination && late?.foresee(source))) continue;
+        if (next === undefined || (!destination && deferred?.foresee(source))) continue;
         // `takeNow` makes no permit object; the room is given back by its number of units.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
         if (next !== 'copy') {
@@ -120,7 +120,7 @@ function spawnStep(run: TreeRun, step: Step, room: Budget): void {
 /** Reports an error of one item; the others continue. */
 async function failing(
   run: TreeRun,
-  { late }: TreeWork,
+  { deferred }: TreeWork,
   { destination, source }: ItemPair,
   step: Step,
 ): Promise<void> {
@@ -128,9 +128,9 @@ async function failing(
     await step();
   } catch (error) {
     run.tasks.check();
-    if (!destination && late?.take(source, error)) return;
+    if (!destination && deferred?.take(source, error)) return;
     failItem(run, source.path, error);
-    run.progress.looked(1);
+    run.progress.compared(1);
   }
 }
 
@@ -146,7 +146,7 @@ function firstStep(
 ): Step | 'copy' | undefined {
   const refused = work.refuse(source) ?? work.clashes?.(source.path);
   if (refused) {
-    tellFailure(run, source.path, refused);
+    reportFailure(run, source.path, refused);
     return undefined;
   }
   if (source.special || destination?.special) return specialStep(run, source, destination);
@@ -179,7 +179,7 @@ function firstStep(
   return () =>
     failing(run, work, pair, async () => {
       const decided = run.progress.undecided();
-      const clear = await lookUntilClear(work, pair, decision, decide).finally(decided);
+      const clear = await compareUntilClear(work, pair, decision, decide).finally(decided);
       await carryOut(run, work, pair, clear);
     });
 }
@@ -205,7 +205,7 @@ interface ItemPair {
   readonly source: TreeItem;
   readonly destination: TreeItem | undefined;
   /** The destination's folder of the item. */
-  readonly holder: FolderMet | undefined;
+  readonly holder: WalkedFolder | undefined;
 }
 
 /** Call while the walk is at the item's folder. */
@@ -218,8 +218,8 @@ interface Clear {
   readonly evidence: Evidence;
 }
 
-async function lookUntilClear(
-  { looks }: TreeWork,
+async function compareUntilClear(
+  { comparison }: TreeWork,
   { source, destination }: ItemPair,
   first: Decision,
   decide: (evidence: Evidence) => Decision,
@@ -228,7 +228,7 @@ async function lookUntilClear(
   let decision = first;
   while (decision.do === 'look') {
     // Only items on both sides are compared.
-    const found = await looks.look(decision.at, source, destination!);
+    const found = await comparison.compare(decision.at, source, destination!);
     evidence = { ...evidence, ...found, looked: [...(evidence.looked ?? []), decision.at] };
     decision = decide(evidence);
   }
@@ -252,7 +252,7 @@ async function carryOut(
     }
     case 'skip':
       run.counts.skippedFiles += 1;
-      run.progress.looked(1);
+      run.progress.compared(1);
       return;
     case 'refuse':
       refuseChange(run, source);
@@ -288,7 +288,7 @@ function proofOf({ request }: TreeRun, { content }: Evidence): PairProof | undef
 
 function settleSame(run: TreeRun): void {
   run.counts.unchangedFiles += 1;
-  run.progress.looked(1);
+  run.progress.compared(1);
 }
 
 /** The source's mode if the destination has another one; never with `--immutable`. */
@@ -323,8 +323,8 @@ async function touch(
     if (proof) run.knowledge.note(source.path, asListed(source, pair), proof);
   }
   run.counts.touchedFiles += 1;
-  tellChange(run, 'time', source);
-  run.progress.looked(1);
+  reportChange(run, 'time', source);
+  run.progress.compared(1);
 }
 
 async function copy(run: TreeRun, work: TreeWork, { destination, holder, source }: ItemPair): Promise<void> {
@@ -342,7 +342,7 @@ async function foreseeCopy(
 ): Promise<void> {
   run.forecast?.copies(source, await mover.foresee?.(source, destination));
   noteCopied(run, source, destination, source.sizeBytes);
-  run.progress.looked(1);
+  run.progress.compared(1);
 }
 
 /** Copies an item whose destination is free. */
@@ -353,13 +353,13 @@ export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Prom
 
 function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, moved: Moved): void {
   const { confirmation, counts, progress } = run;
-  const { inStore, isProgressTold = false, receivedBytes, sentBytes, sizeBytes } = moved;
+  const { inStore, isProgressCounted = false, receivedBytes, sentBytes, sizeBytes } = moved;
   counts.sentBytes += sentBytes;
   counts.receivedBytes += receivedBytes;
   if (inStore) counts.copiedInStore += 1;
   confirmation.moved(source, over, { ...moved, ...asListed(source, moved) });
   noteCopied(run, source, over, sizeBytes);
-  progress.add(1, isProgressTold ? 0 : sizeBytes);
+  progress.add(1, isProgressCounted ? 0 : sizeBytes);
 }
 
 /** The pair to remember: the source as the listing had it, unless the file has changed since. */
@@ -370,5 +370,5 @@ function asListed(source: TreeItem, { destinationToken, sourceToken }: Pair): Pa
 function noteCopied(run: TreeRun, source: TreeItem, over: TreeItem | undefined, sizeBytes: number): void {
   run.counts.copiedFiles += 1;
   run.counts.copiedBytes += sizeBytes;
-  tellChange(run, over ? 'modified' : 'added', source);
+  reportChange(run, over ? 'modified' : 'added', source);
 }

@@ -34,8 +34,10 @@ const context = (more: Partial<JobContext> = {}): TestContext =>
   testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') }, ...more });
 const there = { source: { place: 'from' }, destination: { place: 'to' } };
 const back = { source: { place: 'to' }, destination: { place: 'from' } };
-const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, { ...there, ...more });
-const copy = (more: Partial<SyncRequest> = {}, told = context()) => copyTree(told, { ...there, ...more });
+const sync = (more: Partial<SyncRequest> = {}, reported = context()) =>
+  syncTree(reported, { ...there, ...more });
+const copy = (more: Partial<SyncRequest> = {}, reported = context()) =>
+  copyTree(reported, { ...there, ...more });
 
 /** Long ago, so that tokens can be trusted. */
 let seconds = 1_000_000_000;
@@ -88,8 +90,8 @@ describe('A dry run', () => {
       'deletedFiles',
     ] as const)
       expect(planned[key], key).toBe(done[key]);
-    const changes = (told: TestContext) =>
-      eventsOf(told, 'change')
+    const changes = (reported: TestContext) =>
+      eventsOf(reported, 'change')
         .map(({ change, path }) => `${change} ${path}`)
         .sort();
     expect(changes(dry)).toEqual(changes(wet));
@@ -109,9 +111,13 @@ describe('The memory of earlier copies', () => {
     await copy();
     // Recent copies are trusted from the second run on.
     await copy();
-    const told = context();
-    expect(await copyTree(told, back)).toMatchObject({ unchangedFiles: 3, copiedFiles: 0, touchedFiles: 0 });
-    expect(eventsOf(told, 'lookup')).toMatchObject([{ lookup: { decidedByHash: 0, decidedByHead: 0 } }]);
+    const reported = context();
+    expect(await copyTree(reported, back)).toMatchObject({
+      unchangedFiles: 3,
+      copiedFiles: 0,
+      touchedFiles: 0,
+    });
+    expect(eventsOf(reported, 'lookup')).toMatchObject([{ lookup: { decidedByHash: 0, decidedByHead: 0 } }]);
     file('to/b', 'changed there');
     expect(await copyTree(context(), back)).toMatchObject({ unchangedFiles: 2, copiedFiles: 1 });
     expect(tree('from')).toEqual(tree('to'));
@@ -131,14 +137,14 @@ describe('A file that vanishes before it is copied', () => {
   it('fails alone, and the sync deletes nothing', async () => {
     for (let at = 0; at < 300; at += 1) file(`from/${String(at).padStart(3, '0')}`);
     file('to/extra');
-    const told: TestContext = context({
+    const reported: TestContext = context({
       emit: (event) => {
-        told.events.push(event);
+        reported.events.push(event);
         if (event.type === 'change') rmSync(sandbox.path('from/299'), { force: true });
       },
     });
-    await expect(sync({ maxDelete: { percent: 100 } }, told)).rejects.toMatchObject({ code: 'partial' });
-    expect(eventsOf(told, 'fileFailed').map(({ path }) => path)).toEqual(['299']);
+    await expect(sync({ maxDelete: { percent: 100 } }, reported)).rejects.toMatchObject({ code: 'partial' });
+    expect(eventsOf(reported, 'fileFailed').map(({ path }) => path)).toEqual(['299']);
     expect(Object.keys(tree('to'))).toHaveLength(300);
     expect(existsSync(sandbox.path('to/extra'))).toBe(true);
   });
@@ -149,14 +155,14 @@ describe('A run that is stopped', () => {
     for (let at = 0; at < 300; at += 1) file(`from/${String(at).padStart(3, '0')}`, `content ${at}`);
     file('to/extra');
     const stop = new AbortController();
-    const told: TestContext = context({
+    const reported: TestContext = context({
       signal: stop.signal,
       emit: (event) => {
-        told.events.push(event);
+        reported.events.push(event);
         if (event.type === 'change') stop.abort();
       },
     });
-    await expect(sync({}, told)).rejects.toMatchObject({ code: 'aborted' });
+    await expect(sync({}, reported)).rejects.toMatchObject({ code: 'aborted' });
     const { extra, ...brought } = tree('to');
     expect(extra).toBe('to/extra');
     for (const [path, content] of Object.entries(brought)) expect(content).toBe(`content ${Number(path)}`);
@@ -192,10 +198,10 @@ describe('Names', () => {
     for (const name of names) file(`from/${name}`);
     const environment = { DRAY_CACHE: sandbox.path('cache'), DRAY_ASSUME_CASE_INSENSITIVE: '1' };
     for (const dryRun of [true, false]) {
-      const told = context({ environment });
-      expect(await copy({ dryRun }, told)).toMatchObject({ copiedFiles: 4, failed: 3 });
+      const reported = context({ environment });
+      expect(await copy({ dryRun }, reported)).toMatchObject({ copiedFiles: 4, failed: 3 });
       expect(
-        eventsOf(told, 'fileFailed').map(({ error, path }) => [path, error.code, error.data.other]),
+        eventsOf(reported, 'fileFailed').map(({ error, path }) => [path, error.code, error.data.other]),
       ).toEqual([
         ['data/y', 'unsafePath', 'Data/'],
         ['data/z', 'unsafePath', 'Data/'],
@@ -210,19 +216,19 @@ describe('Names', () => {
     file('from/deep/.dray/state.json');
     file('from/a');
     const filesFrom = ['.dray/config.json', 'a', 'deep/.dray/state.json'];
-    const told = context();
-    expect(await copy({ filter: { filesFrom } }, told)).toMatchObject({ copiedFiles: 1, failed: 2 });
-    expect(eventsOf(told, 'fileFailed').map(({ path }) => path)).toEqual([filesFrom[0], filesFrom[2]]);
+    const reported = context();
+    expect(await copy({ filter: { filesFrom } }, reported)).toMatchObject({ copiedFiles: 1, failed: 2 });
+    expect(eventsOf(reported, 'fileFailed').map(({ path }) => path)).toEqual([filesFrom[0], filesFrom[2]]);
     expect(tree('to')).toEqual({ a: 'from/a' });
   });
 
   it('listed by --files-from that cannot be copied are reported with the reason, and the others are copied', async () => {
     for (const name of ['a', 'folder/b']) file(`from/${name}`);
     symlinkSync('a', sandbox.path('from/link'));
-    const told = context();
+    const reported = context();
     const filter = { filesFrom: ['a', 'absent', 'folder', 'link'] };
-    expect(await copy({ filter }, told)).toMatchObject({ copiedFiles: 1, failed: 3 });
-    expect(eventsOf(told, 'fileFailed').map(({ error }) => error.message)).toEqual([
+    expect(await copy({ filter }, reported)).toMatchObject({ copiedFiles: 1, failed: 3 });
+    expect(eventsOf(reported, 'fileFailed').map(({ error }) => error.message)).toEqual([
       'absent is listed in --files-from, but it does not exist.',
       'folder is listed in --files-from, but it is a folder.',
       'link is listed in --files-from, but it is not a file (a link, for example).',
@@ -275,9 +281,9 @@ describe('Links', () => {
     symlinkSync('a', sandbox.path('from/link'));
     mkdirSync(sandbox.path('to'));
     symlinkSync('nowhere', sandbox.path('to/other'));
-    const told = context();
-    expect(await sync({}, told)).toMatchObject({ copiedFiles: 1, skippedFiles: 1, deletedFiles: 0 });
-    expect(eventsOf(told, 'warning')).toMatchObject([{ warning: 'skippedSpecialFile', path: 'link' }]);
+    const reported = context();
+    expect(await sync({}, reported)).toMatchObject({ copiedFiles: 1, skippedFiles: 1, deletedFiles: 0 });
+    expect(eventsOf(reported, 'warning')).toMatchObject([{ warning: 'skippedSpecialFile', path: 'link' }]);
     expect(tree('to')).toEqual({ a: 'from/a', other: '-> nowhere' });
   });
 
@@ -340,9 +346,11 @@ describe('A sync that would delete too much', () => {
   it('says so in a dry run, and still lists what it would delete', async () => {
     file('from/kept');
     extras(3);
-    const told = context();
-    expect(await sync({ dryRun: true, maxDelete: { files: 1 } }, told)).toMatchObject({ deletedFiles: 3 });
-    expect(eventsOf(told, 'warning')).toMatchObject([{ warning: 'tooManyDeletes' }]);
+    const reported = context();
+    expect(await sync({ dryRun: true, maxDelete: { files: 1 } }, reported)).toMatchObject({
+      deletedFiles: 3,
+    });
+    expect(eventsOf(reported, 'warning')).toMatchObject([{ warning: 'tooManyDeletes' }]);
     expect(Object.keys(tree('to'))).toHaveLength(3);
   });
 });
@@ -352,9 +360,9 @@ describe('A file at the path of a folder', () => {
     file('from/a/b');
     file('from/c');
     file('to/a');
-    const told = context();
-    expect(await copy({}, told)).toMatchObject({ copiedFiles: 1, failed: 1 });
-    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'a/b', error: { code: 'conflict' } }]);
+    const reported = context();
+    expect(await copy({}, reported)).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(eventsOf(reported, 'fileFailed')).toMatchObject([{ path: 'a/b', error: { code: 'conflict' } }]);
     expect(tree('to')).toEqual({ a: 'to/a', c: 'from/c' });
   });
 
@@ -378,9 +386,9 @@ describe('A file at the path of a folder', () => {
     symlinkSync('e', sandbox.path('to/link'));
     file('to/f/three');
     const listed = async (dryRun: boolean) => {
-      const told = context();
-      const { copiedFiles, deletedFiles, failed } = await sync({ dryRun }, told);
-      const paths = eventsOf(told, 'change').map(({ change, path }) => `${change} ${path}`);
+      const reported = context();
+      const { copiedFiles, deletedFiles, failed } = await sync({ dryRun }, reported);
+      const paths = eventsOf(reported, 'change').map(({ change, path }) => `${change} ${path}`);
       return { copiedFiles, deletedFiles, failed, paths: paths.sort() };
     };
     const planned = await listed(true);
@@ -394,7 +402,7 @@ describe('A file at the path of a folder', () => {
     for (const name of ['a/b', 'c']) file(`from/${name}`);
     for (const name of ['a', 'c/kept.tmp', 'c/d', 'gone']) file(`to/${name}`);
     const before = tree('to');
-    const failures = (told: TestContext) => eventsOf(told, 'fileFailed').map(({ path }) => path);
+    const failures = (reported: TestContext) => eventsOf(reported, 'fileFailed').map(({ path }) => path);
     const bounded = context();
     await expect(sync({ maxDelete: { files: 2 } }, bounded)).rejects.toMatchObject({
       code: 'tooManyDeletes',
@@ -435,9 +443,9 @@ describe('A backup folder', () => {
       file(`to/${name}`, 'old');
     }
     file('old/a/in the way');
-    const told = context();
-    expect(await copy({ backupDirectory }, told)).toMatchObject({ copiedFiles: 1, failed: 1 });
-    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'a', error: { code: 'io' } }]);
+    const reported = context();
+    expect(await copy({ backupDirectory }, reported)).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(eventsOf(reported, 'fileFailed')).toMatchObject([{ path: 'a', error: { code: 'io' } }]);
     expect(tree('to')).toEqual({ a: 'old', b: 'new one' });
   });
 

@@ -23,16 +23,17 @@ import { UnorderedListing } from '../../query/trees/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../../query/trees/tree-lookup.ts';
 import { copyStream, isStream } from '../places/copy-stream.ts';
 import { holdsSomething, isEmptyFolder } from '../places/source-presence.ts';
-import { tellNetworkDisk } from '../session/network-disk-warning.ts';
-import { trafficOf } from '../session/traffic.ts';
-import { createLooks } from './closer-comparison.ts';
+import { warnOfNetworkDisk } from '../session/network-disk-warning.ts';
+import { readOnlyErrorOf } from '../session/read-only-peer.ts';
+import { addTotals, trafficOf } from '../session/traffic.ts';
+import { createCloserComparison } from './closer-comparison.ts';
 import { createTreeConfirmation } from './confirm-written.ts';
 import { createForecast } from './copy-forecast.ts';
 import { createTreeProgress } from './copy-progress.ts';
 import { createTreeCounts, stopRun, type TreeCounts, type TreeRun } from './copy-run.ts';
 import { bringNew, takeSteps } from './copy-steps.ts';
 import { openBackup } from './delete/backup-folder.ts';
-import { createLateItems } from './delete/deferred-items.ts';
+import { createDeferredItems } from './delete/deferred-items.ts';
 import { createDeletes } from './delete/deletions.ts';
 import { createTreeFolders } from './folders/folder-attributes.ts';
 import { matchTrees } from './match-items.ts';
@@ -41,7 +42,7 @@ import { clashesOf } from './names/name-clashes.ts';
 import { refusalOf } from './names/refused-names.ts';
 import { openTreePair, type TreePair } from './open-pair.ts';
 import { openKnowledge } from './pair-memory.ts';
-import { addTotals, type LocalSide, readOnlyRefusal, type TreeSide } from './sides.ts';
+import type { LocalSide, TreeSide } from './sides.ts';
 
 /** Never deletes. One file or object may also be copied from or to a stream (`-`). */
 export async function copyTree(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
@@ -131,22 +132,31 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
   let refused: { readonly error: unknown } | undefined;
   try {
-    const late = run.isSync ? createLateItems(run, (item) => bringNew(run, mover, item)) : undefined;
+    const deferred = run.isSync ? createDeferredItems(run, (item) => bringNew(run, mover, item)) : undefined;
     const deletes = createDeletes(run, {
       mover,
       backup,
-      late,
+      deferred,
       beforeFirst: async () => folders?.beforeRemovals(),
     });
     const clashes = await clashesOf(run);
-    const work = { mover, looks: createLooks(run), deletes, late, backup, folders, refuse, clashes };
+    const work = {
+      mover,
+      comparison: createCloserComparison(run),
+      deletes,
+      deferred,
+      backup,
+      folders,
+      refuse,
+      clashes,
+    };
     await settling(run.tasks, () =>
       takeSteps(run, work, matchTrees(run, { only: pair.only, lookup, isSorted: transfer.isSorted })),
     );
     await run.confirmation.settle();
     await checkSource(run, pair);
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
-    late?.giveUp();
+    deferred?.giveUp();
     await run.confirmation.settle();
     await foreseeReadOnly(run);
     await run.knowledge.settle();
@@ -210,7 +220,7 @@ function inDoubtSince(pair: TreePair): number | undefined {
 
 /** After a run without failures, removes the marks of earlier interrupted runs of the same command. */
 function settleDisk({ context, counts, destination, runNote }: TreeRun): void {
-  if (destination.kind === 'local' && counts.copiedFiles > 0) tellNetworkDisk(context, destination.root);
+  if (destination.kind === 'local' && counts.copiedFiles > 0) warnOfNetworkDisk(context, destination.root);
   if (counts.failed > 0) return;
   removeUnsyncedMarks(marksAt(destination).filter(({ note }) => note === runNote));
 }
@@ -298,7 +308,7 @@ function countChanges({ copiedFiles, deletedFiles, touchedFiles, touchedFolders 
 async function foreseeReadOnly(run: TreeRun): Promise<void> {
   const { counts, destination, request, tasks } = run;
   if (!request.dryRun || destination.kind === 'local' || countChanges(counts) === 0) return;
-  const refusal = await readOnlyRefusal(destination, tasks.signal);
+  const refusal = await readOnlyErrorOf(destination, tasks.signal);
   if (refusal) stopRun(run, 'readOnlyPeer', refusal);
 }
 

@@ -1,7 +1,7 @@
 /** Errors of single items that several kinds of copy share. */
 import { DrayError } from '../../api/error.ts';
 
-export function vanished(path: string): DrayError {
+export function goneFromSource(path: string): DrayError {
   return new DrayError('notFound', `${path} disappeared from the source before it was copied.`, {
     data: { path },
   });

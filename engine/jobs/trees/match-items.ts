@@ -9,7 +9,7 @@ import { type MatchedBatch, mergeTrees } from '../../query/trees/merge-trees.ts'
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import type { TimesMemory } from '../../query/trees/read-times.ts';
 import { type LookupTally, lookUpDestination, lookUpLocal } from '../../query/trees/tree-lookup.ts';
-import { failItem, type TreeRun, tellFailure } from './copy-run.ts';
+import { failItem, reportFailure, type TreeRun } from './copy-run.ts';
 import { isObjectStore, type LocalSide, type RemoteSide } from './sides.ts';
 import { sortedItems } from './sorted-items.ts';
 import { canTravel, itemsOf, specialItems } from './source-items.ts';
@@ -115,7 +115,7 @@ function sourceItems(
       counts.skippedFiles += 1;
       run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path });
     },
-    onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(run, path, error),
+    onFailed: (path: string, error: Parameters<typeof reportFailure>[2]) => reportFailure(run, path, error),
     memory: timesMemory(run, 'source'),
     keepsFolderNames: isObjectStore(run.destination),
   };

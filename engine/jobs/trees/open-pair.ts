@@ -15,15 +15,15 @@ import {
   checkApart,
   checkReplaceable,
   checkStoresApart,
-  connectPlace,
   type LocalPlace,
   nameOfPlace,
+  openPlace,
   type Place,
   parsePlace,
   placeIdentity,
   type RemotePlace,
 } from '../places/places.ts';
-import type { Connection } from '../session/connection.ts';
+import type { OpenedRemote } from '../session/opened-remote.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 
 export interface TreePair {
@@ -128,7 +128,7 @@ class PairOpener {
   readonly meters: Meter[] = [];
   readonly #context: JobContext;
   readonly #options: OpenPairOptions;
-  readonly #opened: Connection[] = [];
+  readonly #opened: OpenedRemote[] = [];
 
   constructor(context: JobContext, options: OpenPairOptions) {
     this.#context = context;
@@ -142,17 +142,17 @@ class PairOpener {
       const single = await this.#openObject(place);
       if (single) return single;
     }
-    return { side: await this.#connect(place, 'place') };
+    return { side: await this.#openSessionRemote(place, 'place') };
   }
 
   async openDestination(place: Place, sourceName: string | undefined): Promise<OpenedDestination> {
     if (place.kind === 'stdio') throw new Error('unreachable');
     if (place.kind === 'local') return openLocalDestination(place, sourceName, this.#options);
     if (sourceName === undefined || place.isFolderForm) {
-      const side = await this.#connect(place, 'place');
+      const side = await this.#openSessionRemote(place, 'place');
       return { side, ...(sourceName === undefined ? {} : { name: sourceName }) };
     }
-    return { side: await this.#connect(place, 'parent'), name: nameOfPlace(place) };
+    return { side: await this.#openSessionRemote(place, 'parent'), name: nameOfPlace(place) };
   }
 
   async close(): Promise<void> {
@@ -160,7 +160,7 @@ class PairOpener {
   }
 
   async #openObject(place: RemotePlace): Promise<OpenedSource | undefined> {
-    const side = await this.#connect(place, 'parent');
+    const side = await this.#openSessionRemote(place, 'parent');
     const name = nameOfPlace(place);
     const { signal } = this.#context;
     const info = await side.store.head(name, { checksums: true, signal });
@@ -168,10 +168,10 @@ class PairOpener {
     return { side: { ...side, pathOf: () => name }, only: headItemOf(name, info), name };
   }
 
-  async #connect(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {
-    const connection = await connectPlace(this.#context, place, { at, beside: this.#opened[0] });
-    this.#opened.push(connection);
-    const { limit, meter, store } = connection;
+  async #openSessionRemote(place: RemotePlace, at: 'place' | 'parent'): Promise<RemoteSide> {
+    const remote = await openPlace(this.#context, place, { at, beside: this.#opened[0] });
+    this.#opened.push(remote);
+    const { limit, meter, store } = remote;
     this.meters.push(meter);
     return { kind: 'remote', store, limit, text: place.text, pathOf: SAME_PATH };
   }

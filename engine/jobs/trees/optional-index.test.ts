@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DrayError, type ErrorCode } from '../../api/error.ts';
 import { openTreeIndex } from '../../index/tree-index.ts';
 import { createSandbox } from '../session/job.fixture.ts';
-import { forgivingIndex } from './optional-index.ts';
+import { optionalIndex } from './optional-index.ts';
 
 const row = { path: 'a', tokens: ['s', 'd'], proof: 'content' } as const;
 const upload = { uploadId: 'u', partSizeBytes: 5 };
@@ -24,10 +24,10 @@ function open(code: ErrorCode) {
       };
     },
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   return {
-    index: forgivingIndex(failing, ({ message }) => told.push(message)),
-    told,
+    index: optionalIndex(failing, ({ message }) => reported.push(message)),
+    reported,
     fail: () => {
       fails = true;
     },
@@ -42,7 +42,7 @@ function open(code: ErrorCode) {
 describe('An optional index', () => {
   it('does what the index does', () => {
     using opened = open('diskFull');
-    const { index, told } = opened;
+    const { index, reported } = opened;
     index.put([row]);
     index.uploads.save('a', upload);
     index.putBlocks('a', { token: 'd', blockBytes: 5, sums: [1n] });
@@ -57,14 +57,14 @@ describe('An optional index', () => {
       undefined,
       undefined,
     ]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it.each(['diskFull', 'io', 'locked', 'damaged'] as const)(
     'is not used after the first failure of its file (%s), which is reported once',
     (code) => {
       using opened = open(code);
-      const { index, told } = opened;
+      const { index, reported } = opened;
       index.put([row]);
       opened.fail();
       expect(index.find('a')).toBeUndefined();
@@ -73,7 +73,7 @@ describe('An optional index', () => {
       index.remove(['a']);
       expect(index.page('')).toEqual([]);
       expect(opened.calls()).toBe(asked);
-      expect(told).toEqual(['No more.']);
+      expect(reported).toEqual(['No more.']);
     },
   );
 

@@ -13,7 +13,7 @@ import type { TreeIndex } from '../../index/tree-index.ts';
 const ONLY_THE_CACHE: ReadonlySet<ErrorCode> = new Set(['io', 'diskFull', 'locked', 'damaged']);
 
 /** @param onFailure Called once. */
-export function forgivingIndex(index: TreeIndex, onFailure: (error: DrayError) => void): TreeIndex {
+export function optionalIndex(index: TreeIndex, onFailure: (error: DrayError) => void): TreeIndex {
   let isOff = false;
   const attempt = <T>(work: () => T, otherwise: T): T => {
     if (isOff) return otherwise;

@@ -11,8 +11,8 @@ beforeEach(() => {
 afterEach(() => sandbox[Symbol.dispose]());
 
 function open({ pair = ['here', 'there'] as readonly [string, string], noIndex = false } = {}) {
-  const told = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') } });
-  return { told, ...openKnowledge(told, { pair, noIndex, nowMs: Date.now() }) };
+  const reported = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') } });
+  return { reported, ...openKnowledge(reported, { pair, noIndex, nowMs: Date.now() }) };
 }
 
 const tokens = (sourceToken: string, destinationToken: string) => ({ sourceToken, destinationToken });
@@ -111,7 +111,7 @@ describe('The memory of a pair of places', () => {
       writeFileSync(`${folder}/${name}`, 'no database at all'.repeat(500));
     const next = open();
     expect(next.recall('a', tokens('s', 'd'))).toBe('unknown');
-    expect(eventsOf(next.told, 'warning')).toMatchObject([{ warning: 'indexRebuilt' }]);
+    expect(eventsOf(next.reported, 'warning')).toMatchObject([{ warning: 'indexRebuilt' }]);
     next.note('a', tokens('s', 'd'), 'content');
     next.close();
     const last = open();

@@ -18,8 +18,7 @@ import type { Recalled } from '../../model/tree-decision.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { createSyncedBatches, type SyncedBatches } from '../session/synced-batches.ts';
 import type { Pair } from './move/mover.ts';
-import { forgivingIndex } from './optional-index.ts';
-import { cacheFolder } from './sides.ts';
+import { optionalIndex } from './optional-index.ts';
 
 /** Rows that a killed run may lose; the next run compares those items again. */
 const ROWS_AT_ONCE = 200;
@@ -90,12 +89,12 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     const message = `The memory of this pair of places was damaged and starts empty (${rebuiltBecause}).`;
     context.emit({ type: 'warning', warning: 'indexRebuilt', message });
   }
-  const tellTemporary = (because: string) => {
+  const reportTemporary = (because: string) => {
     const message = `Nothing will be remembered of this pair of places, and the next run compares everything again: ${because}`;
     context.emit({ type: 'warning', warning: 'indexTemporary', message });
   };
-  if (temporaryBecause !== undefined) tellTemporary(temporaryBecause);
-  const index = forgivingIndex(file, ({ message }) => tellTemporary(message));
+  if (temporaryBecause !== undefined) reportTemporary(temporaryBecause);
+  const index = optionalIndex(file, ({ message }) => reportTemporary(message));
   const reader: PairReader | undefined = options.noIndex ? undefined : createPairReader(index);
   let rows: KnownPair[] = [];
   const flush = () => {
@@ -159,4 +158,13 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
       }
     },
   };
+}
+
+/** The user's cache folder: `DRAY_CACHE`, or the system's. */
+function cacheFolder(context: JobContext, home: string): string {
+  const { DRAY_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = context.environment;
+  if (DRAY_CACHE) return DRAY_CACHE;
+  if (XDG_CACHE_HOME) return `${XDG_CACHE_HOME}/dray`;
+  if (process.platform === 'win32' && LOCALAPPDATA) return `${LOCALAPPDATA}/dray/cache`;
+  return process.platform === 'darwin' ? `${home}/Library/Caches/dray` : `${home}/.cache/dray`;
 }

@@ -11,9 +11,9 @@ import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import type { TreeWriter } from '../../files/write/tree-writer-types.ts';
 import { errnoOf, writeError } from '../../files/write/write-error.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
-import type { Connection } from '../session/connection.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
-import { tellNetworkDisk } from '../session/network-disk-warning.ts';
+import { warnOfNetworkDisk } from '../session/network-disk-warning.ts';
+import type { OpenedRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Session } from '../session/session.ts';
 import { createTraffic } from '../session/traffic.ts';
@@ -22,7 +22,7 @@ import { noteOfWriting, type Writing } from './interrupted-writes.ts';
 
 export interface ApplyOptions {
   readonly session: Session;
-  readonly connection: Connection;
+  readonly remote: OpenedRemote;
   readonly link: LinkedRepository;
   /** Synced before the first file is written, for the command that runs after a power cut. */
   readonly writing: Writing;
@@ -49,7 +49,7 @@ const PATHS_PER_TURN = 256;
 
 export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   const { session, link } = options;
-  const { store, limit, meter } = options.connection;
+  const { store, limit, meter } = options.remote;
   const { context, workspace } = session;
   const writer = openTreeWriter({
     root: workspace.root,
@@ -83,7 +83,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
     );
     failed += downloaded.failed + (await writeOthers(session, writer, others, mayReplace));
     progress.end();
-    if (downloaded.written > 0) tellNetworkDisk(context, workspace.root);
+    if (downloaded.written > 0) warnOfNetworkDisk(context, workspace.root);
     return { bytes: downloaded.bytes, failed };
   } finally {
     await writer.close();

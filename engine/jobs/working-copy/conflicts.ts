@@ -16,7 +16,7 @@ export async function collectChanges(pages: AsyncIterable<readonly Change[]>): P
 }
 
 /** Emits an event for each conflict. The error names the first few. */
-export function tellConflicts(
+export function reportConflicts(
   session: Pick<Session, 'context'>,
   conflicts: readonly MergeConflict[],
   branch: string,

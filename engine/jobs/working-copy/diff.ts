@@ -7,19 +7,19 @@ import type { Commit } from '../../repository/commit.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { EMPTY_MANIFEST } from '../../repository/manifest/manifest.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
-import { connect } from '../session/connection.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
-import { settleWorkingCopy, tellChanges, workingChanges } from './working-changes.ts';
+import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
 export async function diff(context: JobContext, request: DiffRequest): Promise<DiffSummary> {
   const session = await openSession(context, 'diff', 'snapshot');
   try {
     if (request.from === undefined && hasBaseRows(session)) return await diffWorking(session);
-    const { store } = await connect(session);
+    const { store } = await openSessionRemote(session);
     try {
       if (request.from === undefined) {
         await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
@@ -30,7 +30,7 @@ export async function diff(context: JobContext, request: DiffRequest): Promise<D
       if (request.to === undefined) return await diffCommitToWorking(session, store, from, before);
       const to = await resolveCommit(session, store, request.to);
       const after = await fetchCommit(session, store, to);
-      const changes = await tellChanges(
+      const changes = await emitChanges(
         session,
         diffCommits(store, before, after, { signal: context.signal }),
       );
@@ -47,7 +47,7 @@ const WORKSPACE = 'workspace';
 
 async function diffWorking(session: Session): Promise<DiffSummary> {
   const { scanned } = await settleWorkingCopy(session);
-  const changes = scanned.differing === 0 ? NO_CHANGES : await tellChanges(session, workingChanges(session));
+  const changes = scanned.differing === 0 ? NO_CHANGES : await emitChanges(session, workingChanges(session));
   return { from: session.state.bases[session.remoteName] ?? 'nothing', to: WORKSPACE, changes };
 }
 
@@ -64,7 +64,7 @@ async function diffCommitToWorking(
   await hashFiles(session, unreadAmong(session));
   const baseManifest = { manifest: base.commit?.manifest ?? EMPTY_MANIFEST };
   const toBase = diffCommits(store, before, baseManifest, { signal: session.context.signal });
-  const changes = await tellChanges(session, composeChanges(toBase, workingChanges(session)));
+  const changes = await emitChanges(session, composeChanges(toBase, workingChanges(session)));
   return { from, to: WORKSPACE, changes };
 }
 

@@ -29,11 +29,11 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
   for await (const batch of batches) {
     // Most calls have nothing to read and then show no phase.
     progress ??= createProgress(session, { phase: 'hash' });
-    const told = progress;
+    const shown = progress;
     index.transaction(() => {
       for (const result of batch.results) {
         if (result.kind === 'chunk') {
-          told.add(0, result.sizeBytes);
+          shown.add(0, result.sizeBytes);
           continue;
         }
         const path = paths.get(result.id)!;
@@ -43,7 +43,7 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
           context.emit({ type: 'fileFailed', path, error: result.error });
           continue;
         }
-        told.add(1, result.kind === 'whole' ? result.stat.sizeBytes : 0);
+        shown.add(1, result.kind === 'whole' ? result.stat.sizeBytes : 0);
         index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
       }
     });

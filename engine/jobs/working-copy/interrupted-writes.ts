@@ -54,7 +54,7 @@ export function hasCutRuns(session: Session): boolean {
 }
 
 /** Warns commands that show changes. */
-export function tellCutRuns(session: Session): void {
+export function warnOfCutRuns(session: Session): void {
   const run = cutRuns(session).at(-1);
   if (!run) return;
   const message = `"${run.command}" was cut off: files that it was writing may not be whole. Run it again.`;

@@ -7,7 +7,7 @@ import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import type { Session } from '../session/session.ts';
 
-const TOLD_MAX = 20;
+const NAMED_MAX = 20;
 
 /**
  * Where case or Unicode form does not count, two entries may share one name, and the second would overwrite
@@ -24,12 +24,12 @@ export async function checkNamesFit(session: Session, store: ObjectStore, commit
     for (const entry of entries) collisions.push(...finder.add(entry.path));
   }
   if (collisions.length === 0) return;
-  const pairs = collisions.slice(0, TOLD_MAX).map(({ path, other }) => `${other} and ${path}`);
-  const more = collisions.length > TOLD_MAX ? ` and ${collisions.length - TOLD_MAX} more` : '';
+  const pairs = collisions.slice(0, NAMED_MAX).map(({ path, other }) => `${other} and ${path}`);
+  const more = collisions.length > NAMED_MAX ? ` and ${collisions.length - NAMED_MAX} more` : '';
   throw new DrayError(
     'unsafePath',
     `This file system treats different names as one: ${pairs.join('; ')}${more}. Nothing was written. ` +
       'Rename one of each pair where the dataset was made, and push.',
-    { data: { pairs: collisions.slice(0, TOLD_MAX), count: collisions.length } },
+    { data: { pairs: collisions.slice(0, NAMED_MAX), count: collisions.length } },
   );
 }

@@ -10,8 +10,8 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { ensureBase, fetchCommit } from '../session/base-commit.ts';
-import { type Connection, connect } from '../session/connection.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
@@ -23,7 +23,7 @@ import { refreshIndex } from './refresh-index.ts';
 const CHANGED_NAMED_MAX = 20;
 
 export async function restore(context: JobContext, request: RestoreRequest): Promise<RestoreSummary> {
-  return withDiffering(context, request, async ({ connection, differing, hash, link, session }) => {
+  return withDiffering(context, request, async ({ remote, differing, hash, link, session }) => {
     const plan = planOf(session, differing);
     if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
     const totals = { files: differing.length, bytes: plan.bytes };
@@ -31,7 +31,7 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     session.index.settings.base = undefined;
     const applied = await applyChanges({
       session,
-      connection,
+      remote,
       link,
       writing: { commit: hash, words: wordsOf(request) },
       totals,
@@ -43,8 +43,8 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     // A written path becomes its own base. If the base commit has another entry there, the rows are rebuilt
     // later.
     if (request.from === undefined) session.index.settings.base = mark;
-    const base = await ensureBase(session, connection.store, link);
-    if (applied.failed === 0) await settleCutRuns(session, connection.store, base);
+    const base = await ensureBase(session, remote.store, link);
+    if (applied.failed === 0) await settleCutRuns(session, remote.store, base);
     return { restored: differing.length - applied.failed, bytes: applied.bytes, failed: applied.failed };
   });
 }
@@ -61,7 +61,7 @@ function wordsOf({ from, paths }: RestoreRequest): string {
 
 interface Differing {
   readonly session: Session;
-  readonly connection: Connection;
+  readonly remote: OpenedRemote;
   readonly link: LinkedRepository;
   readonly hash: CommitHash;
   /** Entries of the commit that the working copy does not have. */
@@ -76,8 +76,8 @@ async function withDiffering<T>(
   const session = await openSession(context, 'restore');
   try {
     const wanted = request.paths.map((path) => toWorkspacePath(session, path));
-    const connection = await connect(session);
-    const { store } = connection;
+    const remote = await openSessionRemote(session);
+    const { store } = remote;
     try {
       const link = await linkRepository(session, store, session.state.branch);
       await ensureBase(session, store, link);
@@ -89,7 +89,7 @@ async function withDiffering<T>(
       const paths = new Set(entries.map(({ path }) => path));
       await hashFiles(session, undecidedFiles(session, paths));
       const differing = entries.filter((entry) => !isThere(session, entry));
-      return await work({ session, connection, hash, link, differing });
+      return await work({ session, remote, hash, link, differing });
     } finally {
       await store.close();
     }

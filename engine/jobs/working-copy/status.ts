@@ -1,28 +1,28 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
-import { tellArrivals } from '../pull/interrupted-pull.ts';
+import { warnOfInterruptedPull } from '../pull/interrupted-pull.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
-import { type Connection, connect } from '../session/connection.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
-import { tellCutRuns } from './interrupted-writes.ts';
-import { settleWorkingCopy, tellChanges, workingChanges } from './working-changes.ts';
+import { warnOfCutRuns } from './interrupted-writes.ts';
+import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
 export async function status(context: JobContext, request: StatusRequest): Promise<StatusSummary> {
   const session = await openSession(context, 'status', 'snapshot');
-  let connection: Connection | undefined;
+  let remote: OpenedRemote | undefined;
   try {
-    tellArrivals(session);
-    tellCutRuns(session);
+    warnOfInterruptedPull(session);
+    warnOfCutRuns(session);
     const needsRemote = request.remote === true || !hasBaseRows(session);
-    if (needsRemote) connection = await connect(session);
-    const link = connection && (await linkRepository(session, connection.store, session.state.branch));
-    if (connection && link) await ensureBase(session, connection.store, link);
+    if (needsRemote) remote = await openSessionRemote(session);
+    const link = remote && (await linkRepository(session, remote.store, session.state.branch));
+    if (remote && link) await ensureBase(session, remote.store, link);
     const { scanned, failed } = await settleWorkingCopy(session);
     const changes =
-      scanned.differing === 0 ? NO_CHANGES : await tellChanges(session, workingChanges(session));
+      scanned.differing === 0 ? NO_CHANGES : await emitChanges(session, workingChanges(session));
     return {
       branch: session.state.branch,
       commit: session.state.bases[session.remoteName] ?? null,
@@ -30,13 +30,13 @@ export async function status(context: JobContext, request: StatusRequest): Promi
       bytes: scanned.bytes,
       changes,
       failed,
-      ...(request.remote && connection && link
-        ? { upstream: await upstreamOf(session, connection, link, !isNothing(changes)) }
+      ...(request.remote && remote && link
+        ? { upstream: await upstreamOf(session, remote, link, !isNothing(changes)) }
         : {}),
     };
   } finally {
     try {
-      await connection?.store.close();
+      await remote?.store.close();
     } finally {
       session.close();
     }
@@ -45,7 +45,7 @@ export async function status(context: JobContext, request: StatusRequest): Promi
 
 async function upstreamOf(
   session: Session,
-  { store }: Connection,
+  { store }: OpenedRemote,
   link: LinkedRepository,
   isChanged: boolean,
 ): Promise<NonNullable<StatusSummary['upstream']>> {
@@ -54,6 +54,6 @@ async function upstreamOf(
   if (link.tip.commit === base.hash) return { state: 'same', commit: link.tip.commit, changes: NO_CHANGES };
   const tip = await fetchCommit(session, store, link.tip.commit);
   const theirs = diffCommits(store, base.commit, tip, { signal: session.context.signal });
-  const changes = await tellChanges(session, theirs, { silent: true });
+  const changes = await emitChanges(session, theirs, { silent: true });
   return { state: isChanged ? 'diverged' : 'behind', commit: link.tip.commit, changes };
 }

@@ -12,7 +12,7 @@ import type { Session } from '../session/session.ts';
 import { isAsKnown, lstatIfThere } from './apply-changes.ts';
 
 /** A conflict for each added path that is occupied, or that lies below something that is not a folder. */
-export function findInTheWay(session: Session, changes: readonly Change[]): MergeConflict[] {
+export function findObstacles(session: Session, changes: readonly Change[]): MergeConflict[] {
   const goes = new Set(changes.filter((change) => !change.after).map((change) => change.path));
   const blockers = createBlockers(session.workspace.root);
   const spellings = createSpellings(session.workspace.root, goes);

@@ -3,7 +3,7 @@ import type { ChangeTotals } from '../../api/jobs.ts';
 import type { IndexedChange, IndexedSide, PendingRead } from '../../index/file-table.ts';
 import { type Change, detectRenames, kindOfChange } from '../../model/diff.ts';
 import type { BlobHash, BlobLocation, Entry } from '../../model/entry.ts';
-import { tellAll } from '../session/emit-each.ts';
+import { emitEach } from '../session/emit-each.ts';
 import type { Session } from '../session/session.ts';
 import { hashFiles, isUnread, undecidedFiles } from './hash-files.ts';
 import { type Refreshed, refreshIndex, reportProblems } from './refresh-index.ts';
@@ -54,14 +54,14 @@ export function toChange(indexed: IndexedChange): Change {
  * @param options `hasNoRenames`: the caller knows that there are no renames, so no change is held back for
  * pairing
  */
-export async function tellChanges(
+export async function emitChanges(
   session: Pick<Session, 'context'>,
   pages: Iterable<readonly Change[]> | AsyncIterable<readonly Change[]>,
   options: { readonly silent?: boolean; readonly hasNoRenames?: boolean } = {},
 ): Promise<ChangeTotals> {
   const totals = { added: 0, modified: 0, deleted: 0, renamed: 0, mode: 0, bytes: 0 };
   let held: Change[] | undefined = options.hasNoRenames ? undefined : [];
-  const tell = (change: Change, fromPath?: string) => {
+  const emitOne = (change: Change, fromPath?: string) => {
     const kind = fromPath === undefined ? kindOfChange(change) : 'renamed';
     if (kind === undefined) return;
     totals[kind] += 1;
@@ -83,17 +83,17 @@ export async function tellChanges(
   };
   for await (const page of pages) {
     if (!held) {
-      await tellAll(session.context, page, tell);
+      await emitEach(session.context, page, emitOne);
       continue;
     }
     for (const change of page) held.push(change);
     if (held.length <= PAIRED_CHANGES_MAX) continue;
-    await tellAll(session.context, held, tell);
+    await emitEach(session.context, held, emitOne);
     held = undefined;
   }
   if (held) {
     const { changes, fromByPath } = pairRenames(held);
-    await tellAll(session.context, changes, (change) => tell(change, fromByPath.get(change.path)));
+    await emitEach(session.context, changes, (change) => emitOne(change, fromByPath.get(change.path)));
   }
   return totals;
 }

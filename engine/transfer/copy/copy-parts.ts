@@ -16,7 +16,7 @@ import type {
 } from '../../remotes/object-store.ts';
 import { partSizeFor } from '../upload/part-size.ts';
 import type { UploadJournal } from '../upload/upload-journal.ts';
-import { abandon, openSession, type UploadSession } from '../upload/upload-session.ts';
+import { abandon, openUploadSession, type UploadSession } from '../upload/upload-session.ts';
 
 /** Large, since each is a request that is paid for, and small enough that each is answered within seconds. */
 const COPY_PART_BYTES = 256 * 1024 * 1024;
@@ -52,7 +52,7 @@ export async function copyInParts(request: PartsCopy): Promise<PutOutcome> {
     isComparable: false,
     copiesPartsOf: partSizeFor(info.sizeBytes, request.partSizeBytes ?? COPY_PART_BYTES),
   };
-  const session = await openSession(target, multipart);
+  const session = await openUploadSession(target, multipart);
   try {
     const parts = await copyRanges(request, multipart, session);
     checkAborted(signal);

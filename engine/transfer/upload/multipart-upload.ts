@@ -22,7 +22,7 @@ import type { PartsUpload, UploadedObject } from './parts-upload.ts';
 import { type PartsAtStore, sendParts } from './send-parts.ts';
 import {
   abandon,
-  openSession,
+  openUploadSession,
   type SessionRequest,
   type UploadMode,
   type UploadSession,
@@ -69,7 +69,7 @@ async function uploadOnce(
   multipart: MultipartStore,
   attempt: { copiedParts: number; doneBytes: number },
 ): Promise<UploadedObject> {
-  const session = await openSession(sessionRequest(request, multipart), multipart);
+  const session = await openUploadSession(sessionRequest(request, multipart), multipart);
   let isSent = false;
   try {
     const known = tellsSums.get(request.store)?.[session.mode];

@@ -50,7 +50,7 @@ export interface UploadSession {
 export type UploadMode = 'summed' | 'plain';
 
 /** Goes on with the journalled upload where the store still has it and it is of use, or begins one. */
-export async function openSession(
+export async function openUploadSession(
   request: SessionRequest,
   multipart: MultipartStore,
 ): Promise<UploadSession> {

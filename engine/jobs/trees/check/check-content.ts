@@ -14,7 +14,7 @@ import {
 import type { ObjectSource } from '../../../transfer/upload/object-source.ts';
 import { openRemoteSource } from '../../../transfer/upload/remote-source.ts';
 import { headObject } from '../existing-objects.ts';
-import { vanished } from '../item-errors.ts';
+import { goneFromSource } from '../item-errors.ts';
 import { openItemSource } from '../move/link-items.ts';
 import type { LocalSide, RemoteSide, TreeSide } from '../sides.ts';
 
@@ -113,6 +113,6 @@ async function compareFile(
 
 async function headOf({ signal }: CompareSides, side: RemoteSide, item: TreeItem): Promise<ObjectInfo> {
   const info = await headObject(side, item.path, signal);
-  if (!info) throw vanished(item.path);
+  if (!info) throw goneFromSource(item.path);
   return info;
 }

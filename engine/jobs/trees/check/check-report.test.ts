@@ -13,8 +13,11 @@ afterEach(() => sandbox[Symbol.dispose]());
 const sides = { source: { place: 'left' }, destination: { place: 'right' } };
 
 async function check(more: Partial<CheckTreesRequest>, signal = new AbortController().signal) {
-  const told = testContext(sandbox.folder, { environment: { DRAY_CACHE: sandbox.path('cache') }, signal });
-  return { told, summary: await checkTrees(told, { ...sides, ...more }) };
+  const reported = testContext(sandbox.folder, {
+    environment: { DRAY_CACHE: sandbox.path('cache') },
+    signal,
+  });
+  return { reported, summary: await checkTrees(reported, { ...sides, ...more }) };
 }
 
 describe('The report of a check', () => {
@@ -26,7 +29,7 @@ describe('The report of a check', () => {
     sandbox.write('left/"quoted" \u00e9\n', 'x');
     sandbox.write('right/longer', 'xx');
     const reportPath = sandbox.path('report.json');
-    const { summary, told } = await check({ reportPath });
+    const { summary, reported } = await check({ reportPath });
     const report = JSON.parse(readFileSync(reportPath, 'utf8'));
     expect(report).toMatchObject({
       report: 'dray check',
@@ -36,7 +39,7 @@ describe('The report of a check', () => {
       totals: summary,
     });
     expect(Date.parse(report.started)).toBeLessThanOrEqual(Date.parse(report.finished));
-    const events = eventsOf(told, 'compared').map(({ type: _, sizeBytes: size, ...rest }) => ({
+    const events = eventsOf(reported, 'compared').map(({ type: _, sizeBytes: size, ...rest }) => ({
       size,
       ...rest,
     }));

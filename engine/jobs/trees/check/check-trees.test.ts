@@ -22,10 +22,10 @@ describe('a check of two folders', () => {
     content[2_345_678] = 0;
     content[2_999_999] = 0;
     sandbox.write('right/other', content);
-    const told = context();
-    expect(await checkTrees(told, sides)).toMatchObject({ same: 1, differing: 1 });
+    const reported = context();
+    expect(await checkTrees(reported, sides)).toMatchObject({ same: 1, differing: 1 });
     // Both are compared at once: either may be reported first.
-    const compared = new Map(eventsOf(told, 'compared').map((event) => [event.path, event]));
+    const compared = new Map(eventsOf(reported, 'compared').map((event) => [event.path, event]));
     expect(compared.get('other')).toMatchObject({ result: 'differs', by: 'content', differsAt: 2_345_678 });
     expect(compared.get('same')).toMatchObject({ result: 'same', by: 'content' });
     expect(compared.get('same')).not.toHaveProperty('differsAt');
@@ -43,16 +43,16 @@ describe('symbolic links in a check', () => {
     symlinkSync('one', sandbox.path('left/other'));
     symlinkSync('two', sandbox.path('right/other'));
     symlinkSync('file', sandbox.path('right/more'));
-    const told = context();
+    const reported = context();
     const reportPath = sandbox.path('report.json');
-    expect(await checkTrees(told, { ...sides, links: true, reportPath })).toMatchObject({
+    expect(await checkTrees(reported, { ...sides, links: true, reportPath })).toMatchObject({
       files: 4,
       same: 3,
       differing: 1,
       onlyInDestination: 1,
       failed: 0,
     });
-    const compared = eventsOf(told, 'compared').map(({ by, path, result }) => `${path} ${result} ${by}`);
+    const compared = eventsOf(reported, 'compared').map(({ by, path, result }) => `${path} ${result} ${by}`);
     expect(compared.sort()).toEqual([
       'away.rclonelink same content',
       'file same content',
@@ -74,8 +74,8 @@ describe('a copy', () => {
     sandbox.write('left/plain', 'can');
     sandbox.path('right/x');
     symlinkSync('circle', sandbox.path('right/circle'));
-    const told = context();
-    expect(await copyTree(told, sides)).toMatchObject({ copiedFiles: 1, failed: 1 });
-    expect(eventsOf(told, 'fileFailed').map(({ path }) => path)).toEqual(['circle/file']);
+    const reported = context();
+    expect(await copyTree(reported, sides)).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(eventsOf(reported, 'fileFailed').map(({ path }) => path)).toEqual(['circle/file']);
   });
 });

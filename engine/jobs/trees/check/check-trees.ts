@@ -21,11 +21,11 @@ import { UnorderedListing } from '../../../query/trees/object-pages.ts';
 import { nothingThere } from '../../places/open-side.ts';
 import { holdsSomething, isEmptyFolder } from '../../places/source-presence.ts';
 import { createProgress, type Progress } from '../../session/progress.ts';
-import { trafficOf } from '../../session/traffic.ts';
-import { createTreeCounts, failItem, type TreeCounts, tellFailure } from '../copy-run.ts';
+import { addTotals, trafficOf } from '../../session/traffic.ts';
+import { createTreeCounts, failItem, reportFailure, type TreeCounts } from '../copy-run.ts';
 import { createTreeMemory } from '../move/movers.ts';
 import { openTreePair, type TreePair } from '../open-pair.ts';
-import { addTotals, isObjectStore, type TreeSide } from '../sides.ts';
+import { isObjectStore, type TreeSide } from '../sides.ts';
 import { sortedItems } from '../sorted-items.ts';
 import { itemsOf } from '../source-items.ts';
 import { withinBounds } from '../within-bounds.ts';
@@ -112,7 +112,7 @@ function createCheck(
       memory: createTreeMemory({}),
       signal: tasks.signal,
     },
-    tell(event) {
+    report(event) {
       totals[TOTAL_OF[event.result]] += 1;
       context.emit(event);
       report?.add(event);
@@ -151,7 +151,7 @@ interface Check {
   readonly filter: TreeFilter;
   /** The filter without its bounds of size and age, which apply once both sides are known. */
   readonly names: TreeFilter;
-  tell(event: ComparedEvent): void;
+  report(event: ComparedEvent): void;
 }
 
 const TOTAL_OF = {
@@ -200,11 +200,11 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
       tasks.check();
       counts.files += 1;
       if (right && (left.special || right.special)) {
-        tellPlain(check, left, isSameSpecial(left.special, right.special) ? 'same' : 'differs');
+        reportPlain(check, left, isSameSpecial(left.special, right.special) ? 'same' : 'differs');
         continue;
       }
       if (right === undefined || left.sizeBytes !== right.sizeBytes) {
-        tellPlain(check, left, right === undefined ? 'onlyInSource' : 'differs');
+        reportPlain(check, left, right === undefined ? 'onlyInSource' : 'differs');
         continue;
       }
       const permit = await room.acquire(1, tasks.signal);
@@ -212,18 +212,18 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
     }
     await check.context.drained?.();
     if (request.oneWay) continue;
-    for (const extra of extras) tellPlain(check, extra, 'onlyInDestination');
+    for (const extra of extras) reportPlain(check, extra, 'onlyInDestination');
   }
 }
 
-function tellPlain(
+function reportPlain(
   check: Check,
   { path, sizeBytes, special }: TreeItem,
   result: ComparedEvent['result'],
 ): void {
   // A link's target is its content, and an empty folder has nothing but its presence.
   const by: ComparedBy = special?.kind === 'link' ? 'content' : result === 'differs' ? 'sizes' : 'presence';
-  check.tell({ type: 'compared', path, result, by, sizeBytes });
+  check.report({ type: 'compared', path, result, by, sizeBytes });
   check.progress.add(1, 0);
 }
 
@@ -232,14 +232,14 @@ async function compare(check: Check, left: TreeItem, right: TreeItem): Promise<v
   const { path, sizeBytes } = left;
   try {
     if (mode === 'sizeOnly') {
-      check.tell({ type: 'compared', path, result: 'same', by: 'sizes', sizeBytes });
+      check.report({ type: 'compared', path, result: 'same', by: 'sizes', sizeBytes });
     } else {
       const { by, differsAt, readBytes, result } = await compareContent(check.sides, left, right, {
         byReading: download ?? false,
       });
       check.totals.readBytes += readBytes;
       const where = differsAt === undefined ? {} : { differsAt };
-      check.tell({ type: 'compared', path, result, by, sizeBytes, ...where });
+      check.report({ type: 'compared', path, result, by, sizeBytes, ...where });
     }
   } catch (error) {
     check.tasks.check();
@@ -299,6 +299,6 @@ function itemOptions(check: Check) {
     keepsFolderNames: isObjectStore(check.pair.source) && isObjectStore(check.pair.destination),
     onSkipped: (path: string, message: string) =>
       check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path }),
-    onFailed: (path: string, error: Parameters<typeof tellFailure>[2]) => tellFailure(check, path, error),
+    onFailed: (path: string, error: Parameters<typeof reportFailure>[2]) => reportFailure(check, path, error),
   };
 }

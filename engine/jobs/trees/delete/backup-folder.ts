@@ -8,9 +8,10 @@ import { newFolderMode } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { ObjectStore } from '../../../remotes/object-store.ts';
 import { copyInStore } from '../../../transfer/copy/copy-in-store.ts';
-import { checkApart, checkStoresApart, connectPlace, parsePlace } from '../../places/places.ts';
+import { checkApart, checkStoresApart, openPlace, parsePlace } from '../../places/places.ts';
+import { sharesService } from '../../session/opened-remote.ts';
 import type { TreeRun } from '../copy-run.ts';
-import { type LocalSide, type RemoteSide, sharesService } from '../sides.ts';
+import type { LocalSide, RemoteSide } from '../sides.ts';
 
 export interface Backup {
   /** Resolves when the item's present content is in the backup folder, over that of an earlier run. */
@@ -98,7 +99,7 @@ export async function openBackup(
     return createLocalBackup(destination, place.path);
   }
   if (place.kind !== 'remote') throw elsewhere(request.place);
-  const { store } = await connectPlace(context, place, { at: 'place' });
+  const { store } = await openPlace(context, place, { at: 'place' });
   try {
     const { files } = store;
     const areOneMachine = files !== undefined && files.machine === destination.store.files?.machine;

@@ -13,9 +13,9 @@ import { folderInTheWay } from '../../../files/write/write-error.ts';
 import type { SpillList } from '../../../index/tree-spill.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { failItem, type TreeRun } from '../copy-run.ts';
-import { textOf } from '../spilled-items.ts';
+import { spilledText } from '../spilled-items.ts';
 
-export interface LateItems {
+export interface DeferredItems {
   readonly isEmpty: boolean;
   /** Call for each item of the source, in order. */
   meet(source: TreeItem): void;
@@ -40,7 +40,7 @@ export interface LateItems {
   giveUp(): void;
 }
 
-interface LateItem {
+interface DeferredItem {
   readonly item: TreeItem;
   /** Any of these may be in the way: a store does not say which. */
   readonly obstacles: readonly string[];
@@ -53,7 +53,7 @@ const GATHERED_AT_ONCE = 1_000;
 const UNDER_WAY_MAX = 1_024;
 
 /** @param bring Copies an item to a free path. */
-export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise<void>): LateItems {
+export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Promise<void>): DeferredItems {
   /** Paths at the destination: of a file or, with a trailing slash, of a folder that must be empty. */
   const awaited = new Set<string>();
   /** Folders at the destination, with a slash, that the source fills although it has a file of that name. */
@@ -69,16 +69,16 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
     list.push(gathered);
     gathered = [];
   };
-  const gather = (late: LateItem) => {
-    gathered.push(textOf(late));
+  const gather = (deferred: DeferredItem) => {
+    gathered.push(spilledText(deferred));
     if (gathered.length >= GATHERED_AT_ONCE) flush();
   };
-  const fail = ({ error, item }: LateItem) => failItem(run, item.path, fromErrorRecord(error));
-  function* takeAll(): Generator<LateItem> {
+  const fail = ({ error, item }: DeferredItem) => failItem(run, item.path, fromErrorRecord(error));
+  function* takeAll(): Generator<DeferredItem> {
     flush();
     const all = list;
     list = undefined;
-    for (const page of all?.pages() ?? []) yield* page.map((text) => JSON.parse(text) as LateItem);
+    for (const page of all?.pages() ?? []) yield* page.map((text) => JSON.parse(text) as DeferredItem);
   }
   const again = async (item: TreeItem) => {
     try {
@@ -127,9 +127,9 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       const found = new Set<string>();
       for (const extra of extras)
         for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) found.add(place);
-      for (const late of takeAll())
-        if (late.obstacles.some((place) => found.has(place) && !filled.has(place))) gather(late);
-        else fail(late);
+      for (const deferred of takeAll())
+        if (deferred.obstacles.some((place) => found.has(place) && !filled.has(place))) gather(deferred);
+        else fail(deferred);
       for (const place of awaited) if (!found.has(place) || filled.has(place)) awaited.delete(place);
     },
     async tryAgain() {
@@ -147,7 +147,7 @@ export function createLateItems(run: TreeRun, bring: (item: TreeItem) => Promise
       await tasks.settle();
     },
     giveUp() {
-      for (const late of takeAll()) fail(late);
+      for (const deferred of takeAll()) fail(deferred);
       awaited.clear();
     },
   };

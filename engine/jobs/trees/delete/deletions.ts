@@ -9,11 +9,11 @@ import type { SpillList } from '../../../index/tree-spill.ts';
 import { deletionAllowed } from '../../../model/tree-decision.ts';
 import { isSameFile, type TreeItem } from '../../../model/tree-item.ts';
 import { DESCRIPTOR_KEY } from '../../../repository/keys.ts';
-import { failItem, stopRun, type TreeRun, tellChange } from '../copy-run.ts';
+import { failItem, reportChange, stopRun, type TreeRun } from '../copy-run.ts';
 import type { Mover } from '../move/mover.ts';
-import { textOf } from '../spilled-items.ts';
+import { spilledText } from '../spilled-items.ts';
 import type { Backup } from './backup-folder.ts';
-import type { LateItems } from './deferred-items.ts';
+import type { DeferredItems } from './deferred-items.ts';
 
 const GATHERED_AT_ONCE = 1_000;
 
@@ -31,7 +31,7 @@ export function createDeletes(
   options: {
     readonly mover: Mover;
     readonly backup: Backup | undefined;
-    readonly late: LateItems | undefined;
+    readonly deferred: DeferredItems | undefined;
     /** Called once deletions are allowed and there is at least one. */
     readonly beforeFirst: () => Promise<void>;
   },
@@ -43,7 +43,7 @@ export function createDeletes(
   const flush = () => {
     if (gathered.length === 0) return;
     spill ??= run.knowledge.index.spill();
-    spill.push(gathered.map(textOf));
+    spill.push(gathered.map(spilledText));
     gathered = [];
   };
   const remove = async (list: SpillList, isMeant: (item: TreeItem) => boolean) => {
@@ -60,22 +60,22 @@ export function createDeletes(
       if (gathered.length >= GATHERED_AT_ONCE) flush();
     },
     async carryOut() {
-      const { late } = options;
-      for (const link of late?.unseen() ?? []) {
+      const { deferred } = options;
+      for (const link of deferred?.unseen() ?? []) {
         run.counts.destinationFiles += 1;
         gathered.push(link);
       }
       flush();
       if (!spill) return;
-      if (late && !late.isEmpty) late.giveUpBut(itemsOf(run, spill));
-      if (run.counts.failed > 0) late?.giveUp();
+      if (deferred && !deferred.isEmpty) deferred.giveUpBut(itemsOf(run, spill));
+      if (run.counts.failed > 0) deferred?.giveUp();
       if (!isAllowed(run, spill.size, repository)) return;
       if (!run.request.dryRun) await options.beforeFirst();
-      if (!late || late.isEmpty) return remove(spill, () => true);
-      await remove(spill, (item) => late.isAwaited(item));
-      await late.tryAgain();
+      if (!deferred || deferred.isEmpty) return remove(spill, () => true);
+      await remove(spill, (item) => deferred.isAwaited(item));
+      await deferred.tryAgain();
       if (!hasArrived(run, spill.size - run.counts.deletedFiles)) return;
-      await remove(spill, (item) => !late.isAwaited(item));
+      await remove(spill, (item) => !deferred.isAwaited(item));
     },
   };
 }
@@ -165,7 +165,7 @@ async function removePage(
   for (const item of items) {
     if (failed.has(item.path)) continue;
     run.counts.deletedFiles += 1;
-    tellChange(run, 'deleted', item);
+    reportChange(run, 'deleted', item);
   }
 }
 
@@ -180,7 +180,7 @@ function isAnother({ destination }: TreeRun, item: TreeItem): boolean {
     const now = statLocal(destination.root, destination.pathOf(item.path), { links: true });
     return typeof now === 'object' && !isSameFile(now, item);
   } catch {
-    // Who may not look at it may not remove it either, and is told so.
+    // Without the right to read the folder the removal fails as well, with the reason.
     return false;
   }
 }

@@ -2,11 +2,11 @@
 import { DrayError } from '../../../api/error.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
-import { type TreeRun, tellFailure } from '../copy-run.ts';
+import { reportFailure, type TreeRun } from '../copy-run.ts';
 
 export function refuseChange(run: TreeRun, { path }: TreeItem): void {
   const message = `${path} differs at the destination, and --immutable forbids to change it.`;
-  tellFailure(run, path, new DrayError('conflict', message, { data: { path } }));
+  reportFailure(run, path, new DrayError('conflict', message, { data: { path } }));
 }
 
 /**
@@ -19,6 +19,6 @@ export function hidesWhatStays(run: TreeRun, { path }: TreeItem): boolean {
   if (statLocal(destination.root, destination.pathOf(path)) !== 'other') return false;
   const why = request.immutable ? '--immutable forbids to change it' : '--backup-dir cannot keep it';
   const message = `At the destination ${path} is not a file, and ${why}.`;
-  tellFailure(run, path, new DrayError('conflict', message, { data: { path } }));
+  reportFailure(run, path, new DrayError('conflict', message, { data: { path } }));
   return true;
 }

@@ -11,8 +11,8 @@ beforeEach(() => trees.open());
 afterEach(() => trees.close());
 
 const here = (path: string) => ({ place: path });
-const times = (told: TestContext) =>
-  eventsOf(told, 'change').flatMap(({ change, kind, path }) =>
+const times = (reported: TestContext) =>
+  eventsOf(reported, 'change').flatMap(({ change, kind, path }) =>
     change === 'time' && kind === 'folder' ? [path] : [],
   );
 
@@ -41,8 +41,8 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     ...more,
   });
   const source = 'offered' in from ? 'offered/from' : 'from';
-  const copy = (more: Partial<CopyRequest> = {}, told = context()) => copyTree(told, wish(more));
-  const sync = (more: Partial<SyncRequest> = {}, told = context()) => syncTree(told, wish(more));
+  const copy = (more: Partial<CopyRequest> = {}, reported = context()) => copyTree(reported, wish(more));
+  const sync = (more: Partial<SyncRequest> = {}, reported = context()) => syncTree(reported, wish(more));
   /** As at the source; between local folders, empty ones are not copied. */
   const expected = (): Readonly<Record<string, string | undefined>> => {
     const { empty, ...others } = foldersOf(source);
@@ -74,11 +74,11 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     const planned = await copy({ dryRun: true }, dry);
     expect(planned).toMatchObject({ result: 'wouldCopy', touchedFolders: 2, copiedFiles: 0 });
     expect(foldersOf(copied)).toEqual(before);
-    const told = context();
-    const done = await copy({}, told);
+    const reported = context();
+    const done = await copy({}, reported);
     expect(done).toMatchObject({ result: 'copied', touchedFolders: 2, copiedFiles: 0 });
-    expect(times(told)).toEqual(['a/c/', 'a/']);
-    expect(times(dry)).toEqual(times(told));
+    expect(times(reported)).toEqual(['a/c/', 'a/']);
+    expect(times(dry)).toEqual(times(reported));
     expect(foldersOf(copied)).toEqual(expected());
     const took = done.requests.total - planned.requests.total;
     expect(took).toBe(planned.forecast!.total);
@@ -93,9 +93,9 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     dress(`${source}/a/b`, 0o555, OLD_S + 2.5);
     rmSync(trees.path(source, 'a-b'), { recursive: true });
     dress(source, 0o711, OLD_S + 6);
-    const told = context();
-    expect(await sync({}, told)).toMatchObject({ copiedFiles: 1, deletedFiles: 2, failed: 0 });
-    expect(times(told)).toEqual([]);
+    const reported = context();
+    expect(await sync({}, reported)).toMatchObject({ copiedFiles: 1, deletedFiles: 2, failed: 0 });
+    expect(times(reported)).toEqual([]);
     expect(readdirSync(trees.path(copied, 'a/b'))).toEqual(['three', 'two']);
     expect(foldersOf(copied)).toEqual(expected());
     expect(await sync()).toMatchObject({ result: 'upToDate' });
@@ -105,8 +105,8 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     await copy();
     trees.write(`${source}/a/c/three`, 'changed');
     dress(`${source}/a/c`, 0o711, OLD_S + 3.000_001);
-    const told = context();
-    expect(await copy({}, told)).toMatchObject({ copiedFiles: 1, touchedFolders: 0, failed: 0 });
+    const reported = context();
+    expect(await copy({}, reported)).toMatchObject({ copiedFiles: 1, touchedFolders: 0, failed: 0 });
     expect(foldersOf(copied)).toEqual(expected());
     expect(await copy()).toMatchObject({ result: 'upToDate' });
   });
@@ -178,10 +178,10 @@ describe.each(PAIRS)('between %s, modes and times of folders', (name, from, to, 
     const before = foldersOf('outside');
     mkdirSync(trees.path(copied));
     symlinkSync(trees.path('outside'), trees.path(copied, 'a'));
-    const told = context();
-    await copy({}, told);
+    const reported = context();
+    await copy({}, reported);
     expect(foldersOf('outside')).toEqual(before);
-    expect(eventsOf(told, 'fileFailed').map(({ path }) => path)).toEqual(
+    expect(eventsOf(reported, 'fileFailed').map(({ path }) => path)).toEqual(
       expect.arrayContaining(['a/b/one', 'a/c/three']),
     );
   });

@@ -14,10 +14,10 @@ import { checkAborted } from '../../../base/abort.ts';
 import type { SpillList } from '../../../index/tree-spill.ts';
 import { modeToSet } from '../../../model/special-modes.ts';
 import { isHoldingFolder, type TreeItem } from '../../../model/tree-item.ts';
-import { failItem, type TreeRun, tellChange } from '../copy-run.ts';
-import { createFolderEnds, type FolderEnds } from './folder-ends.ts';
+import { failItem, reportChange, type TreeRun } from '../copy-run.ts';
 import { createFolderNotes, type FolderNotes } from './folder-notes.ts';
-import { createFoldersMet, type FolderMet, type FoldersMet } from './open-folders.ts';
+import { createFolderSetter, type FolderSetter } from './folder-setter.ts';
+import { createWalkedFolders, type WalkedFolder, type WalkedFolders } from './open-folders.ts';
 
 export interface TreeFolders {
   beginBatch(): void;
@@ -27,13 +27,13 @@ export interface TreeFolders {
   enterExtra(extra: TreeItem): void;
   /** Marks the folders above an item that passes the filter, so that they are copied. */
   keepAbove(path: string): void;
-  /** As `FoldersMet.holderOf`. */
-  holderOf(path: string): FolderMet | undefined;
+  /** As `WalkedFolders.holderOf`. */
+  holderOf(path: string): WalkedFolder | undefined;
   /**
    * Call before a write in the folder. Wait for the promise, if any: it opens a folder whose mode forbids
    * writing.
    */
-  beforeWrite(holder: FolderMet): Promise<void> | undefined;
+  beforeWrite(holder: WalkedFolder): Promise<void> | undefined;
   /** This item of the destination will be removed at the end. */
   willRemove(path: string): void;
   /** Opens the folders whose mode forbids the removals noted so far. */
@@ -69,16 +69,16 @@ export function createTreeFolders(run: TreeRun, options: TreeFoldersOptions): Tr
 class Folders implements TreeFolders {
   readonly #run: TreeRun;
   readonly #options: TreeFoldersOptions;
-  readonly #ends: FolderEnds;
+  readonly #setter: FolderSetter;
   readonly #notes: FolderNotes;
-  readonly #met: FoldersMet = createFoldersMet();
+  readonly #met: WalkedFolders = createWalkedFolders();
   #shut: SpillList | undefined;
   #shutPaths: string[] = [];
 
   constructor(run: TreeRun, options: TreeFoldersOptions) {
     this.#run = run;
     this.#options = options;
-    this.#ends = createFolderEnds(run);
+    this.#setter = createFolderSetter(run);
     this.#notes = createFolderNotes(() => run.knowledge.index.spilledPaths());
   }
 
@@ -90,14 +90,14 @@ class Folders implements TreeFolders {
     const isRoot = source.path === '';
     if (!isRoot && (!this.#met.root || this.#options.refuse(source))) return;
     const there = isRoot && this.#options.isRootNew ? undefined : destination;
-    const isTheirs = isRoot && this.#isRootTheirs(there);
-    const folder = this.#met.meet({ path: source.path, source, destination: there, isTheirs });
+    const isForeign = isRoot && this.#isRootTheirs(there);
+    const folder = this.#met.meet({ path: source.path, source, destination: there, isForeign });
     if (this.#run.filter.isOpen || !isHoldingFolder(source)) this.#keep(folder);
   }
 
   enterExtra(extra: TreeItem): void {
     const sides = { source: undefined, destination: extra };
-    if (this.#met.root) this.#met.meet({ path: extra.path, ...sides, isTheirs: false });
+    if (this.#met.root) this.#met.meet({ path: extra.path, ...sides, isForeign: false });
   }
 
   keepAbove(path: string): void {
@@ -105,20 +105,20 @@ class Folders implements TreeFolders {
     if (holder && !holder.isKept) this.#keep(holder);
   }
 
-  holderOf(path: string): FolderMet | undefined {
+  holderOf(path: string): WalkedFolder | undefined {
     return this.#met.holderOf(path);
   }
 
-  beforeWrite(holder: FolderMet): Promise<void> | undefined {
+  beforeWrite(holder: WalkedFolder): Promise<void> | undefined {
     this.#change(holder);
     // The folder of unfinished files comes and goes in the root, which changes the root's time.
     if (this.#run.destination.kind === 'local') this.#change(this.#met.root!);
     if (this.#run.request.dryRun) return undefined;
-    let there: FolderMet | undefined = holder;
+    let there: WalkedFolder | undefined = holder;
     while (there && !there.destination) there = there.above;
     if (!there || !this.#isShut(there)) return undefined;
     const { mode } = there.destination!;
-    there.opened ??= this.#ends.open(there.path, mode! | OWNER_BITS);
+    there.opened ??= this.#setter.open(there.path, mode! | OWNER_BITS);
     return there.opened;
   }
 
@@ -140,7 +140,7 @@ class Folders implements TreeFolders {
     for (const page of this.#shut!.pages()) {
       const folders = page.map((text) => JSON.parse(text) as { path: string; mode: number });
       // If one cannot be opened, the failed removals in it report that.
-      await Promise.allSettled(folders.map(({ mode, path }) => this.#ends.open(path, mode)));
+      await Promise.allSettled(folders.map(({ mode, path }) => this.#setter.open(path, mode)));
     }
   }
 
@@ -152,17 +152,17 @@ class Folders implements TreeFolders {
       checkAborted(tasks.signal);
       if (request.dryRun) {
         forecast?.setsFolders(rows.length);
-        for (const { isTold, path } of rows) if (isTold) this.#tell(path);
+        for (const { isReported, path } of rows) if (isReported) this.#report(path);
         continue;
       }
-      const failed = await this.#ends.set(rows.map(({ path }) => path));
-      for (const { isTold, path } of rows) {
+      const failed = await this.#setter.set(rows.map(({ path }) => path));
+      for (const { isReported, path } of rows) {
         const error = failed.get(path);
         if (error?.data.errno === 'EPERM') theirs += 1;
         // A file or a link is in its place, which the failed writes below it have reported.
         else if (error?.code === 'conflict' || error?.code === 'unsafePath') continue;
         else if (error) failItem(this.#run, nameOf(path), error);
-        else if (isTold) this.#tell(path);
+        else if (isReported) this.#report(path);
       }
     }
     if (theirs === 0) return;
@@ -184,8 +184,8 @@ class Folders implements TreeFolders {
   }
 
   /** The folder and its parents are copied; their noted state is written down. */
-  #keep(folder: FolderMet): void {
-    for (let at: FolderMet | undefined = folder; at && !at.isKept; at = at.above) {
+  #keep(folder: WalkedFolder): void {
+    for (let at: WalkedFolder | undefined = folder; at && !at.isKept; at = at.above) {
       at.isKept = true;
       if (!at.source) continue;
       if (!at.destination || this.#differs(at.source, at.destination)) this.#note(at);
@@ -193,7 +193,7 @@ class Folders implements TreeFolders {
     }
   }
 
-  #change(folder: FolderMet): void {
+  #change(folder: WalkedFolder): void {
     if (folder.isChanged) return;
     folder.isChanged = true;
     this.#note(folder);
@@ -216,19 +216,19 @@ class Folders implements TreeFolders {
    * A folder with changed content is reported by these changes, and by itself only if its mode differs as
    * well.
    */
-  #note({ destination, isChanged, isTheirs, path, source }: FolderMet): void {
-    if (isTheirs || !source) return;
+  #note({ destination, isChanged, isForeign, path, source }: WalkedFolder): void {
+    if (isForeign || !source) return;
     // Existing items must never change.
     if (this.#run.request.immutable && destination) return;
-    const isTold =
+    const isReported =
       destination !== undefined &&
       (isChanged ? this.#hasOtherMode(source, destination) : this.#differs(source, destination));
-    this.#notes.add(path, isTold);
+    this.#notes.add(path, isReported);
   }
 
-  #isShut({ destination, isTheirs }: FolderMet): boolean {
+  #isShut({ destination, isForeign }: WalkedFolder): boolean {
     const mode = destination?.mode;
-    if (mode === undefined || isTheirs || this.#run.request.immutable) return false;
+    if (mode === undefined || isForeign || this.#run.request.immutable) return false;
     return (mode & OPEN_BITS) !== OPEN_BITS;
   }
 
@@ -238,11 +238,11 @@ class Folders implements TreeFolders {
     this.#shutPaths = [];
   }
 
-  #tell(path: string): void {
+  #report(path: string): void {
     const { counts } = this.#run;
     counts.touchedFolders += 1;
     const special = { kind: 'folder' } as const;
-    tellChange(this.#run, 'time', {
+    reportChange(this.#run, 'time', {
       path: nameOf(path),
       kind: 'file',
       sizeBytes: 0,

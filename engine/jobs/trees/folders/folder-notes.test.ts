@@ -27,10 +27,10 @@ describe('noted folders', () => {
         fc.integer({ min: 1, max: 80 }),
         (noted, heldMax) => {
           const notes = createFolderNotes(() => spills.paths(), { heldMax });
-          for (const [folder, isTold] of noted) notes.add(folder, isTold);
+          for (const [folder, isReported] of noted) notes.add(folder, isReported);
           const expected = [...new Map(noted)]
             .sort(([left], [right]) => comparePaths(right, left))
-            .map(([folder, isTold]) => ({ path: folder, isTold }));
+            .map(([folder, isReported]) => ({ path: folder, isReported }));
           expect([...notes.descending()].flat()).toEqual(expected);
         },
       ),

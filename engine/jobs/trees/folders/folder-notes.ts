@@ -5,12 +5,12 @@ import { comparePaths } from '../../../model/entry.ts';
 export interface NotedFolder {
   readonly path: string;
   /** Reports this folder as changed. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 export interface FolderNotes {
   /** The last note of a path counts. */
-  add(path: string, isTold: boolean): void;
+  add(path: string, isReported: boolean): void;
   /** Pages of some hundreds, children before their parents. */
   descending(): Generator<readonly NotedFolder[]>;
 }
@@ -31,18 +31,18 @@ export function createFolderNotes(
     held = new Map();
   };
   return {
-    add(path, isTold) {
-      held.set(path, isTold);
+    add(path, isReported) {
+      held.set(path, isReported);
       if (held.size >= heldMax) spill();
     },
     *descending() {
       if (spilled) {
         spill();
         for (const page of spilled.descending())
-          yield* pagesOf(page.map(([path, isTold]) => ({ path, isTold })));
+          yield* pagesOf(page.map(([path, isReported]) => ({ path, isReported })));
         return;
       }
-      const folders = [...held].map(([path, isTold]) => ({ path, isTold }));
+      const folders = [...held].map(([path, isReported]) => ({ path, isReported }));
       yield* pagesOf(folders.sort((left, right) => comparePaths(right.path, left.path)));
     },
   };

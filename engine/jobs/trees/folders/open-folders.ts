@@ -4,15 +4,15 @@
 import { comparePaths } from '../../../model/entry.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 
-export interface FolderMet {
+export interface WalkedFolder {
   /** '' or ends in `/`. */
   readonly path: string;
-  readonly above: FolderMet | undefined;
+  readonly above: WalkedFolder | undefined;
   /** Absent: only the destination has it. */
   readonly source: TreeItem | undefined;
   readonly destination: TreeItem | undefined;
   /** Another user's folder, which is never set. */
-  readonly isTheirs: boolean;
+  readonly isForeign: boolean;
   /** It is copied itself, or has something that is. */
   isKept: boolean;
   /** Something in it is written or removed. */
@@ -22,22 +22,22 @@ export interface FolderMet {
   opened?: Promise<void>;
 }
 
-export interface FoldersMet {
-  readonly root: FolderMet | undefined;
+export interface WalkedFolders {
+  readonly root: WalkedFolder | undefined;
   /** Call before each batch. Only the folders around the walk's position are kept from earlier batches. */
   beginBatch(): void;
-  meet(folder: Pick<FolderMet, 'destination' | 'isTheirs' | 'path' | 'source'>): FolderMet;
+  meet(folder: Pick<WalkedFolder, 'destination' | 'isForeign' | 'path' | 'source'>): WalkedFolder;
   /** The folder of the item, or the nearest one above it that was met. Only for this batch's items. */
-  holderOf(path: string): FolderMet | undefined;
+  holderOf(path: string): WalkedFolder | undefined;
 }
 
-export function createFoldersMet(): FoldersMet {
-  let met = new Map<string, FolderMet>();
+export function createWalkedFolders(): WalkedFolders {
+  let met = new Map<string, WalkedFolder>();
   /** The greatest of these paths: the walk's position is in this folder and those above it. */
-  let last: FolderMet | undefined;
-  let root: FolderMet | undefined;
+  let last: WalkedFolder | undefined;
+  let root: WalkedFolder | undefined;
 
-  function holderOf(path: string): FolderMet | undefined {
+  function holderOf(path: string): WalkedFolder | undefined {
     // A folder's own path ends in a slash.
     for (let slash = path.lastIndexOf('/', path.length - 2); slash > 0; ) {
       const found = met.get(path.slice(0, slash + 1));

@@ -198,7 +198,7 @@ function movedOf(run: TreeRun, { result, sourceToken }: Made): Moved {
     ...travelled(run, result.sentBytes),
     inStore: false,
     sizeBytes: result.sizeBytes,
-    isProgressTold: true,
+    isProgressCounted: true,
   };
 }
 

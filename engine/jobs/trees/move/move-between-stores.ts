@@ -12,10 +12,11 @@ import { downloadWhole, WHOLE_BYTES_MAX } from '../../../transfer/download/downl
 import { uploadInParts } from '../../../transfer/upload/multipart-upload.ts';
 import { openRemoteSource } from '../../../transfer/upload/remote-source.ts';
 import { putObject } from '../../../transfer/upload/upload-object.ts';
+import { sharesService } from '../../session/opened-remote.ts';
 import type { TreeRun } from '../copy-run.ts';
 import { headObject, removeObjects, touchObject } from '../existing-objects.ts';
-import { vanished } from '../item-errors.ts';
-import { type RemoteSide, sharesService } from '../sides.ts';
+import { goneFromSource } from '../item-errors.ts';
+import type { RemoteSide } from '../sides.ts';
 import type { DeltaMover } from './delta-mover.ts';
 import type { Moved, Mover } from './mover.ts';
 import { describeObject, wantsOtherDescription } from './object-description.ts';
@@ -77,7 +78,7 @@ async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefi
   const { signal } = run.tasks;
   const wantsOther = wantsOtherDescription(request);
   const info = wantsOther ? await headObject(source, item.path, signal) : listedInfo(item);
-  if (!info) throw vanished(item.path);
+  if (!info) throw goneFromSource(item.path);
   const fromKey = source.pathOf(item.path);
   const toKey = destination.pathOf(item.path);
   const copied = await destination.limit.run(
@@ -149,7 +150,7 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
   const { destination, knowledge, memory, request } = run;
   const { signal } = run.tasks;
   const info = await headObject(run.source, item.path, signal);
-  if (!info) throw vanished(item.path);
+  if (!info) throw goneFromSource(item.path);
   // The object was replaced since it was listed, maybe by an empty one, which has no parts.
   if (info.sizeBytes <= WHOLE_BYTES_MAX)
     return passWhole(run, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
@@ -183,7 +184,7 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
       receivedBytes: uploaded.sentBytes,
       inStore: false,
       sizeBytes: info.sizeBytes,
-      isProgressTold: true,
+      isProgressCounted: true,
     };
   } finally {
     await source.close();

@@ -24,7 +24,7 @@ import {
 } from '../../../transfer/download/digest-threads.ts';
 import { downloadWhole, WHOLE_BYTES_MAX } from '../../../transfer/download/download-object.ts';
 import type { TreeRun } from '../copy-run.ts';
-import { vanished } from '../item-errors.ts';
+import { goneFromSource } from '../item-errors.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
 import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import type { DeltaMover, OpenDeltaMover } from './delta-mover.ts';
@@ -196,7 +196,7 @@ async function fetchInRanges(
   const open = await parts.open.acquire(1, signal);
   try {
     const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
-    if (!info) throw vanished(item.path);
+    if (!info) throw goneFromSource(item.path);
     // The object was replaced since it was listed, maybe by an empty one, which has no ranges.
     if (info.sizeBytes <= WHOLE_BYTES_MAX)
       return await fetchWhole(run, parts, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
@@ -225,7 +225,7 @@ async function fetchInRanges(
       ...(store.files ? {} : { isOneOfMany }),
     };
     const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
-    return { ...fetched(run, info, stat, receivedBytes), isProgressTold: true };
+    return { ...fetched(run, info, stat, receivedBytes), isProgressCounted: true };
   } finally {
     open.release();
   }

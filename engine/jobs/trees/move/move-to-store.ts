@@ -145,7 +145,7 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
       receivedBytes: 0,
       inStore: false,
       sizeBytes: source.sizeBytes,
-      isProgressTold: true,
+      isProgressCounted: true,
     };
   } finally {
     await source.close();

@@ -65,7 +65,7 @@ export interface Moved extends Pair {
   /** Size of the content as it was moved. */
   readonly sizeBytes: number;
   /** Its bytes were already counted as progress while they moved. */
-  readonly isProgressTold?: boolean;
+  readonly isProgressCounted?: boolean;
 }
 
 /** Notes moved items in the index; at a store only after a check (`confirm-written.ts`). */

@@ -13,7 +13,7 @@ function open() {
   const counts = createTreeCounts();
   const events: JobEvent[] = [];
   const context = { emit: (event: JobEvent) => events.push(event) };
-  const progress = { looked: () => {}, add: () => {}, end: () => {} };
+  const progress = { compared: () => {}, add: () => {}, end: () => {} };
   const run = { tasks, counts, context, progress } as unknown as TreeRun;
   const moves: SmallMove[] = [];
   let flushes = 0;

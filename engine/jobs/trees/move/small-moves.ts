@@ -2,7 +2,7 @@
 import type { Budget } from '../../../base/budget.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { failItem, type TreeRun } from '../copy-run.ts';
-import type { LateItems } from '../delete/deferred-items.ts';
+import type { DeferredItems } from '../delete/deferred-items.ts';
 import type { Moved, SmallMove, SmallMover } from './mover.ts';
 
 export interface SmallMoves {
@@ -18,13 +18,13 @@ export interface SmallMoves {
 export interface SmallMovesOptions {
   readonly mover: SmallMover;
   readonly room: Budget;
-  readonly late?: LateItems | undefined;
+  readonly deferred?: DeferredItems | undefined;
   readonly onMoved: (small: SmallMove, moved: Moved) => void;
 }
 
 export function createSmallMoves(
   run: TreeRun,
-  { late, mover, onMoved, room }: SmallMovesOptions,
+  { deferred, mover, onMoved, room }: SmallMovesOptions,
 ): SmallMoves {
   const { progress, tasks } = run;
   let underWay = 0;
@@ -45,9 +45,9 @@ export function createSmallMoves(
     failed: ({ item, over }, error) =>
       end(() => {
         tasks.check();
-        if (!over && late?.take(item, error)) return;
+        if (!over && deferred?.take(item, error)) return;
         failItem(run, item.path, error);
-        progress.looked(1);
+        progress.compared(1);
       }),
   };
   return {

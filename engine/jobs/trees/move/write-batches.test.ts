@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openTreeWriter } from '../../../files/write/tree-writer.ts';
 import { createSandbox } from '../../session/job.fixture.ts';
 import { createTreeMemory } from './movers.ts';
-import { BATCH_BYTES, BATCHED_BYTES_MAX, createWriteBatches } from './write-batches.ts';
+import { BATCHED_BYTES_MAX, createWriteBatches, WRITER_BATCH_BYTES } from './write-batches.ts';
 
 const { signal } = new AbortController();
 /** More than fit into a few batches, all at once, so that most wait for the same next batch. */
@@ -15,7 +15,7 @@ describe('batches of small files', () => {
     ['many of the largest size that shares a batch, which fills up by bytes', () => BATCHED_BYTES_MAX],
     ['many of a few bytes, which fill a batch by their number', () => 3],
     ['many of all sizes', (at: number) => (at * 7_919) % (BATCHED_BYTES_MAX + 1)],
-    ['some among them too large for a batch', (at: number) => (at % 200 === 7 ? 2 * BATCH_BYTES : at)],
+    ['some among them too large for a batch', (at: number) => (at % 200 === 7 ? 2 * WRITER_BATCH_BYTES : at)],
   ])('are each written with their own content: %s', async (_, sizeOf) => {
     using sandbox = createSandbox();
     const root = sandbox.path('tree');

@@ -12,7 +12,7 @@ import type {
 } from '../../../files/write/tree-writer-types.ts';
 
 /** Bytes of a batch, unless it has a single larger file. */
-export const BATCH_BYTES = 1024 * 1024;
+export const WRITER_BATCH_BYTES = 1024 * 1024;
 const BATCH_FILES = 128;
 /** Files up to this size share a batch. */
 export const BATCHED_BYTES_MAX = 64 * 1024;
@@ -71,7 +71,7 @@ export function createWriteBatches(
    * its own.
    */
   const open = async (bytes: number) => {
-    const lease = await memory.take(Math.max(BATCH_BYTES, bytes), signal);
+    const lease = await memory.take(Math.max(WRITER_BATCH_BYTES, bytes), signal);
     batch = { lease, waiting: [], filledBytes: 0 };
   };
   const roomIn = (bytes: number): Batch | undefined =>

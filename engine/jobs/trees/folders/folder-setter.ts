@@ -14,7 +14,7 @@ import type { TreeRun } from '../copy-run.ts';
 import { createGathering } from '../move/gather-batches.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
 
-export interface FolderEnds {
+export interface FolderSetter {
   /**
    * Sets the source's current modes and times, in this order. Skips paths that are no longer folders.
    * Failures by path.
@@ -36,7 +36,7 @@ interface Opening {
 /** This many paths fit into one request, however long they are. */
 const OPENED_AT_ONCE = 500;
 
-export function createFolderEnds(run: TreeRun): FolderEnds {
+export function createFolderSetter(run: TreeRun): FolderSetter {
   const { destination, source, tasks } = run;
   const read = source.kind === 'local' ? readHere(source) : readThere(source, tasks.signal);
   const set =

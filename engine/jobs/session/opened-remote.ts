@@ -20,10 +20,9 @@ import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
 import { changingSettings, userConfigFolder } from '../remotes/user-remotes.ts';
-import { sharesService } from '../trees/sides.ts';
 import type { Session } from './session.ts';
 
-export interface Connection {
+export interface OpenedRemote {
   readonly store: ObjectStore;
   readonly meter: Meter;
   /** Adapts to the link; the store's wrapper reports retries to it. */
@@ -31,25 +30,25 @@ export interface Connection {
 }
 
 /** Connects to the session's remote. The caller closes `store`. */
-export async function connect(
+export async function openSessionRemote(
   session: Session,
-  options: Pick<ConnectOptions, 'create'> = {},
-): Promise<Connection> {
+  options: Pick<OpenRemoteOptions, 'create'> = {},
+): Promise<OpenedRemote> {
   const remote = session.config.remotes[session.remoteName]!;
   // The first push makes the folder. If it is missing later, its disk may not be mounted.
   const mayBeMissing = remote.repository === undefined;
   const setting = Number(session.config.settings.transfers);
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
   const { context, remoteName, workspace } = session;
-  tellRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
-  return connectRemote(context, parseRemoteUrl(remote.url, workspace.root), {
+  reportRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
+  return openRemoteAt(context, parseRemoteUrl(remote.url, workspace.root), {
     ...options,
     mayBeMissing,
     transfers,
   });
 }
 
-export interface ConnectOptions {
+export interface OpenRemoteOptions {
   /** Make the folder of a `file:` remote, or treat a missing one as empty; see `FileStoreOptions`. */
   readonly create?: boolean | 'alone';
   readonly mayBeMissing?: boolean;
@@ -60,7 +59,7 @@ export interface ConnectOptions {
   /** Bounds of the adaptive limit, where the defaults do not fit. */
   readonly limit?: { readonly initial: number; readonly max: number };
   /** Another connection of this job: both share one limit when they reach one service. */
-  readonly beside?: Pick<Connection, 'store' | 'limit'> | undefined;
+  readonly beside?: Pick<OpenedRemote, 'store' | 'limit'> | undefined;
 }
 
 /** Parses a request's URL, which a person may have typed. Relative paths start at `baseFolder`. */
@@ -74,16 +73,16 @@ export function parseGivenUrl(
 }
 
 /** Reports in which settings a remote's name was found. */
-export function tellRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<RemoteUsedEvent, 'type'>): void {
+export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<RemoteUsedEvent, 'type'>): void {
   emit({ type: 'remoteUsed', ...found });
 }
 
 /** The caller closes `store`. */
-export async function connectRemote(
+export async function openRemoteAt(
   context: Pick<JobContext, 'connection' | 'emit' | 'environment' | 'throttle' | 'trustsNewPeer'>,
   url: RemoteUrl,
-  options: ConnectOptions = {},
-): Promise<Connection> {
+  options: OpenRemoteOptions = {},
+): Promise<OpenedRemote> {
   const transfers = context.connection.transfers ?? options.transfers;
   let limit = createAdaptiveLimit({
     clock: systemClock,
@@ -92,7 +91,7 @@ export async function connectRemote(
     ...options.limit,
   });
   const meter = createMeter();
-  const tellOutage = outageTeller(context);
+  const warnOfOutage = outageWarner(context);
   const { beside, create, mayBeMissing } = options;
   const { bandwidthBytesPerSecond } = context.connection;
   const connections = transfers ?? options.limit?.max;
@@ -104,7 +103,7 @@ export async function connectRemote(
     retry: {
       onRetry: (error) => {
         limit.report(error.retry);
-        tellOutage(error);
+        warnOfOutage(error);
       },
     },
     ...(create ? { create } : {}),
@@ -127,7 +126,7 @@ export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNe
 }
 
 /** Connects to a peer for calls outside the object store. The caller closes it. */
-export async function connectPeerOf(
+export async function openPeerClient(
   context: Pick<JobContext, 'connection' | 'environment' | 'trustsNewPeer'>,
   url: PeerRemoteUrl,
 ): Promise<PeerClient> {
@@ -136,15 +135,15 @@ export async function connectPeerOf(
   return connectPeer(url, { connection, environment, knownPeers: knownPeersOf(context), retries: true });
 }
 
-const OUTAGE_TOLD_EVERY_MS = 5_000;
+const OUTAGE_WARNING_EVERY_MS = 5_000;
 
 /** Returns a listener that warns during an outage, now and then: retries can take many seconds. */
-function outageTeller(context: Pick<JobContext, 'emit'>): (error: DrayError) => void {
-  let toldMs = Number.NEGATIVE_INFINITY;
+function outageWarner(context: Pick<JobContext, 'emit'>): (error: DrayError) => void {
+  let warnedMs = Number.NEGATIVE_INFINITY;
   return (error) => {
     const nowMs = systemClock.monotonicMs();
-    if (error.code !== 'unreachable' || nowMs < toldMs + OUTAGE_TOLD_EVERY_MS) return;
-    toldMs = nowMs;
+    if (error.code !== 'unreachable' || nowMs < warnedMs + OUTAGE_WARNING_EVERY_MS) return;
+    warnedMs = nowMs;
     context.emit({ type: 'warning', warning: 'retrying', message: `${error.message} Trying again.` });
   };
 }
@@ -166,4 +165,9 @@ export function urlToKeep(
   const parsed = parseRemoteUrl(url, baseFolder, { from: of === 'user' ? 'user' : 'elsewhere' });
   if (parsed.kind !== 's3') return formatRemoteUrl(parsed);
   return formatRemoteUrl({ ...parsed, ...resolveLocation(parsed, context.connection) });
+}
+
+/** Whether the second store can copy from the first without sending the bytes through this machine. */
+export function sharesService(from: ObjectStore, to: ObjectStore): boolean {
+  return from.place !== undefined && from.place.service === to.place?.service;
 }

@@ -68,7 +68,7 @@ function afterScan(act: () => void): TestContext {
 }
 
 describe('a push', () => {
-  it('names files that goneFromSource after the scan, sends the rest, and records the loss the next time', async () => {
+  it('names files that vanished after the scan, sends the rest, and records the loss the next time', async () => {
     sandbox.write('work/gone', 'gone');
     const context = afterScan(() => unlinkSync(`${work}/gone`));
     expect(await push(context, {})).toMatchObject({ result: 'pushed', failed: 1, changes: { added: 1 } });

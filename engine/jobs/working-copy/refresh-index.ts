@@ -131,7 +131,7 @@ class ScanMerge {
     if (changed.length > 0) this.#save(changed);
   }
 
-  /** Files below a folder that could not be read have not goneFromSource: their rows stay. */
+  /** Files below a folder that could not be read have not vanished: their rows stay. */
   finish(): void {
     const { problems } = this;
     for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);

@@ -1,4 +1,6 @@
-/** Programs of the system that tests or measurements need: installed where that can be done without asking anyone. */
+/**
+ * Installs programs of the system that tests or measurements need, where that works without asking anyone.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -7,12 +9,12 @@ const APT_GET = '/usr/bin/apt-get';
 
 let hasLists = false;
 
-/** As root on a system with apt-get. */
+/** True for root on a system with apt-get. */
 export function canInstallPackages(): boolean {
   return process.getuid?.() === 0 && existsSync(APT_GET);
 }
 
-/** @returns False where it cannot be done, or failed: what apt-get said of it is on stderr. */
+/** @returns False where it is not possible or failed; apt-get prints the reason to stderr. */
 export function installAptPackage(name: string): boolean {
   if (!canInstallPackages()) return false;
   console.error(`Installing ${name} (apt-get install ${name})...`);
@@ -20,7 +22,7 @@ export function installAptPackage(name: string): boolean {
   return hasLists && runQuietly(['install', '--yes', '--no-install-recommends', name]);
 }
 
-/** What `find` answers with: once more, where it was nothing, after apt-get has brought the package. */
+/** Returns the answer of `find`. If it finds nothing, installs the package and asks it once more. */
 export async function findOrInstall<Found>(
   aptPackage: string,
   find: () => Promise<Found | undefined>,

@@ -1,4 +1,7 @@
-/** Random lists of filter options and random trees, the same for the same seed: to ask two programs which files they take. */
+/**
+ * Random lists of filter options and random trees, equal for equal seeds, to compare which files two programs
+ * select.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -11,7 +14,7 @@ export interface FilterList {
 
 export interface FilterOption {
   readonly flag: (typeof FLAGS)[number];
-  /** Lines of a file, for the flags that end in `-from`; else one. */
+  /** The lines of a file for flags that end in `-from`; otherwise a single value. */
   readonly values: readonly string[];
 }
 
@@ -24,7 +27,7 @@ const FLAGS = [
   '--filter-from',
 ] as const;
 
-/** U+2028 and CR end lines in some languages, and no name may depend on that. */
+/** In some languages U+2028 and CR end lines; names must not depend on that. */
 const NAMES = [
   'a',
   'b',
@@ -89,7 +92,7 @@ const pattern = fc
     fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 5 }),
     fc.constantFrom('', '', '', '/', '/**', '/*'),
   )
-  // rclone cuts off spaces at the end of an option.
+  // rclone removes spaces at the end of an option.
   .map((parts) => parts.flat().join('').replace(/\s+$/u, ''))
   .filter((text) => /[^/]/.test(text));
 /** Dray refuses an include of a folder alone. */
@@ -114,14 +117,14 @@ const list = fc.record({
   tree: fc.uniqueArray(path, { minLength: 5, maxLength: 20 }).map(withoutClashes),
   options: fc.oneof(
     fc.array(option, { minLength: 1, maxLength: 5 }),
-    // People order rules by --filter.
+    // Only --filter keeps the order of rules, so people use it.
     fc
       .array(rule, { minLength: 1, maxLength: 6 })
       .map((rules) => rules.map((value) => ({ flag: '--filter' as const, values: [value] }))),
   ),
 });
 
-/** A file cannot lie where a folder does. */
+/** Removes paths of files where a folder must be. */
 function withoutClashes(paths: readonly string[]): readonly string[] {
   return paths.filter((one) => !paths.some((other) => other.startsWith(`${one}/`)));
 }
@@ -137,7 +140,7 @@ export function writeTree(root: string, { tree }: FilterList): void {
   }
 }
 
-/** The command line, with its files of rules in `folder`. */
+/** Returns the command line and writes its rule files to `folder`. */
 export function toArguments({ options }: FilterList, folder: string): readonly string[] {
   return options.flatMap(({ flag, values }, at) => {
     if (!flag.endsWith('-from')) return [flag, values[0]!];

@@ -1,5 +1,6 @@
 /**
- * An empty store and an empty sandbox for each test of a file that imports this. Tests read `store` and `sandbox` as they run: each test has others.
+ * Gives each test of a file that imports this an empty store and an empty sandbox. Tests must read `store`
+ * and `sandbox` while they run, since each test has its own.
  */
 import { afterEach, beforeEach } from 'vitest';
 import {

@@ -1,8 +1,10 @@
 /**
- * Loaded before a command (`--import`): ends the process by SIGKILL right before its n-th change to the file system, n in DRAY_TEST_KILL_AT.
- * With n = 0 nothing is killed, and the number of changes is written to the file that DRAY_TEST_STEPS names.
+ * Loaded before a command (`--import`): ends the process by SIGKILL right before its n-th change to the file
+ * system, n in DRAY_TEST_KILL_AT. With n = 0 it kills nothing and writes the number of changes to the file in
+ * DRAY_TEST_STEPS.
  *
- * A step is a call that makes, changes, renames or removes something, on the main thread. What SQLite and worker threads write is not counted.
+ * A step is a call on the main thread that creates, changes, renames or removes something. Writes of SQLite
+ * and of worker threads are not counted.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -59,7 +61,7 @@ function wrap(
   holder[name] = Object.defineProperties(stepping, Object.getOwnPropertyDescriptors(original));
 }
 
-/** Whether it may make a file: flags as text but for 'r', or as a number with O_CREAT. */
+/** True when the call may create a file: text flags except 'r', or a number with O_CREAT. */
 function creates([, flags]: readonly unknown[]): boolean {
   return typeof flags === 'number'
     ? (flags & fs.constants.O_CREAT) !== 0

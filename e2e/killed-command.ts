@@ -1,4 +1,4 @@
-/** The command in a process that ends itself by SIGKILL at a step of its own (`kill-at-step.ts`), so that a test chooses the moment. */
+/** Runs the command in a process that ends itself by SIGKILL at a chosen step (`kill-at-step.ts`). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ export interface KilledRunOptions {
   readonly onStarted?: (child: ChildProcess) => void;
 }
 
-/** @param step Killed right before this change to the file system, counted from 1; 0: never. */
+/** @param step The change to the file system before which the process is killed, from 1. 0: never. */
 export function runKilledAt(
   step: number,
   parameters: readonly string[],
@@ -41,7 +41,7 @@ export function runKilledAt(
   child.stderr.setEncoding('utf8').on('data', (text) => {
     stderr += text;
   });
-  // The command may be gone before it has read all of it.
+  // The command may end before it has read all of its input.
   child.stdin.on('error', () => {});
   child.stdin.end(options.input);
   options.onStarted?.(child);
@@ -51,7 +51,7 @@ export function runKilledAt(
   });
 }
 
-/** Runs the command to its end, which must be a success. @returns The number of its steps. */
+/** Runs the command to its end and expects success. @returns The number of its steps. */
 export async function countSteps(
   parameters: readonly string[],
   sandbox: Sandbox,

@@ -1,6 +1,6 @@
 /**
- * Disks whose power can be cut: ext4 on loop devices. A cut is a copy of the image file while nobody syncs: it holds what the file system
- * had written to its device by then, and nothing of what only the page cache knew.
+ * Disks whose power can be cut: ext4 on loop devices. A cut copies the image file while nothing syncs. The
+ * copy has what the file system had written to its device, and nothing that was only in the page cache.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -23,23 +23,26 @@ import { isAlive } from '../engine/base/process-life.ts';
 const PREFIX = 'dray-power-';
 const SNAPSHOT_TRIES_MAX = 200;
 
-/** A folder for images and mounts that is swept by the next run when this process is killed. */
+/** A folder for images and mounts. If this process is killed, the next run sweeps it. */
 export interface LoopDisks extends AsyncDisposable {
-  /** Where the one disk is mounted: always at the same path, as a machine's disks are. */
+  /** The only mount point: a disk always has the same path, as on a real machine. */
   readonly mountPoint: string;
-  /** Makes an empty file system in an image. */
+  /** Creates an empty file system in an image. */
   make(image: string, sizeMiB: number): void;
   mount(image: string, options?: string): void;
-  /** Writes everything out. */
+  /** Unmounts the disk, which writes everything out. */
   unmount(): void;
   copy(from: string, to: string): void;
-  /** The mounted disk as it would be found if the power went now. */
+  /** Copies the mounted disk as it would be after a power cut now. */
   cut(to: string): Promise<void>;
-  /** What another program does now and then: metadata of the whole file system reach the disk by it, and the content of other files does not. */
+  /**
+   * Syncs an unrelated file, as other programs do. The metadata of the whole file system then reaches the
+   * disk, other files' contents do not.
+   */
   syncAnotherFile(): void;
 }
 
-/** Why no disk can be cut here; undefined where it can. */
+/** Returns why power cuts do not work here, or undefined where they do. */
 export function findWhyNoLoopDisks(): string | undefined {
   if (process.platform !== 'linux') return 'loop devices are Linux';
   if (process.getuid?.() !== 0) return 'only root may mount';
@@ -96,7 +99,7 @@ export function openLoopDisks(): LoopDisks {
         if (before.inFlight === 0 && writesOf(device).completed === before.completed) return;
         await pause(5);
       }
-      throw new Error('The disk is written to all the time: no copy of one moment could be made.');
+      throw new Error('The disk never stopped writing, so it could not be copied at one moment.');
     },
     syncAnotherFile() {
       const file = openSync(join(mountPoint, 'another-program'), 'a');
@@ -114,7 +117,7 @@ export function openLoopDisks(): LoopDisks {
   };
 }
 
-/** What runs that were killed left mounted. Of processes that live nothing is touched. */
+/** Unmounts and removes what killed runs left. Does not touch anything of living processes. */
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];

@@ -1,36 +1,39 @@
-/** A tree as people have them: many small files, a few large ones, and what a server's log says of its pieces. */
+/**
+ * A tree as users have: many small files and a few large ones. Also reads from a server's log which pieces of
+ * it were transferred.
+ */
 import { createCipheriv } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import type { Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import type { LoggedRequest } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-/** Of uploads, and the ranges of copies between stores, below 512 MiB. */
+/** The part size of uploads and the range size of copies between stores, below 512 MiB. */
 export const PART_BYTES = 8 * MIB;
-/** Files up to this size travel in one request. */
+/** Files up to this size take one request. */
 const ONE_PUT_BYTES = 16 * MIB;
-/** Some time ago: what is as young as its reading is not remembered. */
+/** A time in the past: the cache does not remember files as young as the scan. */
 const MTIME_S = 1_700_000_000.5;
 
 export interface MixedTree {
   readonly root: string;
   readonly sizes: ReadonlyMap<string, number>;
   readonly bytes: number;
-  /** Of requests that carry content when nothing goes wrong. */
+  /** The number of requests that carry content in an uninterrupted run. */
   readonly pieces: number;
-  /** Names of files that travel in parts. */
+  /** Names of files that are transferred in parts. */
   readonly large: readonly string[];
 }
 
 export interface MixedTreeOptions {
   readonly small: number;
-  /** Their names decide when their turn comes. */
+  /** Their names decide their place in the order. */
   readonly large: Readonly<Record<string, number>>;
 }
 
 export function writeMixedTree(sandbox: Sandbox, name: string, options: MixedTreeOptions): MixedTree {
   const sizes = new Map(Object.entries(options.large));
-  // From a byte to 60 KB, none empty.
+  // From one byte to 60 KB; none is empty.
   for (let at = 0; at < options.small; at += 1)
     sizes.set(`d${at % 7}/small-${at}`, 1 + ((at * 7_919) % 60_000));
   let [bytes, pieces] = [0, 0];
@@ -53,13 +56,13 @@ function noise(sizeBytes: number, seed: number): Uint8Array {
 /** A request that carried a file's content, or a part of it. */
 export interface Piece {
   readonly path: string;
-  /** Of an upload in parts; 0 otherwise. */
+  /** The part number of a multipart upload; 0 otherwise. */
   readonly part: number;
-  /** What it carried at most. */
+  /** The most bytes that it carried. */
   readonly sizeBytes: number;
 }
 
-/** @param prefix The tree's place in the server's log: `/BUCKET/FOLDER/`. */
+/** @param prefix The tree's path in the server's log: `/BUCKET/FOLDER/`. */
 export function piecesSent(tree: MixedTree, requests: readonly LoggedRequest[], prefix: string): Piece[] {
   return piecesOf(tree, requests, { operations: /^(PutObject|UploadPart)$/, prefix });
 }

@@ -1,4 +1,6 @@
-/** The few patterns of the model, by hand: no code of the engine's decides what it is compared with. */
+/**
+ * The few patterns of the model, written by hand: the engine's code must not decide what it is compared with.
+ */
 export function compilePatterns(exclude: string | undefined): (path: string) => boolean {
   switch (exclude) {
     case undefined:
@@ -8,6 +10,6 @@ export function compilePatterns(exclude: string | undefined): (path: string) => 
     case 'd0/**':
       return (path) => !/(?:^|\/)d0\//.test(path);
     default:
-      throw new RangeError(`The model knows no pattern ${exclude}.`);
+      throw new RangeError(`The model has no pattern ${exclude}.`);
   }
 }

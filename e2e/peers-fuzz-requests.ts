@@ -1,4 +1,7 @@
-/** Requests for the fuzz of a peer, as bytes, all drawn from a seed: most of them wrong in one way or several, some of them right. */
+/**
+ * Requests for fuzzing a peer, as bytes drawn from a seed: most are wrong in one or several ways, some are
+ * right.
+ */
 import { crc64Nvme, formatCrc64, loadCrc64 } from '../engine/checksums/crc64-nvme.ts';
 import { type Draw, drawFrom } from './seeded-draw.ts';
 
@@ -6,19 +9,19 @@ export interface FuzzRequest {
   readonly bytes: Buffer;
   readonly hasToken: boolean;
   readonly isHead: boolean;
-  /** Its body is shorter than it says: the connection has to end for it. */
+  /** True when its body is shorter than announced, so the connection must end. */
   readonly isCut: boolean;
 }
 
 export const FUZZ_TOKEN = 'token-of-the-fuzz-that-is-long-enough';
 export const SECRET = 'SECRET-THAT-IS-NOT-OFFERED';
-/** Stands in every path of a request that has no right to be carried out. */
+/** A word in every path of a request without permission. */
 export const UNWELCOME = 'unwelcome';
 const REQUESTS_IN_CONVERSATION_MAX = 48;
 
 await loadCrc64();
 
-/** What is sent over one connection. A request that breaks the framing, or is cut, is the last one. */
+/** The requests of one connection. A request that breaks the framing, or is cut, comes last. */
 export function conversation(seed: number): readonly FuzzRequest[] {
   const draw = drawFrom(seed);
   const requests: FuzzRequest[] = [];
@@ -150,7 +153,7 @@ function drawRequest(draw: Draw): Drawn {
     Buffer.from(`${method} ${target} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`, 'latin1'),
     body,
   ]);
-  // What is refused before its body was read ends the connection.
+  // The server refuses it before it reads the body, which ends the connection.
   return { bytes, hasToken, isHead: method === 'HEAD', isCut: lies, endsConnection: lies };
 }
 
@@ -276,7 +279,7 @@ function drawKnown(draw: Draw, hasToken: boolean): Asked {
     case 6:
       return json('/v1/keep', { from: draw.of([path, 'kept/4']), to: drawPath(draw, hasToken) });
     case 7:
-      // Of few contents: the same upload is begun again and again.
+      // Few different contents, so that the same upload is begun repeatedly.
       return json('/v1/uploads', {
         path: `play/${hasToken ? '' : UNWELCOME}large${draw.below(8)}`,
         sizeBytes: 200_000,
@@ -349,7 +352,10 @@ function drawObject(draw: Draw, key: string, content: Buffer): Asked {
   };
 }
 
-/** Who has no right asks for paths by which it would be seen; who has, for some that are right. Nobody asks for a change of `kept/`. */
+/**
+ * Without the token, requests name paths that would show if they were written. With it, some paths are valid.
+ * No request changes `kept/`.
+ */
 function drawPath(draw: Draw, hasToken: boolean): string {
   if (!hasToken) return draw.chance(50) ? `play/${UNWELCOME}-${draw.below(50)}` : draw.of(STRANGE_PATHS);
   if (draw.chance(40)) return `play/${draw.of(['a', 'b', 'c/d', 'e/f/g'])}${draw.below(20)}`;
@@ -361,12 +367,15 @@ function drawPath(draw: Draw, hasToken: boolean): string {
   return draw.of(STRANGE_PATHS);
 }
 
-/** As `encodeURIComponent`, which refuses half of a surrogate pair. */
+/** Like `encodeURIComponent`, which throws for half of a surrogate pair. */
 function encodeAny(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** What is no HTTP, or lies about where it ends. Never with the token, so that nothing of it may be carried out. */
+/**
+ * Requests that are not HTTP, or lie about their end. They never have the token, so none of them may be
+ * carried out.
+ */
 function breakFraming(draw: Draw): Drawn {
   const host = 'Host: 127.0.0.1';
   const body = `{"paths":["play/${UNWELCOME}"]}`;

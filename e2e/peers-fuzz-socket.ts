@@ -1,4 +1,4 @@
-/** Requests as bytes over one raw connection, pipelined, and what was answered to them in order. */
+/** Sends requests as bytes over one raw connection, pipelined, and reads their answers in order. */
 import { connect } from 'node:net';
 import type { FuzzRequest } from './peers-fuzz-requests.ts';
 
@@ -14,7 +14,10 @@ export interface Exchange {
 
 const UNANSWERED_MAX_MS = 20_000;
 
-/** All are sent at once. Ends when each is answered or the server has closed the connection; those behind a close have no answer. */
+/**
+ * Sends all at once. Resolves when each is answered or the server has closed the connection; requests behind
+ * a close have no answer.
+ */
 export function converse(port: number, requests: readonly FuzzRequest[]): Promise<readonly Exchange[]> {
   return new Promise((resolve, reject) => {
     const answers: Exchange[] = [];
@@ -30,7 +33,7 @@ export function converse(port: number, requests: readonly FuzzRequest[]): Promis
     };
     socket.on('connect', () => {
       socket.write(Buffer.concat(requests.map(({ bytes }) => bytes)));
-      // Of a request that is cut short the rest never comes.
+      // The rest of a cut request never comes.
       if (requests.at(-1)!.isCut) socket.end();
     });
     socket.on('data', (piece) => {
@@ -43,13 +46,13 @@ export function converse(port: number, requests: readonly FuzzRequest[]): Promis
       }
       if (answers.length === requests.length) socket.destroy();
     });
-    // Nothing comes: neither an answer nor the end. It fails the test, and says what was asked.
+    // Neither an answer nor the end has come. The test fails and shows the requests.
     socket.setTimeout(UNANSWERED_MAX_MS, () => {
       const asked = requests[answers.length]!.bytes.toString('latin1');
-      reject(new Error(`This is answered by nothing: ${JSON.stringify(asked.slice(0, 900))}`));
+      reject(new Error(`The server never answered: ${JSON.stringify(asked.slice(0, 900))}`));
       socket.destroy();
     });
-    // Reset, because the server closed while it was still sent to.
+    // The server closed while it still received, which resets the connection.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') reject(error);
     });
@@ -72,7 +75,7 @@ function parseAnswer(
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? Number.NaN);
-  if (Number.isNaN(status)) throw new Error(`This is no answer: ${head.slice(0, 200)}`);
+  if (Number.isNaN(status)) throw new Error(`This is not an HTTP answer: ${head.slice(0, 200)}`);
   const start = headEnd + 4;
   const whole = (end: number, body: Buffer) => ({ answer: { status, body }, usedBytes: end });
   if (isHead || status < 200) return whole(start, Buffer.alloc(0));

@@ -1,4 +1,4 @@
-/** Commands that write to a disk whose power is cut, and the state that each has to reach. */
+/** Commands that write to a disk whose power is cut, and the state that each must reach. */
 import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
@@ -17,9 +17,9 @@ const IMAGE_MIB = 256;
 
 export interface PowerCutBed {
   readonly disks: LoopDisks;
-  /** By path: all lines that a whole file may have. */
+  /** The lines of `describeTree` that a whole file may have. */
   readonly wholeLines: ReadonlySet<string>;
-  /** What the tree has to be in the end. */
+  /** The tree's lines in the end. */
   readonly endLines: readonly string[];
   dray(parameters: readonly string[], options?: CliOptions): Promise<CliResult>;
 }
@@ -27,12 +27,12 @@ export interface PowerCutBed {
 export interface PowerCutJob {
   readonly name: string;
   readonly parameters: readonly string[];
-  /** The tree that it writes, below the mounted disk. */
+  /** The tree that the command writes, below the mounted disk. */
   readonly root: string;
-  /** The image that it begins with. */
+  /** The image that it starts with. */
   readonly template: string;
   readonly isWorkspace: boolean;
-  /** What else has to hold in the end. */
+  /** A further check at the end. */
   readonly check?: () => Promise<void>;
 }
 
@@ -155,7 +155,7 @@ export async function setUpPowerCuts(
   return { bed: { disks, dray, endLines, wholeLines }, jobs };
 }
 
-/** The second version has a third of the small files changed, a sixth of them gone and some new, and another large file. */
+/** Version 2 changes a third of the small files, deletes a sixth, adds some, and has another large file. */
 function writeTree(root: string, version: 1 | 2): void {
   for (let at = 0; at < SMALL_FILES; at += 1) {
     const path = join(root, `d${at % 4}`, `small-${at}`);

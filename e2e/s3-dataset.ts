@@ -1,4 +1,4 @@
-/** Workspaces of one repository on a real S3 server, used in this process as a host does, or through the real command. */
+/** Workspaces of one repository on a real S3 server, used in this process or through the real command. */
 import { mkdirSync } from 'node:fs';
 import { type CliOptions, type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import type { InitRequest, PullSummary } from '../engine/api/jobs.ts';
@@ -17,14 +17,14 @@ export interface S3Dataset extends Disposable {
   readonly sandbox: Sandbox;
   /** A context for one job in a workspace of the sandbox. */
   context(workspace: string): TestContext;
-  /** Makes the folder a workspace. The first one makes the repository. */
+  /** Makes the folder a workspace. The first call creates the repository. */
   init(workspace: string, request?: Partial<InitRequest>): Promise<string>;
   clone(workspace: string): Promise<PullSummary>;
-  /** The real command in a process of its own. */
+  /** Runs the real command in its own process. */
   cli(workspace: string, parameters: readonly string[], options?: CliOptions): Promise<CliResult>;
 }
 
-/** @param name Of the repository: its prefix in the server's bucket. */
+/** @param name The repository's name and its prefix in the server's bucket. */
 export function createS3Dataset(server: S3Server, name: string): S3Dataset {
   const sandbox = createSandbox();
   const url = `s3://${server.bucket}/${name}`;
@@ -52,7 +52,7 @@ export function createS3Dataset(server: S3Server, name: string): S3Dataset {
   };
 }
 
-/** The requests, one a line, for the message of a test that counts them. */
+/** Lists requests, one a line, for the failure message of a test that counts them. */
 export function listRequests(requests: readonly LoggedRequest[]): string {
   return requests
     .map(({ operation, path, query, status }) => `${operation} ${path}${query ? `?${query}` : ''} ${status}`)

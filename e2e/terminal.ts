@@ -1,22 +1,22 @@
-/** Runs the command at a terminal, by util-linux's `script`, and types answers. For tests. */
+/** Runs the command at a terminal, by util-linux's `script`, and types answers. */
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 
-/** Undefined where there is one to be had. */
+/** Why no terminal is available, or undefined where one is. */
 export const whyNoTerminal: string | undefined = findWhyNot();
 
 export interface TerminalOptions {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What is typed once the output ends like this, in turn. */
+  /** The text to type when the output ends like this, in order. */
   readonly answers: readonly (readonly [RegExp, () => string])[];
 }
 
 export interface TerminalRun {
   readonly exitCode: number | null;
-  /** All that the terminal showed. */
+  /** Everything that the terminal showed. */
   readonly output: string;
 }
 

@@ -1,17 +1,17 @@
 /**
- * A tree that nobody may read, list or change: the adversary's tests lay it beside what they attack.
+ * A tree that nobody may read, list or change. The adversary's tests lay it beside what they attack.
  *
- * The file system's access times show reads. Each is set to a moment before the item's last change, so that even a file
- * system mounted with `relatime` moves it at the first read (mount(8)).
+ * Access times of the file system show reads. Each one is set to a moment before the item's last change, so
+ * that even a file system mounted with `relatime` updates it at the first read (mount(8)).
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const CANARY_SECRET = 'CANARY-THAT-NOBODY-MAY-READ';
-/** A name in the canary that no client asks for: only a listing of its folder tells it. */
+/** A name in the canary that no client requests: only a listing of its folder reveals it. */
 export const CANARY_NAME = 'only-a-listing-tells-this-name';
 const LONG_AGO_SECONDS = 1_000_000_000;
-/** Names that a sweep of old temporary files, or a part of an upload, would have. */
+/** Names that look like old temporary files or parts of an upload, so that a sweep would remove them. */
 const TEMPTING = [
   '00001',
   'upload.json',
@@ -26,11 +26,11 @@ export interface Canary {
   readonly root: string;
   /** Whether this file system records reads. Where it does not, a canary only shows changes. */
   readonly seesReads: boolean;
-  /** One sentence for each item that was read, listed, changed, added or removed since. */
+  /** Returns one sentence for each item that was read, listed, changed, added or removed since the start. */
   findTraces(): string[];
 }
 
-/** @param root A folder that is not there yet. */
+/** @param root A folder that does not exist yet. */
 export function layCanary(root: string): Canary {
   mkdirSync(root);
   for (const name of ['secret', 'sub/secret', CANARY_NAME, `sub/${CANARY_NAME}`, ...TEMPTING]) {
@@ -51,7 +51,7 @@ export function layCanary(root: string): Canary {
     }
     for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }))
       if (!before.has(name)) traces.push(`${name} was added`);
-    // This check itself has listed the folders, so their times are set anew. A missing file is reported each
+    // This check has itself listed the folders, so it sets their times anew. A missing file is reported each
     // time.
     if (traces.length === 0) before = arm();
     return traces;

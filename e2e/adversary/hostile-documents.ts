@@ -1,4 +1,7 @@
-/** Documents of a repository, changed as nobody who means well would: under their right names, so that nothing but the change is wrong. */
+/**
+ * Documents of a repository with hostile changes. Each stays under its right name, so only the change is
+ * wrong.
+ */
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Draw } from '../seeded-draw.ts';
@@ -25,7 +28,7 @@ export function changeRepository(draw: Draw, objects: Objects, target: string): 
       objects.delete(draw.of(keys));
       return 'removed';
     case 3: {
-      // One name for another's content.
+      // Stores another document's content under this name.
       const key = draw.of(keys);
       objects.set(key, objects.get(draw.of(keys))!);
       return `swapped ${key}`;
@@ -54,7 +57,7 @@ function textOf(stored: Buffer): string {
   try {
     return zstdDecompressSync(stored).toString();
   } catch {
-    // Changed before.
+    // An earlier change replaced it.
     return '';
   }
 }
@@ -76,7 +79,10 @@ function changeBytes(draw: Draw, bytes: Buffer): Buffer {
   return draw.chance(50) ? changed.subarray(0, at) : Buffer.concat([changed, draw.noise(draw.below(300))]);
 }
 
-/** Some other value, name or place somewhere in the document; now and then text that is no JSON. */
+/**
+ * Replaces some value, name or place in the document, or, rarely, the whole document by text that is not
+ * JSON.
+ */
 function changeText(draw: Draw, text: string, target: string): string {
   if (draw.chance(10))
     return draw.of([
@@ -124,7 +130,7 @@ function changeText(draw: Draw, text: string, target: string): string {
   return JSON.stringify(document);
 }
 
-/** Null for what an earlier change made no JSON. */
+/** Returns null when an earlier change left invalid JSON. */
 function parse(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -165,7 +171,9 @@ interface Totals {
   bytes: number;
 }
 
-/** Entries in their order, with totals that fit: links that lead out, and files whose paths go through them. */
+/**
+ * Adds entries in order, with matching totals: links that lead out, and files whose paths go through them.
+ */
 function addEntries(draw: Draw, text: string, target: string): string {
   const commit = parse(text) as { manifest?: { entries: Record<string, Json>[] }; totals?: Totals } | null;
   const { manifest, totals } = commit ?? {};

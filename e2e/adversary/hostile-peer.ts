@@ -1,4 +1,4 @@
-/** A peer that lies: its answers mostly have the right form, and content that no honest peer would send. */
+/** A hostile peer: most of its answers have a valid form, and content that no honest peer sends. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/checksums/crc64-nvme.ts';
@@ -6,9 +6,7 @@ import type { Draw } from '../seeded-draw.ts';
 
 await loadCrc64();
 
-/**
- * `target`: an absolute path outside of the client's folder, to which the links in the peer's listings lead.
- */
+/** `target`: an absolute path outside the client's folder, to which the links in the peer's listings lead. */
 export interface HostilePeerOptions {
   readonly draw: Draw;
   readonly target: string;
@@ -16,7 +14,7 @@ export interface HostilePeerOptions {
 
 export interface HostilePeer {
   readonly port: number;
-  /** Requests that were answered so far. */
+  /** The number of requests answered so far. */
   answered(): number;
   close(): Promise<void>;
 }
@@ -144,7 +142,7 @@ function listing({ draw, target }: HostilePeerOptions): string {
     const path = draw.chance(70) ? draw.of(GOOD_PATHS) : draw.of(BAD_PATHS);
     rows.set(path, drawRow(draw, path, target));
   }
-  // A link, and a file below it: what is written there would leave the folder.
+  // A link, and a file below it: writing the file would leave the folder.
   if (draw.chance(20)) {
     rows.set('out', ['out', 'l', 0, 0, 0o777, 't', target]);
     rows.set('out/new', ['out/new', 'f', 3, 0, 0o644, 't']);
@@ -228,7 +226,7 @@ function pathsOf(body: Buffer): readonly string[] {
 }
 
 function itemsOf(body: Buffer): readonly unknown[] {
-  // The head is JSON and ends where its brackets do; the contents of these tests hold none.
+  // The head is JSON and ends at its last bracket; the contents in these tests have no brackets.
   const text = body.toString('latin1');
   return (JSON.parse(text.slice(0, text.indexOf(']}') + 2)) as { items: unknown[] }).items;
 }

@@ -1,4 +1,7 @@
-/** An S3 store between an honest one and the client: it changes what it likes in each answer, from the status line to the last byte. */
+/**
+ * A proxy between the client and an honest S3 store. It changes any part of an answer, from the status line
+ * to the last byte.
+ */
 import { request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -6,10 +9,10 @@ import type { Draw } from '../seeded-draw.ts';
 import { type FakeS3, startFakeS3 } from '../servers/fake-s3.ts';
 
 export interface HostileStore {
-  /** What the honest one behind it holds. */
+  /** The honest store behind it. */
   readonly honest: FakeS3;
   readonly environment: Readonly<Record<string, string>>;
-  /** How many of 100 answers are changed. */
+  /** The percentage of answers that it changes. */
   percent: number;
   readonly answered: () => number;
   readonly changed: () => number;
@@ -22,7 +25,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** @param target A folder whose files the store would like to have or to change. */
+/** @param target A folder outside, at which the changed answers point. */
 export async function startHostileStore(draw: Draw, target: string): Promise<HostileStore> {
   const honest = await startFakeS3();
   let answered = 0;
@@ -60,7 +63,7 @@ function listening(server: Server): Promise<number> {
   );
 }
 
-/** One request after the other; `undefined` in place of an answer cuts the connection. */
+/** Answers one request after the other. `undefined` instead of an answer closes the connection. */
 async function serve(
   socket: Socket,
   endpoint: string,
@@ -78,7 +81,7 @@ async function serve(
       if (closes) break;
     }
   } catch {
-    // The client has gone.
+    // The client has closed the connection.
   }
   socket.end();
   socket.destroySoon();
@@ -285,7 +288,7 @@ function changeAnswer(draw: Draw, change: Change): { readonly wire: Buffer; read
       const kept = answer.headers.filter(
         ([name]) => draw.chance(50) || !added.some(([other]) => other === name.toLowerCase()),
       );
-      // Framing that may be wrong ends with the connection.
+      // The connection ends after an answer whose framing may be wrong.
       return { ...sent({ headers: [...kept, ...added] }), closes: true };
     }
     case 7: {
@@ -325,7 +328,7 @@ function changeBytes(draw: Draw, body: Buffer): Buffer {
   return draw.chance(50) ? changed.subarray(0, at) : Buffer.concat([changed, changed.subarray(at)]);
 }
 
-/** Another text in one element of XML, the element twice, or none. */
+/** Replaces the text of one XML element, repeats the element, or removes it. */
 function changeElement(draw: Draw, body: Buffer, text: () => string): Buffer {
   const xml = body.toString('latin1');
   const elements = [...xml.matchAll(/<(\w+)>([^<]*)<\/\1>/g)];

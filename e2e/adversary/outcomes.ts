@@ -1,4 +1,7 @@
-/** How the adversary's tests run commands, count how they ended, and look for what no attacker may make. */
+/**
+ * Runs the commands of the adversary's tests, counts their outcomes, and looks for items that no attacker may
+ * create.
+ */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -9,20 +12,20 @@ import { checkAborted } from '../../engine/base/abort.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import type { Canary } from './canary.ts';
 
-/** A longer message would show a person more of the attacker's text than they would read. */
+/** The length limit of a message: a longer one shows more of the attacker's text than anybody reads. */
 const MESSAGE_LENGTH_MAX = 4_010;
 
-/** How often each command ended in which way. */
+/** Counts how often each command ended in which way. */
 export function createOutcomes() {
   const counts = new Map<string, number>();
   return {
-    /** @throws An error that Dray did not foresee. */
+    /** @throws Any error without a code of Dray's. */
     async run(name: string, command: () => Promise<unknown>): Promise<void> {
       const outcome = `${name}: ${await outcomeOf(command)}`;
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     },
     counts: () => [...counts].sort().map(([outcome, count]) => `${outcome} ${count}`),
-    /** A run that only refuses shows nothing. */
+    /** Expects each command to have succeeded at least once: a run that only refuses proves nothing. */
     expectEachDone(commands: object): void {
       for (const name of Object.keys(commands))
         expect(counts.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
@@ -44,7 +47,7 @@ async function outcomeOf(command: () => Promise<unknown>): Promise<string> {
   }
 }
 
-/** An `emit` that accepts no failed file whose error Dray did not foresee. */
+/** An `emit` that throws when a file failed with an error without a code of Dray's. */
 export function refuseUnforeseen(event: JobEvent): void {
   if (event.type !== 'fileFailed' || event.error.code !== 'internal') return;
   const { data, message } = event.error;
@@ -56,7 +59,7 @@ export function printRun(what: string, { seesReads }: Canary, counts: readonly s
   console.log(`${what}${blind}; ${counts.join(', ')}`);
 }
 
-/** Retries pause for seconds. Here their number counts, not their time. */
+/** Makes retries wait no time, since these tests need their number and not their delays. */
 export function skipPauses(): Disposable {
   return vi.spyOn(systemClock, 'sleep').mockImplementation(async (_pauseMs, signal) => {
     checkAborted(signal);
@@ -64,7 +67,10 @@ export function skipPauses(): Disposable {
   });
 }
 
-/** Set-uid, set-gid and sticky bits, and folders of Dray's own name: no attacker may make them. */
+/**
+ * Lists items that no attacker may create: with set-uid, set-gid or sticky bits, or with the name of Dray's
+ * own folders.
+ */
 export function findForbidden(folder: string): string[] {
   return namesBelow(folder).filter((name) => {
     const isOurs = name.split('/').some((part) => part.toLowerCase() === '.dray');
@@ -77,7 +83,7 @@ export function hasSpecialMode(path: string): boolean {
   return !stats.isSymbolicLink() && (stats.mode & 0o7000) !== 0;
 }
 
-/** Node's own recursive listing enters folders through links. */
+/** Lists names without entering links; Node's own recursive listing enters them. */
 export function namesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((item) => {
     const inner = item.isDirectory() ? namesBelow(join(folder, item.name)) : [];

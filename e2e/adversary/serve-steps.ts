@@ -1,17 +1,20 @@
-/** The steps of a hostile client of `dray serve`: every call of the protocol, in random order, with what earlier ones gave. */
+/**
+ * The steps of a hostile client of `dray serve`: every call of the protocol in random order, with ids from
+ * earlier answers.
+ */
 import { Agent, request as httpRequest } from 'node:http';
 import { crc64Nvme, formatCrc64, loadCrc64 } from '../../engine/checksums/crc64-nvme.ts';
 import type { Draw } from '../seeded-draw.ts';
 
 export interface Step {
-  /** Of the protocol: `write`, `objects/put`, ... */
+  /** The call of the protocol: `write`, `objects/put`, ... */
   readonly name: string;
   readonly method: string;
-  /** Path and query below `/v1/`. */
+  /** The path and query below `/v1/`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Reads from a successful answer what later steps go on with. */
+  /** Reads from a successful answer what later steps need. */
   readonly learn?: (answer: Buffer) => void;
 }
 
@@ -22,10 +25,13 @@ export interface StepAnswer {
 
 await loadCrc64();
 
-/** Names of one hostile client. Few, so that its steps meet each other and what the second process exchanges. */
+/**
+ * The names that a hostile client uses. Few, so that its steps collide with each other and with the second
+ * process.
+ */
 const FOLDERS = ['play', 'play/d0', 'play/d1', 'play/d1/sub', 'play/d2'] as const;
 const NAMES = ['a', 'b', 'c', 'large'] as const;
-/** Where a folder's temporary state lies, as a client would forge it. */
+/** Temporary paths of a folder, as a client might forge them. */
 const FORGED = [
   '.dray-tmp/uploads/00000000-0000-4000-8000-000000000000/upload.json',
   '.dray-tmp/uploads/00000000-0000-4000-8000-000000000000/00001',
@@ -44,9 +50,9 @@ const OUT = [
   'out/sub/new',
   'play/out/authorized_keys',
 ] as const;
-/** The root of an objects' store. The client's own choice, so also one inside another. */
+/** Roots of an object store. The client chooses the root, so one may lie inside another. */
 const ROOTS = ['', 'play', 'play/d0', 'play/d1', 'play/d1/sub', 'out', 'play/d2/.dray-tmp', '..'] as const;
-/** Instead of a status: the answer began and was cut, since what it tells of went away meanwhile. */
+/** Stands for a cut answer: the server had begun it when the file vanished. */
 export const CUT = 499;
 const PART_BYTES = 64 * 1024;
 
@@ -178,7 +184,7 @@ function beginUpload(draw: Draw, { uploads }: Known): Step {
   });
 }
 
-/** Every range of an upload holds the same, so that its sum is known. */
+/** Every range of an upload has the same content, so that its checksum is known. */
 const RANGE = Buffer.alloc(PART_BYTES, 7);
 const UPLOAD_CRC = crcOf(Buffer.concat([RANGE, RANGE]));
 
@@ -267,7 +273,7 @@ function objectCall(draw: Draw): Step {
   }
 }
 
-/** An upload in parts, any of its steps at any time, also under another root or key than it began with. */
+/** An upload in parts: any of its calls at any time, also under another root or key than its first call. */
 function objectUpload(draw: Draw, { objectUploads }: Known): Step {
   if (objectUploads.length === 0 || draw.chance(15)) {
     const [at, key] = [draw.of(ROOTS), drawKey(draw)];
@@ -310,7 +316,10 @@ function objectUpload(draw: Draw, { objectUploads }: Known): Step {
 
 const REMEMBERED_MAX = 4;
 
-/** Keeps the newest. What is forgotten stays unfinished on the server, as a client that went away would leave it. */
+/**
+ * Keeps only the newest items. A forgotten upload stays unfinished on the server, as after a client that
+ * vanished.
+ */
 function remember<T>(list: T[], item: T): void {
   list.push(item);
   if (list.length > REMEMBERED_MAX) list.shift();
@@ -321,7 +330,10 @@ export interface Sender {
   close(): void;
 }
 
-/** One connection at a time. The server may close it after a refusal, just as the next request is sent: that one goes again. */
+/**
+ * Sends over one connection at a time. The server may close it after a refusal just as the next request is
+ * sent; that request is sent again.
+ */
 export function createSender(port: number, token: string): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const send = (step: Step): Promise<StepAnswer> =>
@@ -350,7 +362,7 @@ export function createSender(port: number, token: string): Sender {
       );
       sent.on('error', (error: NodeJS.ErrnoException) => {
         if (sent.reusedSocket) send(step).then(resolve, reject);
-        // A listing that fails right after its head is cut before the head has left.
+        // The server cuts a listing that fails right after its head, before the head is sent.
         else if (error.code === 'ECONNRESET') resolve({ status: CUT, body: Buffer.alloc(0) });
         else reject(new Error(`${step.method} ${step.target}: ${error.message}`, { cause: error }));
       });

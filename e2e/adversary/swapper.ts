@@ -1,12 +1,13 @@
 /**
- * A second process with write access to a served folder: it exchanges folders and files for links that lead out, and
- * back, as fast as it can. One exchange is one system call (renameat2 with RENAME_EXCHANGE, linux/fs.h), so a name is
- * always there: either the real thing or the link.
+ * A second process with write access to a served folder. It exchanges folders and files for links that lead
+ * out, and back, as fast as it can. One exchange is one system call (renameat2 with RENAME_EXCHANGE,
+ * linux/fs.h), so a name always exists: as the real item or as the link.
  *
- *   node swapper.ts LINKS TARGET NAME...
+ *     node swapper.ts LINKS TARGET NAME...
  *
- * NAME: what is exchanged. LINKS: an empty folder for the links. TARGET: where they lead. The process prints `ready`
- * when it has begun, puts everything back at a line on stdin, prints the number of exchanges and ends.
+ * NAME: an item to exchange. LINKS: an empty folder for the links. TARGET: where they lead. The process
+ * prints `ready` once it has begun. At a line on stdin it puts everything back, prints the number of
+ * exchanges and ends.
  */
 import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ import koffi from 'koffi';
 interface Pair {
   readonly name: string;
   readonly link: string;
-  /** The link lies under the name, and the real thing among the links. */
+  /** True while the link has the name and the real item lies among the links. */
   isAway: boolean;
 }
 
@@ -39,7 +40,7 @@ process.stdin.once('data', () => {
 });
 
 function exchange(pair: Pair): void {
-  // Below a folder that is a link now, this process itself would reach what lies outside.
+  // Below a folder that is a link now, this process would itself change items outside.
   if (pairs.some((other) => other.isAway && pair.name.startsWith(`${other.name}/`))) return;
   if (renameat2(AT_FDCWD, pair.name, AT_FDCWD, pair.link, RENAME_EXCHANGE) === 0) {
     pair.isAway = !pair.isAway;
@@ -47,12 +48,12 @@ function exchange(pair: Pair): void {
   } else if (pair.isAway) putBack(pair);
 }
 
-/** The client removed the link: the real thing goes back to its name, and a new link takes its place. */
+/** After the client has removed the link: restores the real item under its name and makes a new link. */
 function putBack(pair: Pair): void {
   try {
     renameSync(pair.link, pair.name);
   } catch {
-    // Something else lies there now. It is tried again in the next turn.
+    // Another item has the name now. The next turn tries again.
     return;
   }
   pair.isAway = false;
@@ -64,7 +65,7 @@ for (let step = 0; !isStopped; step += 1) {
   const pair = pairs[(step * 7) % pairs.length]!;
   exchange(pair);
   if (step % 5 === 0) await nextTurn();
-  // Mostly the link stays for less than a request, sometimes for several.
+  // Usually the link stays for less than a request, sometimes for several.
   if (step % 64 < 48 && pair.isAway) exchange(pair);
 }
 for (const pair of pairs.toReversed()) if (pair.isAway) exchange(pair);

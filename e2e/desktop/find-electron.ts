@@ -1,4 +1,4 @@
-/** Where Electron's program is: `ELECTRON_PATH`, or what its package fetched when it was installed. */
+/** Finds Electron's program: `ELECTRON_PATH`, or the one that its package downloaded at installation. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const PROGRAMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
 
 const DIST = fileURLToPath(new URL('../../node_modules/electron/dist', import.meta.url));
 
-/** Undefined: there is none on this machine. */
+/** Undefined when this machine has none. */
 export function findElectron(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const candidates = [environment.ELECTRON_PATH, join(DIST, PROGRAMS[process.platform] ?? 'electron')];
   return candidates.find((path) => path !== undefined && path !== '' && existsSync(path));

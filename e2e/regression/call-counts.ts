@@ -1,4 +1,4 @@
-/** What is counted inside of a process, over all of its threads, in the order of the table. */
+/** The calls that are counted inside a process, over all threads, in the order of the table. */
 export const CALL_COUNTS = [
   'opens',
   'reads',

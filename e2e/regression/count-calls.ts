@@ -1,9 +1,10 @@
 /**
- * Loaded before a command and before each of its threads (`--import`): counts what the command asks of Node, and changes nothing else.
- * The totals of all threads are written as JSON to the file that DRAY_COUNTS_FILE names, when the process exits.
+ * Loaded before a command and before each of its threads (`--import`): counts the command's calls of Node and
+ * changes nothing else. When the process exits, it writes the totals of all threads as JSON to the file in
+ * DRAY_COUNTS_FILE.
  *
- * Calls are counted where the program makes them, so a `readFile` is one, whatever Node does for it. What native code does (SQLite's
- * writes, koffi's calls) is not seen here; `kernel-calls.ts` sees it where there is strace.
+ * It counts the program's own calls, so a `readFile` is one call whatever Node does for it. Native code
+ * (SQLite's writes, koffi's calls) is not counted here; `kernel-calls.ts` counts it where strace exists.
  */
 import fs from 'node:fs';
 import { registerHooks, syncBuiltinESMExports } from 'node:module';
@@ -15,11 +16,14 @@ import { CALL_COUNTS, type CallCount } from './call-counts.ts';
 type AnyFunction = (this: unknown, ...values: unknown[]) => unknown;
 type Holder = Record<PropertyKey, unknown>;
 
-/** As many processors everywhere: what is started for each of them is a part of the counts. */
+/** The same number of processors everywhere, because the counts depend on it. */
 const PROCESSORS = 2;
 const SHARED_KEY = 'dray-counts';
 
-/** Of all threads: one number for each name in `CALL_COUNTS`. Atomic, as a thread may be ended at any moment. */
+/**
+ * Totals of all threads: one number for each name in `CALL_COUNTS`. Atomic, because a thread may end at any
+ * moment.
+ */
 const totals = openTotals();
 const writeAtEnd = fs.writeFileSync;
 
@@ -35,7 +39,9 @@ function add(count: CallCount, amount = 1): void {
   Atomics.add(totals, CALL_COUNTS.indexOf(count), BigInt(Math.round(amount)));
 }
 
-/** Puts a function in front that counts. What hangs on the original, such as what promisify needs, stays on it. */
+/**
+ * Replaces a function by one that counts and calls it. Properties of the original, such as promisify's, stay.
+ */
 function wrap(
   holder: Holder,
   name: string,
@@ -63,7 +69,7 @@ const FILE_CALLS: Partial<Record<CallCount, readonly string[]>> = {
   attributes: ['chmod', 'fchmod', 'chown', 'fchown', 'utimes', 'futimes', 'lutimes', 'truncate', 'ftruncate'],
 };
 
-/** Methods of what `fs.promises.open` gives. */
+/** The methods of a file handle of `fs.promises.open`. */
 const HANDLE_CALLS: Partial<Record<CallCount, readonly string[]>> = {
   reads: ['read', 'readv', 'readFile'],
   writes: ['write', 'writev', 'writeFile', 'appendFile'],
@@ -85,7 +91,7 @@ function countFileCalls(): void {
   let isHandleKnown = false;
   fs.promises.open = async (...values) => {
     const handle = await open(...values);
-    // Its class is nowhere to be had before there is one.
+    // The handle's class is only reachable from a handle.
     if (!isHandleKnown) wrapAll(Object.getPrototypeOf(handle), HANDLE_CALLS, ['']);
     isHandleKnown = true;
     return handle;
@@ -102,7 +108,7 @@ function countThreads(): void {
   };
 }
 
-/** Memory outside of V8's heap, where it is asked for by its size. */
+/** Counts memory outside V8's heap where it is requested by size. */
 function countBuffers(): void {
   for (const name of ['alloc', 'allocUnsafe', 'allocUnsafeSlow'])
     wrap(Buffer as unknown as Holder, name, ([size]) => add('bufferBytes', Number(size)));
@@ -123,7 +129,7 @@ function countBuffers(): void {
   }
 }
 
-/** SQLite's own binding, whichever module loads it. */
+/** Wraps SQLite's binding, whichever module loads it. */
 function countStatements(): void {
   const load = process.dlopen;
   process.dlopen = (target: object, ...rest: unknown[]) => {

@@ -1,4 +1,7 @@
-/** Runs the command as it is published, and counts what it does: inside of it, at the kernel, and between it and its server. */
+/**
+ * Runs the published command and counts what it does: its calls, the kernel's calls, and its traffic with a
+ * server.
+ */
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,11 +12,11 @@ import type { CallCounts } from './call-counts.ts';
 import { findWhyNotTraced, type KernelCounts, parseStraceSummary, straceCommand } from './kernel-calls.ts';
 
 export interface CountedCommand {
-  /** Why the kernel's calls are not counted; undefined where they are. */
+  /** Why the kernel's calls are not counted, or undefined where they are. */
   readonly whyNotTraced: string | undefined;
-  /** @throws Error with what it printed when it does not end with 0. */
+  /** @throws Error with its output when the exit code is not 0. */
   run(parameters: readonly string[], place: CommandPlace): Promise<CountedRun>;
-  /** Starts `dray serve` on a port of its own. The kernel's calls of a server are not counted. */
+  /** Starts `dray serve` on a free port. The kernel's calls of a server are not counted. */
   serve(folder: string, place: CommandPlace & { readonly tokenFile: string }): Promise<CountedServer>;
 }
 
@@ -30,13 +33,13 @@ export interface CountedRun {
 
 export interface CountedServer {
   readonly port: number;
-  /** Ends it and says what it did. */
+  /** Stops the server and returns its counts. */
   stop(): Promise<CallCounts>;
 }
 
 const PROGRAM = fileURLToPath(new URL('../../dist/', import.meta.url));
 
-/** @param folder For the notes of the counters. */
+/** @param folder For the files of the counters. */
 export async function openCountedCommand(folder: string): Promise<CountedCommand> {
   await buildCommand(PROGRAM);
   const preload = join(folder, 'count-calls.mjs');
@@ -64,7 +67,7 @@ export async function openCountedCommand(folder: string): Promise<CountedCommand
         ...environment,
         DRAY_COUNTS_FILE: countsFile,
         NODE_OPTIONS: `--import=${pathToFileURL(preload).href}`,
-        // What was compiled before would decide which files are read.
+        // A compile cache from an earlier run would change which files are read.
         NODE_DISABLE_COMPILE_CACHE: '1',
       },
       stdio: ['ignore', 'pipe', 'pipe'],

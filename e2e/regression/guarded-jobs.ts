@@ -1,4 +1,7 @@
-/** The jobs whose counts are pinned, in the order in which they run: what one leaves is what the next begins with. */
+/**
+ * The jobs whose counts are pinned, in the order in which they run: each starts with the state that the one
+ * before left.
+ */
 import { closeSync, mkdirSync, openSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox } from '../../engine/jobs/session/job.fixture.ts';
@@ -6,7 +9,7 @@ import { noise } from '../../engine/peer/peer.fixture.ts';
 
 export interface GuardedJob {
   readonly name: string;
-  /** What lies at the other end: an S3 server, another machine that serves the folder `offered`, or nothing. */
+  /** The other end: an S3 server, another machine that serves the folder `offered`, or nothing. */
   readonly far: 'store' | 'peer' | 'none';
   prepare?(bed: Bed): Promise<void> | void;
   parameters(bed: Bed): readonly string[];
@@ -16,7 +19,7 @@ export interface Bed {
   readonly sandbox: Sandbox;
   /** A place at the other end, such as `s3://bucket/PATH` and `dray://127.0.0.1:1234/PATH?tls=off`. */
   place(path: string): string;
-  /** The command, uncounted. */
+  /** Runs the command without counting. */
   dray(...parameters: readonly string[]): Promise<void>;
 }
 
@@ -26,10 +29,10 @@ const SMALL_BYTES_MAX = 4_096;
 const FILES_IN_FOLDER = 250;
 const CHANGED_STEP = 50;
 const LARGE_MIB = 128;
-/** Of the first file, in seconds since 1970; each one after it is younger by one. */
+/** The first file's time in seconds since 1970; each later file is one second younger. */
 const MODIFIED_S = Date.UTC(2026, 0, 1) / 1000;
 
-/** Sizes from none to 4 KiB, which nothing compresses. */
+/** Sizes from 0 to 4 KiB, with incompressible content. */
 export function writeSmallFiles(root: string): void {
   const content = noise(8 * MIB, 1);
   for (let at = 0; at < SMALL_FILES; at += 1) {
@@ -45,7 +48,7 @@ function smallFile(root: string, at: number): string {
   return join(root, `d${Math.floor(at / FILES_IN_FOLDER)}`, `f${String(at).padStart(5, '0')}`);
 }
 
-/** One in fifty, with as many bytes as before. */
+/** Changes one file in fifty without changing its size. */
 function changeSmallFiles(root: string): void {
   for (let at = 1; at < SMALL_FILES; at += CHANGED_STEP) {
     writeFileSync(smallFile(root, at), noise((at * 7_919) % (SMALL_BYTES_MAX + 1), 2));
@@ -60,7 +63,7 @@ export function writeLargeFile(root: string): void {
   utimesSync(path, MODIFIED_S, MODIFIED_S);
 }
 
-/** One MiB somewhere in the middle. */
+/** Changes one MiB in the middle. */
 function changeLargeFile(root: string): void {
   const path = join(root, 'large.bin');
   const file = openSync(path, 'r+');

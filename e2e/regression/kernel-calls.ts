@@ -1,12 +1,15 @@
 /**
- * What a process asks of the kernel, counted by strace where there is one and it may trace: SQLite's reads and writes are among it, which
- * Node's own functions do not see.
+ * Counts a process's calls of the kernel by strace, where it exists and may trace. They include SQLite's
+ * reads and writes, which Node's functions do not show.
  */
 import { execFile } from 'node:child_process';
 import { devNull } from 'node:os';
 import { promisify } from 'node:util';
 
-/** Calls that are made for files alone: `read` and `write` are made for sockets and threads too, as often as these happen to wake. */
+/**
+ * Calls that only files need. `read` and `write` also serve sockets and threads, whose number of wake-ups
+ * varies.
+ */
 const KERNEL_CALLS = {
   opens: ['open', 'openat', 'openat2', 'creat'],
   reads: ['pread64', 'preadv', 'preadv2'],
@@ -20,13 +23,13 @@ export type KernelCount = keyof typeof KERNEL_CALLS;
 
 export type KernelCounts = Readonly<Record<KernelCount, number>>;
 
-/** `?` before a name: no error where this processor's kernel has no such call. */
+/** `?` before a name: strace accepts that this processor's kernel has no such call. */
 const TRACED = Object.values(KERNEL_CALLS)
   .flat()
   .map((name) => `?${name}`)
   .join(',');
 
-/** The command line in front of a command whose calls are to be counted into the file. */
+/** The command line to put before a command so that strace counts its calls into the file. */
 export function straceCommand(notes: string): readonly string[] {
   return [
     'strace',
@@ -43,7 +46,7 @@ export function straceCommand(notes: string): readonly string[] {
   ];
 }
 
-/** Why the kernel's calls cannot be counted here; undefined where they can. */
+/** Returns why the kernel's calls cannot be counted here, or undefined where they can. */
 export async function findWhyNotTraced(): Promise<string | undefined> {
   const [file = '', ...args] = straceCommand(devNull);
   return promisify(execFile)(file, [...args, process.execPath, '--version']).then(
@@ -52,7 +55,10 @@ export async function findWhyNotTraced(): Promise<string | undefined> {
   );
 }
 
-/** @param summary As `strace -c` writes it: a line for each call, its number in the fourth column, its name in the last. */
+/**
+ * @param summary The output of `strace -c`: a line for each call, its number in the fourth column, its name
+ * in the last.
+ */
 export function parseStraceSummary(summary: string): KernelCounts {
   const calls = new Map<string, number>();
   for (const line of summary.split('\n')) {

@@ -1,11 +1,11 @@
-/** The table of what jobs took when somebody last looked, and how a run is held against it. */
+/** The table of accepted counts, and how a run is compared with it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatCount } from '../../engine/api/numbers.ts';
 
 /** Group (`requests`, `wire`, `calls`, `kernel`, `serving`) to name to number. A name that is absent counts as 0. */
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** By the names of jobs. */
+/** Counts by job name. */
 export type PinnedCounts = Readonly<Record<string, Counts>>;
 
 export interface Difference {
@@ -16,17 +16,20 @@ export interface Difference {
   readonly slack: number;
 }
 
-/** What each remote charges for, what latency multiplies, and what keeps data safe: not one more, and not one less. */
+/**
+ * Counts that remotes charge for, that latency multiplies, or that keep data safe must be equal, neither more
+ * nor less.
+ */
 const EXACT = /^(requests|(calls|kernel|serving) (syncs|renames|commits|threads))\b/;
-/** How many pages SQLite reads and writes depends on which of two writers was first. */
+/** The number of pages that SQLite reads and writes depends on which of two writers came first. */
 const PAGES = /^kernel (reads|writes)$/;
 const SLACK_SHARE = 0.05;
-/** Whatever the share of a small number is: as threads wake in another order, a few may be more or less. */
+/** The least slack, whatever the share: as threads wake in another order, a small count may vary by a few. */
 const SLACK_LEAST = { pages: 48, others: 3 };
 
 /**
- * What differs by more than its slack, upwards or downwards: an fsync that is gone is worth a look as much as one too many. Groups that
- * were not counted this time are left out.
+ * Returns the counts that differ by more than their slack, upwards or downwards: a missing fsync matters as
+ * much as an extra one. Skips groups that were not counted this time.
  */
 export function compareCounts(was: Counts, is: Counts): readonly Difference[] {
   return Object.entries(is).flatMap(([group, counted]) => {
@@ -45,7 +48,7 @@ function slackOf(name: string, was: number): number {
   return Math.max(PAGES.test(name) ? SLACK_LEAST.pages : SLACK_LEAST.others, Math.floor(was * SLACK_SHARE));
 }
 
-/** @param rewrite The command that writes the table anew. */
+/** @param rewrite The command that writes a new table. */
 export function describeDifferences(
   job: string,
   differences: readonly Difference[],
@@ -56,9 +59,9 @@ export function describeDifferences(
     return `  ${group} ${count}: was ${formatCount(was)} (${allowed}), is ${formatCount(is)}`;
   });
   return [
-    `"${job}" takes something else than before:`,
+    `"${job}" costs something else than before:`,
     ...lines,
-    `If that is meant, write the table anew, look at what changed in it, and commit it: ${rewrite}`,
+    `If that is intended, write a new table, review its changes, and commit it: ${rewrite}`,
   ].join('\n');
 }
 
@@ -67,8 +70,8 @@ export function readPinned(path: string): PinnedCounts {
 }
 
 /**
- * Jobs that are not among the new ones are gone. What was not counted this time, or is within its slack, stays as it was: so the table
- * shows what really changed, and no number can creep away in small steps.
+ * Drops jobs that are gone. A count that was not taken this time or is within its slack stays as it was, so
+ * the table shows real changes only and no number can creep in small steps.
  */
 export function writePinned(path: string, before: PinnedCounts, now: PinnedCounts): void {
   const merged = Object.entries(now).map(([job, counts]) => [job, mergeGroups(before[job] ?? {}, counts)]);

@@ -1,15 +1,15 @@
-/** Lies between a client and a server and counts what goes through, whatever they say that they sent. */
+/** A proxy between a client and a server that counts the bytes of both directions. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface ByteCounter {
   readonly port: number;
-  /** From clients to the server, of all connections so far. */
+  /** Bytes from clients to the server, over all connections so far. */
   sentBytes(): number;
   receivedBytes(): number;
   stop(): Promise<void>;
 }
 
-/** @param port Of the server, on the loopback. */
+/** @param port The server's port on the loopback. */
 export async function startByteCounter(port: number): Promise<ByteCounter> {
   const sockets = new Set<Socket>();
   let sentBytes = 0;

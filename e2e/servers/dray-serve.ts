@@ -1,4 +1,4 @@
-/** A `dray serve` of its own process, over a folder, as scripts start it. */
+/** Runs `dray serve` over a folder in its own process, as scripts start it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -6,23 +6,23 @@ const MAIN = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
 
 export interface Serving {
   readonly process: ChildProcess;
-  /** As it says itself. */
+  /** The URL that the server prints. */
   readonly url: string;
   readonly port: number;
-  /** Of its certificate, with TLS. */
+  /** The fingerprint of its certificate, with TLS. */
   readonly fingerprint?: string;
 }
 
 export interface ServeOptions {
   readonly folder: string;
   readonly tokenFile: string;
-  /** Further parameters; `--tls` among them wins. */
+  /** Further parameters; a `--tls` among them overrides the default. */
   readonly more?: readonly string[];
-  /** Whom it runs as, by number. Default: who runs the tests. */
+  /** The user that it runs as, by number. Default: the user of the tests. */
   readonly user?: { readonly uid?: number; readonly gid?: number };
 }
 
-/** On a port of its own on the loopback, in plain. Resolves when it is ready. */
+/** Starts a server without TLS on a free loopback port. Resolves when it is ready. */
 export async function startServing({ folder, more = [], tokenFile, user }: ServeOptions): Promise<Serving> {
   const parameters = [
     'serve',
@@ -46,7 +46,7 @@ export async function startServing({ folder, more = [], tokenFile, user }: Serve
   return { process: server, url, port, ...(fingerprint === undefined ? {} : { fingerprint }) };
 }
 
-/** In good order. Resolves when it has ended. */
+/** Stops the server regularly. Resolves when it has ended. */
 export async function stopServing(server: Serving): Promise<void> {
   const ended = new Promise((resolve) => server.process.once('exit', resolve));
   server.process.kill('SIGTERM');

@@ -1,6 +1,7 @@
 /**
- * A small S3 server that misbehaves on demand: objects in memory, whatever their keys, and a say in every answer. It checks no signature.
- * For what no real server can be made to do: keys that no file system takes, lies about length, listings out of order.
+ * A small S3 server that misbehaves on demand: it keeps objects in memory under any key, and a test can
+ * change every answer. It checks no signature. It exists for cases that no real server can produce: keys that
+ * no file system accepts, false lengths, listings out of order.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,29 +9,29 @@ import type { AddressInfo } from 'node:net';
 import { createS3Environment } from './s3-environment.ts';
 
 export interface FakeRequest {
-  /** `COPY` is a PUT whose bytes the store has. */
+  /** `COPY` stands for a PUT that copies bytes in the store. */
   readonly method: string;
   /** '' for the bucket itself. */
   readonly key: string;
   readonly query: URLSearchParams;
-  /** Of requests with this method and key so far, this one included. */
+  /** The number of requests with this method and key so far, including this one. */
   readonly times: number;
 }
 
 export type Fault =
-  /** An error of S3's. */
+  /** An S3 error. */
   | { readonly status: number; readonly code: string; readonly headers?: Readonly<Record<string, string>> }
-  /** So many bytes of the body, then the connection is cut. */
+  /** Sends this many bytes of the body, then closes the connection. */
   | { readonly cutAfter: number }
-  /** Another length than the body's is announced. */
+  /** Announces a false body length. */
   | { readonly announced: number }
-  /** A PUT or COPY is answered like one that succeeded, and nothing is stored. */
+  /** Answers a PUT or COPY with success and stores nothing. */
   | { readonly lost: true }
-  /** Other bytes, of the same length. */
+  /** Sends other bytes of the same length. */
   | { readonly spoiled: true }
-  /** Status 200 and this document, whatever was asked for. */
+  /** Answers 200 with this document, whatever the request. */
   | { readonly document: string }
-  /** The object becomes another one before it is answered. */
+  /** Replaces the object before the answer. */
   | { readonly replacedBy: string };
 
 export interface FakeS3 extends AsyncDisposable {
@@ -38,9 +39,9 @@ export interface FakeS3 extends AsyncDisposable {
   readonly bucket: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly objects: Map<string, Uint8Array>;
-  /** Asked before each answer. */
+  /** Called before each answer. */
   fault: (request: FakeRequest) => Fault | undefined;
-  /** How listings are ordered, and whether anything tells etags. */
+  /** The order of listings, and whether answers have etags. */
   listing: 'inOrder' | 'shuffled';
   etags: boolean;
   /** Method and key of each request. */
@@ -87,7 +88,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const url = request.url ?? '/';
-  // The path as it came: a URL object would take `..` and `//` out of it.
+  // The raw path: a URL object would remove `..` and `//`.
   const [path = '', query = ''] = url.split('?', 2);
   const key = decodeURIComponent(path.slice(BUCKET.length + 2));
   const copySource = request.headers['x-amz-copy-source'];
@@ -151,7 +152,7 @@ function fail(
   );
 }
 
-/** @param keys The first with the bucket before it. */
+/** @param keys The source with its bucket, then the destination. */
 function copy(
   fake: FakeS3,
   keys: { readonly from: string; readonly to: string; readonly isLost: boolean },

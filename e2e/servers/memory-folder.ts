@@ -1,21 +1,24 @@
-/** A disk in memory, where there is one: what tests and figures measure is Dray, not a disk. */
+/** A disk in memory, where one exists: tests and figures measure Dray, not a disk. */
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 
 const MEMORY_FOLDER = '/dev/shm';
 const TMPFS_MAGIC = 0x01021994;
-/** For the programs that run meanwhile, and the pages of files on other disks. */
+/** Kept free for running programs and for cached pages of files on other disks. */
 const KEPT_FREE_BYTES = 2 * 1024 ** 3;
 
 export interface MemoryDisk {
   readonly folder: string;
-  /** Of the disk, and of the memory that it is in: its own limit may be all that the machine has. */
+  /**
+   * The free bytes of both the disk and the machine's memory, because the disk's own limit may be all of the
+   * memory.
+   */
   readonly freeBytes: number;
-  /** Each file and folder takes one, and each further name of a file. */
+  /** Each file, folder and further hard link takes one. */
   readonly freeInodes: number;
 }
 
-/** Undefined where there is none. */
+/** Undefined where no such disk exists. */
 export async function findMemoryDisk(): Promise<MemoryDisk | undefined> {
   const found = await statfs(MEMORY_FOLDER).catch(() => undefined);
   if (found?.type !== TMPFS_MAGIC) return undefined;
@@ -24,21 +27,24 @@ export async function findMemoryDisk(): Promise<MemoryDisk | undefined> {
   return {
     folder: MEMORY_FOLDER,
     freeBytes: Math.min(bavail * bsize, unusedBytes),
-    // A disk without a fixed number of inodes says 0 of 0.
+    // A disk without a fixed number of inodes reports 0 of 0.
     freeInodes: files > 0 ? ffree : Number.POSITIVE_INFINITY,
   };
 }
 
 export interface WantedRoom {
   readonly bytes: number;
-  /** Default: whatever there is. */
+  /** Default: no requirement. */
   readonly inodes?: number;
 }
 
-/** Of a small server and its data. */
+/** Enough for a small server and its data. */
 const USUAL_ROOM: WantedRoom = { bytes: 4 * 1024 ** 3 };
 
-/** In memory, where there is that much room now. @param otherwise Default: the system's temporary folder. */
+/**
+ * Makes a folder in memory if it has the wanted room now. @param otherwise The parent otherwise; default: the
+ * system's temporary folder.
+ */
 export async function roomyFolder(
   { bytes, inodes = 0 }: WantedRoom = USUAL_ROOM,
   otherwise = tmpdir(),

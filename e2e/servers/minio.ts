@@ -1,4 +1,7 @@
-/** MinIO as a second S3 server, of another make: what holds on both is less likely to be one server's habit. */
+/**
+ * MinIO as a second S3 server of another make: behaviour that both share is less likely to be one server's
+ * quirk.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +33,7 @@ export async function startMinio(options: ServerOptions = {}): Promise<S3Endpoin
       MINIO_ROOT_PASSWORD: secretAccessKey,
       MINIO_BROWSER: 'off',
       MINIO_UPDATE: 'off',
-      // A RAM disk or a container's root is no drive of its own, which MinIO asks for otherwise.
+      // MinIO otherwise demands a separate drive, which a RAM disk or a container's root is not.
       MINIO_CI_CD: 'on',
     },
   );
@@ -43,7 +46,8 @@ export async function startMinio(options: ServerOptions = {}): Promise<S3Endpoin
   try {
     await waitUntilReady(running, async () => {
       if (!(await fetch(`${endpoint}/minio/health/ready`)).ok) return false;
-      // On a busy machine it calls itself ready, and refuses requests as `XMinioServerNotInitialized` for a moment.
+      // On a busy machine MinIO reports itself ready and still refuses requests
+      // (`XMinioServerNotInitialized`) for a moment.
       await createBucket(BUCKET);
       return true;
     });

@@ -1,19 +1,21 @@
-/** Lies between a client and an HTTP server and counts the requests that are in flight together. */
+/** A proxy between a client and an HTTP server that counts concurrent requests. */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface RequestGate extends AsyncDisposable {
   readonly endpoint: string;
-  /** The most that were in flight together since the last `hold`. */
+  /** The most concurrent requests since the last `hold`. */
   mostInFlight(): number;
-  /** From now on uploads are answered when so many are in flight together; who waits in vain is let through. */
+  /** Holds uploads until this many are in flight together. A request that waits too long is let through. */
   hold(untilInFlight: number): void;
 }
 
-/** Longer than a client takes to send its next request when it may. */
+/** Longer than a client needs to send its next request. */
 const PATIENCE_MS = 1_000;
 
-/** @param endpoint Of the server; requests keep the host that they name, which their signature covers. */
+/**
+ * @param endpoint The server's endpoint. Requests keep their Host header, because the signature covers it.
+ */
 export async function startRequestGate(endpoint: string): Promise<RequestGate> {
   const target = new URL(endpoint);
   let wanted = 1;

@@ -1,4 +1,6 @@
-/** How a child process is told to reach a server of the tests, and kept from all that is the developer's own. */
+/**
+ * The environment by which a child process reaches a test server and ignores the developer's own settings.
+ */
 import { join } from 'node:path';
 
 export interface S3Access {
@@ -6,7 +8,7 @@ export interface S3Access {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** A folder in which there is no AWS configuration. */
+  /** A folder without AWS configuration. */
   readonly home: string;
 }
 
@@ -17,7 +19,7 @@ export function createS3Environment(access: S3Access): Readonly<Record<string, s
     AWS_SECRET_ACCESS_KEY: access.secretAccessKey,
     AWS_ENDPOINT_URL: access.endpoint,
     AWS_REGION: access.region,
-    // The developer's own profile must not meddle.
+    // Hides the developer's own profile.
     AWS_CONFIG_FILE: join(access.home, 'no-config'),
     AWS_SHARED_CREDENTIALS_FILE: join(access.home, 'no-credentials'),
     AWS_EC2_METADATA_DISABLED: 'true',

@@ -1,4 +1,4 @@
-/** The servers that tests run against: real ones, built from pinned versions by Go, kept outside the repository. */
+/** The servers of the tests: real ones, built by Go from pinned versions, outside the repository. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { access, mkdir, open, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -28,12 +28,15 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const START_TIMEOUT_MS = 30_000;
 const STOP_GRACE_MS = 5_000;
 
-/** Where the binaries are: `DRAY_TOOLS`, or `~/.cache/dray-tools/bin`. */
+/** The folder of the binaries: `DRAY_TOOLS`, or `~/.cache/dray-tools/bin`. */
 export function toolsFolder(): string {
   return process.env.DRAY_TOOLS || join(homedir(), '.cache', 'dray-tools', 'bin');
 }
 
-/** The path of the tool's binary, built first if it is not there. Several processes may ask at once. */
+/**
+ * Returns the path of the tool's binary and builds it first if it is missing. Several processes may call this
+ * at once.
+ */
 export async function toolPath(name: ToolName): Promise<string> {
   const tool: Tool = TOOLS[name];
   const folder = toolsFolder();
@@ -69,7 +72,7 @@ async function install(tool: Tool, folder: string): Promise<void> {
   }
 }
 
-/** A lock older than any installation takes is one that a killed process left. */
+/** A lock older than any installation takes was left by a killed process. */
 async function takeLock(lock: string): Promise<boolean> {
   try {
     await (await open(lock, 'wx')).close();
@@ -91,7 +94,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** A port of the loopback that nothing uses at the moment. */
+/** Returns a loopback port that is free at the moment. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -106,12 +109,12 @@ export function freePort(): Promise<number> {
 }
 
 export interface RunningProcess {
-  /** Undefined when it did not start. */
+  /** Undefined when the process did not start. */
   readonly processId: number | undefined;
-  /** What it printed, for messages. */
+  /** Its output, for messages. */
   output(): string;
   isRunning(): boolean;
-  /** Asks it to end, then makes it. Resolves when it has. */
+  /** Asks the process to end, then kills it. Resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -149,7 +152,7 @@ export function startProcess(
   };
 }
 
-/** One listener for all, however many a benchmark runs at once. */
+/** One exit listener for all servers, however many a benchmark runs at once. */
 const children = new Set<ChildProcess>();
 
 function endWithThis(child: ChildProcess): void {
@@ -170,7 +173,9 @@ async function endChild(child: ChildProcess, ended: Promise<void>, isRunning: ()
   clearTimeout(timer);
 }
 
-/** Waits until `isReady` says so, or fails with what the process printed. */
+/**
+ * Waits until `isReady` returns true. @throws Error with the process's output when it ends or takes too long.
+ */
 export async function waitUntilReady(
   running: RunningProcess,
   isReady: () => Promise<boolean>,

@@ -1,4 +1,7 @@
-/** A bad network for a test: toxiproxy between a client and a server, with latency, slowness and cuts on command. */
+/**
+ * A bad network for tests: toxiproxy between a client and a server adds latency, limits bandwidth and cuts
+ * connections.
+ */
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 
 export interface ProxyOptions {
@@ -9,21 +12,21 @@ export interface ProxyOptions {
 }
 
 export interface BadNetwork {
-  /** To use instead of the upstream's. */
+  /** The endpoint to use instead of the upstream's. */
   readonly endpoint: string;
-  /** From now on and on open connections; 0 removes it. */
+  /** Applies at once, also to open connections; 0 removes it. */
   setLatency(latencyMs: number): Promise<void>;
-  /** Bounds each direction of each connection, in KiB a second; 0 removes the bound. */
+  /** Limits each direction of each connection, in KiB a second; 0 removes the limit. */
   setBandwidth(kibPerSecond: number): Promise<void>;
-  /** Each connection made from now on is closed after so many bytes of answers; 0 removes the bound. */
+  /** Closes each new connection after this many bytes of answers; 0 removes the limit. */
   cutAfter(answerBytes: number): Promise<void>;
-  /** Each connection made from now on is closed after so many bytes of requests; 0 removes the bound. */
+  /** Closes each new connection after this many bytes of requests; 0 removes the limit. */
   cutRequestsAfter(requestBytes: number): Promise<void>;
-  /** Closes all connections and takes no new ones. */
+  /** Closes all connections and accepts no new ones. */
   cut(): Promise<void>;
-  /** Takes connections but passes nothing on, in either direction. */
+  /** Accepts connections but forwards nothing in either direction. */
   hang(): Promise<void>;
-  /** As at the start: no toxics, no cut. */
+  /** Restores the initial state: no toxics, no cut. */
   restore(): Promise<void>;
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -96,7 +99,8 @@ async function send(
   body?: object,
   allowed: readonly number[] = [],
 ): Promise<void> {
-  // toxiproxy turns away what looks like a browser. A kept connection may be closed by it just as the next request goes out.
+  // toxiproxy refuses clients that look like a browser. It may also close a kept connection just as the next
+  // request is sent.
   const headers = { 'content-type': 'application/json', 'user-agent': 'dray-tests', connection: 'close' };
   const answer = await fetch(url, {
     method,

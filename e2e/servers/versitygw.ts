@@ -1,4 +1,7 @@
-/** A real S3 server for a test file: versitygw on a folder of its own, with what it was asked told from its own log. */
+/**
+ * A real S3 server for a test file: versitygw on its own folder. Its access log shows the requests that it
+ * got.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,17 +11,19 @@ import { roomyFolder } from './memory-folder.ts';
 import { createS3Environment } from './s3-environment.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 
-/** What every S3 server of the tests has. */
+/** What every S3 server of the tests offers. */
 export interface S3Endpoint extends AsyncDisposable {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;
-  /** Made through the API and empty. */
+  /** Created through the API, and empty. */
   readonly bucket: string;
   /** `AWS_*` for a child process, or for `S3Options.environment`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the server keeps what it stores, `<bucket>/<key>` below it; in which form is its own affair. */
+  /**
+   * The folder of the server's data, `<bucket>/<key>` below it. The form of the files depends on the server.
+   */
   readonly dataFolder: string;
   readonly processId: number | undefined;
   createBucket(name: string): Promise<void>;
@@ -28,7 +33,7 @@ export interface S3Endpoint extends AsyncDisposable {
 export interface S3Server extends S3Endpoint {
   /** A plain file at `<bucket>/<key>` there is an object. */
   readonly dataFolder: string;
-  /** What the server answered since the last reset, in its order, from its own access log. */
+  /** The requests that the server answered since the last reset, in order, from its own access log. */
   requests(): Promise<readonly LoggedRequest[]>;
   resetRequests(): Promise<void>;
 }
@@ -44,9 +49,9 @@ export interface LoggedRequest {
 }
 
 export interface ServerOptions {
-  /** Default: a new one, in memory where there is room, removed when the server stops. */
+  /** Default: a new folder, in memory where there is room. It is removed when the server stops. */
   readonly dataFolder?: string;
-  /** Default: a new one. Two servers with the same are reached with the same environment. */
+  /** Default: a new key. Two servers with the same key can be reached with one environment. */
   readonly secretAccessKey?: string;
 }
 
@@ -96,7 +101,8 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
     await stop();
     throw error;
   }
-  // The server appends. A log of many millions of requests would take the room of what is stored, and be too long to read.
+  // The server only appends. A log of millions of requests would take the room of the data and be too long to
+  // read.
   const resetRequests = () => truncate(logFile);
   await resetRequests();
   return {
@@ -116,7 +122,7 @@ export async function startVersitygw(options: VersitygwOptions = {}): Promise<S3
   };
 }
 
-/** versitygw wants buckets made through its API: a plain folder has no owner. */
+/** versitygw needs buckets to be created through its API: a plain folder has no owner. */
 export async function createBucketAt(options: {
   readonly bucket: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -145,7 +151,10 @@ export async function createBucketAt(options: {
   }
 }
 
-/** One request a line, in the format of S3's server access logs; the key may hold spaces, the URI after it may not. */
+/**
+ * One request a line, in the format of S3's server access logs. The key may have spaces, the URI after it may
+ * not.
+ */
 const LOG_LINE = / s3_(\w+) .*? (\/\S*) (\d{3}) \S+ \S+ \S+ \d+ \d+ /;
 
 const METHODS: readonly (readonly [RegExp, LoggedRequest['method']])[] = [
@@ -169,7 +178,7 @@ function parseAccessLine(line: string): LoggedRequest | undefined {
   return { operation, method, path, query, status: Number(status) };
 }
 
-/** Line by line: that of millions of requests is longer than a string may be. */
+/** Reads line by line, because the log of millions of requests exceeds the length of a string. */
 async function readAccessLog(file: string): Promise<readonly LoggedRequest[]> {
   const requests: LoggedRequest[] = [];
   const log = await open(file);

@@ -1,4 +1,7 @@
-/** A request of the engine from within the page, over the line that its own code uses: for what a test needs before it comes to the buttons. */
+/**
+ * Sends a request to the engine from within the page, over the page's own connection, to prepare what a test
+ * needs.
+ */
 import type { Page } from 'playwright';
 import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
 
@@ -13,7 +16,7 @@ export async function askEngine<N extends HostRequestName>(
         const protocols = ['dray', `dray-key.${sessionStorage.getItem('dray-key')}`];
         const socket = new WebSocket(`${location.origin.replace('http', 'ws')}/host`, protocols);
         socket.onopen = () => socket.send(JSON.stringify({ do: 'ask', id: 1, name, input }));
-        socket.onclose = () => reject(new Error('The line closed before the answer.'));
+        socket.onclose = () => reject(new Error('The connection closed before the answer.'));
         socket.onmessage = ({ data }) => {
           const message = JSON.parse(data);
           if (message.is === 'failed') reject(new Error(message.error.message));

@@ -6,19 +6,19 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
-/** Paths with what the files hold; a folder's path ends in a slash. */
+/** Contents by path; a folder's path ends in a slash. */
 export type Tree = Readonly<Record<string, string | Uint8Array>>;
 
 export interface BrowsePanes extends OpenWindow {
-  /** The folder that the left pane opens with. */
+  /** The folder that the left pane opens. */
   readonly home: string;
-  /** Where the store keeps what the right pane shows, as plain files. */
+  /** The store's folder with the objects of the right pane as plain files. */
   readonly bucketFolder: string;
   readonly left: Locator;
   readonly right: Locator;
-  /** A row by its name. */
+  /** Finds a row by its name. */
   row(pane: Locator, name: string): Locator;
-  /** The row's names in their order, as far as they are drawn. */
+  /** The names of the drawn rows, in order. */
   names(pane: Locator): Promise<readonly string[]>;
 }
 
@@ -29,7 +29,7 @@ export interface BrowseOptions extends OpenWindowOptions {
   readonly remote?: Tree;
 }
 
-/** The bucket is made, and known as `store`. */
+/** Creates the bucket and registers it as the remote `store`. */
 export async function openBrowse(
   browser: Browser,
   { bucket, local = {}, remote = {}, server, ...options }: BrowseOptions,

@@ -1,16 +1,19 @@
-/** What most tests of the window stand on: one browser and one real store for all of a file. */
+/** What most tests of the window need: one browser and one real store for a whole file. */
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { launchBrowser } from './open-window.ts';
 
-/** To be read within tests and hooks, when both are there. */
+/** Available within tests and hooks, once both have started. */
 export interface BrowserAndStore {
   readonly browser: Browser;
   readonly server: S3Server;
 }
 
-/** Called in a `describe`: started before its tests, stopped after them, also when only one of the two came up. */
+/**
+ * Call it in a `describe`. It starts both before the tests and stops them afterwards, even if only one of
+ * them started.
+ */
 export function startBrowserAndStore(): BrowserAndStore {
   const stack = new AsyncDisposableStack();
   let browser: Browser;

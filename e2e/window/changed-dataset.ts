@@ -1,4 +1,7 @@
-/** A workspace on a real S3 server, pushed once and changed since in every way that the screen of changes shows. */
+/**
+ * A workspace on a real S3 server that was pushed once and has since every kind of change that the Changes
+ * screen shows.
+ */
 import { appendFileSync, readdirSync, renameSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { push } from '../../engine/jobs/push/push.ts';
@@ -9,7 +12,7 @@ import { encodePng } from './encode-png.ts';
 export const WORK = 'survey';
 const BINARY_BYTES = 40_000;
 
-/** What a push of the changed workspace would do, as the flat view names it. */
+/** The paths that a push of the changed workspace would change, in the order of the flat view. */
 export const CHANGED_PATHS = [
   'measurements/2026/march.csv',
   'measurements/2026/april.csv',
@@ -54,7 +57,9 @@ export function changeDataset({ sandbox }: S3Dataset): void {
   unlinkSync(at('obsolete.txt'));
 }
 
-/** Files of this very moment are read again by the next scan, since they may still change within it; a survey is older. */
+/**
+ * Makes files older: the next scan reads files of the current moment again, because they may still change.
+ */
 export function ageFiles(folder: string): void {
   const lastYear = new Date('2025-06-01T08:00:00Z');
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
@@ -66,7 +71,7 @@ function lines(count: number): string {
   return Array.from({ length: count }, (_, line) => `line ${line + 1}\n`).join('');
 }
 
-/** No text, and nothing that compresses; the same for the same seed. */
+/** Binary, incompressible content, equal for equal seeds. */
 export function noise(bytes: number, seed: number): Buffer {
   let state = seed;
   return Buffer.from(

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright';
 export async function dropFromDesktop(page: Page, target: Locator, paths: readonly string[]): Promise<void> {
   await target.waitFor();
   const box = await target.boundingBox();
-  if (!box) throw new Error('The target of the drop is not shown.');
+  if (!box) throw new Error('The target of the drop is not visible.');
   const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   const data = { items: [], files: [...paths], dragOperationsMask: 1 };
   const session = await page.context().newCDPSession(page);

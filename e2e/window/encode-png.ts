@@ -12,7 +12,7 @@ export function encodePng(side: number, colorAt: (x: number, y: number) => Color
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
   header.set([8, 2, 0, 0, 0], 8);
-  // Each line begins with its filter: none.
+  // Each line starts with its filter type: none.
   const lineBytes = 1 + side * 3;
   const lines = Buffer.alloc(side * lineBytes);
   for (let y = 0; y < side; y += 1)

@@ -1,6 +1,6 @@
 /**
- * What the desktop app puts into its window, in a browser's page: a port that leads to `dray ui`, and a store of secrets that can be looked
- * into. The forms that only the desktop shows are driven with it.
+ * Puts into a browser's page what the desktop app provides: a port that leads to `dray ui`, and a store of
+ * secrets that tests can read. It drives the forms that only the desktop shows.
  */
 import type { Page } from 'playwright';
 import type { DesktopBridge, SecretsState } from '../../engine/api/desktop-bridge.ts';
@@ -10,7 +10,10 @@ import { protocolsOf } from '../../engine/api/window-key.ts';
 type Kept = { keys: Record<string, AccessKeys> };
 type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept };
 
-/** Before the page is opened. @param opened A page of the same `dray ui`, whose key the socket shows. */
+/**
+ * Call it before the page opens. @param opened A page of the same `dray ui`, which gives the key of the
+ * socket.
+ */
 export async function installFakeDesktop(page: Page, opened: Page): Promise<void> {
   const key = await opened.evaluate(() => sessionStorage.getItem('dray-key') ?? undefined);
   await page.addInitScript(

@@ -1,4 +1,4 @@
-/** The browser of the window's tests: `CHROMIUM_PATH`, or one on the PATH. */
+/** Finds the browser of the window's tests: `CHROMIUM_PATH`, or one on the PATH. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -6,7 +6,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined when there is none: then the tests of the window do not run, and say so. */
+/** Undefined when there is none; the window's tests are then skipped with a message. */
 export function findChromium(environment: Environment = process.env): string | undefined {
   const { CHROMIUM_PATH: named, PATH = '' } = environment;
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');

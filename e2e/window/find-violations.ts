@@ -1,4 +1,4 @@
-/** axe on a page: what people with a screen reader, a keyboard or weak sight would stumble over. */
+/** Runs axe on a page: it finds barriers for people with a screen reader, a keyboard or weak sight. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
@@ -8,7 +8,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 let source: string | undefined;
 
-/** The same in the light and in the dark, for a page whose theme is the system's. It stays in the light. */
+/** Checks both themes, for a page that follows the system's theme. Leaves the light theme on. */
 export async function findViolationsInBothThemes(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   for (const colorScheme of ['dark', 'light'] as const) {
@@ -19,7 +19,10 @@ export async function findViolationsInBothThemes(page: Page): Promise<readonly s
   return found;
 }
 
-/** One line for each violation and element; none is what a screen should have. Evaluated beside the page, so that its policy stays. */
+/**
+ * Returns one line for each violation and element. Runs beside the page's own code, so that the page's policy
+ * stays.
+ */
 export async function findViolations(page: Page): Promise<readonly string[]> {
   source ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(source);

@@ -1,4 +1,6 @@
-/** A repository on a real store with two lines of work, a tag and a merge, and a window that knows its workspace. */
+/**
+ * A repository on a real store with two branches, a tag and a merge, and a window that knows its workspace.
+ */
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,29 +15,29 @@ export const NOTES = {
   first: '# Notes\n\nOne line.\nAnother.\n',
   second: '# Notes\n\nOne line.\nA third.\n',
 };
-/** One pixel each. */
+/** Pictures of one pixel. */
 export const PICTURES = {
   red: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   blue: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==',
 };
 
 export interface HistoryRepository extends AsyncDisposable {
-  /** The workspace, on `main` with all that was pushed. */
+  /** The workspace, on `main`, with everything pushed. */
   readonly root: string;
-  /** A workspace of which nothing was pushed yet. */
+  /** A workspace without a push. */
   readonly emptyRoot: string;
   open(browser: Browser, options?: OpenHistoryOptions): Promise<OpenWindow>;
 }
 
 export interface OpenHistoryOptions {
   readonly theme?: Theme;
-  /** Default: the repository's. */
+  /** Default: the repository's workspace. */
   readonly root?: string;
 }
 
 /**
- * `first` (tag v1, branch side), then on main `second` and two pushes that did not know of each other, which made a merge; on side one
- * more.
+ * Commits: `first` (tag v1, branch side), then on main `second` and two concurrent pushes that made a merge;
+ * one more on side.
  */
 export async function createHistoryRepository(server: S3Server): Promise<HistoryRepository> {
   const folder = mkdtempSync(join(tmpdir(), 'dray-history-'));

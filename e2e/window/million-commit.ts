@@ -1,4 +1,7 @@
-/** A branch whose newest commit holds a million files more than the workspace: made by the engine's own parts, without the files. */
+/**
+ * Makes a branch whose newest commit has a million files more than the workspace, by parts of the engine and
+ * without writing files.
+ */
 import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
 import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
 import { openSessionRemote } from '../../engine/jobs/session/opened-remote.ts';
@@ -21,7 +24,7 @@ export function millionPath(at: number): string {
   return `camera-${folder}/frame-${String(at % FILES_EACH).padStart(6, '0')}.jpg`;
 }
 
-/** Every new file has the content of the first one that the branch holds already. */
+/** Every new file has the content of the branch's first file. */
 export async function commitMillion(dataset: S3Dataset, workspace: string): Promise<void> {
   const session = await openSession(dataset.context(workspace), 'push');
   try {
@@ -54,7 +57,7 @@ export async function commitMillion(dataset: S3Dataset, workspace: string): Prom
   }
 }
 
-/** A folder a page, in order of path. */
+/** Yields a page for each folder, in order of path. */
 function* millionChanges(like: Entry): Generator<readonly EntryChange[]> {
   for (let folder = 0; folder < FOLDERS; folder += 1)
     yield Array.from({ length: FILES_EACH }, (_, file) => {

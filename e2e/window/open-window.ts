@@ -1,4 +1,4 @@
-/** The real window for tests: `dray ui` in a home of its own, and Chromium at its link. */
+/** The real window for tests: `dray ui` in its own home folder, and Chromium at its link. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,24 +11,24 @@ const COMMAND = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url))
 /** The size of the README's pictures. */
 const VIEWPORT = { width: 1280, height: 800 };
 
-/** What a machine under heavy load takes at most; no test measures by it. */
+/** The longest wait on a machine under heavy load; no test measures time by it. */
 export const PATIENCE_MS = 120_000;
 
 export type Theme = 'light' | 'dark';
 
 export interface OpenWindowOptions {
-  /** Beside PATH, HOME and the sandbox's own; such as a test server's credentials. */
+  /** Variables besides PATH, HOME and the sandbox's own, such as a test server's credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Default: any that is free. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly theme?: Theme;
-  /** What follows the link's first page, such as `/?fixture#/home`. */
+  /** The page to open after the link, such as `/?fixture#/home`. */
   readonly path?: string;
-  /** Of an earlier run, with its `home` in it: then it is the caller's to remove. */
+  /** The folder of an earlier run, with its `home`. The caller removes it. */
   readonly folder?: string;
-  /** Where it is started; default: `folder`. */
+  /** The working directory of `dray ui`; default: `folder`. */
   readonly directory?: string;
-  /** Another build than the sources. */
+  /** A build to run instead of the sources. */
   readonly command?: string;
 }
 
@@ -37,22 +37,22 @@ export interface OpenWindow extends AsyncDisposable {
   readonly context: BrowserContext;
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
-  /** Where `dray ui` was started; gone afterwards. */
+  /** The folder in which `dray ui` runs; removed afterwards. */
   readonly folder: string;
   readonly engine: RunningProcess;
-  /** What the page said that no page should: errors, and what its policy refused. */
+  /** Messages that no page should have: errors, and requests that its policy refused. */
   readonly complaints: readonly string[];
 }
 
 export interface RunningUi extends AsyncDisposable {
-  /** Opens one browser. */
+  /** The link, which opens one browser. */
   readonly link: string;
   readonly origin: string;
   readonly folder: string;
   readonly engine: RunningProcess;
 }
 
-/** `dray ui` alone, with nothing of this user's settings. */
+/** Starts `dray ui` alone, without this user's settings. */
 export async function startUi(options: OpenWindowOptions = {}): Promise<RunningUi> {
   const { command = COMMAND, environment = {}, port = 0 } = options;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'dray-window-'));
@@ -89,11 +89,11 @@ export async function startUi(options: OpenWindowOptions = {}): Promise<RunningU
   }
 }
 
-/** One for all tests of a file: starting it takes longer than any page. */
+/** Launch one for all tests of a file: the launch takes longer than any page. */
 export function launchBrowser(): Promise<Browser> {
   const executablePath = findChromium();
-  if (!executablePath) throw new Error('There is no Chromium: set CHROMIUM_PATH, or have it on the PATH.');
-  // Without its sandbox since tests often run as root, in containers that allow none.
+  if (!executablePath) throw new Error('There is no Chromium. Set CHROMIUM_PATH or put it on the PATH.');
+  // Without its sandbox, because tests often run as root in containers that do not allow it.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--force-color-profile=srgb'] });
 }
 
@@ -131,7 +131,10 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
   }
 }
 
-/** `DRAY_CPU_THROTTLE=4` lets every page run at a quarter of the processor's speed: a race that a fast machine hides then shows. */
+/**
+ * `DRAY_CPU_THROTTLE=4` slows every page's processor down to a quarter, which shows races that a fast machine
+ * hides.
+ */
 async function throttle(page: Page): Promise<void> {
   const rate = Number(process.env.DRAY_CPU_THROTTLE ?? 1);
   if (rate === 1) return;
@@ -139,7 +142,7 @@ async function throttle(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate });
 }
 
-/** Chromium tells of what a policy refused on the console. */
+/** Chromium reports what a policy refused on the console. */
 function listen(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

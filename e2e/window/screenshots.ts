@@ -1,6 +1,6 @@
 /**
- * Pictures of the screens, kept beside the tests and shown by the README. `DRAY_SCREENS=write` takes them anew; otherwise a screen is
- * compared with its picture, which is decoded by the browser itself.
+ * Pictures of the screens, stored beside the tests and shown by the README. `DRAY_SCREENS=write` writes them
+ * anew. Otherwise a screen is compared with its picture, which the browser itself decodes.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,27 +9,27 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright';
 
 const FOLDER = fileURLToPath(new URL('./screens/', import.meta.url));
-/** The Chromium that the pictures hold for. Another one may draw letters and fields in its own way. */
+/** The Chromium version of the pictures. Another version may draw text and fields differently. */
 const VERSION_FILE = join(FOLDER, 'chromium.txt');
 /** Fonts differ a little from machine to machine, and so do the edges of letters. */
 const DIFFERENT_SHARE_MAX = 0.02;
-/** Of 255, in any colour: below it, a pixel counts as the same. */
+/** Out of 255 per colour channel: pixels within this tolerance count as equal. */
 const CHANNEL_TOLERANCE = 40;
 
 export interface ScreenshotOptions {
-  /** Covered on both sides: times, speeds, sizes that no two runs share. */
+  /** Elements to cover in both pictures: times, speeds and sizes differ between runs. */
   readonly mask?: readonly Locator[];
   readonly differentShareMax?: number;
 }
 
 export interface Comparison {
-  /** 0 to 1; 1 where the sizes differ. */
+  /** From 0 to 1; 1 when the sizes differ. */
   readonly differentShare: number;
 }
 
 /**
- * Warns instead of throwing where another Chromium than the one of the pictures runs.
- * @throws An error that names both pictures when they differ by more than the tolerance, or when there is none to compare with.
+ * Only warns when the browser is another Chromium version than the pictures'. @throws Error that names both
+ * pictures when they differ by more than the tolerance, or when there is no picture.
  */
 export async function checkScreenshot(
   page: Page,
@@ -46,7 +46,7 @@ export async function checkScreenshot(
   }
   if (!existsSync(kept))
     throw new Error(
-      `There is no picture ${kept}. DRAY_SCREENS=write takes it; look at it before it is kept.`,
+      `There is no picture ${kept}. Take it with DRAY_SCREENS=write, and review it before you commit it.`,
     );
   const { differentShare } = await comparePictures(page, readFileSync(kept), now);
   if (differentShare <= differentShareMax) return;
@@ -56,7 +56,7 @@ export async function checkScreenshot(
   const difference = `${percent} % of the screen differ from ${kept}; it is now ${found}.`;
   const known = readFileSync(VERSION_FILE, 'utf8').trim();
   if (majorVersion(page) === known) throw new Error(difference);
-  console.warn(`${difference} The picture holds for Chromium ${known}, this is ${majorVersion(page)}.`);
+  console.warn(`${difference} The picture is of Chromium ${known}, this is ${majorVersion(page)}.`);
 }
 
 function majorVersion(page: Page): string {
@@ -64,8 +64,8 @@ function majorVersion(page: Page): string {
 }
 
 /**
- * In a page without a policy: what is compared must not be refused by the window's own. A pixel that has a like one beside it counts as
- * the same, so that a letter which moved by one pixel is no difference.
+ * Runs in a page without a policy, since the window's own policy would refuse the pictures. A pixel with an
+ * equal neighbour counts as equal, so that text which moved by one pixel is no difference.
  */
 export async function comparePictures(page: Page, before: Buffer, after: Buffer): Promise<Comparison> {
   const blank = await page.context().newPage();
@@ -97,7 +97,8 @@ export async function comparePictures(page: Page, before: Buffer, after: Buffer)
         for (let y = 0; y < height; y += 1) {
           for (let x = 0; x < width; x += 1) {
             const at = (y * width + x) * 4;
-            // Both ways: a thin line that is new has nothing like it in the older picture, and one that is gone nothing in the newer.
+            // Compares in both directions: a new thin line has no match in the older picture, and a removed
+            // one none in the newer.
             const isSame = isLike(one, at, two, at) || (hasLike(one, two, x, y) && hasLike(two, one, x, y));
             if (!isSame) different += 1;
           }

@@ -1,4 +1,6 @@
-/** A real store behind a network that a test makes slow, cuts and mends, with what went over the wire counted. */
+/**
+ * A real store behind a network that a test can slow down, cut and restore. Bytes on the wire are counted.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
@@ -10,13 +12,13 @@ export interface SlowStore extends AsyncDisposable {
   readonly server: S3Server;
   readonly network: BadNetwork;
   readonly counter: ByteCounter;
-  /** For `dray ui`: leads through the counter and the network. */
+  /** For `dray ui`: connects through the counter and the network. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Answered requests of this operation, such as `UploadPart`. */
+  /** The number of answered requests of this operation, such as `UploadPart`. */
   answered(operation: LoggedRequest['operation']): Promise<number>;
-  /** What `dray uploads list` says, past the network. */
+  /** The output of `dray uploads list`, without the slow network. */
   uploads(): Promise<string>;
-  /** An object as it lies there. */
+  /** Reads an object from the store's folder. */
   read(key: string): Buffer;
 }
 

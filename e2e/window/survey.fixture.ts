@@ -1,4 +1,7 @@
-/** A workspace to show: the survey of a coast, pushed in seasons by two people to a real store, with work that is not pushed yet. */
+/**
+ * A workspace for pictures: the survey of a coast, pushed over several seasons by two people to a real store,
+ * with unpushed changes.
+ */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
@@ -11,15 +14,15 @@ const RECORDINGS = 5;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SurveyPlaces {
-  /** Where the workspace is made. */
+  /** The folder of the workspace. */
   readonly root: string;
-  /** Where a second person works on the same. */
+  /** The folder of a second person's clone. */
   readonly otherRoot: string;
   readonly remoteUrl: string;
   readonly environment: Environment;
 }
 
-/** Six commits on two branches, a merge and a tag; then changes of every kind that wait for a push. */
+/** Makes six commits on two branches, a merge and a tag, then unpushed changes of every kind. */
 export async function makeSurvey({ environment, otherRoot, remoteUrl, root }: SurveyPlaces): Promise<void> {
   const as = async (author: string, folder: string, ...parameters: string[]) => {
     const { exitCode, stderr } = await runCli(parameters, {
@@ -97,7 +100,7 @@ function two(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** The same bytes for the same seed; nothing compresses. */
+/** Incompressible content, equal for equal seeds. */
 function noise(sizeBytes: number, seed: number): Buffer {
   let state = (seed + 1) * 2_654_435_769;
   const words = new Uint32Array(Math.ceil(sizeBytes / 4));

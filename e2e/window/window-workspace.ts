@@ -1,10 +1,13 @@
-/** A window that knows a workspace, as one that was opened in it before; and the words by which tests find what a screen shows. */
+/**
+ * Opens a window that knows a workspace, as if it had been opened there before, and reads the rows of a
+ * screen.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
-/** Of what a loaded machine does at last: no test measures by it. */
+/** Long enough for a loaded machine; no test measures time by it. */
 export const WAIT = { timeout: 120_000, interval: 100 };
 
 export interface OpenWorkspaceOptions extends Omit<OpenWindowOptions, 'path'> {
@@ -26,13 +29,13 @@ export async function openWorkspace(
   return window;
 }
 
-/** The rows that are drawn, in order, each as one line: path, change, size. */
+/** The drawn rows in order, each as one line: path, change, size. */
 export async function rowsShown(page: Page): Promise<readonly string[]> {
   const rows = page.getByRole('row').filter({ has: page.getByRole('gridcell') });
   return (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
 }
 
-/** @param path Of a rename, the new one. */
+/** @param path For a rename, the new path. */
 export function rowOf(page: Page, path: string): Locator {
   return page.getByRole('row').filter({ has: page.locator(`.change-name[title$="${path}"]`) });
 }

@@ -104,16 +104,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     };
     const server = await start(options.storeParent);
     const meter = await createMeter(folder);
-    const openNetwork = memoize(async (way: { readonly upstream: string; readonly latencyMs: number }) => {
-      const network = await startToxiproxy(way);
-      cleanUps.push(() => network.stop());
-      return network.endpoint;
-    });
-    const reach = async (place: Place, latencyMs: number): Promise<Place> => {
-      const upstream = place.serverEndpoint;
-      const endpoint = latencyMs === 0 ? upstream : await openNetwork({ upstream, latencyMs });
-      return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
-    };
+    const reach = createReach(cleanUps);
     const pairFor = memoize(async (room: Room) => {
       const secretAccessKey = randomUUID();
       const parent = await options.chooseFolder(room);
@@ -168,6 +159,20 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     await close();
     throw error;
   }
+}
+
+/** Reaches places through latencies: one network for each server and latency. */
+function createReach(cleanUps: (() => Promise<void>)[]): Bench['reach'] {
+  const openNetwork = memoize(async (way: { readonly upstream: string; readonly latencyMs: number }) => {
+    const network = await startToxiproxy(way);
+    cleanUps.push(() => network.stop());
+    return network.endpoint;
+  });
+  return async (place, latencyMs) => {
+    const upstream = place.serverEndpoint;
+    const endpoint = latencyMs === 0 ? upstream : await openNetwork({ upstream, latencyMs });
+    return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
+  };
 }
 
 /** What lasts as long as a heat. */

@@ -1,8 +1,8 @@
 /** The scenarios of plain trees (`dray copy`, `dray sync`), and what this release promises in each. */
 import { formatCount } from '../../engine/api/numbers.ts';
 import { type DatasetShape, describeShape, shapeOfSizes } from '../data/dataset.ts';
-import { createBareGets } from '../entrants/bare-get-entrant.ts';
-import { createBarePuts } from '../entrants/bare-put-entrant.ts';
+import { createBareGets } from '../entrants/bare/get-entrant.ts';
+import { createBarePuts } from '../entrants/bare/put-entrant.ts';
 import type { ContenderName } from '../entrants/contender.ts';
 import { needsOfComparison, openComparison } from '../entrants/dry-run-entrants.ts';
 import { needsOfAcross, openAcross } from '../entrants/server-to-server-entrants.ts';

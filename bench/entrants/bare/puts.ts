@@ -2,7 +2,7 @@
  * How fast the server takes small objects from a client that does nothing else: requests that were written beforehand, over
  * raw sockets, in turn on each. Run as a process of its own:
  *
- *   node bare-puts.ts PLAN CONNECTIONS
+ *     node puts.ts PLAN CONNECTIONS
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

@@ -1,18 +1,18 @@
 /** What the server can take at most: a yardstick for uploads of small files. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DatasetShape, pathOfFile } from '../data/dataset.ts';
-import { checkPlainObjects, removePlace } from '../data/stored-objects.ts';
-import type { Bench } from '../machines/bench.ts';
-import type { Entrant } from '../scenarios/scenario.ts';
-import { createHeads, writeProgram } from './bare-program.ts';
-import { writePlan } from './bare-puts.ts';
-import type { Place } from './contender.ts';
+import { type DatasetShape, pathOfFile } from '../../data/dataset.ts';
+import { checkPlainObjects, removePlace } from '../../data/stored-objects.ts';
+import type { Bench } from '../../machines/bench.ts';
+import type { Entrant } from '../../scenarios/scenario.ts';
+import type { Place } from '../contender.ts';
+import { createHeads, writeProgram } from './program.ts';
+import { writePlan } from './puts.ts';
 
 export const BARE_PUTS = 'bare PUTs';
 
 const CONNECTIONS = 32;
-const PROGRAM = new URL('bare-puts.ts', import.meta.url);
+const PROGRAM = new URL('puts.ts', import.meta.url);
 
 export async function createBarePuts(bench: Bench, shape: DatasetShape, latencyMs: number): Promise<Entrant> {
   const data = await bench.dataset(shape);

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runPlan, writePlan } from './bare-puts.ts';
+import { runPlan, writePlan } from './puts.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nETag: "x"\r\nContent-Length: 0\r\n\r\n';
 

@@ -1,19 +1,19 @@
 /** The least that a program for Node can take to bring objects into files: a yardstick for downloads of large ones. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { clearFolders } from '../data/clear-folders.ts';
-import { type DatasetShape, pathOfFile } from '../data/dataset.ts';
-import { checkArrival } from '../data/fingerprint.ts';
-import type { Bench } from '../machines/bench.ts';
-import type { Entrant } from '../scenarios/scenario.ts';
-import { type GetPlan, writeGetPlan } from './bare-gets.ts';
-import { createHeads, writeProgram } from './bare-program.ts';
-import type { Place } from './contender.ts';
+import { clearFolders } from '../../data/clear-folders.ts';
+import { type DatasetShape, pathOfFile } from '../../data/dataset.ts';
+import { checkArrival } from '../../data/fingerprint.ts';
+import type { Bench } from '../../machines/bench.ts';
+import type { Entrant } from '../../scenarios/scenario.ts';
+import type { Place } from '../contender.ts';
+import { type GetPlan, writeGetPlan } from './gets.ts';
+import { createHeads, writeProgram } from './program.ts';
 
 export const BARE_GETS = 'bare GETs';
 
 const CONNECTIONS = 10;
-const PROGRAM = new URL('bare-gets.ts', import.meta.url);
+const PROGRAM = new URL('gets.ts', import.meta.url);
 
 export async function createBareGets(bench: Bench, shape: DatasetShape, latencyMs: number): Promise<Entrant> {
   const data = await bench.dataset(shape);

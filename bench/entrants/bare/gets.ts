@@ -2,7 +2,7 @@
  * How fast one client that does nothing else takes objects from the server into files: requests that were written beforehand, over raw
  * sockets, the bytes written as they come and not looked at. Run as a process of its own:
  *
- *   node bare-gets.ts PLAN CONNECTIONS
+ *     node gets.ts PLAN CONNECTIONS
  */
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import type { DatasetShape } from '../data/dataset.ts';
-import { SERVER_NAMES } from '../machines/bench-servers.ts';
-import { openSmallBench, runEntrant } from '../machines/small-bench.ts';
-import { createBarePuts } from './bare-put-entrant.ts';
+import type { DatasetShape } from '../../data/dataset.ts';
+import { SERVER_NAMES } from '../../machines/bench-servers.ts';
+import { openSmallBench, runEntrant } from '../../machines/small-bench.ts';
+import { createBarePuts } from './put-entrant.ts';
 
 const SHAPE: DatasetShape = { files: 50, bytesMax: 1024, sizes: 'spread' };
 

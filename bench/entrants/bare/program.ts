@@ -1,8 +1,8 @@
 /** A yardstick as a program of its own, and the requests that it sends, signed beforehand. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
-import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../../engine/remotes/s3/s3-signer.ts';
-import type { Place } from './contender.ts';
+import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../../../engine/remotes/s3/s3-signer.ts';
+import type { Place } from '../contender.ts';
 
 /** As JavaScript: to strip types takes Node a third of what is measured here. */
 export async function writeProgram(source: URL, file: string): Promise<string> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { DatasetShape } from '../data/dataset.ts';
-import { SERVER_NAMES } from '../machines/bench-servers.ts';
-import { openSmallBench, runEntrant } from '../machines/small-bench.ts';
-import { createBareGets } from './bare-get-entrant.ts';
+import type { DatasetShape } from '../../data/dataset.ts';
+import { SERVER_NAMES } from '../../machines/bench-servers.ts';
+import { openSmallBench, runEntrant } from '../../machines/small-bench.ts';
+import { createBareGets } from './get-entrant.ts';
 
 const SHAPE: DatasetShape = { files: 3, bytesMax: 3_000_000, sizes: 'equal' };
 

@@ -30,6 +30,12 @@ describe.each(DOCUMENTS)('%s', (document) => {
   });
 });
 
+it.each(DOCUMENTS)('%s has lines of 110 columns at most, but for tables and code', (document) => {
+  const prose = readFileSync(ROOT + document, 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '');
+  const lines = prose.split('\n').filter((line) => line.length > 110 && !line.startsWith('|'));
+  expect(lines).toEqual([]);
+});
+
 it('the architecture is read in one sitting', () => {
   expect(readFileSync(`${ROOT}engine/ARCHITECTURE.md`, 'utf8').split('\n').length).toBeLessThanOrEqual(300);
 });

@@ -1,37 +1,47 @@
 import type { AccessKeys } from './host.ts';
 
 /**
- * What the desktop app puts into its window as `window.dray`, and nothing else: the renderer has no Node and no Electron.
+ * The whole of what the desktop app adds to its window, as `window.dray`. The renderer has neither Node nor
+ * Electron.
  *
- * A MessagePort cannot be a value of this bridge (Electron copies what passes it), so a port that was asked for arrives as a `message`
- * event of the window itself, with `data` equal to `PORT_MESSAGE` and the port in `ports[0]`.
+ * Electron copies every value that crosses this bridge, so a MessagePort cannot. A requested port arrives as
+ * a `message` event of the window, with `data` equal to `PORT_MESSAGE` and the port in `ports[0]`.
  */
 export interface DesktopBridge {
-  /** Asks for a new port to the engine; the old one is closed. While the engine starts anew it takes that long. */
+  /**
+   * Requests a new port to the engine and closes the old one. While the engine restarts, the port arrives
+   * when it is ready.
+   */
   readonly requestPort: () => void;
-  /** The absolute path of a file or folder that was dropped or chosen; empty when it is none of the disk. */
+  /** The absolute path of a dropped or chosen file or folder; empty when it is not on disk. */
   readonly pathOf: (file: File) => string;
-  /** The system's dialog; undefined when nothing was chosen. */
+  /** Opens the system's folder dialog. Resolves to undefined when the user cancels. */
   readonly chooseFolder: (title: string) => Promise<string | undefined>;
   readonly chooseFiles: (title: string) => Promise<readonly string[]>;
-  /** Keys of stores that the system encrypts for the engine. Their values never come back into the window. */
+  /** Store keys that the system encrypts for the engine. Their values never return to the window. */
   readonly secrets: {
     readonly state: () => Promise<SecretsState>;
-    /** Of a store, under the name that URLs call its `profile=`. None: removes them. The engine has them when this resolves. */
+    /**
+     * Saves the keys of the `profile=` that URLs name, or removes them when `keys` is absent. Resolves once
+     * the engine has them.
+     */
     readonly saveKeys: (profile: string, keys?: AccessKeys) => Promise<SecretsState>;
   };
 }
 
 export const PORT_MESSAGE = 'dray:port';
 
-/** The last message of a port that the desktop ends: Chromium tells a page nothing of a port whose other side was closed. */
+/**
+ * The last message of a port that the desktop closes: Chromium does not report that the other side of a port
+ * has closed.
+ */
 export const PORT_END = 'dray:end';
 
 export interface SecretsState {
-  /** Those whose keys are saved. */
+  /** The profiles whose keys are saved. */
   readonly profiles: readonly string[];
-  /** What a person has to know before anything is saved: the system encrypts nothing, or as good as nothing. */
+  /** Shown before anything is saved: the system's encryption is missing or weak. */
   readonly warning?: string;
-  /** False: nothing can be saved here. */
+  /** False when keys cannot be saved on this system. */
   readonly isAvailable: boolean;
 }

@@ -1,4 +1,7 @@
-/** The keys by which the desktop app's menu leads to places of the window; the window shows them. In a browser they are the browser's own. */
+/**
+ * The shortcuts by which the desktop app's menu opens pages of the window. The window shows them only there:
+ * a browser has its own.
+ */
 export const DESKTOP_SHORTCUTS = {
   '#/home': 'CmdOrCtrl+1',
   '#/changes': 'CmdOrCtrl+2',

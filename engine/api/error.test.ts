@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DrayError, excerpt, exitCodeOf, quotedExcerpt, toldError } from './error.ts';
 
-describe('an error with text from outside', () => {
-  it('is short enough to print and to send, however long and deep that text is', () => {
+describe('an error that quotes outside text', () => {
+  it('is short enough to print and to send, whatever the length and depth of that text', () => {
     let deep: unknown = 'x';
     for (let depth = 0; depth < 20_000; depth += 1) deep = { deep, list: [deep] };
     const long = 'x'.repeat(1_000_000);
@@ -14,12 +14,12 @@ describe('an error with text from outside', () => {
     expect((error.data.paths as string[])[1]).toBe('a');
   });
 
-  it('keeps what is no longer than a path as it is, and the very same data', () => {
+  it('keeps short texts unchanged and the same data object', () => {
     const data = { path: 'p'.repeat(4_096), sizes: [1, 2n], nested: { at: new Date(0), none: undefined } };
     expect(new DrayError('io', 'm', { data }).data).toBe(data);
   });
 
-  it('shows an excerpt that is whole characters, and names what is no text by its type', () => {
+  it('cuts an excerpt between whole characters and shows only the type of a value that is not text', () => {
     expect(excerpt('short')).toBe('short');
     expect(excerpt('😀'.repeat(200))).toBe(`${'😀'.repeat(100)}...`);
     expect(excerpt(`x${'😀'.repeat(200)}`).isWellFormed()).toBe(true);
@@ -28,12 +28,12 @@ describe('an error with text from outside', () => {
     ]);
   });
 
-  it('has a code of the list, whatever a peer calls it', () => {
+  it('replaces an unknown code of a peer by one of the list', () => {
     for (const code of ['constructor', '__proto__', 'toString', '', 'internal'])
       expect(Number.isInteger(exitCodeOf(toldError({ code, message: '' }).code))).toBe(true);
   });
 
-  it('of another machine never says what this one decides: whom it trusts, and who is sent a token', () => {
+  it('of another machine cannot decide whom this one trusts or who gets a token', () => {
     const forged = { address: 'nas:7370', fingerprint: 'AA', peer: 'nas:7370', status: 401, path: 'a' };
     for (const code of ['unknownPeer', 'noCredentials', 'aborted', 'internal'])
       expect(toldError({ code, message: 'm', data: forged })).toEqual(

@@ -4,46 +4,46 @@
 const EXIT_CODES = {
   /** A programmer's error or anything unforeseen. */
   internal: 1,
-  /** The user's command line or a setting makes no sense. */
+  /** The command line or a setting is invalid. */
   usage: 2,
-  /** Something that had to be there is not: a folder, a ref, a path in a commit. */
+  /** A required folder, ref or path of a commit does not exist. */
   notFound: 1,
   /** Neither the folder nor one above it is a workspace. */
   notAWorkspace: 2,
-  /** A workspace would come to lie inside another one, or over an existing one. */
+  /** A workspace would lie inside another one or replace an existing one. */
   workspaceExists: 2,
   /** The remote URL holds no repository. */
   notARepository: 1,
-  /** The repository's format is newer than this Dray knows. */
+  /** The repository's format is newer than this version of Dray supports. */
   formatTooNew: 1,
   /** Stored bytes do not match their name, or do not decode. */
   damaged: 1,
-  /** Both sides changed the same thing; nothing was changed. */
+  /** Both sides changed the same thing. Nothing was changed. */
   conflict: 5,
-  /** Some files failed and everything else went on. */
+  /** Some files failed; all others were processed. */
   partial: 4,
   /** No credentials were found for the remote. */
   noCredentials: 1,
   /** The remote refused the credentials or the operation. */
   accessDenied: 1,
   /**
-   * This is the first meeting with a peer, and nobody trusted its certificate. Nothing was sent. `data`:
+   * The first connection to a peer whose certificate nobody has trusted yet. Nothing was sent. `data`:
    * `address`, `fingerprint`.
    */
   unknownPeer: 1,
-  /** This machine's clock and the remote's differ too much for a signature to hold. */
+  /** This machine's clock and the remote's differ too much for a signature to be accepted. */
   clockSkew: 1,
   /** The bucket (or the folder of a `file:` remote) does not exist. */
   bucketMissing: 1,
-  /** The remote cannot be reached, or went away half-way and did not come back. */
+  /** The remote cannot be reached, or the connection broke and did not recover. */
   unreachable: 1,
   /** The remote asked for fewer requests (503 SlowDown, 429). Retried by the retry wrapper. */
   slowDown: 1,
-  /** The remote failed by itself (5xx). Retried by the retry wrapper. */
+  /** The remote reported a failure of its own (5xx). Retried by the retry wrapper. */
   remoteFailed: 1,
-  /** The remote refused a checksum: the bytes changed on the way, or in the file while they were read. */
+  /** The remote refused a checksum: the bytes changed on the way, or the file changed while it was read. */
   checksumRefused: 1,
-  /** The remote does not know the operation. */
+  /** The remote does not support the operation. */
   unsupported: 1,
   /** The disk is full. */
   diskFull: 1,
@@ -51,13 +51,13 @@ const EXIT_CODES = {
   io: 1,
   /** A sync would delete more than it was allowed to; nothing was deleted. */
   tooManyDeletes: 1,
-  /** A push would record that many files became empty; nothing was sent. */
+  /** A push would record many files as emptied. Nothing was sent. */
   manyEmptied: 1,
   /** A path would leave the workspace or cannot exist on this system. */
   unsafePath: 1,
-  /** Another dray holds the workspace. */
+  /** Another Dray process holds the workspace. */
   locked: 1,
-  /** The user, or the signal given, asked to stop. */
+  /** The user or the given signal stopped the operation. */
   aborted: 1,
 } as const;
 
@@ -68,7 +68,7 @@ export type RetryAdvice = 'no' | 'retry' | 'backoff';
 
 export interface DrayErrorOptions {
   readonly retry?: RetryAdvice;
-  /** Plain, JSON-safe facts for a program: paths, keys, sizes. Never a secret. */
+  /** Plain, JSON-safe facts for programs: paths, keys, sizes. Never a secret. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
@@ -78,7 +78,7 @@ export class DrayError extends Error {
   readonly retry: RetryAdvice;
   readonly data: Readonly<Record<string, unknown>>;
 
-  /** @param message One or two sentences: what is wrong, naming the thing, and what to do about it. */
+  /** @param message One or two sentences: the thing, the cause and the next step. */
   constructor(code: ErrorCode, message: string, options: DrayErrorOptions = {}) {
     super(
       cut(message, MESSAGE_CHARS_MAX),
@@ -91,18 +91,18 @@ export class DrayError extends Error {
   }
 }
 
-/** Bounds of every error, whose names and messages may come from stores, peers and repositories. */
+/** Bounds for every error, since names and messages may come from stores, peers and repositories. */
 const MESSAGE_CHARS_MAX = 4_000;
 const DATA_CHARS_MAX = 8_192;
 const DATA_DEPTH_MAX = 8;
 const EXCERPT_CHARS_MAX = 200;
 
-/** At most 200 characters of a text from outside, for a message. */
+/** At most 200 characters of an outside text, for a message. */
 export function excerpt(text: string): string {
   return cut(text, EXCERPT_CHARS_MAX);
 }
 
-/** The same in JSON's quotes. Of a value that is no text only the type is named, since it may be large. */
+/** The excerpt as a JSON string. For a value that is not text, only its type: the value may be large. */
 export function quotedExcerpt(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(excerpt(value));
   const isPlain = value === null || ['boolean', 'number', 'undefined'].includes(typeof value);
@@ -111,7 +111,7 @@ export function quotedExcerpt(value: unknown): string {
 
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
-  // Don't cut between the halves of a surrogate pair.
+  // Do not cut a surrogate pair in half.
   const end = text.isWellFormed() && !text.slice(0, charsMax).isWellFormed() ? charsMax - 1 : charsMax;
   return `${text.slice(0, end)}...`;
 }
@@ -141,12 +141,15 @@ export function exitCodeOf(code: ErrorCode): number {
   return EXIT_CODES[code];
 }
 
-/** What these say is about this machine or decided by it. From another machine each of them is that machine's own failure. */
+/**
+ * Codes that describe a decision of this machine. When another machine sends one, it is that machine's own
+ * failure.
+ */
 const OWN_CODES: ReadonlySet<string> = new Set(['aborted', 'internal', 'noCredentials', 'unknownPeer']);
-/** Facts that only this machine may state: the window offers trust, or asks for a token, by them. */
+/** Facts that only this machine may state: by them the window offers to trust a peer or asks for a token. */
 const OWN_FACTS: ReadonlySet<string> = new Set(['address', 'fingerprint', 'known', 'peer', 'status']);
 
-/** An error as another machine tells it. */
+/** An error as another machine sent it. */
 export interface ToldError {
   readonly code: string;
   readonly message: string;
@@ -154,7 +157,7 @@ export interface ToldError {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What of it is believed. What is no code of ours is that machine's own failure. */
+/** Keeps what another machine may state. An unknown code becomes that machine's own failure. */
 export function toldError({ code, data = {}, message, retry = 'no' }: ToldError): ErrorRecord {
   const isKnown = Object.hasOwn(EXIT_CODES, code) && !OWN_CODES.has(code);
   const facts = Object.entries(data).filter(([name]) => !OWN_FACTS.has(name));
@@ -166,7 +169,7 @@ export function toldError({ code, data = {}, message, retry = 'no' }: ToldError)
   };
 }
 
-/** It is this operation that is refused, and not whoever asks: another one may be allowed. */
+/** Whether the remote refused this one operation rather than the caller: another operation may be allowed. */
 export function isNotAllowed(error: unknown): boolean {
   return error instanceof DrayError && error.code === 'accessDenied' && error.data.reason !== 'credentials';
 }
@@ -188,12 +191,13 @@ export function fromErrorRecord(record: ErrorRecord): DrayError {
   return new DrayError(record.code, record.message, { retry: record.retry, data: record.data });
 }
 
-/** EMFILE: the limit of this process; ENFILE: of the system. A thread that cannot start needs files, too. */
+/** EMFILE: the process's limit; ENFILE: the system's. Starting a thread needs file descriptors too. */
 const OPEN_FILES_CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED']);
 const CAUSES_MAX = 10;
 
 /**
- * Names the limit of open files if the error, or one of its causes, is about that. No file is at fault then.
+ * An error that names the limit of open files, if that limit caused this error. No single file is at fault
+ * then.
  */
 export function openFilesLimit(error: unknown): DrayError | undefined {
   let at = error as
@@ -208,14 +212,15 @@ export function openFilesLimit(error: unknown): DrayError | undefined {
     if (![code, data?.errno, data?.systemCode].some((each) => OPEN_FILES_CODES.has(each))) continue;
     return new DrayError(
       'io',
-      'Too many files are open at once for this process or system. Raise the limit, for example with "ulimit -n 1024", and run the command again.',
+      'Too many files are open for this process or system. ' +
+        'Raise the limit, for example with "ulimit -n 1024", and run the command again.',
       { cause: error, data: { reason: 'openFiles' } },
     );
   }
   return undefined;
 }
 
-/** Any thrown value as a DrayError; what is not one yet becomes `aborted` or `internal`. */
+/** Any thrown value as a DrayError. Other errors become `aborted` or `internal`. */
 export function toDrayError(error: unknown): DrayError {
   const limited = openFilesLimit(error);
   if (limited) return limited;
@@ -224,5 +229,5 @@ export function toDrayError(error: unknown): DrayError {
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   }
   const message = error instanceof Error ? error.message : String(error);
-  return new DrayError('internal', `Something unforeseen went wrong: ${message}`, { cause: error });
+  return new DrayError('internal', `Unexpected error: ${message}`, { cause: error });
 }

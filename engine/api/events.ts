@@ -1,4 +1,7 @@
-/** What a running job tells its host. Isomorphic and JSON-safe: `--json` prints these objects, one a line. */
+/**
+ * The events that a running job sends to its host. Isomorphic and JSON-safe: `--json` prints one object per
+ * line.
+ */
 import type { ErrorRecord } from './error.ts';
 
 export type JobEvent =
@@ -30,7 +33,7 @@ export interface PhaseEvent {
   readonly phase: Phase;
 }
 
-/** Counts since the phase began; totals where they are known. Hosts compute rate and ETA. */
+/** Counts since the phase began, with totals where they are known. Hosts compute rate and ETA. */
 export interface ProgressEvent {
   readonly type: 'progress';
   readonly phase: Phase;
@@ -38,31 +41,37 @@ export interface ProgressEvent {
   readonly filesTotal?: number;
   readonly bytesDone: number;
   readonly bytesTotal?: number;
-  /** The totals are what was found so far: there may be more to do. */
+  /** The totals are still growing: the search for work has not finished. */
   readonly isCounting?: boolean;
-  /** Of `bytesDone`: what was there already, such as the parts that an interrupted run had sent. They say nothing of the pace. */
+  /**
+   * The part of `bytesDone` that existed before this run, such as parts sent by an interrupted run. Rates
+   * leave it out.
+   */
   readonly bytesKept?: number;
   readonly requests: number;
-  /** Bytes that went over the wire in this run, either way, as they go: what is half there is in it, and what was sent twice. */
+  /** Bytes on the wire in this run, both ways, including unfinished and repeated transfers. */
   readonly wireBytes?: number;
-  /** Requests in flight to the remotes at this moment. Absent where none is asked anything. */
+  /** Requests in flight to the remotes. Absent when the job uses no remote. */
   readonly inFlight?: number;
-  /** How many there may be, as the engine adapts it to the link. */
+  /** The current limit of requests in flight, which the engine adapts to the link. */
   readonly inFlightMax?: number;
 }
 
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'time';
 
-/** One path that differs. For `renamed`, `path` is the new one. `mode`: only the executable bit; `time`: only the modification time. */
+/**
+ * One path that differs. `renamed`: `path` is the new one. `mode`: only the executable bit differs; `time`:
+ * only the modification time.
+ */
 export interface ChangeEvent {
   readonly type: 'change';
   readonly change: ChangeKind;
   readonly path: string;
   readonly fromPath?: string;
   readonly kind: 'file' | 'link' | 'folder';
-  /** The new size, or for `deleted` the old one. */
+  /** The new size; for `deleted`, the old one. */
   readonly sizeBytes: number;
-  /** Of a modified file: the size that it had. */
+  /** Of a modified file: its previous size. */
   readonly oldSizeBytes?: number;
 }
 
@@ -75,20 +84,22 @@ export interface ConflictEvent {
 
 export interface WarningEvent {
   readonly type: 'warning';
-  /** Such as `unsafeForTwoWriters`, `indexRebuilt`, `skippedSpecialFile`, `nameCollision`, `waitingForLock`. */
+  /**
+   * Such as `unsafeForTwoWriters`, `indexRebuilt`, `skippedSpecialFile`, `nameCollision`, `waitingForLock`.
+   */
   readonly warning: string;
   readonly message: string;
   readonly path?: string;
 }
 
-/** One file failed and the job went on; the command ends with exit code 4. */
+/** One file failed and the job continued. The command ends with exit code 4. */
 export interface FileFailedEvent {
   readonly type: 'fileFailed';
   readonly path: string;
   readonly error: ErrorRecord;
 }
 
-/** How the existence question was answered, for `--explain`. Told once, at the end of a push. */
+/** How the existence query was answered, for `--explain`. Sent once, at the end of a push. */
 export interface PlanEvent {
   readonly type: 'plan';
   readonly query: QueryExplanation;
@@ -98,13 +109,16 @@ export type QueryMode = 'each' | 'list' | 'auto';
 
 export interface QueryExplanation {
   readonly mode: QueryMode;
-  /** Blobs that the push needs, before anything was left out. */
+  /** Blobs that the push needs, before any are excluded. */
   readonly wanted: number;
-  /** Left out because the index knows them to be on the remote. */
+  /** Excluded because the index knows that the remote has them. */
   readonly removedByIndex: number;
-  /** What had to be asked. */
+  /** Blobs that the query had to ask about. */
   readonly candidates: number;
-  /** Objects on the remote: the estimate and its 95 % interval. Absent when nothing was sampled or remembered. */
+  /**
+   * The estimated number of objects on the remote with its 95 % interval. Absent when nothing was sampled or
+   * remembered.
+   */
   readonly remoteObjects?: {
     readonly estimate: number;
     readonly low: number;
@@ -116,7 +130,7 @@ export interface QueryExplanation {
   readonly list: QueryCost;
   readonly breakEvenObjects: number;
   readonly chosen: 'none' | 'each' | 'list';
-  /** One sentence for people. */
+  /** One sentence for users. */
   readonly reason: string;
   readonly actual?: QueryCost & { readonly present: number; readonly absent: number };
 }
@@ -137,7 +151,7 @@ export interface CommitEvent {
   readonly time: string;
   readonly files: number;
   readonly bytes: number;
-  /** Branches and tags that name it. */
+  /** Branches and tags that point to it. */
   readonly refs: readonly string[];
 }
 
@@ -168,7 +182,7 @@ export interface CheckEvent {
   readonly result: 'ok' | 'failed' | 'warning' | 'notSupported';
   readonly detail: string;
   readonly paths?: readonly string[];
-  /** The error with which a check of a remote failed. */
+  /** Why a check of a remote failed. */
   readonly error?: ErrorRecord;
 }
 
@@ -180,7 +194,7 @@ export interface RemoteEvent {
   readonly isDefault: boolean;
 }
 
-/** Says in which settings a remote's name was found. */
+/** Names the settings that define the remote. */
 export interface RemoteUsedEvent {
   readonly type: 'remoteUsed';
   readonly name: string;
@@ -196,18 +210,18 @@ export interface SettingEvent {
   readonly value: string;
 }
 
-/** What `check` found of one path, and by what it was compared. */
+/** The result of `check` for one path, and the evidence. */
 export interface ComparedEvent {
   readonly type: 'compared';
   readonly path: string;
   readonly result: 'same' | 'differs' | 'onlyInSource' | 'onlyInDestination' | 'uncertain';
   readonly by: ComparedBy;
   readonly sizeBytes: number;
-  /** The first byte that is another one, where both sides were read. */
+  /** The offset of the first differing byte, where both sides were read. */
   readonly differsAt?: number;
 }
 
-/** `sizes`: they differ, or nothing else could be compared; `md5OfParts`: an etag of S3's multipart form. */
+/** `sizes`: sizes differ, or nothing else was comparable. `md5OfParts`: an etag of S3's multipart form. */
 export type ComparedBy =
   | 'sizes'
   | 'crc64nvme'
@@ -218,26 +232,32 @@ export type ComparedBy =
   | 'content'
   | 'presence';
 
-/** How the destination of a copy was looked at, for `--explain`. Told once, at the end. */
+/** How a copy listed the destination, for `--explain`. Sent once, at the end. */
 export interface LookupEvent {
   readonly type: 'lookup';
   readonly lookup: LookupExplanation;
 }
 
 export interface LookupExplanation {
-  /** `none`: not at all; `each`: a HEAD for each file; `list`: all of it; `leapfrog`: pages around the source's files; `scan`: a local folder. */
+  /**
+   * `none`: no lookup; `each`: a HEAD for each file; `list`: a full listing; `leapfrog`: only pages around
+   * the source's files; `scan`: a local folder.
+   */
   readonly chosen: 'none' | 'each' | 'list' | 'leapfrog' | 'scan';
   readonly reason: string;
   readonly sourceFiles: number;
   readonly destinationSeen: number;
   readonly lists: number;
   readonly heads: number;
-  /** Decided by the index, without a look at content or metadata. */
+  /** Decided by the index, without comparing content or metadata. */
   readonly decidedByIndex: number;
-  /** Decided by the local file's MD5 against the listing's etag, and by a HEAD. */
+  /** Decided by comparing the local file's MD5 with the listed etag, or by a HEAD. */
   readonly decidedByHash: number;
   readonly decidedByHead: number;
-  /** Objects whose age `--newer` or `--older` wanted: asked by a HEAD each, and remembered from an earlier run. */
+  /**
+   * Objects whose age `--newer` or `--older` needed: those read by a HEAD, and those remembered from an
+   * earlier run.
+   */
   readonly timesAsked: number;
   readonly timesRemembered: number;
 }
@@ -262,20 +282,20 @@ export interface UploadEvent {
   readonly bytes: number;
 }
 
-/** Told once, when requests are answered. */
+/** Sent once, when the server accepts requests. */
 export interface ServingEvent {
   readonly type: 'serving';
   readonly folder: string;
-  /** `dray://HOST:PORT`, as clients write it. */
+  /** `dray://HOST:PORT`, the form that clients use. */
   readonly url: string;
   readonly isReadOnly: boolean;
   /** SHA-256 of the certificate in hex with colons; absent without TLS. */
   readonly fingerprint?: string;
-  /** Only a token that this run made: nobody could know it otherwise. */
+  /** Only a token that this run generated: nobody could know it otherwise. */
   readonly token?: string;
 }
 
-/** Told when the window can be opened, and anew for each further link. */
+/** Sent when the window is ready, and again for each further link. */
 export interface WindowEvent {
   readonly type: 'window';
   /** Opens one browser, once. */

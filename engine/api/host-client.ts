@@ -1,4 +1,7 @@
-/** The window's side of the contract in `host.ts`: asks, hears events, stops. Isomorphic. */
+/**
+ * The window's side of the protocol in `host.ts`: sends requests, receives events, stops requests.
+ * Isomorphic.
+ */
 import { DrayError, type ErrorRecord, fromErrorRecord } from './error.ts';
 import type { AnswerOf, ClientMessage, HostEvent, HostMessage, HostRequestName, InputOf } from './host.ts';
 import type { HostPort } from './host-port.ts';
@@ -12,7 +15,7 @@ export interface AskOptions {
 export interface HostClient {
   /** @throws A `DrayError` with the host's code; `unreachable` when the port closes before the answer. */
   ask<N extends HostRequestName>(name: N, input: InputOf<N>, options?: AskOptions): Promise<AnswerOf<N>>;
-  /** Told once: nothing can be asked any more. */
+  /** Called once, when the port has closed and no request can be sent. */
   onClose(listener: () => void): void;
   close(): void;
 }
@@ -32,7 +35,7 @@ export function connectHost(port: HostPort): HostClient {
   port.onMessage((received) => {
     const message = received as HostMessage | undefined;
     const asked = message && pending.get(message.id);
-    // What comes after a stop belongs to nobody.
+    // Messages that arrive after a stop are dropped.
     if (!asked) return;
     switch (message.is) {
       case 'events':
@@ -85,7 +88,7 @@ export function connectHost(port: HostPort): HostClient {
   };
 }
 
-/** As JSON would carry it, whatever the port is: a key without a value is no key. */
+/** Drops undefined properties, as JSON does, whatever the port is. */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined);
   if (typeof value !== 'object' || value === null) return value;
@@ -94,7 +97,7 @@ function withoutUndefined(value: unknown): unknown {
 }
 
 function connectionLost(): DrayError {
-  return new DrayError('unreachable', 'The engine went away. It is started again; try once more.', {
+  return new DrayError('unreachable', 'The engine stopped. Dray restarts it; try again.', {
     retry: 'retry',
   });
 }

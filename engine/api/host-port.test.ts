@@ -5,7 +5,7 @@ import { fromMessagePort, fromWebSocket, type HostPort, type WebSocketLike } fro
 
 type Listener = (event: { readonly data?: unknown }) => void;
 
-/** Two ends of a socket that carry text in order and later, as real ones do. */
+/** Two ends of a socket that deliver text in order and asynchronously, as real ones do. */
 function createSocketPair() {
   const ends = [createEnd(), createEnd()] as const;
   function createEnd() {
@@ -58,7 +58,7 @@ const carriers = {
 } satisfies Record<string, () => readonly [HostPort, HostPort]>;
 
 describe.each(Object.entries(carriers))('%s', (_name, connect) => {
-  it('carries messages in order, both ways, whenever the listener comes', async () => {
+  it('carries messages in order, both ways, even those posted before the listener is set', async () => {
     const [near, far] = connect();
     for (let at = 0; at < 100; at += 1) near.post({ at });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -76,7 +76,7 @@ describe.each(Object.entries(carriers))('%s', (_name, connect) => {
     near.close();
   });
 
-  it('tells both sides once that it closed, and swallows what is posted then', async () => {
+  it('notifies both sides of its closing once and drops later messages', async () => {
     const [near, far] = connect();
     let times = 0;
     near.onMessage(() => {});
@@ -94,7 +94,7 @@ describe.each(Object.entries(carriers))('%s', (_name, connect) => {
     await new Promise<void>((resolve) => near.onClose(resolve));
   });
 
-  it('takes answers to those who asked, and what nobody asked for to nobody', async () => {
+  it('delivers each answer to its request and drops unrequested answers', async () => {
     const [near, far] = connect();
     const client = connectHost(near);
     const asked: { id: number; name: string; input: unknown }[] = [];
@@ -119,8 +119,8 @@ describe.each(Object.entries(carriers))('%s', (_name, connect) => {
   });
 });
 
-describe('what is no JSON on a WebSocket', () => {
-  it('is told as no message', () => {
+describe('a WebSocket message that is not JSON', () => {
+  it('arrives as undefined', () => {
     const pair = createSocketPair();
     const port = fromWebSocket(pair.ends[0]);
     const heard: unknown[] = [];

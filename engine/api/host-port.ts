@@ -1,15 +1,15 @@
 /**
- * What carries messages between a window and the engine: a MessagePort, a WebSocket, or anything that can be written as one of these.
- * Isomorphic: no types of the DOM or of Node, only what both of them have.
+ * Carries messages between a window and the engine: a MessagePort, a WebSocket, or anything that can be
+ * adapted to one of them. Isomorphic: it uses no types of the DOM or of Node, only what both share.
  */
 
-/** Messages arrive whole and in order, or not at all once `onClose` was told. */
+/** Messages arrive whole and in order; none arrives after `onClose` was called. */
 export interface HostPort {
-  /** After the port has closed it does nothing. */
+  /** Does nothing once the port has closed. */
   post(message: unknown): void;
-  /** One listener; messages that came before it was set are told then. */
+  /** Sets the one listener, which then receives the messages that arrived before. */
   onMessage(listener: (message: unknown) => void): void;
-  /** Told once, also when the port is closed by this side. */
+  /** Called once, also when this side closes the port. */
   onClose(listener: () => void): void;
   close(): void;
 }
@@ -52,7 +52,10 @@ export interface WebSocketLike {
 const CONNECTING = 0;
 const OPEN = 1;
 
-/** What is not JSON text is told as undefined, which no side takes for a message. What is posted before it opens waits. */
+/**
+ * Text that is not JSON arrives as undefined, which neither side accepts as a message. Messages posted before
+ * the socket opens wait.
+ */
 export function fromWebSocket(socket: WebSocketLike): HostPort {
   const closing = createClosing();
   const waiting: string[] = [];

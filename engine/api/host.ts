@@ -1,8 +1,9 @@
 /**
- * What a window asks of the engine, over a MessagePort or a WebSocket. Isomorphic and JSON-safe: the renderer imports these types and nothing
- * else of the engine.
+ * The requests that a window sends to the engine over a MessagePort or a WebSocket. Isomorphic and JSON-safe:
+ * the renderer imports these types and nothing else of the engine.
  *
- * Every request has a name of `HostRequests`, an input and one answer. Some tell events before it. A request is stopped by its id.
+ * Every request has a name of `HostRequests`, an input and one answer. Some send events before it. A request
+ * is stopped by its id.
  */
 import type { ErrorRecord } from './error.ts';
 import type { ChangeKind, CommitEvent, EntryEvent, JobEvent, QueryExplanation } from './events.ts';
@@ -27,7 +28,7 @@ export type HostMessage =
   | { readonly is: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly is: 'failed'; readonly id: number; readonly error: ErrorRecord };
 
-/** Sent in batches, at most every 50 ms; of progress events only the newest of a batch. */
+/** Sent in batches, at most every 50 ms, with only the newest progress event of a batch. */
 export type HostEvent = JobEvent | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] };
 
 export interface HostRequests {
@@ -43,14 +44,17 @@ export interface HostRequests {
     input: { readonly url: string; readonly root: string };
     answer: WorkspaceCard & { readonly failed: number };
   };
-  /** Forgets it here; its files stay. */
+  /** Removes it from the list of workspaces; its files stay. */
   'home.removeWorkspace': { input: InWorkspace; answer: Nothing };
-  /** Folders of this machine, for hosts that have no dialog of their own. */
+  /** Folders of this machine, for hosts without a folder dialog. */
   'home.listFolders': { input: { readonly folder?: string }; answer: FolderListing };
 
   // Changes
   'changes.status': { input: InWorkspace & { readonly remote?: boolean }; answer: StatusSummary };
-  /** Scans (push) or asks the remote (pull) and keeps the list; its rows come by `changes.rows`. A new one replaces the old one. */
+  /**
+   * Scans (push) or asks the remote (pull) and keeps the list, whose rows `changes.rows` returns. A new list
+   * replaces the old one.
+   */
   'changes.open': {
     input: InWorkspace & { readonly direction: 'push' | 'pull' };
     answer: ChangeList;
@@ -66,7 +70,7 @@ export interface HostRequests {
     /** `total`: rows of this view. */
     answer: { readonly total: number; readonly rows: readonly ChangeRow[] };
   };
-  /** Of the list's rows those at these paths; a path that ends in a slash is a folder's, as the tree view has it. */
+  /** The rows of the list at these paths. A path that ends in a slash is a folder of the tree view. */
   'changes.find': {
     input: InWorkspace & { readonly list: string; readonly paths: readonly string[] };
     answer: { readonly rows: readonly ChangeRow[] };
@@ -77,9 +81,12 @@ export interface HostRequests {
     input: InWorkspace & {
       readonly path: string;
       readonly fromPath?: string;
-      /** Of a push (default): the base commit and the file here; of a pull: the file here and the branch's. */
+      /**
+       * `push` (default) compares the base commit with the local file; `pull` compares the local file with
+       * the branch.
+       */
       readonly direction?: 'push' | 'pull';
-      /** Of a pull: instead of the branch's newest, the one that its list told. */
+      /** For a pull: the commit that the list named, instead of the branch's newest. */
       readonly commit?: string;
     };
     answer: { readonly before?: FilePreview; readonly after?: FilePreview };
@@ -90,7 +97,10 @@ export interface HostRequests {
     input: InWorkspace;
     answer: {
       readonly query: QueryExplanation;
-      /** What the push will ask, as far as it can be foreseen; zeros when it has nothing to do. */
+      /**
+       * The requests that the push will need, as far as they can be foreseen; zeros when it has nothing to
+       * do.
+       */
       readonly requests: RequestTotals;
       readonly changes: ChangeTotals;
       readonly objects: number;
@@ -99,7 +109,7 @@ export interface HostRequests {
 
   // Transfers
   'transfers.start': { input: TransferOrder; answer: { readonly id: string } };
-  /** Tells `transfers` events until it is stopped; answers never. */
+  /** Sends `transfers` events until it is stopped; never answers. */
   'transfers.watch': { input: Nothing; answer: Nothing };
   'transfers.change': {
     input: {
@@ -109,7 +119,7 @@ export interface HostRequests {
     answer: Nothing;
   };
 
-  /** The files of one that failed, in the order in which they did: the first 1,000. */
+  /** The failed files of one transfer, in the order of failure: the first 1,000. */
   'transfers.failures': {
     input: { readonly id: string };
     answer: { readonly failures: readonly TransferFailure[] };
@@ -123,14 +133,14 @@ export interface HostRequests {
   /** One level of a commit's tree. */
   'history.entries': {
     input: InWorkspace & { readonly commit: string; readonly folder: string };
-    /** `isCut`: the folder holds more. */
+    /** `isCut`: the folder holds more entries. */
     answer: { readonly entries: readonly EntryRow[]; readonly isCut: boolean };
   };
   'history.compare': {
     input: InWorkspace & { readonly from: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
   };
-  /** What a restore of these paths would write, and what of it would be lost. */
+  /** What a restore of these paths would write, and which local changes it would lose. */
   'history.planRestore': {
     input: InWorkspace & { readonly commit: string; readonly paths: readonly string[] };
     answer: RestorePlan;
@@ -146,7 +156,7 @@ export interface HostRequests {
     input: { readonly place: string; readonly after?: string };
     answer: { readonly entries: readonly EntryRow[]; readonly next?: string };
   };
-  /** Which of at most 500 names the folder holds already, as a file or a folder. */
+  /** Which of at most 500 names exist in the folder, as a file or a folder. */
   'browse.taken': {
     input: { readonly place: string; readonly names: readonly string[] };
     answer: { readonly names: readonly string[] };
@@ -156,11 +166,14 @@ export interface HostRequests {
     input: { readonly place: string };
     answer: { readonly files: number; readonly bytes: number };
   };
-  /** Where a store knows no folders, an empty object `NAME/` stands for it. Fails with `conflict` when something is there. */
+  /**
+   * On a store without folders, creates an empty object `NAME/`. Fails with `conflict` when the name exists.
+   */
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
   /**
-   * What a copy or a sync would do: its dry run, and the first of its changes; `limit` is at most 500. Of what could not be looked at
-   * (`failures`) and of links and special files that stay out (`skipped`), the first few; the summary counts all.
+   * The dry run of a copy or sync, with the first of its changes (`limit` is at most 500). Unreadable items
+   * (`failures`) and excluded links and special files (`skipped`) list only the first few; the summary counts
+   * all.
    */
   'browse.plan': {
     input: {
@@ -176,11 +189,14 @@ export interface HostRequests {
       readonly failures: readonly TransferFailure[];
       /** Paths. */
       readonly skipped: readonly string[];
-      /** A folder of the destination that is a repository of Dray, with a slash at its end, or '' for the destination itself. */
+      /**
+       * A Dray repository in the destination that the sync would delete, as a folder with a slash at its end,
+       * or '' for the destination itself.
+       */
       readonly deletesRepository?: string;
     };
   };
-  /** A folder's name ends in a slash: all below it goes. */
+  /** A name that ends in a slash removes the folder and everything in it. */
   'browse.remove': { input: { readonly places: readonly string[] }; answer: { readonly removed: number } };
 
   // Remotes
@@ -188,26 +204,26 @@ export interface HostRequests {
   'remotes.add': { input: { readonly name: string; readonly url: string }; answer: Nothing };
   'remotes.remove': { input: { readonly name: string }; answer: Nothing };
   /**
-   * Emits `check` events. Uses `keys` (for the profile that the target names) or `token` (for its machine)
-   * for this test alone.
+   * Emits `check` events. Uses `keys` (for the target's profile) or `token` (for its machine) for this test
+   * only.
    */
   'remotes.test': {
     input: { readonly target: string; readonly keys?: AccessKeys; readonly token?: string };
     answer: { readonly passed: number; readonly failed: number };
   };
-  /** Whence a store's keys can come on this machine. */
+  /** The places on this machine that can provide a store's keys. */
   'remotes.keySources': { input: Nothing; answer: KeySources };
   'remotes.importable': { input: Nothing; answer: { readonly candidates: readonly ImportCandidate[] } };
-  /** What transfers of this user's windows asked of each remote, by month, the newest first. */
+  /** The requests that this user's transfers sent to each remote, by month, newest first. */
   'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
 
   // Peers
-  /** The machines that have a token or are trusted. */
+  /** The machines with a saved token or a trusted certificate. */
   'peers.list': { input: Nothing; answer: { readonly peers: readonly KnownPeer[] } };
-  /** Keeps the token for this machine alone. */
+  /** Saves the token for this machine only. */
   'peers.login': { input: LoginRequest; answer: LoginSummary };
   'peers.logout': { input: Pick<LoginRequest, 'peer'>; answer: LoginSummary };
-  /** A person compared this fingerprint. Fails with `accessDenied` where another one is trusted. */
+  /** Trusts a fingerprint that the user compared. Fails with `accessDenied` where another one is trusted. */
   'peers.trust': { input: MetPeer; answer: Nothing };
 
   // Settings
@@ -229,11 +245,11 @@ export interface InWorkspace {
 export interface WorkspaceCard {
   readonly root: string;
   readonly name: string;
-  /** `missing`: the folder is gone, or is no workspace any more. */
+  /** `missing`: the folder is gone or is no longer a workspace. */
   readonly state: 'ready' | 'missing';
   readonly branch?: string;
   readonly remotes: readonly { readonly name: string; readonly url: string; readonly isDefault: boolean }[];
-  /** As the index knows them. */
+  /** From the index. */
   readonly files?: number;
   readonly bytes?: number;
   readonly commit?: string;
@@ -254,7 +270,7 @@ export interface ChangeList {
   readonly totals: ChangeTotals;
   readonly conflicts: number;
   readonly failed: number;
-  /** Of a pull: what it would move to. */
+  /** For a pull: the commit that it would move to. */
   readonly commit?: string;
 }
 
@@ -263,8 +279,8 @@ export interface ChangeView {
   readonly kinds?: readonly ChangeRow['change'][];
   readonly sort?: 'path' | 'size';
   /**
-   * As a tree, by path: of each folder named here ('' is the top, others end in a slash) its rows, and each folder within as one row.
-   * Absent: flat.
+   * For the tree view: returns the rows of each folder named here ('' is the top, others end in a slash),
+   * with each subfolder as one row. Absent: a flat list.
    */
   readonly open?: readonly string[];
 }
@@ -275,13 +291,16 @@ export interface ChangeRow {
   readonly fromPath?: string;
   readonly kind: 'file' | 'link' | 'folder';
   readonly sizeBytes: number;
-  /** Of what is replaced. */
+  /** The size of the replaced file. */
   readonly oldSizeBytes?: number;
-  /** A folder of the tree view: its path ends in a slash, its size is the sum, its change the one that all below have, or `modified`. */
+  /**
+   * A folder of the tree view. Its path ends in a slash, its size is the sum, and its change is the one that
+   * all items below share, or `modified`.
+   */
   readonly below?: {
     readonly rows: number;
     readonly deleted: number;
-    /** Of what was added or modified. */
+    /** Bytes added or modified. */
     readonly bytes: number;
   };
 }
@@ -302,7 +321,10 @@ export type TransferOrder =
       readonly kind: 'push';
       readonly root: string;
       readonly message?: string;
-      /** Paths that stay as the base has them; one that ends in a slash: all below. Of a rename, name both. */
+      /**
+       * Paths that keep their state of the base; one that ends in a slash includes all below it. For a
+       * rename, name both paths.
+       */
       readonly skip?: readonly string[];
     }
   | {
@@ -310,7 +332,7 @@ export type TransferOrder =
       readonly root: string;
       readonly ref?: string;
       readonly conflicts?: 'stop' | 'theirs' | 'ours';
-      /** Conflicting paths that are decided otherwise than `conflicts` says. */
+      /** Conflicting paths with a decision other than `conflicts`. */
       readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
     }
   | {
@@ -318,21 +340,21 @@ export type TransferOrder =
       readonly root: string;
       readonly paths: readonly string[];
       readonly from?: string;
-      /** Fails with `conflict` instead of writing over what changed here since the last push. */
+      /** Fails with `conflict` instead of overwriting files that changed here since the last push. */
       readonly keepsChanges?: boolean;
     }
   | {
       readonly kind: 'copy';
       readonly source: string;
       readonly destination: string;
-      /** Of the folder `source` these files and no others. */
+      /** Only these files of the folder `source`. */
       readonly names?: readonly string[];
     }
   | {
       readonly kind: 'sync';
       readonly source: string;
       readonly destination: string;
-      /** Files that it may delete, as the user saw them in the plan; default: the engine's own bound. */
+      /** The number of deletions that the user saw in the plan; default: the engine's own bound. */
       readonly maxDelete?: number;
     };
 
@@ -340,7 +362,7 @@ export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed'
 
 export interface Transfer {
   readonly id: string;
-  /** Of long lists of paths in it, the first few: the host keeps them all. */
+  /** Long lists of paths are cut to their first few; the host keeps them all. */
   readonly order: TransferOrder;
   readonly title: string;
   readonly state: TransferState;
@@ -349,25 +371,25 @@ export interface Transfer {
   readonly filesTotal?: number;
   readonly bytesDone: number;
   readonly bytesTotal?: number;
-  /** The totals, and the time left, are at least so much: it is still being found out what there is to do. */
+  /** The totals and the remaining time are lower bounds: the search for work has not finished. */
   readonly isCounting?: boolean;
-  /** Of what is not done yet: so many bytes went over the wire already. */
+  /** Bytes of unfinished items that are already on the wire. */
   readonly bytesUnderWay?: number;
   readonly bytesPerSecond: number;
-  /** Absent while nothing can be said. */
+  /** Absent while there is no estimate. */
   readonly secondsLeft?: number;
   readonly startedMs?: number;
   readonly endedMs?: number;
-  /** Requests in flight to the remotes; only while it runs. */
+  /** Requests in flight to the remotes; only while the transfer runs. */
   readonly inFlight?: number;
-  /** How many there may be, as the engine adapts it to the link. */
+  /** The current limit of requests in flight, which the engine adapts to the link. */
   readonly inFlightMax?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
-  /** What holds it up at the moment, or why it stands still. It goes by itself when that has passed. */
+  /** Why the transfer waits. Cleared when the cause has passed. */
   readonly notice?: string;
   readonly warnings: readonly string[];
-  /** Files that failed and let the others go on; `transfers.failures` tells which. */
+  /** Failed files that did not stop the others; `transfers.failures` lists them. */
   readonly failed: number;
   readonly error?: ErrorRecord;
 }
@@ -384,13 +406,16 @@ export interface RefRow {
   readonly isCurrent: boolean;
 }
 
-/** `path` is relative to the folder that was listed; a folder's ends in a slash. `mtime` is RFC 3339, of whatever place. */
+/**
+ * `path` is relative to the listed folder; a folder's ends in a slash. `mtime` is RFC 3339 for every kind of
+ * place.
+ */
 export type EntryRow = Omit<EntryEvent, 'type'>;
 
 export interface RemoteCard {
   readonly name: string;
   readonly url: string;
-  /** `user`: known in every folder; else the workspace's root. */
+  /** `user`: defined for every folder; otherwise the workspace's root. */
   readonly of: string;
 }
 
@@ -401,16 +426,16 @@ export interface AccessKeys {
 }
 
 export interface KeySources {
-  /** What a URL's `profile=` can name: profiles of `~/.aws`, remotes of rclone that have keys, keys that were typed and kept. */
+  /** Names for a URL's `profile=`: profiles of `~/.aws`, remotes of rclone with keys, and saved keys. */
   readonly profiles: readonly { readonly name: string; readonly from: 'aws' | 'rclone' | 'kept' }[];
-  /** Keys of AWS are in the engine's environment. */
+  /** The engine's environment holds AWS keys. */
   readonly hasEnvironmentKeys: boolean;
 }
 
 export interface UsageRow {
   /** Such as `2026-01`, UTC. */
   readonly month: string;
-  /** A URL without secrets; of a copy between two places, both. */
+  /** A URL without secrets; for a copy between two remotes, both. */
   readonly place: string;
   readonly transfers: number;
   readonly requests: RequestTotals;
@@ -426,7 +451,7 @@ export interface ImportCandidate {
 
 export interface Settings {
   readonly theme: 'system' | 'light' | 'dark';
-  /** Bytes a second by day and hour; null: no limit. */
+  /** Bytes per second by day and hour; null: no limit. */
   readonly bandwidth: { readonly limit: number | null; readonly from?: string; readonly to?: string };
   readonly transfers: number | null;
   readonly notifications: boolean;

@@ -11,41 +11,46 @@ export interface JobContext {
   readonly connection: ConnectionFlags;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /**
-   * The URLs of the request were typed on this command line, so the token of the environment may go there, and they may name a token
-   * file. Never true for a URL that a page, a link or a settings file gave.
+   * The URLs of the request were typed on this command line, so they may receive the token of the environment
+   * and name a token file. Never true for a URL from a page, a link or a settings file.
    */
   readonly isTyped?: boolean;
-  /** Says whether to trust a peer that this machine has not connected to before. Dray calls it before it sends anything. Without it, Dray trusts no new peer. */
+  /**
+   * Decides whether to trust a peer that this machine has not connected to before. Dray calls it before it
+   * sends anything. Without it, Dray trusts no new peer.
+   */
   readonly trustsNewPeer?: (peer: MetPeer) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly emit: (event: JobEvent) => void;
   /**
-   * Undefined while whoever takes the events keeps up; else resolves once they do. A job that tells of each of many things waits for
-   * it between them, so that what nobody has read yet does not pile up in memory.
+   * Undefined while the consumer of the events keeps up; otherwise resolves once it does. A job that emits an
+   * event per item waits for it between items, so that unread events do not pile up in memory.
    */
   readonly drained?: () => Promise<void> | undefined;
-  /** Bounds the content that jobs move, all that have the same one together. */
+  /** Limits the content that jobs transfer. Jobs with the same throttle share its limit. */
   readonly throttle?: Throttle;
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;
-  /** For `cat` and `copy OBJECT -`; resolves when more may come. */
+  /** For `cat` and `copy OBJECT -`; resolves when it accepts more. */
   readonly standardOutput?: (chunk: Uint8Array) => Promise<void>;
 }
 
-/** A peer at its first meeting: a person compares the fingerprint with what `dray serve` shows. */
+/**
+ * A peer at the first connection: the user compares the fingerprint with the one that `dray serve` prints.
+ */
 export interface MetPeer {
   /** `HOST:PORT`. */
   readonly address: string;
-  /** Of its certificate: SHA-256 in hex pairs with colons. */
+  /** SHA-256 of its certificate, in hex pairs with colons. */
   readonly fingerprint: string;
 }
 
 export interface Throttle {
-  /** Resolves when that many bytes may go, in the order of the calls. */
+  /** Resolves when that many bytes may be sent, in the order of the calls. */
   take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
-/** Requests in flight that may be asked for. */
+/** The largest number of requests in flight that a user can set. */
 export const TRANSFERS_MAX = 1024;
 
 export interface ConnectionFlags {
@@ -53,11 +58,11 @@ export interface ConnectionFlags {
   readonly region?: string;
   readonly profile?: string;
   readonly pathStyle?: boolean;
-  /** Requests are not signed: for buckets that answer everybody. */
+  /** Send unsigned requests, for public buckets. */
   readonly anonymous?: boolean;
-  /** Requests in flight, `TRANSFERS_MAX` at most; adaptive when absent. */
+  /** Requests in flight, at most `TRANSFERS_MAX`; adaptive when absent. */
   readonly transfers?: number;
-  /** Of the content that this connection moves, both ways together; unlimited when absent. */
+  /** Limits the content of this connection, both ways together; unlimited when absent. */
   readonly bandwidthBytesPerSecond?: number;
   /** `auto` (the lean path where it serves) or `sdk` (all through the AWS SDK). For tests and diagnosis. */
   readonly client?: 'auto' | 'sdk';
@@ -81,12 +86,12 @@ export interface ChangeTotals {
   readonly deleted: number;
   readonly renamed: number;
   readonly mode: number;
-  /** Bytes of what was added or modified. */
+  /** The size of added and modified files. */
   readonly bytes: number;
 }
 
 export interface InitRequest {
-  /** A relative path is taken from `relativeTo`, by default the folder that becomes the workspace. */
+  /** A relative path is resolved from `relativeTo`, by default the folder that becomes the workspace. */
   readonly remoteUrl: string;
   readonly relativeTo?: string;
   readonly remoteName?: string;
@@ -101,7 +106,7 @@ export interface InitSummary {
   readonly workspace: string;
   readonly remoteUrl: string;
   readonly repositoryId: string;
-  /** False when the URL held a repository already and the workspace joined it. */
+  /** False when the URL already held a repository, which the workspace joined. */
   readonly created: boolean;
   readonly branch: string;
 }
@@ -124,7 +129,9 @@ export interface StatusSummary {
   readonly bytes: number;
   readonly changes: ChangeTotals;
   readonly failed: number;
-  /** With `remote`: how the branch stands to the remote's. Ahead counts local changes as one commit to come. */
+  /**
+   * With `remote`: the branch compared with the remote's. `ahead` counts local changes as one future commit.
+   */
   readonly upstream?: {
     readonly state: 'same' | 'behind' | 'diverged' | 'absent';
     readonly commit: string | null;
@@ -133,7 +140,10 @@ export interface StatusSummary {
 }
 
 export interface DiffRequest {
-  /** Refs or commits; both absent: the base commit against the workspace; one: it against the workspace. */
+  /**
+   * Refs or commits. Both absent: the base commit against the workspace; one: that commit against the
+   * workspace.
+   */
   readonly from?: string;
   readonly to?: string;
 }
@@ -147,29 +157,32 @@ export interface PushRequest {
   readonly message?: string;
   readonly dryRun?: boolean;
   readonly query?: QueryMode;
-  /** Ask the remote again instead of trusting the index. */
+  /** Ask the remote again instead of using the index. */
   readonly noIndex?: boolean;
-  /** Paths whose changes are not pushed: they stay as the base has them. One that ends in a slash: all below. Not with `noIndex`. */
+  /**
+   * Paths whose changes are not pushed: they keep their state of the base. One that ends in a slash includes
+   * all below it. Cannot be used with `noIndex`.
+   */
   readonly skip?: readonly string[];
-  /** Also where many files have become empty. */
+  /** Push even if many files have become empty. */
   readonly allowEmptied?: boolean;
 }
 export interface PushSummary {
   readonly result: 'pushed' | 'nothingToPush' | 'wouldPush';
   readonly branch: string;
-  /** The branch's commit now. */
+  /** The branch's current commit. */
   readonly commit: string | null;
-  /** Set when another's commit was merged on the way. */
+  /** The other commit, when the push merged one. */
   readonly mergedWith?: string;
   readonly changes: ChangeTotals;
-  /** Of a dry run: what it would send. */
+  /** In a dry run: what would be sent. */
   readonly uploadedObjects: number;
   readonly uploadedBytes: number;
   readonly failed: number;
   readonly query: QueryExplanation;
-  /** What this run asked; of a dry run, what finding out took. */
+  /** The requests of this run; in a dry run, those of planning. */
   readonly requests: RequestTotals;
-  /** Of a dry run: what the push will ask and send, as far as it can be foreseen. */
+  /** In a dry run: the requests of the push, as far as they can be foreseen. */
   readonly forecast?: RequestTotals;
 }
 
@@ -178,7 +191,7 @@ export interface PullRequest {
   readonly ref?: string;
   readonly dryRun?: boolean;
   readonly conflicts?: 'stop' | 'theirs' | 'ours';
-  /** Conflicting paths that are decided otherwise than `conflicts` says. */
+  /** Conflicting paths with a decision other than `conflicts`. */
   readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
 }
 export interface PullSummary {
@@ -188,7 +201,7 @@ export interface PullSummary {
   readonly commit: string | null;
   readonly changes: ChangeTotals;
   readonly downloadedBytes: number;
-  /** Paths where `--ours` or `--theirs` decided. */
+  /** Paths that `--ours` or `--theirs` decided. */
   readonly decided: number;
   readonly failed: number;
   readonly requests: RequestTotals;
@@ -222,7 +235,7 @@ export interface RefSummary {
 
 export interface SwitchRequest {
   readonly name: string;
-  /** Make the branch at the current commit first. */
+  /** Create the branch at the current commit first. */
   readonly create?: boolean;
 }
 
@@ -231,14 +244,14 @@ export interface RestoreRequest {
   readonly paths: readonly string[];
   /** Default: the base commit. */
   readonly from?: string;
-  /** What changed here since the last push is not written over: then nothing is written, and it fails with `conflict`. */
+  /** Write nothing and fail with `conflict` when a file to overwrite changed here since the last push. */
   readonly keepsChanges?: boolean;
 }
 export interface RestorePlan {
-  /** What differs from the commit and would be written. */
+  /** Files that differ from the commit and would be written. */
   readonly files: number;
   readonly bytes: number;
-  /** Of these, what changed here since the last push, and would be lost. */
+  /** The part of these that changed here since the last push; those changes would be lost. */
   readonly changed: number;
   /** The first of the changed ones. */
   readonly changedPaths: readonly string[];
@@ -254,7 +267,7 @@ export interface ReadCommittedRequest {
   readonly from: string;
   /** Relative to `context.directory`. */
   readonly path: string;
-  /** The first bytes alone, or those from an offset. */
+  /** Only the first bytes, or bytes from an offset. */
   readonly offsetBytes?: number;
   readonly lengthBytes?: number;
 }
@@ -294,7 +307,10 @@ export interface RemoteAddRequest {
   readonly url: string;
 }
 export interface RemoteTestRequest {
-  /** A URL, or the name of one of the workspace's remotes or of the user's own. Default: the remote that a push goes to. */
+  /**
+   * A URL, or the name of one of the workspace's remotes or of the user's own. Default: the remote that a
+   * push goes to.
+   */
   readonly target?: string;
 }
 export interface RemoteTestSummary {

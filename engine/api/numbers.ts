@@ -1,12 +1,12 @@
-/** Numbers for people: the same words in the command line and in the window. Isomorphic. */
+/** Formats numbers for people, identically in the command line and in the window. Isomorphic. */
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** `0 B`, `1,023 B`, `1.5 KiB`, `34.2 MiB`, `120 GiB`: three digits at most after the first unit. */
+/** `0 B`, `1,023 B`, `1.5 KiB`, `34.2 MiB`, `120 GiB`: at most three digits after the first unit. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // 1,023.96 KiB would be printed as "1024 KiB", so the next unit begins where rounding does.
+  // The next unit begins where rounding would print "1024 KiB" (from 1,023.5 on).
   while (unit < UNITS.length - 1 && value >= (unit === 0 ? 1024 : 1023.5)) {
     value /= 1024;
     unit += 1;
@@ -43,7 +43,7 @@ export function formatDollars(dollars: number): string {
   return `$${dollars.toFixed(decimals)}`;
 }
 
-/** Commits and blobs are shown by their first ten digits. */
+/** The first ten digits, as Dray prints commits and blobs. */
 export function formatHash(hash: string): string {
   return hash.slice(0, 10);
 }

@@ -1,22 +1,25 @@
-/** What the jobs of peers take and give. */
+/** Requests and summaries of the peer jobs. */
 import type { PlaceRequest } from './trees.ts';
 
 export interface ServeRequest {
-  /** The folder that is offered. */
+  /** The folder to serve. */
   readonly folder: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port?: number;
   readonly isReadOnly?: boolean;
-  /** Take set-uid, set-gid and sticky bits from clients. */
+  /** Accept set-uid, set-gid and sticky bits from clients. */
   readonly specialModes?: boolean;
-  /** Holds the token; made, with one, when it is not there. Absent: a token that lasts for this run. */
+  /**
+   * The token file, which Dray creates with a new token when it is missing. Absent: a token for this run
+   * only.
+   */
   readonly tokenPath?: string;
-  /** `auto`: on, with a certificate of Dray's own. */
+  /** `auto`: encrypted, with Dray's own certificate. */
   readonly tls?: 'auto' | 'off' | { readonly certPath: string; readonly keyPath: string };
   readonly connectionsMax?: number;
-  /** Names that clients may ask by, beside this machine's own. */
+  /** Names that clients may use for this server, besides this machine's own. */
   readonly names?: readonly string[];
   readonly software: string;
 }
@@ -35,21 +38,21 @@ export interface LoginRequest {
 }
 
 export interface LoginSummary {
-  /** `dray://HOST:PORT`: where the token goes, and nowhere else. */
+  /** `dray://HOST:PORT`: the only address that gets the token. */
   readonly address: string;
 }
 
-/** What this user keeps of one peer; never the token itself. */
+/** What this user has saved for one peer; never the token itself. */
 export interface KnownPeer {
   /** `dray://HOST:PORT`, with `?tls=off` where the connection is not encrypted. */
   readonly address: string;
-  /** `environment`: this one is sent in place of one that is kept. */
+  /** `environment`: this token replaces a saved one. */
   readonly token?: 'kept' | 'environment';
-  /** Of the certificate that is trusted. */
+  /** The fingerprint of the trusted certificate. */
   readonly fingerprint?: string;
 }
 
-/** One file made like another, by its blocks: `dray delta`. */
+/** Updates one file to match another by sending only differing blocks: `dray delta`. */
 export interface DeltaRequest {
   readonly source: PlaceRequest;
   readonly destination: PlaceRequest;
@@ -57,12 +60,15 @@ export interface DeltaRequest {
   readonly blockBytes?: number;
   /** Default: `xxh3`. */
   readonly hash?: 'xxh3' | 'sha256';
-  /** `blocks`: at the same offsets; `content`: wherever they lie in the old file; `whole`: all of it travels. */
+  /**
+   * `blocks`: compares blocks at the same offsets; `content`: finds content at any offset of the old file;
+   * `whole`: sends everything.
+   */
   readonly mode?: 'blocks' | 'content' | 'whole';
-  /** Segments under way at once; default: 4. */
+  /** Segments in flight; default: 4. */
   readonly concurrency?: number;
   readonly isDryRun?: boolean;
-  /** Overwrite the file itself; a run that was broken off is mended by the same again. */
+  /** Overwrites the file itself. After an interruption, the same command repairs it. */
   readonly isInPlace?: boolean;
 }
 
@@ -71,31 +77,33 @@ export interface DeltaSummary {
   readonly source: string;
   readonly destination: string;
   readonly sizeBytes: number;
-  /** Content over the wire; of a dry run: that would go. */
+  /** Content bytes on the wire; in a dry run, the bytes that would be sent. */
   readonly sentBytes: number;
-  /** As they were at the destination, at the same place or another. */
+  /** Bytes that the destination already had, at the same offset or another. */
   readonly keptBytes: number;
   readonly zeroBytes: number;
 }
 
-/** `dray delta --benchmark`: on a copy of the source beside the destination, which is removed in the end. */
+/**
+ * `dray delta --benchmark`: works on a copy of the source beside the destination and removes it at the end.
+ */
 export interface DeltaBenchmarkRequest extends Omit<DeltaRequest, 'isDryRun'> {
-  /** From 0 to 100 percent changed, at equal steps; 2 at least. */
+  /** Number of steps from 0 to 100 percent changed; at least 2. */
   readonly rows: number;
 }
 
 export interface DeltaTiming {
-  /** Content. */
+  /** Content bytes on the wire. */
   readonly sentBytes: number;
   readonly elapsedMs: number;
 }
 
 export interface DeltaBenchmarkRow {
-  /** Of the blocks, 0 to 1. */
+  /** The share of blocks that changed, 0 to 1. */
   readonly changedShare: number;
   readonly changedBytes: number;
   readonly dray: DeltaTiming;
-  /** Where it is installed and both files are on this machine. */
+  /** Present when rsync is installed and both files are on this machine. */
   readonly rsync?: DeltaTiming;
 }
 

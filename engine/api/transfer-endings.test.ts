@@ -17,18 +17,18 @@ const RUNNING: Transfer = {
 const FAILED: Transfer = { ...RUNNING, state: 'failed', endedMs: 5 };
 const DONE: Transfer = { ...RUNNING, state: 'done', endedMs: 60_000 };
 
-describe('The end of a transfer', () => {
-  it('is told once, and again when it ran again', () => {
+describe('the end of a transfer', () => {
+  it('is reported once per run', () => {
     expect(findEndings([RUNNING], [DONE])).toEqual([{ title: 'Done: Push data', body: '1 file.' }]);
     expect(findEndings([DONE], [DONE])).toEqual([]);
     expect(findEndings([FAILED], [{ ...FAILED, endedMs: 9 }])).toHaveLength(1);
   });
 
-  it('is told when it came before the transfer was seen to run', () => {
+  it('is reported even if the transfer was never seen running', () => {
     expect(findEndings([], [FAILED])).toHaveLength(1);
   });
 
-  it('says why it failed, but for options of the command that a window does not have', () => {
+  it('gives the cause of a failure, without command-line options that a window does not have', () => {
     const bodyOf = (code: 'unreachable' | 'unknownPeer') => {
       const error = { code, message: 'Use --trust-peer.', retry: 'no', data: {} } as const;
       return findEndings([RUNNING], [{ ...FAILED, error }])[0]?.body;
@@ -37,7 +37,7 @@ describe('The end of a transfer', () => {
     expect(bodyOf('unknownPeer')).toBe('Dray shows what to do.');
   });
 
-  it('is not told of what had ended before, of what was short, and of what a person cancelled', () => {
+  it('is not reported for earlier, short or cancelled transfers', () => {
     expect(findEndings(undefined, [FAILED, DONE])).toEqual([]);
     expect(findEndings([RUNNING], [{ ...DONE, endedMs: 9_000 }])).toEqual([]);
     expect(findEndings([RUNNING], [{ ...FAILED, state: 'cancelled' }])).toEqual([]);

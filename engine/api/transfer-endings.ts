@@ -1,7 +1,7 @@
-/** What a person who looks elsewhere is told when transfers end. Pure. */
+/** The notifications for transfers that end while the user looks elsewhere. Pure. */
 import type { Transfer } from './host.ts';
 
-/** What ends sooner was watched, most likely. */
+/** The user probably watched a shorter transfer end. */
 const LONG_MS = 10_000;
 
 export interface Ending {
@@ -10,8 +10,9 @@ export interface Ending {
 }
 
 /**
- * Those of this list that have ended, well or badly, and had not in the list before; what a person cancelled is known.
- * @param before Undefined at first: what had ended by then was told when it did.
+ * The transfers that ended since the list before, successfully or not. Cancelled ones are left out: the user
+ * knows.
+ * @param before Undefined at first: earlier endings were reported when they happened.
  */
 export function findEndings(
   before: readonly Transfer[] | undefined,
@@ -31,13 +32,13 @@ export function findEndings(
   });
 }
 
-/** Another one when it ran again. */
+/** Differs for each run of a transfer. */
 function endingOf({ endedMs, id, state }: Transfer): string {
   return `${id} ${state} ${endedMs}`;
 }
 
 function bodyOf({ state, error, failed, filesDone }: Transfer): string {
-  // The message of `unknownPeer` names options of the command; the window has a button instead.
+  // The message of `unknownPeer` names command-line options; the window has a button instead.
   if (state === 'failed')
     return !error || error.code === 'unknownPeer' ? 'Dray shows what to do.' : error.message;
   const files = `${filesDone.toLocaleString('en')} ${filesDone === 1 ? 'file' : 'files'}`;

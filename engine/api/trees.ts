@@ -1,37 +1,43 @@
-/** What hosts ask of the engine for plain trees: copy, sync, check and the rest. Isomorphic and JSON-safe, like `jobs.ts`. */
+/**
+ * Requests and summaries of the jobs on plain trees: copy, sync, check and others. Isomorphic and JSON-safe,
+ * like `jobs.ts`.
+ */
 import type { ErrorCode } from './error.ts';
 import type { ConnectionFlags, RequestTotals } from './jobs.ts';
 
 /**
- * A place: a local path, a URL (`s3://...`, `file:///...`), `NAME:PREFIX` of a named remote, or `-` for standard input or output.
- * For S3, a place that ends in `/` or names a bucket is a folder; any other may be an object or a folder, and is looked up.
+ * A place: a local path, a URL (`s3://...`, `file:///...`), `NAME:PREFIX` of a named remote, or `-` for
+ * standard input or output. For S3, a place that ends in `/` or names a bucket is a folder. Any other may be
+ * an object or a folder, and Dray looks it up.
  */
 export interface PlaceRequest {
   readonly place: string;
-  /** Flags of this side alone (`--source-endpoint`, `--dest-profile` ...); they win over the command's. */
+  /** Flags for this side only (`--source-endpoint`, `--dest-profile` ...); they override the command's. */
   readonly connection?: ConnectionFlags;
 }
 
-/** One rule of a filter; the first one whose pattern matches decides. The syntax is in `model/tree-filter.ts`. */
+/**
+ * One rule of a filter; the first one whose pattern matches decides. The syntax is in `model/tree-filter.ts`.
+ */
 export interface FilterRule {
   readonly action: 'include' | 'exclude';
   readonly pattern: string;
 }
 
 export interface TreeFilterRequest {
-  /** The first that matches decides; what none matches is taken. An include must not end in `/`. */
+  /** The first matching rule decides; an unmatched item is included. An include must not end in `/`. */
   readonly rules?: readonly FilterRule[];
-  /** These paths and no others, relative to the source. No listing is needed then. */
+  /** Exactly these paths, relative to the source. They need no listing. */
   readonly filesFrom?: readonly string[];
   readonly minSizeBytes?: number;
   readonly maxSizeBytes?: number;
   /**
-   * Modified at or after, and at or before; ms since the epoch. An object's time is its `mtime` metadata,
-   * which takes a HEAD.
+   * Bounds of the modification time, inclusive, in ms since the epoch. An object's time is its `mtime`
+   * metadata, which needs a HEAD.
    */
   readonly newerThanMs?: number;
   readonly olderThanMs?: number;
-  /** Judge an object's age by the time of its upload, which the listing tells. */
+  /** Use the upload time from the listing as an object's age. */
   readonly serverTime?: boolean;
 }
 
@@ -43,21 +49,24 @@ export interface TreePairRequest {
   /** Default `sizeAndTime`. */
   readonly compare?: CompareMode;
   readonly filter?: TreeFilterRequest;
-  /** Do not trust what the index remembers of this pair. */
+  /** Ignore what the index remembers of this pair. */
   readonly noIndex?: boolean;
 }
 
 export interface CopyRequest extends TreePairRequest {
   readonly dryRun?: boolean;
-  /** Leave alone what is newer at the destination. */
+  /** Keep items that are newer at the destination. */
   readonly update?: boolean;
-  /** Do not look at the destination: send everything. */
+  /** Send everything without looking at the destination. */
   readonly noCheckDestination?: boolean;
-  /** Do not look afterwards whether the store has kept the objects. */
+  /** Skip the final check that the store kept the objects. */
   readonly noConfirm?: boolean;
-  /** Never change what is there: a file that differs is an error of that file. */
+  /** Never change an existing file: a file that differs is reported as failed. */
   readonly immutable?: boolean;
-  /** Where what would be overwritten or deleted goes first: a folder on the destination's own store or file system, outside of it. */
+  /**
+   * A folder that receives a copy of everything overwritten or deleted. It must lie outside the destination
+   * on the same store or file system.
+   */
   readonly backupDirectory?: PlaceRequest;
   /** User metadata for every object written. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -65,27 +74,36 @@ export interface CopyRequest extends TreePairRequest {
   /** For every object; default: guessed from the name, or for copies between stores the source's. */
   readonly contentType?: string;
   readonly partSizeBytes?: number;
-  /** Copy unchanged ranges of large objects inside the store; between machines, send only the blocks of a large file that differ. Default true. */
+  /**
+   * Copy unchanged ranges of large objects inside the store; between machines, send only the differing blocks
+   * of a large file. Default true.
+   */
   readonly delta?: boolean;
-  /** Keep symbolic links as `NAME.rclonelink` objects; without it they are left out with a warning. */
+  /** Keep symbolic links as `NAME.rclonelink` objects; otherwise they are skipped with a warning. */
   readonly links?: boolean;
-  /** Set-uid, set-gid and sticky bits travel with the other permissions, where those do. */
+  /** Copy set-uid, set-gid and sticky bits wherever permissions are copied. */
   readonly specialModes?: boolean;
 }
 
 export interface SyncRequest extends CopyRequest {
-  /** Stop before deleting more. Default: 50 percent of the destination's files, and 100 files in any case, but no repository of Dray. */
+  /**
+   * Stop before deleting more. Default: 50 percent of the destination's files or 100 files, whichever is
+   * more, and never a Dray repository.
+   */
   readonly maxDelete?: { readonly files: number } | { readonly percent: number };
 }
 
 export interface CheckTreesRequest extends TreePairRequest {
-  /** Read both sides whole instead of asking the stores for their checksums. */
+  /** Read both sides in full instead of asking the stores for checksums. */
   readonly download?: boolean;
-  /** Symbolic links of a local folder are files `NAME.rclonelink` whose content is their target, as a copy with `links` keeps them. */
+  /**
+   * Treat a local symbolic link as a file `NAME.rclonelink` that contains its target, as a copy with `links`
+   * stores it.
+   */
   readonly links?: boolean;
-  /** Only what the source has: extra files at the destination are no difference. */
+  /** Ignore files that exist only at the destination. */
   readonly oneWay?: boolean;
-  /** A local file for the full report, JSON; engine/jobs/trees/README.md has its form. */
+  /** A local file for the full JSON report; engine/jobs/trees/README.md describes its form. */
   readonly reportPath?: string;
 }
 
@@ -93,30 +111,30 @@ export interface TransferSummary {
   readonly result: 'copied' | 'upToDate' | 'wouldCopy';
   readonly source: string;
   readonly destination: string;
-  /** Files of the source that the filter let through. */
+  /** Files of the source that pass the filter. */
   readonly files: number;
   readonly bytes: number;
-  /** Files written at the destination (in a dry run: that would be), new and changed together. */
+  /** Files written at the destination, new and changed; in a dry run, the files that would be. */
   readonly copiedFiles: number;
   readonly copiedBytes: number;
-  /** Of these, copied inside the store: no bytes travelled. */
+  /** The part of these that the store copied itself, without a transfer. */
   readonly copiedInStore: number;
-  /** Only the modification time was set. */
+  /** Files with equal content that only got a new modification time. */
   readonly touchedFiles: number;
-  /** Folders whose own time or mode was set, and not for the sake of what was written in them. */
+  /** Folders that got a new time or mode themselves, not as a result of writing into them. */
   readonly touchedFolders: number;
   readonly deletedFiles: number;
   readonly unchangedFiles: number;
-  /** Left alone by a rule: newer at the destination, a link, an unsafe name that was told of. */
+  /** Skipped by a rule: newer at the destination, a link, or an unsafe name that was reported. */
   readonly skippedFiles: number;
   readonly failed: number;
-  /** Bytes over the wire that carried content, both ways. */
+  /** Content bytes on the wire, both ways. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
   readonly requests: RequestTotals;
-  /** In a dry run: the run itself would stop with this error. A warning says why. */
+  /** In a dry run: the error that would stop the run. A warning gives the reason. */
   readonly wouldStop?: ErrorCode;
-  /** In a dry run: what the run itself would take, beyond the requests that planning took. */
+  /** In a dry run: the requests of the run itself, beyond those of planning. */
   readonly forecast?: RequestTotals;
 }
 
@@ -128,7 +146,7 @@ export interface CheckTreesSummary {
   readonly differing: number;
   readonly onlyInSource: number;
   readonly onlyInDestination: number;
-  /** Could be compared by size alone: nothing on the store vouches for the content. */
+  /** Items compared by size alone: the store has no checksum of the content. */
   readonly uncertain: number;
   readonly failed: number;
   readonly readBytes: number;
@@ -136,7 +154,7 @@ export interface CheckTreesSummary {
 }
 
 export interface ListPlaceRequest extends PlaceRequest {
-  /** Tell the time of each object's content, not of its upload: a HEAD for each object. */
+  /** Report the time of each object's content instead of its upload, which needs a HEAD for each object. */
   readonly withTimes?: boolean;
   readonly recursive?: boolean;
   readonly filter?: TreeFilterRequest;
@@ -151,13 +169,13 @@ export interface ListPlaceSummary {
 }
 
 export interface RemovePlaceRequest extends PlaceRequest {
-  /** Needed to remove more than one object. */
+  /** Required to remove more than one object. */
   readonly recursive?: boolean;
   readonly dryRun?: boolean;
   readonly filter?: TreeFilterRequest;
 }
 export interface RemovePlaceSummary {
-  /** In a dry run: the run itself would stop with this error. A warning says why. */
+  /** In a dry run: the error that would stop the run. A warning gives the reason. */
   readonly wouldStop?: ErrorCode;
   readonly place: string;
   readonly removed: number;
@@ -167,7 +185,7 @@ export interface RemovePlaceSummary {
 }
 
 export interface ReadPlaceRequest extends PlaceRequest {
-  /** The first bytes alone, or those from an offset. */
+  /** Only the first bytes, or bytes from an offset. */
   readonly offsetBytes?: number;
   readonly lengthBytes?: number;
 }
@@ -177,7 +195,7 @@ export interface ReadPlaceSummary {
 }
 
 export interface UsageRequest extends PlaceRequest {
-  /** How many levels of folders are told of. Default 1. */
+  /** How many levels of folders to report. Default 1. */
   readonly depth?: number;
   readonly filter?: TreeFilterRequest;
 }
@@ -190,7 +208,7 @@ export interface UsageSummary {
 }
 
 export interface UploadsRequest extends PlaceRequest {
-  /** Remove them; `olderThanMs`: only those that began before this time. */
+  /** Remove the uploads; `olderThanMs`: only those that began before this time. */
   readonly abort?: boolean;
   readonly olderThanMs?: number;
 }

@@ -9,11 +9,11 @@ describe('trimming', () => {
     ['//a//b//', 'a//b//', '//a//b'],
     ['\\a\\/', 'a\\/', '\\a'],
     ['a', 'a', 'a'],
-  ])('%j loses slashes at one end alone', (text, start, end) => {
+  ])('%j loses slashes at one end only', (text, start, end) => {
     expect([trimStart(text, '/\\'), trimEnd(text, '/\\')]).toEqual([start, end]);
   });
 
-  it('looks a fixed number of times at each character', () => {
+  it('reads each character a fixed number of times', () => {
     const text = `${'/'.repeat(20_000)}a${'/'.repeat(20_000)}a`;
     expect(countScans(() => trimStart(trimEnd(text, '/'), '/'))).toBeLessThan(4 * text.length);
   });

@@ -1,13 +1,16 @@
-/** Linear, where `replace(/\/+$/, '')` takes a time that grows with the square of the text: a run of slashes is tried from each of them. */
+/**
+ * Linear, unlike `replace(/\/+$/, '')`, which is quadratic: it tries a run of slashes from each of its
+ * characters.
+ */
 
-/** Without those of the characters that stand at its beginning. */
+/** Removes the given characters from the beginning. */
 export function trimStart(text: string, characters: string): string {
   let start = 0;
   while (start < text.length && characters.includes(text[start]!)) start += 1;
   return text.slice(start);
 }
 
-/** Without those of the characters that stand at its end. */
+/** Removes the given characters from the end. */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Budget, type Permit } from './budget.ts';
 
-/** Lets every promise that can go on do so. */
+/** Runs every promise that can continue. */
 const settle = () => new Promise(setImmediate);
 
 describe('a budget', () => {
-  it('grants in order, and a large wish is not overtaken by small ones', async () => {
+  it('grants in order, so small requests do not overtake a large one', async () => {
     const budget = new Budget(10);
     const first = await budget.acquire(6);
     const order: string[] = [];
@@ -22,7 +22,7 @@ describe('a budget', () => {
     expect(order).toEqual(['large', 'small']);
   });
 
-  it('lets a giant pass alone', async () => {
+  it('grants a request above the limit when nothing else is out', async () => {
     const budget = new Budget(10);
     const small = await budget.acquire(1);
     let isGranted = false;
@@ -37,7 +37,7 @@ describe('a budget', () => {
     expect(budget.used).toBe(0);
   });
 
-  it('counts a release once, and an aborted wait not at all', async () => {
+  it('counts a release once and ignores an aborted wait', async () => {
     const budget = new Budget(2);
     const permit = await budget.acquire(2);
     const stop = new AbortController();
@@ -59,7 +59,7 @@ describe('a budget', () => {
     expect(budget.used).toBe(2);
   });
 
-  it('never lets out more than its limit, but for a giant alone, and ends empty', async () => {
+  it('never grants more than its limit, except to one oversized request, and ends empty', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 15 }), { maxLength: 40 }), async (wishes) => {
         const budget = new Budget(10);
@@ -79,7 +79,7 @@ describe('a budget', () => {
     );
   });
 
-  it('takes units at once only where nobody waits, and gives them back by number', async () => {
+  it('takes units synchronously only when nobody waits, and returns them by number', async () => {
     const budget = new Budget(2);
     expect(budget.takeNow(1)).toBe(true);
     expect(budget.takeNow(2)).toBe(false);

@@ -1,4 +1,7 @@
-/** A counting semaphore for anything measured in whole units: bytes in flight, requests, open files. Fair: first come, first served. */
+/**
+ * A counting semaphore for anything measured in whole units: bytes in flight, requests, open files. Fair:
+ * first come, first served.
+ */
 import { DrayError } from '../api/error.ts';
 
 export interface Permit {
@@ -33,13 +36,16 @@ export class Budget {
     return this.#limit;
   }
 
-  /** A lower limit takes effect as permits come back. */
+  /** A lower limit takes effect as permits are released. */
   setLimit(limit: number): void {
     this.#limit = Math.max(1, limit);
     this.#grantWaiting();
   }
 
-  /** Waits until `units` fit. More units than the whole limit wait until nothing else is out, so a giant still passes alone. */
+  /**
+   * Waits until `units` fit. A request above the whole limit waits until nothing else is out, then passes
+   * alone.
+   */
   async acquire(units: number, signal?: AbortSignal): Promise<Permit> {
     if (signal?.aborted) throw new DrayError('aborted', 'Stopped on request.');
     if (this.#waiters.length > 0 || !this.#fits(units)) await this.#wait(units, signal);
@@ -55,14 +61,17 @@ export class Budget {
     };
   }
 
-  /** As `acquire`, for who makes no promise of each of thousands: whether they fit at once. `giveBack` ends it. */
+  /**
+   * Takes the units if they fit now. Non-blocking, for hot loops that would otherwise allocate a promise per
+   * item; pair it with `giveBack`.
+   */
   takeNow(units: number): boolean {
     if (this.#waiters.length > 0 || !this.#fits(units)) return false;
     this.#used += units;
     return true;
   }
 
-  /** Of units that were taken, in place of their permit's `release`. */
+  /** Returns units of `takeNow`, or of a permit in place of its `release`. */
   giveBack(units: number): void {
     this.#used -= units;
     this.#grantWaiting();
@@ -93,7 +102,10 @@ export class Budget {
     });
   }
 
-  /** One listener for all that wait under a signal: a signal looks through its listeners whenever one is added or removed. */
+  /**
+   * One abort listener for all waiters of a signal: adding or removing a listener scans all listeners of the
+   * signal.
+   */
   #watch(signal: AbortSignal, onAbort: () => void): void {
     const watching = this.#watched.get(signal);
     if (watching) {

@@ -4,7 +4,7 @@ import { createByteArena, type Span } from './byte-arena.ts';
 
 const WHOLE: Span = { offset: 64, length: 1000 };
 
-/** A length to take, or which of the spans that are out to free. */
+/** A length to take, or the index of an outstanding span to free. */
 const steps = fc.array(
   fc.oneof(fc.record({ take: fc.integer({ min: 1, max: 400 }) }), fc.record({ free: fc.nat({ max: 50 }) })),
   { maxLength: 200 },
@@ -39,7 +39,7 @@ describe('a byte arena', () => {
     );
   });
 
-  it('gives the lowest addresses first, and again once they are free', () => {
+  it('gives the lowest free addresses first and reuses them', () => {
     const arena = createByteArena(WHOLE);
     const first = arena.take(100)!;
     expect(arena.take(100)).toEqual({ offset: 164, length: 100 });

@@ -1,6 +1,6 @@
 /**
- * Shares one range of addresses out to spans of any length. First fit: low addresses are used again and again, so that
- * only as much memory is ever touched as was out at once. A span next to a free one joins it when it is freed.
+ * Allocates spans of any length from one range of addresses. First fit: low addresses are reused, so the
+ * memory ever touched is about what was out at once. A freed span merges with the free spans next to it.
  */
 import assert from 'node:assert';
 
@@ -11,14 +11,14 @@ export interface Span {
 }
 
 export interface ByteArena {
-  /** A free span of `length` bytes, which is more than 0; undefined when none is that long now. */
+  /** A free span of `length` (above 0) bytes; undefined when no free span is long enough. */
   take(length: number): Span | undefined;
   /** Takes back a span that `take` gave. */
   free(span: Span): void;
 }
 
 export function createByteArena(whole: Span): ByteArena {
-  /** By offset; no two touch. */
+  /** Sorted by offset; no two are adjacent. */
   const holes: { offset: number; length: number }[] = [{ ...whole }];
 
   return {

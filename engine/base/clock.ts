@@ -1,8 +1,8 @@
-/** Time, randomness and timers come from here, so that tests own them. */
+/** Provides time, randomness and timers, so that tests control them. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
-  /** Milliseconds from an arbitrary start; never goes back. */
+  /** Milliseconds from an arbitrary start; never decreases. */
   monotonicMs(): number;
   /** Resolves after the pause, or rejects with `aborted` when the signal fires. */
   sleep(pauseMs: number, signal?: AbortSignal): Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * Counts how many characters a piece of work looks at, as far as it looks at them by the methods of strings and regular expressions. A parser of
- * outside text is linear when the count grows no faster than the text; a clock would tell less, and differently on each machine. A regular
- * expression that may look at one character more than once (`mayBacktrack`) counts as the square of its text.
+ * Counts the characters that string methods and regular expressions read during a piece of work. A parser of
+ * outside text is linear when the count grows no faster than the text. Unlike a clock, the count is the same
+ * on each machine. A regular expression that may backtrack (`mayBacktrack`) counts as the square of its text.
  */
 type Method = (this: string, ...parameters: unknown[]) => unknown;
 type Cost = (text: string, parameters: readonly unknown[], result: unknown) => number;
@@ -78,7 +78,10 @@ export function countScans(work: () => void): number {
   return count;
 }
 
-/** On the safe side: one unbounded repetition is linear if it begins at a fixed place, or if nothing has to follow it. */
+/**
+ * Conservative: one unbounded repetition counts as linear only if it begins at a fixed place or nothing has
+ * to follow it.
+ */
 export function mayBacktrack(source: string): boolean {
   const plain = source.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
   const repetitions = plain.match(/[*+]|\{\d*,\}/g)?.length ?? 0;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Set by the build, so that the published program reads no file to know its version. */
+/** Set by the build, so that the published program does not read a file for its version. */
 declare const DRAY_VERSION: string | undefined;
 
 export function readVersion(): string {

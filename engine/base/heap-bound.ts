@@ -1,19 +1,21 @@
-/** How much memory V8 lets objects take before it looks which of them are still used. */
+/** Bounds how far V8 lets its heap grow before it collects garbage. */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** Both halves of what is for new objects. Short runs end before it has grown so far. */
+/** Size of both halves of the young generation. Short runs end before it grows so far. */
 const ENOUGH_BYTES = 8 * 1024 * 1024;
-/** Of the calls of `check`, those that look at nothing: a short run has no need of Node's module for it. */
+/** The first calls of `check` do nothing, so that a short run does not load `node:v8`. */
 const UNCHECKED = 4;
-/** Of what was in use at the last look, by which the heap may grow until the next one. V8 of itself doubles it, and more. */
+/**
+ * How far the heap may grow beyond what was in use at the last check. V8's own default doubles it or more.
+ */
 const GROWING_PERCENT = 20;
 
 /**
- * For work on millions of names, whose items live long enough to survive a look or two: V8 would give new objects twice 32 MB and
- * more, as much again to what it moved out of there, and let all of it lie until it is twice as much. Call `check` every thousand names
- * or so (2 us): from 8 MB on the part for new objects grows no further, and the whole is looked at earlier. The peak of a comparison
- * of a million keys falls by a quarter for a tenth more CPU (`bench`: compare-1m), that of a first look at 500,000 files from 315-368 to
- * 219-257 MB, of a first push into a folder from 517 to 282. For the whole process, and for good.
+ * For work on millions of names, whose objects survive one or two collections: V8 would give the young
+ * generation 32 MB and more twice, and double the old generation before it collects. Call `check` about every
+ * thousand names (2 us). From 8 MB on, the young generation stops growing and full collections come earlier.
+ * This lowers the peak of a comparison of a million keys by a quarter for a tenth more CPU (`bench`:
+ * compare-1m). It applies to the whole process, permanently.
  */
 export function createHeapBound(): { check(): void } {
   let isBound = false;

@@ -1,4 +1,6 @@
-/** For tests of links that lead out: a folder that nothing may reach, and the folders that are held open. */
+/**
+ * For tests of links that lead outside: a folder that nothing may reach, and the number of folders held open.
+ */
 import {
   mkdtempSync,
   readdirSync,
@@ -15,7 +17,7 @@ import { expect } from 'vitest';
 
 export interface Outside extends Disposable {
   readonly folder: string;
-  /** The only file in it, old enough for a sweep of old temporaries. */
+  /** The only file in it, old enough for the sweep of old temporary files. */
   readonly secret: string;
   expectUntouched(): void;
 }
@@ -36,7 +38,7 @@ export function createOutside(): Outside {
   };
 }
 
-/** Descriptors of this process for folders and files below a root (Linux). */
+/** Open descriptors of this process for folders and files below a root (Linux). */
 export function countHeldBelow(root: string): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {

@@ -30,14 +30,14 @@ afterEach(() => {
 
 const ways = [
   { way: 'by descriptor', canHold: true, runs: CAN_HOLD_FOLDERS },
-  { way: 'by a look before each use', canHold: false, runs: process.platform !== 'win32' },
+  { way: 'by a check before each use', canHold: false, runs: process.platform !== 'win32' },
 ];
 
 describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
   beforeEach(() => {
     folders = createHeldFolders(root, canHold);
   });
-  /** The same by both calls. */
+  /** Runs the asynchronous and the synchronous call. */
   const held = async <T>(folder: string, use: (held: HeldFolder) => T): Promise<T> => {
     const results = [await folders.hold(folder), folders.holdSync(folder)].map((one) => {
       try {
@@ -50,7 +50,7 @@ describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
     return results[0]!;
   };
 
-  it.runIf(runs)('leads to its files, and so does the root and a part of it', async () => {
+  it.runIf(runs)('reaches its files, as do the root and a subfolder', async () => {
     expect(await held('a/b', ({ at }) => readFileSync(at('file'), 'utf8'))).toBe('content');
     expect(await held('', ({ at }) => readdirSync(at('')))).toEqual(['a']);
     folders = folders.below('a');
@@ -58,7 +58,7 @@ describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
     expect(await held('', ({ at }) => readdirSync(at('')))).toEqual(['b']);
   });
 
-  it.runIf(runs)('is refused when a part of its path is a link, before and after it was used', async () => {
+  it.runIf(runs)('is refused when a part of its path is a link, before and after its first use', async () => {
     await held('a/b', () => {});
     renameSync(join(root, 'a'), join(root, 'moved'));
     symlinkSync('moved', join(root, 'a'));
@@ -70,7 +70,7 @@ describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
     expect(await held('moved/b', ({ at }) => readFileSync(at('file'), 'utf8'))).toBe('content');
   });
 
-  it.runIf(runs)('is the one that lies there now, when another took its place', async () => {
+  it.runIf(runs)('is the folder that lies there now, after another replaced it', async () => {
     await held('a/b', () => {});
     renameSync(join(root, 'a'), join(root, 'old'));
     mkdirSync(join(root, 'a/b'), { recursive: true });
@@ -80,7 +80,7 @@ describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
     await expect(folders.hold('a/b')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it.runIf(runs)('is made with the folders above it, and the caller learns each new name', async () => {
+  it.runIf(runs)('is created with its parents, and the caller gets each folder with a new name', async () => {
     const made: string[] = [];
     const onMake = (folder: string) => made.push(folder);
     (await folders.hold('a/c/d', { onMake })).release();
@@ -103,7 +103,7 @@ describe.each(ways)('a folder reached $way', ({ canHold, runs }) => {
   });
 });
 
-it.runIf(CAN_HOLD_FOLDERS)('a held folder is the same folder after a link took its place', async () => {
+it.runIf(CAN_HOLD_FOLDERS)('a held folder stays the same after a link replaces it', async () => {
   folders = createHeldFolders(root);
   const held = await folders.hold('a/b');
   renameSync(join(root, 'a'), join(root, 'moved'));

@@ -1,16 +1,16 @@
 /**
- * Reaches files below a root where other processes may write at the same time.
+ * Opens files below a root to which other processes may write at the same time.
  *
  * Invariant on Linux: each folder is opened part by part from the root's descriptor, and no part may be a
- * link. Its files are then reached by that descriptor (`/proc/self/fd/N/name`; Node has no openat), so a link
- * that replaces a folder of the path later is not followed. The caller takes care of the last name:
+ * link. Its files are then opened through that descriptor (`/proc/self/fd/N/name`; Node has no openat), so a
+ * link that replaces a folder of the path later is not followed. The caller protects the last name:
  * O_NOFOLLOW to open it; rename, link, unlink and lstat do not follow it.
  *
  * Elsewhere Node cannot hold a folder, so each part is checked right before its use. Another process of the
  * machine can still swap a folder for a link between the check and the use.
  *
- * A few descriptors are kept for the next calls. One is used again only if the system says that it still
- * belongs to its path. None is kept for long: an open folder keeps its disk from being unmounted.
+ * A few descriptors are cached for the next calls. One is reused only if the system confirms that it still
+ * belongs to its path. None is cached for long: an open folder keeps its disk from being unmounted.
  */
 import {
   closeSync,
@@ -35,12 +35,12 @@ export interface HeldFolder {
   readonly fd: number | undefined;
   /** The path of this name in the folder, valid until `release`; '' is the folder itself. */
   at(name: string): string;
-  /** To be called once. */
+  /** Call exactly once. */
   release(): void;
 }
 
 export interface HoldOptions {
-  /** If given, missing folders are made. Gets each folder in which a new name was made. */
+  /** If given, missing folders are created. Gets each folder in which a new name was created. */
   readonly onMake?: (folder: string) => void;
 }
 
@@ -49,25 +49,26 @@ export interface HeldFolders {
   readonly path: string;
   /**
    * @param folder Relative to the root, `/` between parts; '' is the root.
-   * @throws DrayError `unsafePath` for a link on the way, `accessDenied` for another user's temporary folder; Node's errors, as ENOENT.
+   * @throws DrayError `unsafePath` for a link on the way, `accessDenied` for another user's temporary folder;
+   * Node's errors, as ENOENT.
    */
   hold(folder: string, options?: HoldOptions): Promise<HeldFolder>;
   holdSync(folder: string, options?: HoldOptions): HeldFolder;
   /** The same folders, relative to one of them. */
   below(folder: string): HeldFolders;
-  /** Closes what is kept and not in use. The next call opens it again. */
+  /** Closes cached descriptors that are not in use. The next call opens them again. */
   close(): void;
 }
 
 interface Entry {
   readonly fd: number;
   uses: number;
-  /** Closed by its last user. */
+  /** Its last user closes it. */
   isDropped: boolean;
 }
 
 type Step = { readonly call: 'open' | 'lstat' | 'mkdir'; readonly path: string };
-/** Asks its driver for one call of the file system after another. */
+/** Yields one file-system call at a time to its driver, which runs it synchronously or asynchronously. */
 type Steps<T> = Generator<
   Step,
   T,
@@ -75,20 +76,26 @@ type Steps<T> = Generator<
 >;
 
 const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
-/** Enough for a write: the root, the temporary folders and a few of the keys. Few descriptors are left where `ulimit -n` is low. */
+/**
+ * Enough for a write: the root, the temporary folders and a few key folders. A low `ulimit -n` leaves few
+ * descriptors.
+ */
 const KEPT_MAX = 8;
 const KEPT_IDLE_MS = 2_000;
-/** A folder may be removed as often as it is made. */
+/** Bounds the attempts to create a folder that others keep removing. */
 const MAKINGS_MAX = 20;
 
 export const CAN_HOLD_FOLDERS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
-/** What is open, whatever its name leads to by now. */
+/** Opens what the descriptor holds, wherever its name leads by now. */
 export function pathOfDescriptor(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
 
-/** What lies in a folder, '' for itself. The system's own root ends in a slash already. */
+/**
+ * The absolute path of a name in a folder; '' is the folder itself. The file system's root already ends in a
+ * slash.
+ */
 export function absoluteIn(folder: string, path: string): string {
   if (path === '') return folder;
   return folder.endsWith('/') || folder.endsWith(sep) ? folder + path : `${folder}/${path}`;
@@ -96,7 +103,7 @@ export function absoluteIn(folder: string, path: string): string {
 
 /**
  * @param root Absolute, with all links resolved.
- * @param canHold False to look before each use even where folders can be held. For tests.
+ * @param canHold False checks before each use even where folders can be held. For tests.
  */
 export function createHeldFolders(root: string, canHold = CAN_HOLD_FOLDERS): HeldFolders {
   return foldersFrom(canHold ? holdByDescriptor(root) : lookBeforeUse(root), root, '');
@@ -123,7 +130,7 @@ function foldersFrom(holder: Holder, root: string, base: string): HeldFolders {
 }
 
 function holdByDescriptor(root: string): Holder {
-  /** The one that was used last stands last. */
+  /** In order of use; the most recent is last. */
   const entries = new Map<string, Entry>();
   let timer: NodeJS.Timeout | undefined;
   let isUsed = false;
@@ -166,7 +173,7 @@ function holdByDescriptor(root: string): Holder {
     else if (entries.size > KEPT_MAX) dropIdle(KEPT_MAX);
   };
   const keep = (folder: string, fd: number): Entry => {
-    // Another call may have opened it meanwhile.
+    // Another call may have opened it in the meantime.
     const other = kept(folder);
     if (other) {
       closeSync(fd);
@@ -281,12 +288,12 @@ function* make(path: string, onMade: () => void): Steps<void> {
     yield { call: 'mkdir', path };
     onMade();
   } catch (error) {
-    // Made by another process just now: what it is decides.
+    // Another process may have created it just now; the caller then checks what it is.
     if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
-/** A link is ELOOP, or ENOTDIR for the sake of O_DIRECTORY, as a file is. */
+/** Opening a link fails with ELOOP, or with ENOTDIR because of O_DIRECTORY, as a file does. */
 function* orLink(
   error: unknown,
   { path, shown }: { readonly path: string; readonly shown: string },
@@ -303,12 +310,12 @@ function* orLink(
 function linkOnTheWay(path: string): DrayError {
   return new DrayError(
     'unsafePath',
-    `${path} is reached through a symbolic link, and Dray follows none there. Put a folder in the place of the link.`,
+    `${path} is reached through a symbolic link, which Dray does not follow. Replace the link by a folder.`,
     { data: { path, reason: 'link' } },
   );
 }
 
-/** Whether a folder could not be held because of a link. */
+/** Whether a folder could not be held because a link is in its path. */
 export function isLinkOnTheWay(error: unknown): boolean {
   return error instanceof DrayError && error.code === 'unsafePath' && error.data.reason === 'link';
 }

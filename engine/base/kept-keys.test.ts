@@ -4,8 +4,8 @@ import { isAccessKeys, keptKeysOf, withKeptKeys } from './kept-keys.ts';
 const LAB = { accessKeyId: 'AK', secretAccessKey: 'secret' };
 const TEMPORARY = { ...LAB, sessionToken: 'session' };
 
-describe('Kept keys', () => {
-  it('go through the environment by profile, the newer ones in the place of older ones', () => {
+describe('saved keys', () => {
+  it('pass through the environment by profile, and newer ones replace older ones', () => {
     const first = withKeptKeys({ HOME: '/h' }, { lab: LAB, other: LAB });
     expect(first.HOME).toBe('/h');
     expect(keptKeysOf(withKeptKeys(first, { lab: TEMPORARY }))).toEqual(
@@ -17,7 +17,7 @@ describe('Kept keys', () => {
     expect(keptKeysOf({})).toEqual(new Map());
   });
 
-  it('that make no sense are none', () => {
+  it('are ignored when they are invalid', () => {
     for (const text of ['', '{', 'null', '5', '[]', '{"lab":5}', '{"lab":{"accessKeyId":"AK"}}'])
       expect(keptKeysOf({ DRAY_KEPT_KEYS: text })).toEqual(new Map());
     for (const value of [null, 'x', { ...LAB, secretAccessKey: '' }, { ...LAB, sessionToken: 5 }])

@@ -1,6 +1,7 @@
 /**
- * Keys of stores that a person typed into the window, as the engine gets them: profiles by name in one variable of its environment, which
- * is a value in memory and no process's own. A remote names its profile, so that no URL and no file of the engine's holds a key.
+ * Store keys that the user typed into the window. The engine gets them as profiles in one variable of its
+ * environment, which exists only in memory. A remote names its profile, so no URL and no file of the engine
+ * holds a key.
  */
 import type { AccessKeys } from '../api/host.ts';
 
@@ -8,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const VARIABLE = 'DRAY_KEPT_KEYS';
 
-/** By the profile's name. What makes no sense is left out. */
+/** The keys by profile name. Invalid entries are left out. */
 export function keptKeysOf(environment: Environment): ReadonlyMap<string, AccessKeys> {
   const text = environment[VARIABLE];
   if (!text) return new Map();
@@ -20,7 +21,7 @@ export function keptKeysOf(environment: Environment): ReadonlyMap<string, Access
   }
 }
 
-/** The environment with these too; of the same name the newer ones. */
+/** The environment with these keys added; newer ones replace older ones of the same name. */
 export function withKeptKeys(
   environment: Environment,
   keys: Readonly<Record<string, AccessKeys>>,

@@ -16,7 +16,7 @@ function memoryOf(budget: Budget, largestBytes: number) {
 }
 
 describe('leased memory', () => {
-  it('gives at least what was asked for, within the budget, and takes it back once', async () => {
+  it('gives at least the requested size within the budget and takes it back once', async () => {
     const budget = new Budget(1024 * KIB);
     const memory = memoryOf(budget, 1024 * KIB);
     const lease = await memory.take(100 * KIB, signal);
@@ -29,7 +29,7 @@ describe('leased memory', () => {
     expect(budget.used).toBe(0);
   });
 
-  it('gives what is larger than the whole budget when nothing else is out', async () => {
+  it('gives a span larger than the budget when nothing else is out', async () => {
     const memory = memoryOf(new Budget(1), 512 * KIB);
     const lease = await memory.take(512 * KIB, signal);
     expect(lease.bytes.length).toBe(512 * KIB);
@@ -37,7 +37,7 @@ describe('leased memory', () => {
     await expect(memory.take(513 * KIB, signal)).rejects.toMatchObject({ code: 'unsupported' });
   });
 
-  it('waits while what is free lies in pieces that are too small', async () => {
+  it('waits while every free span is too small', async () => {
     const budget = new Budget(1024 * KIB);
     const memory = memoryOf(budget, 1024 * KIB);
     const leases = await Promise.all(Array.from({ length: 16 }, () => memory.take(64 * KIB, signal)));
@@ -58,7 +58,7 @@ describe('leased memory', () => {
     expect(budget.used).toBe(0);
   });
 
-  it('keeps no permit when it is stopped while it waits', async () => {
+  it('releases its permit when it is aborted while waiting', async () => {
     const budget = new Budget(256 * KIB);
     const memory = memoryOf(budget, 256 * KIB);
     budget.setLimit(4096 * KIB);

@@ -1,16 +1,16 @@
 /**
- * Shared memory that is used again and again, each span of it under a permit of a budget. Fresh memory costs a page fault for every
- * 4 KiB, and buffers that move between threads set off the garbage collector; threads see shared memory as it is.
+ * Reusable shared memory, each span under a permit of a budget. Fresh memory costs a page fault per 4 KiB,
+ * and moving buffers between threads triggers garbage collection; threads read shared memory in place.
  *
- * Shared memory cannot be taken away from those who still look at it. So who releases a span has to be done with it, the
- * network and other threads included.
+ * Shared memory cannot be revoked. Whoever releases a span must have finished with it, and so must the
+ * network and other threads.
  */
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from './abort.ts';
 import type { Budget, Permit } from './budget.ts';
 import { type ByteArena, createByteArena, type Span } from './byte-arena.ts';
 
-/** A span and its permit, from taking to giving back. */
+/** A span and its permit, from `take` to `release`. */
 export interface Lease {
   readonly span: Span;
   readonly bytes: Uint8Array;
@@ -19,25 +19,28 @@ export interface Lease {
 }
 
 export interface LeasedMemory<M extends SharedMemory = SharedMemory> {
-  /** For threads. Made when it is first needed. */
+  /** The memory itself, for threads. Created on first use. */
   readonly memory: () => M;
-  /** At least `bytes` bytes, of any content. Rejects with `aborted`, and with `unsupported` above the largest that was foreseen. */
+  /**
+   * At least `bytes` bytes with arbitrary content. Rejects with `aborted`, and with `unsupported` above
+   * `largestBytes`.
+   */
   take(bytes: number, signal: AbortSignal): Promise<Lease>;
 }
 
 export interface LeasedMemoryOptions<M extends SharedMemory> {
   readonly budget: Budget;
-  /** The most that `take` is asked for. It may be more than the budget's limit: a giant passes alone. */
+  /** The largest size that `take` accepts. It may exceed the budget's limit: such a request passes alone. */
   readonly largestBytes: number;
-  /** Makes the memory. What is never written to takes none of the machine's. */
+  /** Creates the memory. Pages that are never written use no RAM. */
   readonly open: (lengthBytes: number) => M;
-  /** The most that `open` can make. */
+  /** The most that `open` can create. */
   readonly lengthBytesMax?: number;
 }
 
 export interface SharedMemory {
   readonly buffer: SharedArrayBuffer;
-  /** Where in the buffer the length that was asked for begins. */
+  /** The offset in the buffer where the requested length begins. */
   readonly start: number;
 }
 
@@ -45,7 +48,7 @@ const SPAN_STEP_BYTES = 64 * 1024;
 
 export function createLeasedMemory<M extends SharedMemory>(options: LeasedMemoryOptions<M>): LeasedMemory<M> {
   const { budget } = options;
-  // Half as much again as may be out, for the holes between spans.
+  // Half as much again as the limit, for the gaps between spans.
   const wantedBytes = Math.max(wholeSteps(options.largestBytes), Math.ceil(1.5 * budget.limit));
   const length = Math.min(wholeSteps(wantedBytes), options.lengthBytesMax ?? Number.MAX_SAFE_INTEGER);
   let opened: { readonly memory: M; readonly arena: ByteArena } | undefined;
@@ -84,14 +87,14 @@ export function createLeasedMemory<M extends SharedMemory>(options: LeasedMemory
     async take(bytes, signal) {
       const steps = wholeSteps(bytes);
       if (steps > length)
-        throw new DrayError('unsupported', `${bytes} bytes are more than can be held at once.`);
+        throw new DrayError('unsupported', `${bytes} bytes exceed the largest allowed memory block.`);
       const permit = await budget.acquire(steps, signal);
       try {
         for (;;) {
           checkAborted(signal);
           const span = open().arena.take(steps);
           if (span !== undefined) return leaseOf(span, permit);
-          // Holes that are too small, though enough is free: spans that are out come back and join them.
+          // Enough is free, but in spans that are too small: released spans merge with them.
           await changeOrAbort(signal, (wake) => waiters.push(wake));
         }
       } catch (error) {

@@ -1,21 +1,19 @@
-/**
- * Identifies a process among all others, so that a file in its name can be removed once the process is dead.
- */
+/** Identifies a process among all others, so that files named after it can be removed once it is dead. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Facts that neither a clock change nor a sleep of the machine alters. */
+/** Facts that neither a clock change nor suspending the machine alters. */
 export interface ProcessLife {
-  /** The boot and the container within which process numbers are unique. */
+  /** The boot and the container within which process ids are unique. */
   readonly numbering: string;
   readonly startTicks: string;
 }
 
-/** The index of a field of `/proc/PID/stat`, counted after the name, which may hold spaces. */
+/** The index of a field of `/proc/PID/stat`, counted after the name, which may contain spaces. */
 const START_FIELD = 22 - 3;
 
-/** Undefined outside Linux, and where there is no such process. See proc(5). */
+/** Undefined outside Linux, and when no such process exists. See proc(5). */
 export function lifeOf(pid: number): ProcessLife | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -37,7 +35,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: the process lives and belongs to another user.
+    // EPERM: the process is alive and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -56,14 +54,14 @@ function ownMaker() {
   return own;
 }
 
-/** A part of file names: this process in this boot of this machine or container. */
+/** A tag for file names: this process in this boot of this machine or container. */
 export function makerTag(): string {
   return ownMaker().tag;
 }
 
 const MAKER_TAG = /^([0-9a-f]{8})-(\d{1,10})-(\d{1,20})$/;
 
-/** False also when nobody here can tell, as for a process of another machine. */
+/** False also when this machine cannot know, as for a process of another machine. */
 export function isMakerGone(tag: string): boolean {
   const parts = MAKER_TAG.exec(tag);
   if (!parts || parts[1] !== ownMaker().numbering || tag === makerTag()) return false;

@@ -1,9 +1,9 @@
-/** Bytes that were damaged on their way are not damaged twice: a read whose check fails is made once more before the store is accused. */
+/** Repeats a read whose check fails once: damage in transit does not repeat, damage in the store does. */
 import { DrayError } from '../api/error.ts';
 
 /**
  * @param read Undefined: there is no such object.
- * @param check Fails with `damaged` for bytes that are not the right ones.
+ * @param check Throws `damaged` for wrong bytes.
  */
 export async function readChecked<Found, Value>(
   read: () => Promise<Found | undefined>,

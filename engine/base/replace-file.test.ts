@@ -20,12 +20,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The name that this process gives, with the number of one that has ended, or runs. */
+/** The name of this process with another process id. */
 const nameOf = (start: string, pid: number) =>
   newOwnName(folder, start).replace(`-${process.pid}-`, `-${pid}-`);
 const ended = () => spawnSync(process.execPath, ['-e', '']).pid;
 
-it('replaces a file and removes what killed writers of it left, and nothing else', () => {
+it('replaces a file and removes only the temporary files of killed writers', () => {
   const path = join(folder, 'sub/config.json');
   mkdirSync(join(folder, 'sub'));
   const tag = makerTag().replace(`-${process.pid}-`, `-${ended()}-`);
@@ -38,21 +38,21 @@ it('replaces a file and removes what killed writers of it left, and nothing else
     `other.json.${tag}.1.tmp`,
   ];
   for (const name of [...others, `config.json.${tag}.1.tmp`]) writeFileSync(join(folder, 'sub', name), '');
-  // The parent runs, but it began at another time than this name says: its number was given anew.
+  // The parent runs, but this name gives another start time: the process id was reused.
   if (process.platform === 'linux') writeFileSync(join(folder, 'sub', `config.json.${running}.1.tmp`), '');
   replaceFile(path, 'one');
   expect(readFileSync(path, 'utf8')).toBe('one');
   expect(readdirSync(join(folder, 'sub')).sort()).toEqual(['config.json', ...others].sort());
 });
 
-it('removes what SQLite kept beside a file of a dead process', () => {
+it('removes the files that SQLite kept beside the file of a dead process', () => {
   const left = nameOf('unrelated-', ended()).replace('unrelated-', 'index-');
   for (const end of ['', '-wal', '-shm']) writeFileSync(left + end, '');
   newOwnName(folder, 'index-');
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('leaves nothing where it fails', () => {
+it('leaves no temporary file when it fails', () => {
   mkdirSync(join(folder, 'taken'));
   expect(() => replaceFile(join(folder, 'taken'), 'one')).toThrow();
   expect(readdirSync(folder)).toEqual(['taken']);

@@ -1,6 +1,6 @@
 /**
- * Replaces small files in one step, and names files that a process keeps for itself. The names of both hold
- * the process's tag, so that the next process removes what a killed one left.
+ * Replaces small files atomically, and names files that a process keeps for itself. Both kinds of names
+ * contain the process's tag, so that the next process removes the files of a killed one.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { isMakerGone, makerTag } from './process-life.ts';
 
 /**
- * Makes the folder too; if `mode` is given, for this user alone. Leaves nothing when it fails.
+ * Creates the folder if needed; with `mode`, for this user only. Leaves no temporary file when it fails.
  * @throws The system's error.
  */
 export function replaceFile(path: string, text: string, mode?: number): void {
@@ -16,7 +16,7 @@ export function replaceFile(path: string, text: string, mode?: number): void {
   mkdirSync(folder, { recursive: true, ...(mode === undefined ? {} : { mode: 0o700 }) });
   const temporary = newOwnName(folder, `${basename(path)}.`);
   try {
-    // `wx`: never write into a file that somebody else put there, with their own mode.
+    // `wx`: never write into a file that somebody else created with another mode.
     writeFileSync(temporary, text, { flag: 'wx', flush: true, ...(mode === undefined ? {} : { mode }) });
     renameSync(temporary, path);
   } catch (error) {
@@ -27,9 +27,7 @@ export function replaceFile(path: string, text: string, mode?: number): void {
 
 const swept = new Set<string>();
 
-/**
- * A path for this process alone. The first call removes the files of dead processes with the same `start`.
- */
+/** A path for this process only. The first call removes files of dead processes with the same `start`. */
 export function newOwnName(folder: string, start: string): string {
   const beginning = join(folder, start);
   if (!swept.has(beginning)) {
@@ -39,7 +37,7 @@ export function newOwnName(folder: string, start: string): string {
   return `${beginning}${makerTag()}.${randomUUID()}.tmp`;
 }
 
-/** Best effort: the next one tries again. */
+/** Best effort: the next process tries again. */
 function sweepLeft(folder: string, start: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -49,6 +47,6 @@ function sweepLeft(folder: string, start: string): void {
       if (rest.length === 2 && rest[1]!.startsWith('tmp') && isMakerGone(tag)) rmSync(join(folder, name));
     }
   } catch {
-    // It belongs to somebody else, or is gone by now.
+    // It belongs to another user, or is already gone.
   }
 }

@@ -5,7 +5,7 @@ import { createRetryBudget, type RetryPolicy, retrying } from './retry.ts';
 
 const down = () => new DrayError('unreachable', 'down', { retry: 'retry' });
 
-/** A policy on a clock that does not wait and remembers the pauses. */
+/** A policy on a clock that does not wait and records the pauses. */
 function policyWith(more: Partial<RetryPolicy> = {}) {
   const pauses: number[] = [];
   const clock: Clock = {
@@ -50,7 +50,7 @@ describe('a retried call', () => {
     expect(pauses).toHaveLength(3);
   });
 
-  it('is made once when the error advises no, or is not ours', async () => {
+  it('is made once when the error advises against a retry or is not a DrayError', async () => {
     const { policy, pauses } = policyWith();
     const final = new DrayError('accessDenied', 'no');
     await expect(retrying(policy, undefined, failing(final))).rejects.toBe(final);
@@ -58,7 +58,7 @@ describe('a retried call', () => {
     expect(pauses).toEqual([]);
   });
 
-  it('waits as long as the store asked, within reason', async () => {
+  it('waits as long as the store asks, up to a bound', async () => {
     const { policy, pauses } = policyWith();
     const busy = (retryAfterMs: number) =>
       new DrayError('slowDown', 'busy', { retry: 'backoff', data: { retryAfterMs } });
@@ -66,7 +66,7 @@ describe('a retried call', () => {
     expect(pauses).toEqual([7_000, 60_000, 187.5]);
   });
 
-  it('is not repeated once the shared budget is used up, and successes fill it again', async () => {
+  it('is not repeated while the shared budget is empty; successes refill it', async () => {
     const { policy } = policyWith({ budget: createRetryBudget(5) });
     await expect(retrying(policy, undefined, failing(down(), down()))).rejects.toMatchObject({
       code: 'unreachable',

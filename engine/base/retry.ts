@@ -1,9 +1,11 @@
 /**
- * Repeats a call that failed for a passing reason: exponential backoff with jitter, under a budget shared by many calls.
+ * Repeats a call that failed for a temporary reason: exponential backoff with jitter, under a budget that
+ * many calls share.
  *
- * Half of each pause is fixed and half is random ("equal jitter"; M. Brooker, AWS Architecture Blog, 2015). A transfer fails with the
- * first of its many calls that gives up, and with pauses that are random from 0 on, one of them always gives up soon.
- * A pause that the store asked for is kept. The error's own `retry` advice decides; what is not a DrayError, or advises `no`, is never repeated.
+ * Half of each pause is fixed and half is random ("equal jitter"; M. Brooker, AWS Architecture Blog, 2015). A
+ * transfer fails with the first of its many calls that gives up; with fully random pauses one of them soon
+ * would. A pause that the store asks for is kept. The error's own `retry` advice decides. Errors that are not
+ * a DrayError, or advise `no`, are never repeated.
  */
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from './abort.ts';
@@ -11,19 +13,21 @@ import type { Clock } from './clock.ts';
 
 export interface RetryPolicy {
   readonly clock: Clock;
-  /** Calls in all, the first one included; at least 1. */
+  /** All calls, including the first; at least 1. */
   readonly attemptsMax: number;
-  /** The first pause is uniform in [base / 2, base), the next in [base, 2 base), and so on up to `maxDelayMs`. */
+  /**
+   * The first pause is uniform in [base / 2, base), the next in [base, 2 base), and so on up to `maxDelayMs`.
+   */
   readonly baseDelayMs: number;
   readonly maxDelayMs: number;
   readonly budget: RetryBudget;
-  /** Told of each failure that is about to be repeated, which the caller will not see. Must not throw. */
+  /** Called with each failure that is about to be retried, which the caller never sees. Must not throw. */
   readonly onRetry?: (error: DrayError) => void;
 }
 
 /**
- * A token bucket, as in the AWS SDK's standard mode: each retry takes tokens, each success gives some back, so that a store
- * that is down sees a trickle of retries from all the calls together and not `attemptsMax` times the load.
+ * A token bucket, as in the AWS SDK's standard mode: each retry takes tokens and each success returns some. A
+ * store that is down gets a trickle of retries from all calls together, not `attemptsMax` times the load.
  */
 export interface RetryBudget {
   /** False when the bucket does not hold enough. */
@@ -31,16 +35,16 @@ export interface RetryBudget {
   give(tokens: number): void;
 }
 
-/** Enough for 64 calls in flight to make 7 retries each: an outage met by all of them at once must not use it up. */
+/** Enough for 7 retries by each of 64 calls in flight: one outage that they all meet must not empty it. */
 const CAPACITY = 2_240;
 /** From the AWS SDK reference guide, "Retry behavior", standard mode. */
 const RETRY_TOKENS = 5;
 const SUCCESS_TOKENS = 1;
 
-/** A store that asks for a longer pause than this is asked again all the same. */
+/** The longest pause that a store can ask for. */
 const ASKED_MS_MAX = 60_000;
 
-/** How much longer the pause is when the store asked for fewer requests. */
+/** Multiplies the pause when the store asks for fewer requests. */
 const BACKOFF_FACTOR = 4;
 
 export function createRetryBudget(capacity = CAPACITY): RetryBudget {
@@ -57,11 +61,12 @@ export function createRetryBudget(capacity = CAPACITY): RetryBudget {
   };
 }
 
-/** Failures so far of the call that is about to be made, oldest first. */
+/** The earlier failures of a call, oldest first. */
 export type Failures = readonly DrayError[];
 
 /**
- * @param run Makes the call once. It is told how its earlier attempts failed, to judge what they may have done all the same.
+ * @param run Makes the call once. It gets the failures of its earlier attempts, which may have had effects
+ * all the same.
  * @throws The last attempt's error, or `aborted`.
  */
 export async function retrying<T>(
@@ -93,7 +98,7 @@ function pauseMs(policy: RetryPolicy, failed: number, error: DrayError): number 
   return Math.max(ownMs, Math.min(askedForMs(error), ASKED_MS_MAX));
 }
 
-/** What the store itself asked for (Retry-After), in `data.retryAfterMs`. */
+/** The pause that the store asked for (Retry-After), from `data.retryAfterMs`. */
 function askedForMs(error: DrayError): number {
   const { retryAfterMs } = error.data;
   return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : 0;

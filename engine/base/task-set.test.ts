@@ -4,7 +4,7 @@ import { TaskSet } from './task-set.ts';
 const never = new AbortController().signal;
 
 describe('a set of tasks', () => {
-  it('waits for all, those that tasks start included', async () => {
+  it('waits for all tasks, including those that tasks start', async () => {
     const tasks = new TaskSet(never);
     const done: string[] = [];
     tasks.spawn(async () => {

@@ -1,4 +1,6 @@
-/** Work that runs beside the caller: the first failure stops the rest, and `settle` waits for all of it. */
+/**
+ * Work that runs concurrently: the first failure stops the other tasks, and `settle` waits for all of them.
+ */
 export class TaskSet {
   readonly #tasks = new Set<Promise<void>>();
   readonly #controller = new AbortController();
@@ -38,17 +40,23 @@ export class TaskSet {
     this.#controller.abort(error);
   }
 
-  /** Throws what a task has failed with, if one has. */
+  /** Throws the first failure, if there is one. */
   check(): void {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** Lets go of the outer signal, for sets that end long before it does. Nothing may be spawned any more. */
+  /**
+   * Removes the listener on the outer signal, for sets that end long before it. No task may be spawned
+   * afterwards.
+   */
   end(): void {
     this.#controller.abort();
   }
 
-  /** Waits for every task; throws the first failure. Also call it when giving up, so that nothing is left running. */
+  /**
+   * Waits for every task and throws the first failure. Also call it when giving up, so that nothing keeps
+   * running.
+   */
   async settle(): Promise<void> {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
     this.check();

@@ -52,7 +52,7 @@ describe('a command line that makes no sense', () => {
     [['copy', 'a', 'b', '--newer', 'yesterday'], /7d, 12h or 30m/],
     [['copy', 'a', 'b', '--filter-from', 'nowhere'], /nowhere cannot be read \(ENOENT\)/],
     [['copy', 'a', 'b', '--files-from', '-'], /standard input/],
-    [['ls', '.', '--include', '[a'], /pattern "\[a" makes no sense/],
+    [['ls', '.', '--include', '[a'], /pattern "\[a" is invalid/],
     [['sync', '-', 's3://bucket/a'], /"-" stands for one object/],
     [['copy', '-', '-'], /Only one side/],
     [['copy', '-', 's3://bucket/a/'], /does not name one/],

@@ -2,7 +2,7 @@
 
 /** Every way in which Dray can fail, with the exit code of the command that meets it. */
 const EXIT_CODES = {
-  /** A programmer's error or anything unforeseen. */
+  /** A programming error or anything unexpected. */
   internal: 1,
   /** The command line or a setting is invalid. */
   usage: 2,

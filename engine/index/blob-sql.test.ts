@@ -4,7 +4,7 @@ import { isBlob } from './blob-sql.ts';
 import { FILE_SQL } from './file-sql.ts';
 import { MIGRATIONS } from './migrations.ts';
 
-/** What SQLite is going to do, step by step. */
+/** SQLite's query plan, one line per step. */
 function planOf(sql: string): string {
   const database = new Database(':memory:');
   try {
@@ -18,7 +18,7 @@ function planOf(sql: string): string {
   }
 }
 
-describe('a blob is looked up by the start of its hash', () => {
+describe('a blob lookup uses the index on the start of the hash', () => {
   const statements = Object.entries(FILE_SQL).filter(([, sql]) => sql.includes('JOIN blob'));
 
   it('in the statements that join blobs', () => {

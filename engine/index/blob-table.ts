@@ -11,22 +11,23 @@ interface Row {
 
 const ASKED = { repository: 'asked.repository', hash: 'asked.hash' };
 
-/** A blob's place in a pack, in bytes from its start. */
+/** A blob's place in a pack; `offset` in bytes from the pack's start. */
 interface PackedRow {
   readonly hash: BlobHash;
   readonly offset: number;
 }
 
-/** An object that the store said it has stored. */
+/** An object that the store reported as stored. */
 export interface UnconfirmedRow {
   readonly key: string;
   readonly sizeBytes: number;
 }
 
 /**
- * Blobs known to be on one repository, and where. A row is written only after the store answered for the
- * object (or a commit named it), so a row is a checkpoint: what it names need not be sent again. Its key
- * stays unconfirmed until a look has found the object on the store. Before that no commit may name it.
+ * The blobs known to be on one repository, with their locations. A row is written only after the store
+ * answered for the object (or a commit named it), so a row is a checkpoint: its object need not be sent
+ * again. Its key stays unconfirmed until a later listing finds the object on the store; until then no commit
+ * may name it.
  */
 export class BlobTable {
   readonly #repository: number;
@@ -72,7 +73,7 @@ export class BlobTable {
       'SELECT key, size AS sizeBytes FROM unconfirmed WHERE repository = ? ORDER BY key LIMIT ?',
     );
     this.#confirm = database.prepare('DELETE FROM unconfirmed WHERE repository = ? AND key <= ?');
-    // Both read every row, but only a store that has lost something needs them.
+    // Both read every row, but they run only when a store has lost something.
     this.#removeObject = database.prepare(
       `DELETE FROM blob WHERE repository = @repository
        AND ((place = 1 AND hash = @hash) OR (place = 3 AND instr(chunks, @hash) > 0))`,
@@ -82,7 +83,7 @@ export class BlobTable {
     );
   }
 
-  /** Whether anything at all is known; lets a first push skip a look-up for each file. */
+  /** Whether no blob is known, so that a first push can skip a lookup for each file. */
   isEmpty(): boolean {
     return this.#any.get(this.#repository) === undefined;
   }
@@ -91,7 +92,7 @@ export class BlobTable {
     return this.#has.get(this.#repository, hash) !== undefined;
   }
 
-  /** Whether the blob has an object of its own, as a chunk needs one. */
+  /** Whether the blob is an object of its own, as chunks are. */
   hasObject(hash: BlobHash): boolean {
     return this.#hasObject.get(this.#repository, hash) !== undefined;
   }
@@ -126,19 +127,19 @@ export class BlobTable {
     }
   }
 
-  /** All blobs of one pack. */
+  /** Adds all blobs of one pack. */
   addPack(pack: PackHash, blobs: readonly PackedRow[]): void {
     const id = this.#packId(pack);
     for (const { hash, offset } of blobs) this.#insert.run(this.#repository, hash, 2, id, offset, null);
   }
 
-  /** The blob turned out to be missing on the repository. */
+  /** Removes a blob that is missing on the repository. */
   remove(hash: BlobHash): void {
     this.#remove.run(this.#repository, hash);
   }
 
   /**
-   * Notes an object that the store has answered for, as unconfirmed. Call it before the object's rows are
+   * Records an object that the store has accepted as unconfirmed. Call it before the object's rows are
    * written, or with them.
    */
   noteSent(key: string, sizeBytes: number): void {
@@ -154,7 +155,7 @@ export class BlobTable {
     this.#confirm.run(this.#repository, key);
   }
 
-  /** Forgets an object that is not on the repository, and each file that has it as a chunk. */
+  /** Forgets an object that is missing on the repository, and every file with it as a chunk. */
   removeObject(hash: BlobHash): void {
     this.#removeObject.run({ repository: this.#repository, hash });
   }
@@ -164,7 +165,7 @@ export class BlobTable {
   }
 
   #packId(hash: PackHash): number {
-    // Asked each time: a number kept here would outlive its row when that is rolled back or forgotten.
+    // Queried each time: a cached id would outlive its row when that is rolled back or forgotten.
     const known = this.#findPack.get(this.#repository, hash);
     return known ?? Number(this.#insertPack.run(this.#repository, hash).lastInsertRowid);
   }

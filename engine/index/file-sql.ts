@@ -1,7 +1,10 @@
-/** The statements of the `file` table. `migrations.ts` states the invariant of `same` that they keep. */
+/** The statements of the `file` table. They keep the invariant of `same` that `migrations.ts` states. */
 import { isBlob } from './blob-sql.ts';
 
-/** A row that is the same as its base holds the base in its working columns; this reads the base from the right ones. */
+/**
+ * A row that equals its base holds the base in its working columns; these expressions read the base from the
+ * right ones.
+ */
 const BASE_COLUMNS = `
   iif(f.same, f.kind, f.base_kind) AS base_kind,
   iif(f.same, f.size, f.base_size) AS base_size,
@@ -9,32 +12,35 @@ const BASE_COLUMNS = `
   iif(f.same, f.executable, f.base_executable) AS base_executable,
   iif(f.same, f.hash, f.base_hash) AS base_hash`;
 
-/** Read by number: see `ChangeRow` in file-table.ts. */
+/** Read as arrays, in this order: see `ChangeRow` in file-table.ts. */
 const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
   b.place, p.hash AS pack, b.offset, b.chunks`;
 
-/** The location of the working content, by the repository given first. */
+/** The location of the working content on the repository that is the first parameter. */
 const LOCATED_BY = (hash: string) => `
   LEFT JOIN blob b ON ${isBlob('b', { repository: '?', hash })}
   LEFT JOIN pack p ON p.id = b.pack`;
 
-/** What equals the base is on the repository given first, unless the second value (1) says that even that is in doubt. */
+/**
+ * Rows equal to the base count as stored on the repository (first parameter), unless the second parameter (1)
+ * puts even those in doubt.
+ */
 const PENDING_AMONG = `
   FROM file f LEFT JOIN blob b ON ${isBlob('b', { repository: '?', hash: 'f.hash' })}
   WHERE (f.same = 0 OR ?) AND f.kind = 1`;
 /** The row is unread, or its content is not known to be on the repository. */
 const IS_PENDING = '(f.hash IS NULL OR (b.hash IS NULL AND f.size > 0))';
 const PENDING = `${PENDING_AMONG} AND ${IS_PENDING}`;
-/** Differs from the base and lies on the remote already. */
+/** Differs from the base and is already on the remote. */
 const IS_PLACED = `(f.same = 0 AND NOT ${IS_PENDING} AND NOT (f.base_kind IS f.kind AND f.base_hash IS f.hash))`;
 
-/** The content just read is the base's. */
+/** The content just read equals the base's. */
 const READ_IS_BASE = 'base_kind IS 1 AND base_hash IS @hash AND base_executable IS @executable';
 
-/** Statements about all rows take them by pages: SQLite lists all rows that a statement is going to change, in memory. */
+/** Statements on all rows run page by page: SQLite keeps all rows that one statement changes in memory. */
 const IN_PAGE = 'path > ? AND path <= ?';
 
-/** Files above this size have their chunks asked for one by one. Others have some 60 chunks at most, of the usual size. */
+/** The chunks of larger files are queried separately. Smaller ones have about 60 chunks at most. */
 export const LARGE_FILE_BYTES = 2 ** 28;
 
 export const FILE_SQL = {
@@ -64,7 +70,7 @@ export const FILE_SQL = {
   dropIfNowhere: 'DELETE FROM file WHERE path = ? AND kind = 0 AND base_kind IS NULL AND same = 0',
   dropNowhere: `DELETE FROM file WHERE ${IN_PAGE} AND kind = 0 AND base_kind IS NULL AND same = 0`,
 
-  /** Becomes the same as the base again when content and mode agree. */
+  /** Marks the row as equal to the base again when content and mode agree. */
   settle: `
     UPDATE file SET same = 1, base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
     WHERE path = ? AND same = 0 AND base_kind = kind AND base_hash = hash AND base_executable = executable`,
@@ -78,12 +84,15 @@ export const FILE_SQL = {
       executable = @executable, mtime_ns = @mtime_ns, hash = @hash
     WHERE path = @path AND same = 0`,
 
-  /** The same for a path that the base does not have, as a first push has many. Changes nothing otherwise. */
+  /**
+   * A faster form for a path that the base does not have, of which a first push has many. Otherwise changes
+   * nothing.
+   */
   setNewRead: `
     UPDATE file SET size = ?, mtime_ms = ?, ctime_ms = ?, inode = ?, executable = ?, mtime_ns = ?, hash = ?
     WHERE path = ? AND same = 0 AND kind = 1 AND base_kind IS NULL`,
 
-  /** What was read and could not be stored counts as unread. */
+  /** Marks content that was read but could not be stored as unread. */
   forgetRead: `
     UPDATE file SET hash = NULL, mtime_ns = NULL, inode = -1
     WHERE same = 0 AND kind = 1 AND hash = ? RETURNING path`,
@@ -118,10 +127,10 @@ export const FILE_SQL = {
                     base_executable = NULL, base_hash = NULL
     WHERE ${IN_PAGE} AND (same = 1 OR base_kind IS NOT NULL)`,
 
-  /** The content of files larger than this counts as unread. */
+  /** Marks the content of larger files as unread. */
   forgetLarge: `UPDATE file SET hash = NULL, mtime_ns = NULL WHERE ${IN_PAGE} AND same = 0 AND kind = 1 AND size > ?`,
 
-  /** What the base has at the path stands for the working copy too, until the next scan looks: its stat fits no file. */
+  /** Uses the base entry as the working copy until the next scan: the recorded stat matches no file. */
   leaveAsBase: `
     UPDATE file SET
       same = 1, kind = base_kind, size = base_size, executable = base_executable, hash = base_hash, mtime_ns = base_mtime_ns,
@@ -136,7 +145,7 @@ export const FILE_SQL = {
                     base_kind = NULL, base_size = NULL, base_executable = NULL, base_hash = NULL
     WHERE ${IN_PAGE} AND same = 0 AND hash IS NOT NULL`,
 
-  /** Files that the base has with content and that are empty now. */
+  /** Files with content in the base that are empty now. */
   emptied: `
     SELECT count(*) FROM file
     WHERE same = 0 AND kind = 1 AND size = 0 AND base_kind = 1 AND base_size > 0`,
@@ -155,14 +164,17 @@ export const FILE_SQL = {
       coalesce(sum(${IS_PLACED}), 0) AS placedFiles, coalesce(sum(iif(${IS_PLACED}, f.size, 0)), 0) AS placedBytes
     ${PENDING_AMONG}`,
 
-  /** How many objects the pending reads may become: packed ones none, cut ones one for each average chunk. */
+  /**
+   * How many objects the pending reads can become: none for packed files, one per average chunk for chunked
+   * ones.
+   */
   pendingObjects: `SELECT coalesce(sum(CASE
       WHEN f.size < @packBelow OR f.size = 0 THEN 0
       WHEN f.size > @chunkAbove THEN f.size / @chunkAverage + 1
       ELSE 1 END), 0) AS objects
     ${PENDING.replace('?', '@repository').replace('?', '@isAll')}`,
 
-  /** Changes by kind, of what has been read; renames count as one added and one deleted. */
+  /** Read changes by kind; a rename counts as one addition and one deletion. */
   changeTotals: `
     SELECT
       coalesce(sum(base_kind IS NULL), 0) AS added,
@@ -174,13 +186,13 @@ export const FILE_SQL = {
 
   workingPaths: 'SELECT path FROM file WHERE kind > 0 AND path > ? ORDER BY path LIMIT ?',
 
-  /** Same kind and size as the base but another stat: only the content can tell. */
+  /** Same kind and size as the base but another stat: only the content can decide. */
   pageOfUndecided: `
     SELECT path, size AS sizeBytes FROM file
     WHERE same = 0 AND kind = 1 AND hash IS NULL AND base_kind = 1 AND base_size = size AND path > ?
     ORDER BY path LIMIT ?`,
 
-  /** Without the chunks of large files, of which a page of rows may hold more than there is memory. */
+  /** Without the chunks of large files, which could exceed memory within one page of rows. */
   pageOfChanges: `
     SELECT ${CHANGE_COLUMNS.replace('b.chunks', `iif(f.size > ${LARGE_FILE_BYTES}, NULL, b.chunks)`)} FROM file f ${LOCATED_BY('f.hash')}
     WHERE f.same = 0 AND f.path > ? ORDER BY f.path LIMIT ?`,

@@ -13,7 +13,7 @@ const PACK = 'd'.repeat(64) as PackHash;
 const PATHS = ['a', 'a-', 'b', 'b/c', 'z', '\u00e9', '\ue000', '\u{1f600}'];
 const FOLDERS = ['f/', 'b/e/'];
 
-/** The size goes with the content, as it does in life. */
+/** Each content has one size, as real content does. */
 const contents = ['one', 'three', 'a longer one'].map((text, at) => ({
   hash: createHash('sha256').update(text).digest('hex') as BlobHash,
   sizeBytes: text.length,
@@ -36,7 +36,7 @@ interface Row {
   base?: Side;
 }
 
-/** What the table must amount to. */
+/** The expected content of the table. */
 class Model {
   readonly rows = new Map<string, Row>();
 
@@ -49,7 +49,7 @@ class Model {
     return row;
   }
 
-  /** Rows without a side are gone. */
+  /** Removes rows that have neither side. */
   sweep(): void {
     for (const [path, row] of this.rows) if (!row.working && !row.base) this.rows.delete(path);
   }
@@ -116,7 +116,7 @@ const toStat = (side: Omit<Side, 'hash'>, [mtimeMs, ctimeMs, inode]: Working['st
   executable: side.executable,
 });
 
-/** A scan found the path: a file unread, a link with its target, an empty folder. */
+/** A scan found the path: an unread file, a link with its target, or an empty folder. */
 const setWorking = fc.record({ entry: anyEntry, stat: statNumbers }).map(
   ({ entry, stat }): Step =>
     (table, model) => {
@@ -134,7 +134,7 @@ const setAbsent = fc.oneof(filePath, folderPath).map(
     },
 );
 
-/** A file that the scan saw was read. It does not concern a path that the table does not have, or that equals the base. */
+/** A scanned file was read. Has no effect on a path that the table does not have or that equals the base. */
 const setRead = fc.record({ entry: fileEntry, stat: statNumbers, isRacy: fc.boolean() }).map(
   ({ entry, stat, isRacy }): Step =>
     (table, model) => {
@@ -188,7 +188,7 @@ const clearBase = fc.constant<Step>((table, model) => {
   for (const row of model.rows.values()) delete row.base;
 });
 
-/** What is unread stays a change: it was not part of the push. */
+/** An unread file stays a change: it was not part of the push. */
 const acceptChanges = fc.constant<Step>((table, model) => {
   table.acceptChanges();
   for (const row of model.rows.values()) {
@@ -228,7 +228,7 @@ function rememberAll(blobs: BlobTable): void {
 
 const comparable = ({ kind, sizeBytes, mtimeNs, executable, hash }: Side | IndexedSide) => ({
   kind,
-  // Sizes of links and folders are the file system's own affair.
+  // The sizes of links and folders depend on the file system.
   sizeBytes: kind === 'file' ? sizeBytes : 0,
   mtimeNs: kind === 'file' ? mtimeNs : 0n,
   executable,
@@ -287,7 +287,7 @@ function checkTotals(table: FileTable, model: Model): void {
   expect(table.changeTotals()).toEqual(totals);
 }
 
-/** `migrations.ts` states it. */
+/** The invariant of `migrations.ts`. */
 function checkInvariant(database: Database.Database): void {
   const broken = database
     .prepare(
@@ -303,7 +303,7 @@ function checkInvariant(database: Database.Database): void {
 }
 
 describe('the file table', () => {
-  it('holds what a plain map would, after any calls in any order', () => {
+  it('equals a plain map after any calls in any order', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const { database, table, blobs } = open();
@@ -358,7 +358,7 @@ describe('the file table', () => {
     });
   });
 
-  it('gives large files with all their chunks, in pages of so much content, in order and each once', () => {
+  it('returns large files with all their chunks, in pages bounded by content, in order and each once', () => {
     const { blobs, database, table } = open();
     const stat = { kind: 'file', mtimeMs: 1, ctimeMs: 1, inode: 1, executable: false } as const;
     const hashOf = (text: string) => createHash('sha256').update(text).digest('hex') as BlobHash;
@@ -386,7 +386,7 @@ describe('the file table', () => {
     expect([...table.changes(0)].flat().every(({ location }) => location === undefined)).toBe(true);
   });
 
-  it('forgets the base of more rows than one page holds, and the rows that stood for it alone', () => {
+  it('forgets the base of more rows than a page, and removes rows that held only the base', () => {
     const { database, table } = open();
     const stat = { sizeBytes: 1, mtimeMs: 1, ctimeMs: 1, inode: 1 };
     const paths = Array.from({ length: 9000 }, (_, at) => `l${String(at).padStart(5, '0')}`);

@@ -3,7 +3,7 @@ import type { BlobHash, BlobLocation, Entry } from '../model/entry.ts';
 import { toLocation } from './blob-table.ts';
 import { FILE_SQL, LARGE_FILE_BYTES } from './file-sql.ts';
 
-/** What `lstat` says of a working file, in Node's own numbers, so that comparing them is exact. */
+/** The `lstat` of a working file, in Node's own numbers, so that comparisons are exact. */
 export interface WorkingStat {
   readonly kind: Entry['kind'];
   readonly sizeBytes: number;
@@ -13,10 +13,16 @@ export interface WorkingStat {
   readonly executable: boolean;
 }
 
-/** A row as the scan compares it: path, flags (1: same as base, 2: content not read yet), kind code, size, mtime, ctime, inode. */
+/**
+ * A row for the scan: path, flags (1: equals the base, 2: content unread), kind code, size, mtime, ctime,
+ * inode.
+ */
 export type StatRow = readonly [string, number, number, number, number, number, number];
 
-/** One side of a change, as far as the index knows it. `hash` is a file's blob, a link's target; undefined: not read yet. */
+/**
+ * One side of a change, as far as the index knows it. `hash` is a file's blob or a link's target; undefined:
+ * unread.
+ */
 export interface IndexedSide {
   readonly kind: Entry['kind'];
   readonly sizeBytes: number;
@@ -31,18 +37,18 @@ export interface IndexedChange {
   readonly before: IndexedSide | undefined;
   /** The working copy's side. */
   readonly after: IndexedSide | undefined;
-  /** Where the working content lies on the repository that was asked about, when it is known to be there. */
+  /** The working content's location on the requested repository, when it is known to be there. */
   readonly location: BlobLocation | undefined;
 }
 
-/** Which files a push has to read. */
+/** Selects the files that a push has to read. */
 export interface PendingScope {
   readonly repository: number;
-  /** Files that equal the base count too: whether their content is still on the repository is being asked again. */
+  /** Include files that equal the base: the repository may have lost their content. */
   readonly isBaseInDoubt?: boolean;
 }
 
-/** What a push still has to read, and of what differs from the base, what the repository has already. */
+/** What a push still has to read, and which changes are already on the repository. */
 export interface PendingTotals {
   readonly files: number;
   readonly bytes: number;
@@ -55,7 +61,7 @@ export interface PendingRead {
 }
 
 /**
- * The columns of `CHANGE_COLUMNS`, by number, because objects with as many names take twice as long: path; kind, size,
+ * The columns of `CHANGE_COLUMNS`, read as an array because named rows take twice as long: path; kind, size,
  * mtime_ns, executable, hash; the same five of the base; place, pack, offset, chunks.
  */
 type ChangeRow = readonly [
@@ -80,24 +86,27 @@ const BASE_COLUMNS = 6;
 const PLACE = 11;
 const CHUNKS = 14;
 
-/** Changes by kind; a rename counts as one added and one deleted. */
+/** Changes by kind; a rename counts as one addition and one deletion. */
 export interface ChangeCounts {
   readonly added: number;
   readonly modified: number;
   readonly deleted: number;
   readonly mode: number;
-  /** Of what was added or modified. */
+  /** The size of added and modified files. */
   readonly bytes: number;
 }
 
 const KINDS = ['absent', 'file', 'link', 'folder'] as const;
 export const KIND_CODES = { file: 1, link: 2, folder: 3 } as const;
-/** An inode that no file has: the row's stat never matches, so the file is read again (the racy-timestamp rule). */
+/**
+ * An inode that no file has: the row's stat never matches, so the next scan reads the file again (the
+ * racy-timestamp rule).
+ */
 const NO_INODE = -1;
 const PAGE_ROWS = 4096;
-/** Content of one page of changes, which holds the chunks of all its files: some 240,000 of the usual size. */
+/** The most content in one page of changes, which holds the chunks of all its files: about 240,000. */
 const PAGE_CONTENT_BYTES = 2 ** 40;
-/** To SQLite any blob is greater than any text. */
+/** SQLite sorts any blob after any text. */
 const BEHIND_ALL_PATHS = Buffer.alloc(0);
 
 /** The working copy and the base commit, path by path, in byte order. */
@@ -126,7 +135,7 @@ export class FileTable {
     return this.#statements.pageOfStats.all(after, PAGE_ROWS) as StatRow[];
   }
 
-  /** The working copy has this path now, with content unread (or, for a link, its target; for a folder, ''). */
+  /** Records a path of the working copy with unread content; for a link its target, for a folder ''. */
   setWorking(path: string, stat: WorkingStat, hash: string | null): void {
     const { setWorking, settle } = this.#statements;
     const executable = stat.executable ? 1 : 0;
@@ -143,14 +152,14 @@ export class FileTable {
     if (hash !== null) settle.run(path);
   }
 
-  /** The working copy no longer has this path. */
+  /** Records that the working copy no longer has this path. */
   setAbsent(path: string): void {
     const { setAbsent, dropIfNowhere } = this.#statements;
     setAbsent.run(path);
     dropIfNowhere.run(path);
   }
 
-  /** The file was read: this is its content. A racy one will be read again by the next scan. */
+  /** Records the content of a file that was read. The next scan reads a racy one again. */
   setRead(
     path: string,
     read: WorkingStat & { readonly mtimeNs: bigint; readonly hash: BlobHash; readonly isRacy: boolean },
@@ -163,12 +172,14 @@ export class FileTable {
     if (changes === 0) setRead.run({ path, size, mtime_ms, ctime_ms, inode, executable, mtime_ns, hash });
   }
 
-  /** Changed files that were read with this content are unread again, and the next scan reads them. Returns their paths. */
+  /**
+   * Marks changed files with this content as unread, so that the next scan reads them. Returns their paths.
+   */
   forgetRead(hash: BlobHash): readonly string[] {
     return this.#statements.forgetRead.all(hash) as string[];
   }
 
-  /** This entry was just written to the working copy: working content and base are both it. */
+  /** Records an entry just written to the working copy as both working content and base. */
   setWritten(entry: Entry, stat: Omit<WorkingStat, 'kind' | 'executable'>): void {
     this.#statements.setWritten.run({
       path: entry.path,
@@ -183,7 +194,7 @@ export class FileTable {
     });
   }
 
-  /** The base commit holds this entry at the path, or nothing; the working side stays. */
+  /** Records the base commit's entry at the path, or that it has none; the working side stays. */
   setBase(path: string, entry: Entry | undefined): void {
     const { expandBase, dropBase, dropIfNowhere, setBase, settle } = this.#statements;
     if (!entry) {
@@ -204,7 +215,7 @@ export class FileTable {
     settle.run(path);
   }
 
-  /** No base at all; the working side stays. */
+  /** Removes the base; the working side stays. */
   clearBase(): void {
     const { clearBase, dropNowhere } = this.#statements;
     for (const page of this.#pages()) {
@@ -213,30 +224,33 @@ export class FileTable {
     }
   }
 
-  /** Files larger than this that differ from the base, or have none, are unread again. */
+  /** Marks larger files that differ from the base, or have none, as unread. */
   forgetLarge(sizeBytes: number): void {
     for (const page of this.#pages()) this.#statements.forgetLarge.run(...page, sizeBytes);
   }
 
-  /** The change at this path is none until the next scan finds it again. */
+  /** Drops the change at this path until the next scan finds it again. */
   leaveOut(path: string): void {
     this.#statements.leaveAsBase.run(path);
     this.#statements.leaveOutNew.run(path);
   }
 
-  /** Whether the working copy has a file or link at this path, or above it, and something below that. It never does, but for what was left out. */
+  /**
+   * Whether a file or link stands at this path or above it while other paths lie below that. Only paths that
+   * `leaveOut` handled can get so.
+   */
   isTornAt(path: string): boolean {
     const parts = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
     return parts.some((_, at) => {
       const place = parts.slice(0, at + 1).join('/');
       const kind = this.knownStat(place)?.[2];
       if (kind !== KIND_CODES.file && kind !== KIND_CODES.link) return false;
-      // '0' follows '/': between them lies all that begins with the place and a slash.
+      // '0' follows '/', so the range holds everything that begins with the place and a slash.
       return this.#statements.anyBetween.get(`${place}/`, `${place}0`) !== undefined;
     });
   }
 
-  /** After a push: every change whose content is on the repository is the base now. */
+  /** After a push: every change whose content is on the repository becomes the base. */
   acceptChanges(): void {
     const { acceptContent, acceptDeletions } = this.#statements;
     for (const page of this.#pages()) {
@@ -245,7 +259,7 @@ export class FileTable {
     }
   }
 
-  /** Bounds of all rows' paths, some thousand at a time: from after the first up to the second. */
+  /** Bounds of all rows' paths, some thousand at a time: after the first, up to and including the second. */
   *#pages(): Generator<readonly [string, string | Buffer]> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const end = this.#statements.endOfPage.get(after, PAGE_ROWS) as string | undefined;
@@ -254,7 +268,10 @@ export class FileTable {
     }
   }
 
-  /** Files whose content is unread, or (with `repository`) not known to be on that repository; in order, after `after`. */
+  /**
+   * Files whose content is unread, or (with `repository`) not known to be on that repository; in order, after
+   * `after`.
+   */
   pageOfPendingReads(after: string, scope: PendingScope): readonly PendingRead[] {
     const { repository, isBaseInDoubt } = scope;
     return this.#statements.pageOfPendingReads.all(
@@ -271,7 +288,7 @@ export class FileTable {
     return { files: files!, bytes: bytes!, placed: { files: placedFiles!, bytes: placedBytes! } };
   }
 
-  /** Upper bound of the objects that the pending reads may become, by the layout's limits in bytes. */
+  /** An upper bound of the objects that the pending reads can become, from the layout's limits in bytes. */
   pendingObjects(
     { repository, isBaseInDoubt }: PendingScope,
     limits: { readonly packBelow: number; readonly chunkAbove: number; readonly chunkAverage: number },
@@ -284,7 +301,10 @@ export class FileTable {
     return row.objects;
   }
 
-  /** Files that the base has with content and that are empty now, the first of them by name, and how many files the base has. */
+  /**
+   * Files with content in the base that are empty now: the first ones by name, their number, and the number
+   * of files in the base.
+   */
   emptied(namedMax: number): {
     readonly count: number;
     readonly first: readonly string[];
@@ -296,7 +316,7 @@ export class FileTable {
     return { count, first: emptiedFrom.all(namedMax) as string[], baseFiles: baseFiles.get() as number };
   }
 
-  /** What `changes` amounts to, without what is unread. */
+  /** Totals of `changes`, without unread files. */
   changeTotals(): ChangeCounts {
     return this.#statements.changeTotals.get() as ChangeCounts;
   }
@@ -312,12 +332,12 @@ export class FileTable {
     }
   }
 
-  /** Changed files whose content has to be read to tell whether they really differ from the base. */
+  /** Changed files whose content has to be read to decide whether they differ from the base. */
   pageOfUndecided(after: string): readonly PendingRead[] {
     return this.#statements.pageOfUndecided.all(after, PAGE_ROWS) as PendingRead[];
   }
 
-  /** Paths that differ from the base, in order; each with where its content lies on `repository` (0: not asked). */
+  /** Paths that differ from the base, in order, each with its location on `repository` (0: not looked up). */
   *changes(
     repository: number,
     options: { readonly below?: string } = {},
@@ -333,7 +353,7 @@ export class FileTable {
     }
   }
 
-  /** With the chunks of large files, a page of which ends early. */
+  /** Adds the chunks of large files, which end a page early. */
   *#inPages(rows: readonly ChangeRow[], repository: number): Generator<readonly IndexedChange[]> {
     let page: IndexedChange[] = [];
     let bytes = 0;
@@ -364,7 +384,10 @@ export class FileTable {
     return row && toChange(row);
   }
 
-  /** Base entries with `first <= path <= last`, whole; undefined when a location is not known on `repository`. */
+  /**
+   * Complete base entries with `first <= path <= last`; undefined when a location is not known on
+   * `repository`.
+   */
   baseEntries(first: string, last: string, repository: number): readonly Entry[] | undefined {
     const rows = this.#statements.pageOfEntries.all(repository, first, last) as ChangeRow[];
     const entries: Entry[] = [];
@@ -376,13 +399,15 @@ export class FileTable {
     return entries;
   }
 
-  /** The stat that the index last saw at the path; undefined when it knows of no file there. */
+  /** The last stat that the index saw at the path; undefined when it has no file there. */
   knownStat(path: string): StatRow | undefined {
     return this.#statements.statOf.get(path) as StatRow | undefined;
   }
 }
 
-/** A full entry out of a side and its location; undefined when the content is unread or its place unknown. */
+/**
+ * A full entry from a side and its location; undefined when the content is unread or its location unknown.
+ */
 export function toEntry(
   path: string,
   side: IndexedSide,

@@ -1,11 +1,11 @@
-/** SQLite's errors, translated at the one place that every statement comes from. */
+/** Translates SQLite's errors where statements are prepared. */
 import type Database from 'better-sqlite3';
 import { DrayError } from '../api/error.ts';
 
-/** A statement is small and may be called for each file, so only what can fail is wrapped. */
+/** Only the calls that can fail are wrapped: statements are small and may run for each file. */
 const METHODS = ['run', 'get', 'all'] as const;
 
-/** The error as ours; one that is not SQLite's as it is. */
+/** A SQLite error as a DrayError; any other error unchanged. */
 export function translateIndexError(error: unknown, path: string): unknown {
   if (error instanceof DrayError) return error;
   const code = sqliteCode(error);
@@ -14,7 +14,9 @@ export function translateIndexError(error: unknown, path: string): unknown {
   if (code === 'SQLITE_FULL')
     return new DrayError('diskFull', `The disk is full: ${path} was not written.`, options);
   if (isIndexDamage(error)) {
-    const message = `The index ${path} is damaged: ${why}. No data is lost. Run the command again: the index is rebuilt, and files are read again.`;
+    const message =
+      `The index ${path} is damaged: ${why}. No data is lost. Run the command again: ` +
+      'the index is rebuilt, and files are read again.';
     return new DrayError('damaged', message, options);
   }
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
@@ -26,13 +28,16 @@ export function translateIndexError(error: unknown, path: string): unknown {
   return error;
 }
 
-/** Whether the database file itself is at fault, so that a new one helps. */
+/** Whether the database file itself is damaged, so that a new one helps. */
 export function isIndexDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_ERROR';
 }
 
-/** Every statement prepared from here on passes its errors through `onError`, which throws what the caller shall see. */
+/**
+ * Passes the errors of all statements prepared later through `onError`, which throws the error for the
+ * caller.
+ */
 export function watchStatements(database: Database.Database, onError: (error: unknown) => never): void {
   const prepare = database.prepare.bind(database) as (source: string) => Database.Statement;
   const watched = (source: string): Database.Statement => {

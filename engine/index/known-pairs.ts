@@ -1,4 +1,4 @@
-/** Which state of an item on one side equals which on the other. */
+/** Remembers which state of an item on one side equals which state on the other. */
 import type Database from 'better-sqlite3';
 import { comparePaths } from '../model/entry.ts';
 
@@ -10,9 +10,9 @@ export interface KnownPair {
 }
 
 /**
- * The proof that the two are equal. `content`: their content was compared, or one was copied to the other,
- * and the destination has the time of the source. `time`: only size and modification time are equal.
- * `contentAlone`: as `content`, but the times were not compared.
+ * The proof that the two states are equal. `content`: their content was compared or copied, and the
+ * destination has the time of the source. `time`: only size and modification time are equal. `contentAlone`:
+ * as `content`, but the times were not compared.
  */
 export type PairProof = 'content' | 'time' | 'contentAlone';
 
@@ -24,9 +24,9 @@ const PROOFS = new Map<number, PairProof>(
 
 export interface KnownPairs {
   find(path: string): KnownPair | undefined;
-  /** Rows after the path, in byte order. `rowsMax`: 1,000, if not given. */
+  /** Rows after the path, in byte order. `rowsMax` defaults to 1,000. */
   page(after: string, rowsMax?: number): readonly KnownPair[];
-  /** In one transaction. For the same two tokens, earlier proof is kept and added to. */
+  /** One transaction. New proof for the same two tokens is added to earlier proof. */
   put(rows: readonly KnownPair[]): void;
   remove(paths: readonly string[]): void;
 }
@@ -35,7 +35,7 @@ export const PAIRS_IN_PAGE = 1_000;
 
 type PairRow = readonly [path: string, one: string, other: string, proven: number];
 
-/** @param isTurned The caller's pair of places is not in the order in which the file keeps it. */
+/** @param isTurned The caller's pair of places is in the reverse order of the file's. */
 export function createKnownPairs(
   database: Database.Database,
   transaction: <T>(work: () => T) => T,
@@ -85,7 +85,7 @@ export function createKnownPairs(
 }
 
 export interface PairReader {
-  /** Quick where paths ascend from call to call, in byte order; a walk may begin anew. */
+  /** Fast when paths ascend from call to call, in byte order; a walk may restart. */
   known(path: string): KnownPair | undefined;
 }
 
@@ -93,14 +93,14 @@ const PAGE_ROWS_MIN = 16;
 const PAGE_ROWS_FIRST = 64;
 
 /**
- * Reads along with a walk in order: by pages, not by a query for each path. A walk that leaps, as that of a few files beside a million
- * known ones, gets short pages; one that uses what it is given, long ones.
+ * Looks up pairs along an ordered walk by pages instead of one query per path. A sparse walk, such as a few
+ * files beside a million known ones, gets short pages; a dense one gets long pages.
  */
 export function createPairReader(pairs: Pick<KnownPairs, 'find' | 'page'>): PairReader {
   let rows: readonly KnownPair[] = [];
   let at = 0;
   let rowsMax = PAGE_ROWS_FIRST;
-  /** Paths asked for since the page was read. */
+  /** Paths looked up since the page was read. */
   let asked = 0;
   /** The page was the last one. */
   let isOver = false;
@@ -122,7 +122,7 @@ export function createPairReader(pairs: Pick<KnownPairs, 'find' | 'page'>): Pair
       }
       position = path;
       asked += 1;
-      // SQLite's BINARY collation is the same order: that of the UTF-8 bytes.
+      // SQLite's BINARY collation is the same order as `comparePaths`.
       while (at < rows.length && comparePaths(rows[at]!.path, path) < 0) at += 1;
       if (at >= rows.length) return isOver ? undefined : readPage(path);
       const row = rows[at]!;

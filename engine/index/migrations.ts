@@ -1,10 +1,10 @@
 /**
- * The index's schema, as numbered steps. A step that has been released is never edited: a change is a new step.
- * The database's `user_version` is the number of steps it has seen.
+ * The index's schema as numbered steps. A released step is never edited; a change is a new step. The
+ * database's `user_version` is the number of steps applied.
  *
- * Invariant of `file`: a row with `same = 1` stands for a working file that equals the base commit's entry, and its
- * `base_*` columns are null but for `base_mtime_ns`; a row with `same = 0` carries the base entry (if there is one)
- * in `base_*`. So an unchanged dataset is stored once, and accepting a push is one UPDATE.
+ * Invariant of `file`: a row with `same = 1` is a working file that equals the base commit's entry, and its
+ * `base_*` columns are null except `base_mtime_ns`. A row with `same = 0` holds the base entry (if there is
+ * one) in `base_*`. So an unchanged dataset is stored once, and accepting a push is one UPDATE.
  */
 export const MIGRATIONS: readonly string[] = [
   `

@@ -1,30 +1,30 @@
 /**
- * Remembers the modification time that an object keeps in its metadata, as an earlier run read it. A copy of
- * an object onto itself changes this time and may keep the etag. So a row counts only while the listing shows
- * the same time of upload as well.
+ * Remembers the modification time in an object's metadata from an earlier read. Copying an object onto itself
+ * changes this time but may keep the etag, so a row is valid only while the listing also shows the same
+ * upload time.
  */
 import type Database from 'better-sqlite3';
 
-/** The state of an object, as a listing shows it. */
+/** The state of an object in a listing. */
 export interface ObjectState {
   readonly path: string;
   readonly token: string;
-  /** When it was stored, in ms. */
+  /** The upload time, in ms. */
   readonly modifiedMs: number;
 }
 
 export interface ObjectTime extends ObjectState {
-  /** Undefined: the object keeps none. */
+  /** Undefined: the object has no time of its own. */
   readonly mtimeNs: bigint | undefined;
 }
 
-/** The source or the destination of the caller. */
+/** The caller's source or destination. */
 export type PairSide = 'source' | 'destination';
 
 export interface ObjectTimes {
-  /** Undefined when it is not known. */
+  /** Undefined when no valid row exists. */
   objectTime(side: PairSide, state: ObjectState): { readonly mtimeNs: bigint | undefined } | undefined;
-  /** In one transaction. */
+  /** One transaction. */
   putObjectTimes(side: PairSide, times: readonly ObjectTime[]): void;
 }
 
@@ -34,7 +34,7 @@ interface TimeRow {
   readonly mtime_ns: string | null;
 }
 
-/** @param isTurned The caller's pair of places is not in the order in which the file keeps it. */
+/** @param isTurned The caller's pair of places is in the reverse order of the file's. */
 export function createObjectTimes(
   database: Database.Database,
   transaction: <T>(work: () => T) => T,

@@ -1,4 +1,7 @@
-/** Opens a SQLite file of a known schema: made when absent, brought up to date, set aside and begun anew when it is damaged. */
+/**
+ * Opens a SQLite file of a known schema: creates a missing one, migrates an old one, and sets a damaged one
+ * aside for a new one.
+ */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DrayError } from '../api/error.ts';
@@ -6,25 +9,28 @@ import { isIndexDamage, translateIndexError, watchStatements } from './index-err
 
 export interface DatabaseOptions {
   readonly path: string;
-  /** Numbered steps; `user_version` is how many the file has seen. */
+  /** Numbered steps; `user_version` is the number of steps applied. */
   readonly migrations: readonly string[];
-  /** Touches the root pages of every table, so that damage shows itself here and not half-way through a job. */
+  /** Reads the root pages of every table, so that damage is found now and not in the middle of a job. */
   readonly probe: string;
   readonly cacheKib: number;
 }
 
 export interface OpenedDatabase {
-  /** Its statements fail with our own errors. */
+  /** Its statements throw DrayErrors. */
   readonly database: Database.Database;
-  /** It holds nothing yet. */
+  /** It is empty. */
   readonly isNew: boolean;
-  /** Why it was begun anew although there was one. */
+  /** Why an existing file was replaced. */
   readonly rebuiltBecause?: string;
-  /** All or nothing. A power cut may undo the last ones. */
+  /** Atomic. A power failure may undo the last transactions. */
   transaction<T>(work: () => T): T;
-  /** What is written meanwhile, and all before it, outlives a power cut once this returns. Not within a transaction. */
+  /**
+   * All writes up to and including these survive a power failure once this returns. Cannot be used within a
+   * transaction.
+   */
   durably(work: () => void): void;
-  /** A file that turned out to be damaged is set aside as `...damaged`, so that the next opening begins anew. */
+  /** If damage was found, sets the file aside as `...damaged`, so that the next opening starts a new one. */
   close(): void;
 }
 
@@ -49,7 +55,7 @@ function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): Opene
     database.pragma('synchronous = NORMAL');
     database.pragma(`cache_size = -${cacheKib}`);
     isNew = migrate(database, path, migrations) === 0;
-    // After it: a step may sort millions of rows, which SQLite then does in a file.
+    // After the migrations: a step may sort millions of rows, for which SQLite then uses a file.
     database.pragma('temp_store = MEMORY');
     database.prepare(probe).get();
   } catch (error) {
@@ -89,8 +95,8 @@ function openOnce({ cacheKib, migrations, path, probe }: DatabaseOptions): Opene
 }
 
 /**
- * Returns the version that it found, 0 for an empty file. It is read inside the write transaction: another process may be
- * migrating the same file.
+ * Returns the version that it found, 0 for an empty file. It reads the version inside the write transaction,
+ * since another process may be migrating the same file.
  */
 function migrate(database: Database.Database, path: string, migrations: readonly string[]): number {
   const version = () => Number(database.pragma('user_version', { simple: true }));
@@ -100,7 +106,8 @@ function migrate(database: Database.Database, path: string, migrations: readonly
     if (seen > migrations.length) {
       throw new DrayError(
         'formatTooNew',
-        `The index ${path} has schema ${seen}, and this Dray knows ${migrations.length}. Use a newer Dray, or delete the file: it is rebuilt.`,
+        `The index ${path} has schema ${seen}, and this Dray supports ${migrations.length}. ` +
+          'Use a newer Dray, or delete the file: it is rebuilt.',
       );
     }
     for (const step of migrations.slice(seen)) database.exec(step);

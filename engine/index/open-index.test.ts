@@ -46,7 +46,7 @@ function versionOf(file: string): unknown {
   }
 }
 
-/** A database with enough rows to have many pages, all of them in the one file. */
+/** A database with enough rows for many pages, all in one file. */
 function fill(rows = 5000): void {
   withIndex((index) =>
     index.transaction(() => {
@@ -68,7 +68,7 @@ describe('the schema', () => {
     again.index.close();
   });
 
-  it.each(MIGRATIONS.map((_, at) => at))('is brought up from version %i', (version) => {
+  it.each(MIGRATIONS.map((_, at) => at))('is migrated from version %i', (version) => {
     const database = new Database(path);
     for (const step of MIGRATIONS.slice(0, version)) database.exec(step);
     database.pragma(`user_version = ${version}`);
@@ -77,7 +77,7 @@ describe('the schema', () => {
     expect(versionOf(path)).toBe(MIGRATIONS.length);
   });
 
-  it('keeps the blobs that an index of version 1 knew, each one once', () => {
+  it('keeps each blob of a version 1 index once', () => {
     const database = new Database(path);
     database.exec(MIGRATIONS[0]!);
     database.pragma('user_version = 1');
@@ -95,7 +95,7 @@ describe('the schema', () => {
     });
   });
 
-  it('of a newer Dray is refused and left as it is', () => {
+  it('of a newer Dray is refused and not changed', () => {
     withIndex((index) => {
       index.settings.base = 'x';
     });
@@ -122,7 +122,7 @@ describe('a damaged index', () => {
         database.close();
       },
     ],
-  ])('that %s is set aside and begun anew', (_, spoil) => {
+  ])('that %s is set aside and replaced', (_, spoil) => {
     fill();
     spoil();
     const { index, isNew, rebuiltBecause } = openIndex(path);
@@ -134,11 +134,11 @@ describe('a damaged index', () => {
     expect(openIndex(path)).toMatchObject({ isNew: false });
   });
 
-  it('that shows itself half-way fails with its path, and is begun anew by the next', () => {
+  it('found during a job fails with its path, and the next opening replaces the file', () => {
     fill();
     const { index } = openIndex(path);
     try {
-      // Behind the back of the open database, as a failing disk would: pages that it has not read yet.
+      // Write outside the open database, as a failing disk would, to pages that it has not read yet.
       const bytes = Buffer.alloc(64 * 1024, 0xff);
       const other = new Database(path);
       const pages = Number(other.pragma('page_count', { simple: true }));
@@ -169,7 +169,7 @@ describe('a damaged index', () => {
 });
 
 describe('a transaction', () => {
-  it('is undone as a whole when its work fails, and the error comes through as it is', () => {
+  it('is rolled back when its work fails, and the error is passed on unchanged', () => {
     withIndex((index) => {
       const failure = new Error('the work');
       const work = () => {
@@ -182,7 +182,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('that was undone leaves no trace in what is added later', () => {
+  it('that was rolled back leaves no trace in later additions', () => {
     withIndex((index) => {
       const { repository } = index.repositories.bind('id', 0);
       const blobs = index.blobsOf(repository.id);
@@ -199,8 +199,8 @@ describe('a transaction', () => {
   });
 });
 
-describe('what is known of a repository', () => {
-  it('is told back as it was added: objects, packs and chunks', () => {
+describe('the knowledge of a repository', () => {
+  it('returns objects, packs and chunks as they were added', () => {
     withIndex((index) => {
       const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
       expect(blobs.isEmpty()).toBe(true);
@@ -239,7 +239,7 @@ describe('what is known of a repository', () => {
     });
   });
 
-  it('tells hashes apart that begin alike', () => {
+  it('distinguishes hashes with the same start', () => {
     withIndex((index) => {
       const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
       const [one, two, three] = ['1', '2', '3'].map((end) => `${'a'.repeat(63)}${end}` as BlobHash);
@@ -255,7 +255,7 @@ describe('what is known of a repository', () => {
     });
   });
 
-  it('belongs to that repository alone, and goes when its epoch changes', () => {
+  it('belongs to that repository only, and is dropped when its epoch changes', () => {
     withIndex((index) => {
       const one = index.repositories.bind('one', 0).repository;
       const two = index.repositories.bind('two', 3).repository;
@@ -280,7 +280,7 @@ describe('what is known of a repository', () => {
         low: 5,
         high: 20,
       });
-      // The table that was open meanwhile goes on with what is there now.
+      // A table that was already open continues with the current rows.
       index.blobsOf(one.id).add(blob('2'), { in: 'pack', pack: pack('e'), offset: 1 });
       expect(index.blobsOf(one.id).locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 1 });
       expect(index.repositories.bind('one', 1).dropped).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * The index: what this workspace knows without asking anyone. SQLite in WAL mode, one writer (the workspace lock sees
- * to that). It is a cache: losing it costs time, never data.
+ * The index: the workspace's cache of what it knows about its files and remotes. SQLite in WAL mode with one
+ * writer, which the workspace lock ensures. Losing it costs time, never data.
  */
 import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -19,24 +19,27 @@ export interface Index {
   readonly repositories: RepositoryTable;
   /** The blobs known to be on one repository. */
   blobsOf(repository: number): BlobTable;
-  /** All or nothing. A power cut may undo the last ones. */
+  /** Atomic. A power failure may undo the last transactions. */
   transaction<T>(work: () => T): T;
-  /** What is written meanwhile, and all before it, outlives a power cut once this returns. Not within a transaction. */
+  /**
+   * All writes up to and including these survive a power failure once this returns. Cannot be used within a
+   * transaction.
+   */
   durably(work: () => void): void;
   close(): void;
 }
 
 export interface OpenedIndex {
   readonly index: Index;
-  /** It holds nothing yet. */
+  /** It is empty. */
   readonly isNew: boolean;
-  /** Why the index was begun anew although there was one. */
+  /** Why an existing index was replaced. */
   readonly rebuiltBecause?: string;
 }
 
 /**
- * @param path The database file; made when absent. A damaged or foreign one is set aside as `...damaged` and begun anew.
- * Damage that shows itself later fails the job with `damaged`, and the next opening begins anew.
+ * @param path The database file; created when absent. A damaged or foreign one is set aside as `...damaged`
+ * and replaced. Damage found later fails the job with `damaged`, and the next opening replaces the file.
  */
 export function openIndex(path: string): OpenedIndex {
   const { close, database, durably, isNew, rebuiltBecause, transaction } = openDatabase({
@@ -65,10 +68,7 @@ export function openIndex(path: string): OpenedIndex {
   return { index, isNew, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
 }
 
-/**
- * Copies the index of a folder that cannot be written, where nobody changes it meanwhile. A missing index
- * stays missing.
- */
+/** Copies the index of a read-only folder, which nobody changes meanwhile. A missing index stays missing. */
 export function copyFrozenIndex(path: string, copyPath: string): void {
   for (const suffix of ['', '-wal']) {
     if (!existsSync(path + suffix)) continue;
@@ -82,7 +82,7 @@ export function copyFrozenIndex(path: string, copyPath: string): void {
   }
 }
 
-/** A consistent copy of an index that another process is writing to. */
+/** Copies an index consistently while another process writes to it. */
 export function copyIndex(path: string, copyPath: string): void {
   try {
     const database = new Database(path, { readonly: true, timeout: 10_000 });

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** What is remembered of one repository; everything but `id` may be stale, and is only ever a hint. */
+/** What is remembered of one repository. All of it except `id` is only a hint and may be stale. */
 export interface KnownRepository {
   readonly id: number;
   readonly conditionalWrites?: boolean;
@@ -39,8 +39,8 @@ export class RepositoryTable {
   }
 
   /**
-   * The repository's row, made when new. A new epoch means that a collection removed objects there: what the index
-   * knew of them is dropped (`dropped: true`).
+   * The repository's row, created when new. A new epoch means that a collection removed objects there, so all
+   * knowledge of them is dropped (`dropped: true`).
    */
   bind(uuid: string, epoch: number): { readonly repository: KnownRepository; readonly dropped: boolean } {
     const row = this.#find.get(uuid);
@@ -58,7 +58,7 @@ export class RepositoryTable {
     return { repository: toKnown(dropped ? this.#find.get(uuid)! : row), dropped };
   }
 
-  /** Forgets every object of the repository, so that all is asked again. */
+  /** Forgets every object of the repository, so that everything is asked again. */
   forgetObjects(repository: number): void {
     this.#database.prepare('DELETE FROM blob WHERE repository = ?').run(repository);
     this.#database.prepare('DELETE FROM pack WHERE repository = ?').run(repository);
@@ -94,7 +94,10 @@ export class RepositoryTable {
       .run(hold ? 1 : 0, repository);
   }
 
-  /** The journal of multipart uploads to the repository (the shape that `transfer/upload/multipart-upload.ts` asks for). */
+  /**
+   * The journal of multipart uploads to the repository, in the form that
+   * `transfer/upload/multipart-upload.ts` needs.
+   */
   uploadJournal(repository: number): UploadJournalRows {
     const load = this.#database.prepare<[number, string], { upload_id: string; part_size: number }>(
       'SELECT upload_id, part_size FROM upload WHERE repository = ? AND key = ?',
@@ -125,7 +128,7 @@ export class RepositoryTable {
 }
 
 export interface UploadJournalRows {
-  /** Those that were begun and not ended. */
+  /** All unfinished uploads. */
   all(): { readonly key: string; readonly uploadId: string }[];
   load(key: string): { readonly uploadId: string; readonly partSizeBytes: number } | undefined;
   save(key: string, upload: { readonly uploadId: string; readonly partSizeBytes: number }): void;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** Single facts of the index, such as which commit its base rows stand for. */
+/** Single facts of the index, such as the commit of its base rows. */
 export class SettingTable {
   readonly #get: Database.Statement<[string], { value: string }>;
   readonly #set: Database.Statement<[string, string]>;
@@ -20,7 +20,10 @@ export class SettingTable {
     );
   }
 
-  /** The commit whose entries the base rows hold, as `repositoryUuid/commit`, or undefined when they hold none for sure. */
+  /**
+   * The commit whose entries the base rows hold, as `repositoryUuid/commit`; undefined when that is not
+   * certain.
+   */
   get base(): string | undefined {
     return this.#get.get('base')?.value;
   }
@@ -30,7 +33,7 @@ export class SettingTable {
     else this.#set.run('base', value);
   }
 
-  /** JSON of what a push was about to land when it was last heard of (jobs/push/unconfirmed-push.ts). */
+  /** JSON of a push whose publication was not confirmed (jobs/push/unconfirmed-push.ts). */
   get landing(): string | undefined {
     return this.#get.get('landing')?.value;
   }
@@ -40,7 +43,7 @@ export class SettingTable {
     else this.#set.run('landing', value);
   }
 
-  /** How large files were cut for the hashes of the file rows (jobs/session/base-commit.ts). */
+  /** The chunking of large files behind the hashes of the file rows (jobs/session/base-commit.ts). */
   get cut(): string | undefined {
     return this.#get.get('cut')?.value;
   }
@@ -57,7 +60,7 @@ export class SettingTable {
     this.#addCommit.run(hash, stored);
   }
 
-  /** Drops every cached commit but these, so that the cache stays as large as the number of remotes. */
+  /** Drops every other cached commit, so that the cache holds one per remote. */
   keepCommits(hashes: readonly string[]): void {
     this.#keepCommits.run(JSON.stringify(hashes));
   }

@@ -1,11 +1,11 @@
-/** Keeps the folder of tree indexes from growing for ever. */
+/** Keeps the folder of tree indexes from growing forever. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** An index, one that was damaged and set aside, or the lists of a run (`tree-spill.ts`) that was killed. */
+/** An index, a damaged one that was set aside, or the lists of a killed run (`tree-spill.ts`). */
 const NAME = /^(?:[0-9a-f]{32}\.db(?:\.damaged)?|\.spill-.*\.db)$/;
 
-/** Deletes what nobody has used since, by its time. Never fails: they are caches. */
+/** Deletes files that were not used since then, by their modification time. Never fails: they are caches. */
 export function sweepTreeIndexes(folder: string, unusedSinceMs: number): void {
   for (const name of namesIn(folder)) {
     if (!NAME.test(name)) continue;
@@ -14,7 +14,7 @@ export function sweepTreeIndexes(folder: string, unusedSinceMs: number): void {
       if (statSync(path).mtimeMs >= unusedSinceMs) continue;
       for (const suffix of ['-wal', '-shm', '']) rmSync(path + suffix, { force: true });
     } catch {
-      // Another process sweeps as well, or holds it open where that forbids to delete it.
+      // Another process sweeps too, or has the file open on a system that then forbids deleting it.
     }
   }
 }

@@ -30,8 +30,8 @@ const rowsOf = (paths: readonly string[], proof: KnownPair['proof'] = 'content')
   paths.map((path) => ({ path, tokens: [`${path}-1`, `${path}-2`], proof }));
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(7, '0'));
 
-describe('what is remembered of two places', () => {
-  it('is told from either side', () => {
+describe('the memory of two places', () => {
+  it('is readable from either side', () => {
     const up = open(['here', 'there']);
     up.put(rowsOf(['a']));
     up.close();
@@ -47,7 +47,7 @@ describe('what is remembered of two places', () => {
     other.close();
   });
 
-  it('by content is not forgotten when the same is seen by time, and holds for those two states alone', () => {
+  it('by content survives a later proof by time, and holds for those two states only', () => {
     const index = open();
     const proofOf = () => index.find('a')?.proof;
     index.put(rowsOf(['a'], 'time'));
@@ -60,11 +60,11 @@ describe('what is remembered of two places', () => {
     index.put(rowsOf(['a'], 'contentAlone'));
     expect(proofOf(), 'of other tokens').toBe('contentAlone');
     index.put(rowsOf(['a'], 'time'));
-    expect(proofOf(), 'each was seen to once').toBe('content');
+    expect(proofOf(), 'both proofs are combined').toBe('content');
     index.close();
   });
 
-  it('is read along a walk as a look-up of each path would tell it', () => {
+  it('gives a walk the same answers as a lookup of each path', () => {
     const letters = fc.string({
       unit: fc.constantFrom('a', 'b', '/', '\u{e000}', '\u{1f600}'),
       minLength: 1,
@@ -77,7 +77,7 @@ describe('what is remembered of two places', () => {
           index.remove(index.page('').map(({ path }) => path));
           index.put(rowsOf(known));
           const reader = createPairReader(index);
-          // Twice: a walk that begins anew is answered as well.
+          // Twice: a restarted walk gets the same answers.
           for (const _ of [1, 2])
             for (const path of walked.toSorted(comparePaths))
               expect(reader.known(path)).toEqual(index.find(path));
@@ -89,7 +89,7 @@ describe('what is remembered of two places', () => {
     }
   });
 
-  it('is read by long pages where the walk is dense, by short ones where it leaps', () => {
+  it('is read in long pages for a dense walk and in short pages for a sparse one', () => {
     const index = open();
     const paths = numbered(20_000);
     index.put(rowsOf(paths));
@@ -117,7 +117,7 @@ describe('what is remembered of two places', () => {
     index.close();
   });
 
-  it('holds uploads under way and the sums of blocks', () => {
+  it('holds unfinished uploads and the sums of blocks', () => {
     const index = open();
     index.uploads.save('k', { uploadId: 'u', partSizeBytes: 8, token: 't' });
     index.uploads.save('l', { uploadId: 'v', partSizeBytes: 9 });
@@ -135,7 +135,7 @@ describe('what is remembered of two places', () => {
     index.close();
   });
 
-  it('holds the times of objects, by side, while etag and upload time are the same', () => {
+  it('holds the times of objects by side, while etag and upload time stay the same', () => {
     const state = { path: 'a', token: 'etag', modifiedMs: 1_000.5 };
     const mtimeNs = 1_700_000_000_123_456_789n;
     const index = open(['one', 'two']);
@@ -152,7 +152,7 @@ describe('what is remembered of two places', () => {
     turned.close();
   });
 
-  it('that is damaged is set aside and begun anew', () => {
+  it('that is damaged is set aside and replaced', () => {
     open().close();
     const name = readdirSync(folder).find((each) => each.endsWith('.db'))!;
     writeFileSync(
@@ -166,13 +166,13 @@ describe('what is remembered of two places', () => {
     expect(existsSync(join(folder, `${name}.damaged`))).toBe(true);
   });
 
-  it('that shows its damage half-way fails with its reason, and the next opening begins anew', () => {
+  it('found damaged during a run fails with the reason, and the next opening replaces it', () => {
     const { index } = openTreeIndex({ folder, pair: ['here', 'there'] });
     index.put(rowsOf(numbered(20_000)));
     index.close();
     const path = join(folder, readdirSync(folder).find((each) => each.endsWith('.db'))!);
     const bytes = readFileSync(path);
-    // Leaves with rows, of a kind that begins with 10: opening reads the first alone (SQLite file format, 1.6).
+    // Damages leaf pages with rows (type 10); opening reads only the first page (SQLite file format, 1.6).
     for (let page = 4096 * Math.floor(bytes.length / 8192); page < bytes.length; page += 4096)
       if (bytes[page] === 10) bytes.fill(7, page, page + 4096);
     writeFileSync(path, bytes);
@@ -188,7 +188,7 @@ describe('what is remembered of two places', () => {
     again.index.close();
   });
 
-  it.each(TREE_MIGRATIONS.map((_, at) => at))('is brought up from version %i', (version) => {
+  it.each(TREE_MIGRATIONS.map((_, at) => at))('is migrated from version %i', (version) => {
     open().close();
     const path = join(folder, readdirSync(folder).find((each) => each.endsWith('.db'))!);
     rmSync(path);
@@ -204,9 +204,9 @@ describe('what is remembered of two places', () => {
   });
 
   it.each([
-    ['a folder that cannot be made', (path: string) => join(path, 'file', 'below')],
-    ['a folder that is none', (path: string) => join(path, 'file')],
-  ])('lasts for the run alone with %s', (_, folderIn) => {
+    ['a folder that cannot be created', (path: string) => join(path, 'file', 'below')],
+    ['a file in place of the folder', (path: string) => join(path, 'file')],
+  ])('lasts only for this run with %s', (_, folderIn) => {
     writeFileSync(join(folder, 'file'), '');
     const opened = openTreeIndex({ folder: folderIn(folder), pair: ['here', 'there'] });
     expect(opened.temporaryBecause).toContain('file');
@@ -219,7 +219,7 @@ describe('what is remembered of two places', () => {
     index.close();
   });
 
-  it('by a newer Dray is left as it is, and lasts for the run alone', () => {
+  it('by a newer Dray is not changed, and a temporary one is used for this run', () => {
     open().close();
     const path = join(folder, readdirSync(folder).find((each) => each.endsWith('.db'))!);
     const newer = new Database(path);
@@ -230,7 +230,7 @@ describe('what is remembered of two places', () => {
     index.close();
   });
 
-  it('is written by two processes at once', () => {
+  it('can be written by two processes at once', () => {
     const one = open();
     const other = open();
     one.put(rowsOf(['a']));
@@ -241,7 +241,7 @@ describe('what is remembered of two places', () => {
     one.close();
   });
 
-  it('and not used for long is swept, with what killed runs and damage left', () => {
+  it('that was unused for long is deleted, as are the files of killed runs and damaged indexes', () => {
     open(['a', 'b']).close();
     open(['c', 'd']).close();
     const [first] = readdirSync(folder);
@@ -265,7 +265,7 @@ describe('lists on disk', () => {
     modifiedMs: 2,
   });
 
-  it('keep their order, and leave nothing behind', () => {
+  it('keep their order and leave no file behind', () => {
     const index = open();
     const list = index.spill();
     const texts = Array.from({ length: 2_500 }, (_, at) => `text ${at}`);

@@ -1,6 +1,7 @@
 /**
- * What is remembered of one pair of places: one SQLite file in the user's cache. The pair has no direction, so what an upload has
- * learnt serves a download. It is a cache: losing it costs time, never data. Several processes may use it at once.
+ * Remembers what was learned about one pair of places: one SQLite file in the user's cache. The pair has no
+ * direction, so an upload and a later download share it. It is a cache: losing it costs time, never data.
+ * Several processes may use it at once.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, utimesSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { TREE_MIGRATIONS } from './tree-migrations.ts';
 import { createSpills, type SortedSpill, type SpilledPaths, type SpillList } from './tree-spill.ts';
 
 export interface KnownBlocks {
-  /** Of the object whose blocks they are. */
+  /** The token of the object that the blocks belong to. */
   readonly token: string;
   readonly blockBytes: number;
   readonly sums: readonly bigint[];
@@ -27,21 +28,21 @@ export interface TreeUpload {
   readonly token?: string;
 }
 
-/** Satisfies what uploads want of a journal: a row outlives the process, once `save` has returned. */
+/** The upload journal that transfers expect: a row survives the process once `save` has returned. */
 export interface TreeUploadJournal {
   load(key: string): TreeUpload | undefined;
   save(key: string, upload: TreeUpload): void;
   forget(key: string): void;
-  /** Those that were begun and not ended. */
+  /** All unfinished uploads. */
   all(): { readonly key: string; readonly uploadId: string }[];
 }
 
 export interface TreeIndex extends KnownPairs, ObjectTimes {
   readonly uploads: TreeUploadJournal;
-  /** Forgotten with the pair of the same path. */
+  /** Removed together with the pair of the same path. */
   blocks(key: string): KnownBlocks | undefined;
   putBlocks(key: string, blocks: KnownBlocks): void;
-  /** Lists on disk for this run alone. */
+  /** Lists on disk for this run only. */
   spill(): SpillList;
   spilledPaths(): SpilledPaths;
   sorter(): SortedSpill;
@@ -50,20 +51,23 @@ export interface TreeIndex extends KnownPairs, ObjectTimes {
 
 export interface OpenedTreeIndex {
   readonly index: TreeIndex;
-  /** Why it was begun anew although there was one. */
+  /** Why an existing file was replaced. */
   readonly rebuiltBecause?: string;
-  /** Why it will not outlive this run: it cannot be kept in the folder. */
+  /** Why the index is kept only for this run: the folder cannot hold it. */
   readonly temporaryBecause?: string;
 }
 
 export interface TreeIndexOptions {
-  /** Made when absent. */
+  /** Created when absent. */
   readonly folder: string;
-  /** What identifies the places, in the caller's order. */
+  /** The identities of both places, in the caller's order. */
   readonly pair: readonly [string, string];
 }
 
-/** Never fails for want of a place to remember things in: a folder that cannot be written costs time, not the run. */
+/**
+ * Never fails for lack of a place to store the index: a folder that cannot be written costs time, not the
+ * run.
+ */
 export function openTreeIndex(options: TreeIndexOptions): OpenedTreeIndex {
   const { folder, pair } = options;
   const isTurned = pair[0] > pair[1];
@@ -80,13 +84,16 @@ export function openTreeIndex(options: TreeIndexOptions): OpenedTreeIndex {
     return { index, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
   } catch (error) {
     if (!(error instanceof DrayError && ONLY_THE_CACHE.has(error.code))) throw error;
-    // SQLite's name for a database that goes with its connection; it may grow beyond memory.
+    // SQLite's name for a temporary database that ends with its connection and may spill to disk.
     const index = createIndex(open(''), { isTurned, folder: tmpdir(), onClosed: () => {} });
     return { index, temporaryBecause: error.message };
   }
 }
 
-/** What says nothing of the user's data: no rights, no room, the schema of a newer Dray, a process that holds it for long. */
+/**
+ * Errors that concern only the cache: missing permission, a full disk, a newer schema, or a process that
+ * holds it for long.
+ */
 const ONLY_THE_CACHE: ReadonlySet<ErrorCode> = new Set(['io', 'diskFull', 'formatTooNew', 'locked']);
 
 function makeFolder(folder: string): void {
@@ -140,13 +147,13 @@ function createIndex(
   };
 }
 
-/** For `sweepTreeIndexes`. */
+/** Sets the time that `sweepTreeIndexes` reads. */
 function markUsed(path: string): void {
   try {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // It turned out to be damaged and was set aside as it was closed, or another process swept it.
+    // The file was damaged and set aside on closing, or another process deleted it.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The schema of a tree index, as numbered steps; like `migrations.ts`, a step that has been released is never edited. */
+/** The schema of a tree index as numbered steps. As in `migrations.ts`, a released step is never edited. */
 export const TREE_MIGRATIONS: readonly string[] = [
   `
   -- The item with this token on one side equals the one with that token on the other.

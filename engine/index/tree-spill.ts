@@ -1,4 +1,7 @@
-/** Lists that may be longer than memory, for one run: in a database file of their own that nobody else sees and that goes with the run. */
+/**
+ * Lists that may exceed memory, for one run: in their own database file, which nobody else opens and which is
+ * deleted after the run.
+ */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,28 +9,28 @@ import Database from 'better-sqlite3';
 import type { TreeItem } from '../model/tree-item.ts';
 import { translateIndexError, watchStatements } from './index-errors.ts';
 
-/** Texts in the order in which they were added. */
+/** Texts in the order of their addition. */
 export interface SpillList {
   push(texts: readonly string[]): void;
   readonly size: number;
-  /** Pages of 1,000 at most. */
+  /** Pages of at most 1,000. */
   pages(): Generator<readonly string[]>;
 }
 
 /**
- * Items in byte order of their paths, in whatever order they were added; of two with one path, the later. As a listing tells them:
- * without `mtimeNs`.
+ * Items in byte order of their paths, added in any order; the later of two with the same path wins. As in a
+ * listing, without `mtimeNs`.
  */
 export interface SortedSpill {
   add(items: readonly TreeItem[]): void;
   pages(): Generator<readonly TreeItem[]>;
 }
 
-/** Paths, each once, whatever their order. */
+/** Paths, each once, added in any order. */
 export interface SpilledPaths {
-  /** @param marks Kept with the paths of the same places; of a path that was there before, the new one counts. */
+  /** @param marks Stored with the paths at the same indexes; a new mark replaces an old one. */
   add(paths: readonly string[], marks: readonly boolean[]): void;
-  /** Pages of 1,000 at most, in byte order backwards: what lies in a folder before the folder itself. */
+  /** Pages of at most 1,000, in reverse byte order: the content of a folder before the folder itself. */
   descending(): Generator<readonly (readonly [path: string, mark: boolean])[]>;
 }
 
@@ -41,7 +44,7 @@ export interface Spills {
 const ROWS_IN_PAGE = 1_000;
 const CACHE_KIB = 16 * 1024;
 
-/** Opens its file when the first list is asked for. */
+/** Opens its file when the first list is requested. */
 export function createSpills(folder: string): Spills {
   const path = join(folder, `.spill-${randomUUID()}.db`);
   let opened: SpillFile | undefined;
@@ -64,7 +67,7 @@ export function createSpills(folder: string): Spills {
 
 interface SpillFile {
   readonly database: Database.Database;
-  /** Many rows at once. What fails half-way ends the run, and the file with it. */
+  /** Many rows in one transaction. A failure ends the run, and the file with it. */
   write(work: () => void): void;
 }
 
@@ -74,12 +77,13 @@ function openFile(path: string): SpillFile {
   };
   try {
     const database = new Database(path);
-    // Nobody reads it after a crash, so nothing is journalled or flushed.
+    // Nobody reads it after a crash, so nothing is journaled or flushed.
     database.pragma('journal_mode = OFF');
     database.pragma('synchronous = OFF');
     database.pragma('locking_mode = EXCLUSIVE');
     database.pragma(`cache_size = -${CACHE_KIB}`);
-    // The first write makes the file. Unlinked while it is open, where the system allows that, it goes with the process, however that ends.
+    // The first write creates the file. Unlinked while open, where the system allows that, it disappears with
+    // the process.
     database.exec('CREATE TABLE opened (x)');
     if (process.platform !== 'win32') rmSync(path, { force: true });
     watchStatements(database, fail);
@@ -144,7 +148,7 @@ function createPaths({ database, write }: SpillFile, table: string): SpilledPath
       });
     },
     *descending() {
-      // To SQLite every text is less than any bytes.
+      // SQLite sorts every text before any blob.
       for (let before: string | Buffer = Buffer.alloc(0); ; ) {
         const rows: (readonly [string, number])[] = page.all(before, ROWS_IN_PAGE);
         if (rows.length > 0) yield rows.map(([path, mark]) => [path, mark !== 0] as const);

@@ -1,2 +1,2 @@
-/** A piece of a path pattern that cannot be read; the message says why, to follow "makes no sense:". */
+/** Thrown for an invalid part of a path pattern. The message says why and follows "is invalid:". */
 export class BadPattern extends Error {}

@@ -27,7 +27,7 @@ const items = fc
       .sort((one, other) => comparePaths(one.path, other.path)),
   );
 
-/** The same by two maps and a sort. */
+/** The expected result, by two maps and a sort. */
 function diffPlainly(left: readonly Item[], right: readonly Item[]): Difference<Item, Item>[] {
   const lefts = new Map(left.map((item) => [item.path, item]));
   const rights = new Map(right.map((item) => [item.path, item]));
@@ -37,7 +37,7 @@ function diffPlainly(left: readonly Item[], right: readonly Item[]): Difference<
     .filter((pair) => pair.left?.value !== pair.right?.value);
 }
 
-/** Cuts a list into batches of the sizes given, over and over; 0 makes an empty batch. */
+/** Cuts a list into batches of the given sizes, repeatedly; 0 makes an empty batch. */
 function cut(list: readonly Item[], sizes: readonly number[]): Item[][] {
   const batches: Item[][] = [];
   for (let at = 0, turn = 0; at < list.length; turn += 1) {
@@ -65,7 +65,7 @@ async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
 }
 
 describe('a diff of sorted lists', () => {
-  it('is what a look at both at once finds, in order', () => {
+  it('finds in order what a comparison of both whole lists finds', () => {
     fc.assert(
       fc.property(items, items, (left, right) => {
         expect([...diffSorted(left, right, isSame)]).toEqual(diffPlainly(left, right));
@@ -73,7 +73,7 @@ describe('a diff of sorted lists', () => {
     );
   });
 
-  it('of a list with itself is empty, and turns around with its sides', () => {
+  it('of a list with itself is empty, and swapping the sides swaps the result', () => {
     fc.assert(
       fc.property(items, items, (left, right) => {
         expect([...diffSorted(left, left, isSame)]).toEqual([]);
@@ -87,7 +87,7 @@ describe('a diff of sorted lists', () => {
     );
   });
 
-  it('is the same over batches of any sizes, at once or asynchronously', async () => {
+  it('is the same over batches of any sizes, synchronous or asynchronous', async () => {
     const sizes = fc
       .array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 })
       .filter((list) => list.some((size) => size > 0));
@@ -124,7 +124,7 @@ describe('a diff of sorted lists', () => {
     expect(closed.sort()).toEqual(['a', 'b', 'batches of c', 'batches of d', 'c', 'd']);
   });
 
-  it('passes on what a side throws', async () => {
+  it('passes on the error of a side', async () => {
     async function* failing(): AsyncGenerator<Item[]> {
       yield [{ path: 'a', value: 1 }];
       throw new Error('went away');

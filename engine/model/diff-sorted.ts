@@ -1,10 +1,10 @@
 /**
- * What differs between two sorted lists. Everything here is a merge of two streams in `comparePaths` order, so two
- * datasets of any size are compared in the memory of two batches.
+ * Compares two sorted lists by merging two streams in `comparePaths` order, so datasets of any size are
+ * compared in the memory of two batches.
  */
 import { comparePaths } from './entry.ts';
 
-/** A path that is on one side only (the other is undefined), or on both and not the same. */
+/** A path that exists on one side only (the other is undefined), or on both with different content. */
 export interface Difference<L, R> {
   readonly path: string;
   readonly left: L | undefined;
@@ -18,8 +18,9 @@ interface HasPath {
 type Batches<T> = Iterable<readonly T[]> | AsyncIterable<readonly T[]>;
 
 /**
- * @param left In strictly ascending order of path, as `right`; they may be of different types.
- * @param isSame Asked for paths on both sides. Pairs for which it holds are not handed out; `() => false` hands out all.
+ * @param left In strictly ascending order of path, like `right`; the two may have different types.
+ * @param isSame Called for paths on both sides. Pairs for which it returns true are not returned; `() =>
+ * false` returns all.
  */
 export function* diffSorted<L extends HasPath, R extends HasPath>(
   left: Iterable<L>,
@@ -41,8 +42,9 @@ export function* diffSorted<L extends HasPath, R extends HasPath>(
 }
 
 /**
- * The same over batches, such as a scan's and a manifest's, either of which may come asynchronously. Hands out the
- * differences of each stretch that both sides have reached, so a batch is never larger than what came in; never empty.
+ * The same over batches, such as a scan's and a manifest's, either of which may be asynchronous. Each
+ * returned batch covers the stretch that both sides have reached: it is never empty and no longer than its
+ * input.
  */
 export async function* diffSortedBatches<L extends HasPath, R extends HasPath>(
   left: Batches<L>,
@@ -63,7 +65,7 @@ export async function* diffSortedBatches<L extends HasPath, R extends HasPath>(
   }
 }
 
-/** Goes on until one side's batch is used up: what follows on that side may sort before the other's next. */
+/** Runs until one side's batch is used up: that side's next item may sort before the other's. */
 function diffHeads<L extends HasPath, R extends HasPath>(
   lefts: BatchReader<L>,
   rights: BatchReader<R>,
@@ -86,7 +88,7 @@ interface ItemReader<T> extends Disposable {
   next(): T | undefined;
 }
 
-/** Closes the source also when the reader stops half-way. */
+/** Closes the source even when the reader stops early. */
 function closing<T>(source: Iterator<T>): ItemReader<T> {
   return {
     next() {
@@ -100,13 +102,13 @@ function closing<T>(source: Iterator<T>): ItemReader<T> {
 }
 
 interface BatchReader<T> extends AsyncDisposable {
-  /** Fetches batches until there is an item to peek at. False at the end. */
+  /** Fetches batches until `peek` has an item. False at the end. */
   fill(): Promise<boolean>;
-  /** The item that is next in the batch at hand; undefined when the batch is used up. */
+  /** The next item of the current batch; undefined when the batch is used up. */
   peek(): T | undefined;
-  /** Drops that item and peeks at the one after it. */
+  /** Drops that item and returns the one after it. */
   advance(): T | undefined;
-  /** The rest of the batch at hand. */
+  /** The rest of the current batch. */
   takeAll(): readonly T[];
 }
 

@@ -49,7 +49,7 @@ describe('the kind of a change', () => {
     expect(kindOfChange({ path: 'a', before, after })).toBe(kind);
   });
 
-  it('is there for every change of a diff', () => {
+  it('exists for every change of a diff', () => {
     const before = [file('a', '1'), file('b', '1'), file('c', '1'), file('d', '1')];
     const after = [
       file('b', '2'),
@@ -64,7 +64,7 @@ describe('the kind of a change', () => {
 });
 
 describe('renames', () => {
-  it('pair what is gone with what came, by content', () => {
+  it('pair a deleted file with an added one by content', () => {
     const other = added('new', 'other');
     const { renames, others } = detectRenames([deleted('a', 'same'), added('b', 'same'), other]);
     expect(renames).toMatchObject([
@@ -90,7 +90,7 @@ describe('renames', () => {
     expect(others.map((change) => change.path)).toEqual(['c']);
   });
 
-  it('are not made of files without bytes, links, folders or modifications', () => {
+  it('never pair empty files, links, folders or modified files', () => {
     const changes: Change[] = [
       deleted('a', ''),
       added('b', ''),
@@ -102,7 +102,7 @@ describe('renames', () => {
     expect(detectRenames(changes)).toEqual({ renames: [], others: changes });
   });
 
-  it('are not looked for beyond the bound', () => {
+  it('are not detected beyond the bound', () => {
     const many = Array.from({ length: RENAMES_MAX + 1 }, (_, at) =>
       added(`n${String(at).padStart(7, '0')}`, '1'),
     );
@@ -110,7 +110,7 @@ describe('renames', () => {
     expect(detectRenames([deleted('a', '1'), ...many.slice(1)]).renames).toHaveLength(1);
   });
 
-  it('pair as many as there are of a content on both sides, and lose or double nothing', () => {
+  it('pair each content as often as both sides have it, and lose or duplicate no change', () => {
     const change = fc.record({
       path: fc.string({ minLength: 1, maxLength: 3 }),
       content: fc.constantFrom('', '1', '2', '3'),

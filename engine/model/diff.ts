@@ -1,16 +1,16 @@
-/** What changed between two states of a dataset, and how it is told to people. */
+/** The changes between two states of a dataset, and their names for users. */
 import type { ChangeKind } from '../api/events.ts';
 import { diffSorted } from './diff-sorted.ts';
 import type { Entry, FileEntry } from './entry.ts';
 
-/** One path between two states; at least one of `before` and `after` is there. */
+/** One path in two states; at least one of `before` and `after` is set. */
 export interface Change {
   readonly path: string;
   readonly before?: Entry | undefined;
   readonly after?: Entry | undefined;
 }
 
-/** A file that is in another place now, byte for byte; its executable bit may differ. */
+/** A file that moved to another path with the same content; its executable bit may differ. */
 export interface Rename {
   readonly fromPath: string;
   readonly toPath: string;
@@ -25,12 +25,12 @@ export function* diffEntries(before: Iterable<Entry>, after: Iterable<Entry>): G
   }
 }
 
-/** Whether two entries of one path are the same to a user. Times are not compared, nor where the bytes lie. */
+/** Whether two entries of one path are the same to a user. Ignores times and the location of the content. */
 export function isSameEntry(before: Entry, after: Entry): boolean {
   return isSameContent(before, after) && isExecutable(before) === isExecutable(after);
 }
 
-/** Of one path; renames are `detectRenames`' to find. Undefined when nothing changed but times. */
+/** For one path; `detectRenames` finds renames. Undefined when only times changed. */
 export function kindOfChange(change: Change): Exclude<ChangeKind, 'renamed' | 'time'> | undefined {
   const { before, after } = change;
   if (!before || !after) {
@@ -41,20 +41,20 @@ export function kindOfChange(change: Change): Exclude<ChangeKind, 'renamed' | 't
   return isExecutable(before) === isExecutable(after) ? undefined : 'mode';
 }
 
-/** With more deletions or additions than this, renames are not looked for: they are a courtesy and must not cost memory. */
+/** With more deletions or additions than this, renames are not detected, to bound memory. */
 export const RENAMES_MAX = 100_000;
 
 export interface DetectedRenames {
   /** By `toPath`, in order. */
   readonly renames: readonly Rename[];
-  /** The changes that are no part of a rename, in their order. */
+  /** The changes that are not part of a rename, in order. */
   readonly others: readonly Change[];
 }
 
 /**
- * Pairs each file that was added with one that was deleted and had the same content. Where several of a content are
- * gone, one of the same name (in another folder) is preferred, then the first in order; each is paired once. Files
- * of no bytes are all alike and not paired.
+ * Pairs each added file with a deleted one of the same content. Among several deleted files of that content,
+ * the one with the same name (in another folder) is preferred, then the first in order; each is paired once.
+ * Empty files are never paired.
  *
  * @param changes In order of path, at most one for each. The result depends on nothing else.
  */
@@ -78,13 +78,13 @@ export function detectRenames(changes: readonly Change[]): DetectedRenames {
   return { renames, others: changes.filter((change) => !paired.has(change.path)) };
 }
 
-/** In two passes, so that a file that kept its name is not given away to one that did not. */
+/** Two passes, so that a file that kept its name is not paired with one that did not. */
 function pairAlike(added: readonly FileEntry[], gone: readonly FileEntry[]): Map<string, FileEntry> {
   const fromByPath = new Map<string, FileEntry>();
   const taken = new Set<string>();
   const pair = (keyOf: (entry: FileEntry) => string) => {
     const queues = new Map<string, FileEntry[]>();
-    // Back to front, so that the first in order is at the end of its queue, where `pop` is cheap.
+    // Reversed, so that the first in order is at the end, where `pop` is cheap.
     for (const entry of gone.toReversed()) {
       if (taken.has(entry.path)) continue;
       const key = keyOf(entry);

@@ -1,7 +1,13 @@
-/** The entries of a commit: what a dataset is made of. Pure data; engine/repository/FORMAT.md has the stored form. */
+/**
+ * The entries of a commit, which make up a dataset. Pure data; engine/repository/FORMAT.md describes the
+ * stored form.
+ */
 
 declare const brand: unique symbol;
-/** SHA-256 in 64 lower-case hex digits. Of a file cut into chunks: of its chunks' digests (32 bytes each) in order. */
+/**
+ * SHA-256 in 64 lower-case hex digits; of a chunked file, the SHA-256 of its chunks' digests (32 bytes each)
+ * in order.
+ */
 export type BlobHash = string & { readonly [brand]: 'BlobHash' };
 export type PackHash = string & { readonly [brand]: 'PackHash' };
 export type SegmentHash = string & { readonly [brand]: 'SegmentHash' };
@@ -24,7 +30,7 @@ export interface FileEntry {
 export interface LinkEntry {
   readonly kind: 'link';
   readonly path: string;
-  /** As the link holds it; never followed. */
+  /** The target text of the link; never followed. */
   readonly target: string;
 }
 
@@ -34,15 +40,15 @@ export interface FolderEntry {
   readonly path: string;
 }
 
-/** Where a blob's bytes lie in the repository. */
+/** Where a blob's bytes are in the repository. */
 export type BlobLocation =
-  /** A file of no bytes is stored nowhere. */
+  /** An empty file is not stored. */
   | { readonly in: 'nowhere' }
   /** `objects/ab/…` under its own hash. */
   | { readonly in: 'object' }
-  /** Inside a pack, from `offset`, as long as the file. */
+  /** Inside a pack at `offset`; the length is the file's size. */
   | { readonly in: 'pack'; readonly pack: PackHash; readonly offset: number }
-  /** One object for each chunk, in order; sizes add up to the file's. */
+  /** One object for each chunk, in order; their sizes add up to the file's. */
   | { readonly in: 'chunks'; readonly chunks: readonly Chunk[] };
 
 export interface Chunk {
@@ -50,10 +56,12 @@ export interface Chunk {
   readonly sizeBytes: number;
 }
 
-/** SHA-256 of no bytes. */
+/** SHA-256 of the empty string. */
 export const EMPTY_BLOB = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as BlobHash;
 
-/** Byte order of the paths' UTF-8 form: what S3 lists in and what SQLite's BINARY collation gives. */
+/**
+ * Compares paths by the bytes of their UTF-8 form: the order of S3 listings and of SQLite's BINARY collation.
+ */
 export function comparePaths(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);

@@ -1,8 +1,8 @@
-/** How a repository lays blobs out: fixed when it is created, kept in its descriptor. */
+/** How a repository stores blobs: set when it is created and kept in its descriptor. */
 export interface Layout {
   /** Blobs smaller than this go into packs, in bytes; 0 turns packs off. */
   readonly packBelow: number;
-  /** A pack is closed when it reaches this size, in bytes. */
+  /** A pack is finished when it reaches this size, in bytes. */
   readonly packTarget: number;
   /** Files larger than this are cut into chunks, in bytes; 0 turns cutting off. */
   readonly chunkAbove: number;
@@ -19,5 +19,5 @@ export const DEFAULT_LAYOUT: Layout = {
   chunkSize: { min: MIB, average: 4 * MIB, max: 16 * MIB },
 };
 
-/** The classic layout: one object for each file, under its hash. */
+/** The simple layout: one object for each file, named by its hash. */
 export const OBJECTS_LAYOUT: Layout = { ...DEFAULT_LAYOUT, packBelow: 0, chunkAbove: 0 };

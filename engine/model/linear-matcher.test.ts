@@ -10,7 +10,7 @@ const letter = (wanted: string, count: () => void = () => {}): Part => ({
   },
 });
 
-/** Random parts, and the regular expression that means the same. */
+/** Random parts with the equivalent regular expression. */
 const sequences = fc.letrec<{ parts: [Part[], string]; part: [Part, string] }>((tie) => ({
   parts: fc
     .array(tie('part'), { maxLength: 4, depthIdentifier: 'parts' })
@@ -32,7 +32,7 @@ const sequences = fc.letrec<{ parts: [Part[], string]; part: [Part, string] }>((
 const texts = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\u{1f600}', '\ud83d'), maxLength: 8 });
 
 describe('a list of patterns', () => {
-  it('matches what the regular expressions that mean the same match', () => {
+  it('matches exactly what the equivalent regular expressions match', () => {
     const pattern = fc.record({ sequence: sequences, isFloating: fc.boolean() });
     fc.assert(
       fc.property(
@@ -56,7 +56,7 @@ describe('a list of patterns', () => {
     );
   });
 
-  it('costs at most one step for each part and character, where backtracking would cost a power of the length', () => {
+  it('costs at most one step for each part and character, unlike backtracking', () => {
     let steps = 0;
     const a = letter('a', () => {
       steps += 1;
@@ -77,12 +77,12 @@ describe('a list of patterns', () => {
     expect(steps).toBeLessThan(14 * 100);
   });
 
-  it('goes on with bounded memory where its states are more than it may keep, one step for each part', () => {
+  it('keeps matching in bounded memory when it has more states than it can store', () => {
     let steps = 0;
     const count = () => {
       steps += 1;
     };
-    // Which of the last 30 characters were an "a": some 2 ** 30 states.
+    // Whether each of the last 30 characters was an "a": about 2 ** 30 states.
     const isEither: Part = { kind: 'one', accepts: () => true };
     const parts = [ANY, letter('a', count), ...Array.from({ length: 30 }, () => isEither)];
     const matcher = createLinearMatcher([{ parts, isFloating: false }]);

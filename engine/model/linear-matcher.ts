@@ -1,26 +1,29 @@
 /**
- * Matches a text against a whole list of patterns in one pass. It is a finite automaton that builds only the
- * states that texts reach (Thompson, "Regular Expression Search Algorithm", 1968; RE2 does the same).
+ * Matches a text against a list of patterns in one pass. A finite automaton that builds only the states that
+ * texts reach (Thompson, "Regular Expression Search Algorithm", 1968), as RE2 does.
  *
- * Invariant: no pattern makes it slow. A character costs a look in a table, or, for a new state, at most one
+ * Invariant: no pattern makes it slow. A character costs a table lookup, or, for a new state, at most one
  * step for each part of the patterns. JavaScript's own regular expressions backtrack: with many stars their
  * time grows as a high power of the text's length. The memory for states is bounded: when it is full, all
- * states are dropped and built anew.
+ * states are dropped and built again.
  */
 
 export interface LinearPattern {
   readonly parts: readonly Part[];
-  /** The match may begin after any `/`; otherwise it begins with the text. It always ends with the text. */
+  /**
+   * The match may begin after any `/`; otherwise at the start of the text. It always ends at the end of the
+   * text.
+   */
   readonly isFloating: boolean;
 }
 
-/** A piece of a pattern; pieces follow each other. */
+/** A part of a pattern, which is a sequence of parts. */
 export type Part =
   | { readonly kind: 'one'; readonly accepts: (codePoint: number) => boolean }
-  /** Any number of times, also none. */
+  /** Zero or more times. */
   | { readonly kind: 'many'; readonly of: readonly Part[] }
   | { readonly kind: 'either'; readonly of: readonly (readonly Part[])[] }
-  /** The text may end here as well. */
+  /** The text may also end here. */
   | { readonly kind: 'end' };
 
 const SLASH_CODE = 0x2f;
@@ -29,11 +32,11 @@ export const SLASH: Part = { kind: 'one', accepts: (code) => code === SLASH_CODE
 export const NOT_SLASH: Part = { kind: 'one', accepts: (code) => code !== SLASH_CODE };
 /** Any text. */
 export const ANY: Part = { kind: 'many', of: [{ kind: 'one', accepts: () => true }] };
-/** Any text in one part of a path. */
+/** Any text without a slash. */
 export const SOME: Part = { kind: 'many', of: [NOT_SLASH] };
 
 export interface LinearMatcher {
-  /** The places in the list of the patterns that match, ascending. */
+  /** The indexes of the matching patterns, ascending. */
   matchesOf(text: string): readonly number[];
 }
 
@@ -54,7 +57,7 @@ interface State {
 const ASCII_MAX = 127;
 const SURROGATES_MIN = 0xd800;
 const SURROGATES_MAX = 0xdfff;
-/** Ids and slots of all states of a matcher, at most: some 16 MiB. */
+/** The most ids and slots of all states of a matcher: about 16 MiB. */
 const ROOM = 1 << 20;
 
 export function createLinearMatcher(patterns: readonly LinearPattern[]): LinearMatcher {
@@ -99,7 +102,7 @@ export function createLinearMatcher(patterns: readonly LinearPattern[]): LinearM
   };
 }
 
-/** @returns the nodes with which a text begins. */
+/** @returns the nodes where matching begins. */
 function addPatterns(nodes: Node[], patterns: readonly LinearPattern[]): readonly number[] {
   const floating: Node = { to: [] };
   const afterSlash = nodes.push(floating) - 1;
@@ -111,19 +114,19 @@ function addPatterns(nodes: Node[], patterns: readonly LinearPattern[]): readonl
   }
   if (starts.length === 0) return rooted;
   floating.to = starts;
-  // One search for slashes for all of them, so that a state between slashes is small.
+  // One shared search for slashes for all patterns, so that a state between slashes is small.
   const search = addParts(nodes, { parts: [ANY, SLASH], next: afterSlash, end: afterSlash });
   return [...rooted, afterSlash, search];
 }
 
 interface Sequence {
   readonly parts: readonly Part[];
-  /** The node that follows, and the one where the pattern ends. */
+  /** The node that follows the sequence, and the one for the end of the pattern. */
   readonly next: number;
   readonly end: number;
 }
 
-/** @returns the node with which the parts begin. */
+/** @returns the first node of the parts. */
 function addParts(nodes: Node[], { end, next, parts }: Sequence): number {
   return parts.reduceRight((after, part) => addPart(nodes, { part, next: after, end }), next);
 }
@@ -146,7 +149,7 @@ function addPart(nodes: Node[], { end, next, part }: Omit<Sequence, 'parts'> & {
   }
 }
 
-/** All states built so far, each once. */
+/** All states built so far, each stored once. */
 function createStates(nodes: readonly Node[]) {
   const known = new Map<string, State>();
   const seenIn = new Uint32Array(nodes.length);

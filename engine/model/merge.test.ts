@@ -12,7 +12,9 @@ function entry(path: string, content: string): Entry {
   return { kind: 'file', path, sizeBytes: 1, mtimeNs: 0n, executable, blob, location: { in: 'object' } };
 }
 
-/** Sorted by path. Written as `path=content`, or as the path alone for an empty folder (and for content `1`). */
+/**
+ * Sorted by path. Written as `path=content`, or as the path alone for an empty folder (and for content `1`).
+ */
 type Tree = readonly Entry[];
 
 function tree(...lines: string[]): Tree {
@@ -24,7 +26,7 @@ function merge(base: Tree, ours: Tree, theirs: Tree): Merge {
   return mergeChanges(diffEntries(base, ours), diffEntries(base, theirs));
 }
 
-/** Each change must find what it says was there. */
+/** Asserts that each change finds the entry that it expects. */
 function apply(to: Tree, changes: readonly Change[]): Tree {
   const entries = new Map(to.map((one) => [one.path, one]));
   for (const { path, before, after } of changes) {
@@ -79,7 +81,7 @@ const line = fc.record({
   content: fc.constantFrom('1', '2', '1+x', '-> 1'),
 });
 
-/** Keeps those of the entries that fit beside the ones before. */
+/** Keeps the entries that are compatible with those before. */
 function fitting(entries: readonly Entry[]): Tree {
   const kept: Entry[] = [];
   for (const one of entries) {
@@ -97,7 +99,7 @@ const edit = fc.record({
   keeps: fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
   last: lines,
 });
-/** A base and two states that come from it by deletions and additions. */
+/** A base and two states made from it by deletions and additions. */
 const states = fc
   .record({ base: lines.map(fitting), ours: edit, theirs: edit })
   .map(({ base, ours, theirs }) => {
@@ -141,7 +143,7 @@ describe('the merge of one path', () => {
 });
 
 describe('the merge of two sides', () => {
-  it('takes what only they changed and keeps what only we changed', () => {
+  it('takes their changes and keeps ours', () => {
     const base = tree('a', 'b', 'c', 'd');
     const merged = merge(base, tree('a=2', 'b', 'c', 'd', 'mine'), tree('a', 'b=2', 'd', 'yours'));
     expect(merged.conflicts).toEqual([]);
@@ -160,7 +162,7 @@ describe('the merge of two sides', () => {
     ]);
   });
 
-  it('is a conflict where one adds a file and the other something inside a folder of its name', () => {
+  it('is a conflict when one side adds a file and the other adds entries in a folder of that name', () => {
     const { takeTheirs, conflicts } = merge(tree(), tree('a', 'a-b'), tree('a/x', 'a/y/z', 'a.txt'));
     expect(takeTheirs.map(({ path }) => path)).toEqual(['a.txt']);
     expect(conflicts.map(({ path, ours, theirs }) => [path, ours.length, theirs.length])).toEqual([
@@ -168,19 +170,19 @@ describe('the merge of two sides', () => {
     ]);
   });
 
-  it('is a conflict where one puts a file in the place of a folder that the other adds to', () => {
+  it('is a conflict when one side replaces a folder by a file and the other adds to the folder', () => {
     const { takeTheirs, conflicts } = merge(tree('a/x'), tree('a/x', 'a/y'), tree('a'));
     expect(takeTheirs.map(({ path }) => path)).toEqual(['a/x']);
     expect(conflicts.map(({ path }) => path)).toEqual(['a']);
   });
 
-  it('lets a folder take the place of a file that the other side left alone', () => {
+  it('replaces a file by a folder when the other side did not change the file', () => {
     const merged = merge(tree('a'), tree('a', 'b'), tree('a/x'));
     expect(merged.conflicts).toEqual([]);
     expect(apply(tree('a', 'b'), resolveMerge(merged, 'ours'))).toEqual(tree('a/x', 'b'));
   });
 
-  it('lets an empty folder go where the other side put something into it', () => {
+  it('drops an empty-folder entry when the other side adds something to the folder', () => {
     const base = tree('z');
     const mine = merge(base, tree('z', 'd/'), tree('z', 'd/x'));
     expect(mine.conflicts).toEqual([]);
@@ -189,14 +191,14 @@ describe('the merge of two sides', () => {
     expect(yours).toEqual({ takeTheirs: [], conflicts: [] });
   });
 
-  it('makes an empty folder a part of the conflict about what was in it', () => {
+  it('includes an empty folder in the conflict about its former content', () => {
     const merged = merge(tree('d/x'), tree('d/'), tree('d/x=2'));
     expect(merged.conflicts.map(({ path }) => path)).toEqual(['d/x']);
     expect(apply(tree('d/'), resolveMerge(merged, 'theirs'))).toEqual(tree('d/x=2'));
     expect(apply(tree('d/'), resolveMerge(merged, 'ours'))).toEqual(tree('d/'));
   });
 
-  it('takes times for no change, on either side', () => {
+  it('does not count a changed time as a change on either side', () => {
     const touched = tree('a', 'b').map((one) => ({ ...one, mtimeNs: 7n }) as Entry);
     const changes = touched.map((after, at) => ({ path: after.path, before: tree('a', 'b')[at], after }));
     expect(mergeChanges(changes, diffEntries(tree('a', 'b'), tree('b=2'))).conflicts).toEqual([]);
@@ -205,7 +207,7 @@ describe('the merge of two sides', () => {
 });
 
 describe('for any two sides of any base, a merge', () => {
-  it('makes a valid tree, whoever wins the conflicts, by changes that find what they expect', () => {
+  it('gives a valid tree, whoever wins, and each change finds the entry that it expects', () => {
     fc.assert(
       fc.property(states, ({ base, ours, theirs }) => {
         const merged = merge(base, ours, theirs);
@@ -216,7 +218,7 @@ describe('for any two sides of any base, a merge', () => {
     );
   });
 
-  it('makes a valid tree when each conflict is decided by itself', () => {
+  it('gives a valid tree when each conflict is decided separately', () => {
     fc.assert(
       fc.property(states, fc.infiniteStream(fc.boolean()), ({ base, ours, theirs }, coins) => {
         const merged = merge(base, ours, theirs);
@@ -283,7 +285,7 @@ describe('for any two sides of any base, a merge', () => {
     );
   });
 
-  it('of a side with itself changes nothing, and with a side that changed nothing is the other', () => {
+  it('of a side with itself changes nothing, and with an unchanged side gives the other side', () => {
     fc.assert(
       fc.property(states, ({ base, ours }) => {
         expect(merge(base, ours, ours)).toEqual({ takeTheirs: [], conflicts: [] });
@@ -335,7 +337,7 @@ describe('for any two sides of any base, a merge', () => {
 });
 
 describe('an empty folder against a file of the other side', () => {
-  it('gives way where both sides removed what was in it', () => {
+  it('gives way when both sides removed its content', () => {
     const base = tree('d/e/x');
     const { takeTheirs, conflicts } = merge(base, tree('d/e/'), tree('d=2'));
     expect(conflicts).toEqual([]);
@@ -344,7 +346,7 @@ describe('an empty folder against a file of the other side', () => {
     expect(mirrored).toEqual({ takeTheirs: [], conflicts: [] });
   });
 
-  it('is a conflict where the folder is new', () => {
+  it('is a conflict when the folder is new', () => {
     expect(merge(tree(), tree('d/e/'), tree('d=2')).conflicts.map(({ path }) => path)).toEqual(['d']);
     expect(merge(tree('d/x'), tree('d/e/'), tree('d=2')).conflicts.map(({ path }) => path)).toEqual(['d']);
   });

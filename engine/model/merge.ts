@@ -1,15 +1,16 @@
 /**
- * The three-way merge: what two sides did to one base, path by path. Pure and symmetric: the sides differ only in
- * that the result is told as what is to be done to ours.
+ * The three-way merge of two sides' changes to one base, path by path. Pure and symmetric, except that the
+ * result is expressed as changes to our side.
  *
- * Invariant: from three valid trees (no path is a file and also lies above another; an empty folder is an entry
- * exactly while nothing is in it) comes a valid tree, whichever way the conflicts are decided.
+ * Invariant: three valid trees merge into a valid tree, whichever way the conflicts are decided. In a valid
+ * tree no path is a file and also lies above another, and an empty folder is an entry exactly while it
+ * contains nothing.
  */
 import { type Change, isSameEntry } from './diff.ts';
 import { diffSorted } from './diff-sorted.ts';
 import { comparePaths, type Entry } from './entry.ts';
 
-/** `same`: both did the same, or nothing. */
+/** `same`: both sides made the same change, or none. */
 export type MergeDecision = 'same' | 'takeTheirs' | 'keepOurs' | 'conflict';
 
 /** The entries at one path. */
@@ -20,8 +21,8 @@ export interface MergeSides {
 }
 
 /**
- * Changes of both sides that cannot both be had. Mostly one of each, of one path. Where one side has a file or link
- * in the place of the other's folder, also what the other has in that folder.
+ * Changes of both sides that exclude each other. Mostly one of each, of one path. When one side has a file or
+ * link where the other has a folder, also the other's changes in that folder.
  */
 export interface MergeConflict {
   readonly path: string;
@@ -30,13 +31,13 @@ export interface MergeConflict {
 }
 
 export interface Merge {
-  /** What to do to ours, in order of path: `before` is what ours has. */
+  /** The changes to make on our side, in order of path: `before` is our entry. */
   readonly takeTheirs: readonly Change[];
   /** In order of path. */
   readonly conflicts: readonly MergeConflict[];
 }
 
-/** Looks at one path alone. Times alone are no change. */
+/** Decides one path by itself. A changed time is not a change. */
 export function mergePath({ base, ours, theirs }: MergeSides): MergeDecision {
   if (isEqual(ours, theirs)) return 'same';
   if (isEqual(base, ours)) return 'takeTheirs';
@@ -45,8 +46,9 @@ export function mergePath({ base, ours, theirs }: MergeSides): MergeDecision {
 }
 
 /**
- * Beyond `mergePath`, sees clashes between paths: a file on one side and something inside a folder of that name on
- * the other are a conflict; an empty folder into which the other side put something just stops being an entry.
+ * Goes beyond `mergePath` by finding clashes between paths. A file on one side and entries in a folder of
+ * that name on the other are a conflict. An empty folder to which the other side added something stops being
+ * an entry.
  *
  * @param ours From the base to our state, in strictly ascending order of path.
  * @param theirs From the base to theirs, likewise.
@@ -75,7 +77,7 @@ export function mergeChanges(ours: Iterable<Change>, theirs: Iterable<Change>): 
   };
 }
 
-/** All that is to be done to ours when one side wins each conflict: in order, one change for each path. */
+/** All changes to make on our side when one side wins each conflict: in order, one change for each path. */
 export function resolveMerge(
   merge: Merge,
   winner: 'ours' | 'theirs' | ((conflict: MergeConflict) => 'ours' | 'theirs'),
@@ -90,13 +92,14 @@ export function resolveMerge(
       continue;
     }
     for (const { path, left, right } of diffSorted(inOrder(ours), inOrder(theirs), () => false)) {
-      // A side without a change of its own has what the base had, which the other side's `before` tells.
+      // A side without a change of its own has the base's entry, which the other side's `before` gives.
       const before = left ? left.after : right?.before;
       const after = right ? right.after : left?.before;
       if (!isEqual(before, after)) changes.set(path, { path, before, after });
     }
   }
-  // Their empty folder is a part of every conflict about what was in it: one that ours won leaves something there.
+  // Their empty folder belongs to every conflict about its content. A conflict that ours won leaves something
+  // in it.
   for (const path of lost) if (changes.get(path)?.after?.kind === 'folder') changes.delete(path);
   return inOrder(changes.values());
 }
@@ -109,38 +112,38 @@ interface ConflictDraft {
   readonly theirs: Change[];
 }
 
-/** A place in `takeTheirs`, kept in order while it is open what will stand there, if anything. */
+/** A place in `takeTheirs`, kept in order until it is known whether a change goes there. */
 interface Slot {
   change: Change | undefined;
 }
 
-/** What one path comes to, as far as it is known. */
+/** The result for one path, as far as it is known. */
 interface Step {
   readonly slot: Slot;
   conflict: ConflictDraft | undefined;
 }
 
-/** An entry that one side alone has now, for as long as paths inside a folder of its name may follow. */
+/** An entry that only one side has now, while paths inside a folder of its name may still follow. */
 interface Open {
-  /** The entry's path with a `/` at its end. */
+  /** The entry's path with a `/` appended. */
   readonly prefix: string;
   readonly side: Side;
   readonly change: Change;
   readonly step: Step;
-  /** Of an empty folder: conflicts about paths inside it. */
+  /** For an empty folder: conflicts about paths inside it. */
   readonly inside: ConflictDraft[];
-  /** Of an empty folder: the other side's merged content makes it a folder that is not empty. */
+  /** For an empty folder: the other side's merged content makes the folder non-empty. */
   isFilled: boolean;
-  /** Of an empty folder: the other side's file in the place of a folder above it. */
+  /** For an empty folder: the other side's file in place of a folder above it. */
   readonly rival: Open | undefined;
-  /** Of an empty folder: it is what this side left of a folder of the base, and not a new one. */
+  /** For an empty folder: the remains of a folder of the base, not a new folder. */
   isRemnant: boolean;
 }
 
 interface Merging {
   readonly slots: Slot[];
   readonly conflicts: ConflictDraft[];
-  /** Nested, the innermost (which ends first) last; as many at most as a path has prefixes. */
+  /** Nested; the innermost, which ends first, is last. At most as many as a path has prefixes. */
   readonly open: Open[];
 }
 
@@ -151,11 +154,14 @@ function decide(path: string, ours: Change | undefined, theirs: Change | undefin
   return { slot, conflict: isConflict ? { path, ours: [ours], theirs: [theirs] } : undefined };
 }
 
-/** An entry that one side alone has meets the other side's entry above it; in a valid tree there is one at most. */
+/**
+ * Checks an entry that only one side has against the other side's entry above it. A valid tree has at most
+ * one such entry.
+ */
 function meet(merging: Merging, side: Side, change: Change, step: Step): void {
   const host = merging.open.find((open) => open.side !== side && change.path.startsWith(open.prefix));
   const rival = host?.change.after?.kind === 'folder' ? undefined : host;
-  // What an empty folder comes to against a file shows when all that is inside it has passed.
+  // An empty folder against a file is settled once everything inside the folder has passed.
   if (rival && change.after?.kind !== 'folder') joinConflict(merging, rival, side, change, step);
   else if (rival) step.slot.change = undefined;
   else if (host && step.conflict) host.inside.push(step.conflict);
@@ -164,7 +170,7 @@ function meet(merging: Merging, side: Side, change: Change, step: Step): void {
   merging.open.push({ prefix, side, change, step, inside: [], isFilled: false, rival, isRemnant: false });
 }
 
-/** A file (or link) against what the other side has in a folder of its name. */
+/** Records a conflict of a file or link with the other side's entries in a folder of its name. */
 function joinConflict(merging: Merging, host: Open, side: Side, change: Change, step: Step): void {
   if (!host.step.conflict) {
     host.step.conflict = { path: host.change.path, ours: [], theirs: [] };
@@ -183,7 +189,7 @@ function joinConflict(merging: Merging, host: Open, side: Side, change: Change, 
   step.slot.change = undefined;
 }
 
-/** Settles the entries that no path from `path` on lies inside; all of them at the end. */
+/** Settles the entries that contain no path from `path` on; without `path`, all of them. */
 function closePassed(merging: Merging, path: string | undefined): void {
   for (let last = merging.open.at(-1); last; last = merging.open.at(-1)) {
     const isPassed =
@@ -194,7 +200,7 @@ function closePassed(merging: Merging, path: string | undefined): void {
   }
 }
 
-/** An empty folder that one side has now: it stays an entry only while the merge leaves it empty. */
+/** Settles an empty folder that one side has now: it stays an entry only if the merge leaves it empty. */
 function settleFolder(merging: Merging, folder: Open): void {
   const { change, side, step, inside, isFilled, rival, isRemnant } = folder;
   if (rival && !isRemnant) {
@@ -202,7 +208,7 @@ function settleFolder(merging: Merging, folder: Open): void {
     return;
   }
   if (rival) {
-    // Both sides removed what was in the folder, one went on and put a file in its place: nothing of the other's is lost.
+    // Both sides emptied the folder and one replaced it by a file: the other side loses nothing.
     const { path, after } = change;
     step.slot.change = side === 'ours' ? { path, before: after, after: undefined } : undefined;
     return;
@@ -213,12 +219,15 @@ function settleFolder(merging: Merging, folder: Open): void {
     return;
   }
   if (inside.length === 0) return;
-  // Whether it stays empty is up to how those conflicts are decided, so it is a part of each.
+  // Whether it stays empty depends on those conflicts, so it is a part of each.
   for (const conflict of inside) conflict[side].push(change);
   step.slot.change = undefined;
 }
 
-/** A side that removed something inside an empty folder of its own has merely left that folder behind. */
+/**
+ * Notes that a side removed something inside its own empty folder, which is then only the remains of a base
+ * folder.
+ */
 function noteRemoval(merging: Merging, side: Side, path: string): void {
   for (const open of merging.open)
     if (open.side === side && path.startsWith(open.prefix)) open.isRemnant = true;

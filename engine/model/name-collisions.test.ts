@@ -12,7 +12,7 @@ describe('name collisions', () => {
     expect(find('readme', 'README', 'ReadMe')).toEqual(['README ~ ReadMe', 'README ~ readme']);
   });
 
-  it('are found between folders, even with nothing in common inside', () => {
+  it('are found between folders with different content', () => {
     expect(find('A/x', 'a/y', 'b/c')).toEqual(['A/ ~ a/']);
   });
 
@@ -44,14 +44,14 @@ describe('name collisions', () => {
     expect(find(`folder/${one}`, `folder/${two}`, 'folder/zz')).toHaveLength(1);
   });
 
-  it('come as they are met, path by path', () => {
+  it('are reported path by path, as soon as they occur', () => {
     const finder = collisionFinder();
     expect(finder.add('A/B/x')).toEqual([]);
     expect(finder.add('A/b/x')).toEqual([{ path: 'A/b/', other: 'A/B/' }]);
     expect(finder.add('a/b')).toEqual([{ path: 'a/', other: 'A/' }]);
   });
 
-  it('are those alone that are one for who is asked, with each name met before', () => {
+  it('are limited to the pairs that the given check confirms, each name against every earlier one', () => {
     const inForm = (path: string, other: string) => path.normalize('NFC') === other.normalize('NFC');
     const finder = collisionFinder(inForm);
     const names = ['E\u0301/x', 'MAKE', 'e\u0301', 'make', '\u00c9/y', '\u00e9'];
@@ -61,7 +61,7 @@ describe('name collisions', () => {
     ]);
   });
 
-  it('are those that a look at all siblings at once finds', () => {
+  it('are the same as in a comparison of all siblings at once', () => {
     const name = fc.constantFrom(
       'a',
       'A',
@@ -91,7 +91,7 @@ describe('name collisions', () => {
     );
   });
 
-  it('fold in a way that folding again does not change', () => {
+  it('use a fold that is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (name) => {
         expect(foldName(foldName(name))).toBe(foldName(name));
@@ -100,7 +100,7 @@ describe('name collisions', () => {
   });
 });
 
-/** Every name but the first of those that fold to the same in one folder. */
+/** Every name but the first of those with the same fold in one folder. */
 function findPlainly(files: readonly string[]): string[] {
   const siblings = new Set<string>();
   for (const path of files) {

@@ -1,35 +1,44 @@
 /**
- * Names that are two in a commit and one on a file system that does not tell case or Unicode form apart (APFS, NTFS,
- * ext4 with casefold): there, writing one would overwrite the other.
+ * Names that differ in a commit but are the same name on a file system that ignores case or Unicode form
+ * (APFS, NTFS, ext4 with casefold): there, writing one would overwrite the other.
  *
- * Whole paths that collide differ first in two names of one folder, so it is enough to compare siblings: `A/x` and
- * `a/y` are found as `A/` and `a/`.
+ * Whole paths that collide first differ in two names of one folder, so it is enough to compare siblings:
+ * `A/x` and `a/y` are found as `A/` and `a/`.
  */
 
 export interface NameCollision {
-  /** Of a file, a link or (with `/` at its end) a folder. */
+  /** The path of a file, a link or (with `/` at its end) a folder. */
   readonly path: string;
-  /** The first path met that it collides with. */
+  /** The first earlier path that it collides with. */
   readonly other: string;
 }
 
 export interface CollisionFinder {
-  /** @param path In strictly ascending order (`comparePaths`) from call to call. @returns what this path adds; mostly nothing. */
+  /**
+   * @param path In strictly ascending order (`comparePaths`) from call to call. @returns the collisions that
+   * this path adds; mostly none.
+   */
   add(path: string): readonly NameCollision[];
 }
 
-/** Whether two paths that differ in their last name alone, in its case or form, are one. With `/` at the end of a folder's. */
+/**
+ * Whether two paths whose last names differ only in case or Unicode form are the same file. A folder's path
+ * ends in `/`.
+ */
 export type AreOne = (path: string, other: string) => boolean;
 
 interface Folder {
   /** '' or ending in `/`. */
   readonly path: string;
-  /** Names that equal their folded form, in the order met; most names of most datasets. */
+  /** Names that equal their folded form, in order of appearance; in most datasets most names do. */
   readonly plain: string[];
-  /** Made from `plain` only when a name asks for it, and up to date until `plainKnown`. */
+  /** Built from `plain` only when needed, and current up to `plainKnown`. */
   plainSet: Set<string> | undefined;
   plainKnown: number;
-  /** Folded form to the first other name that has it, or to all that are not one; made when needed. */
+  /**
+   * Folded form to the first other name with it, or to all names with it that are distinct files; created on
+   * demand.
+   */
   folded: Map<string, string | readonly string[]> | undefined;
 }
 
@@ -46,8 +55,8 @@ export function* findNameCollisions(paths: Iterable<string>): Generator<NameColl
 }
 
 /**
- * For callers that have paths in batches. Memory: the names of the folders on the way to the last path.
- * @param areOne For a file system that can be asked: it may take no notice of case alone, or of form alone.
+ * For callers that have paths in batches. Memory: the names of the folders above the last path.
+ * @param areOne Asks the actual file system, which may ignore only case or only Unicode form.
  */
 export function collisionFinder(areOne: AreOne = ALWAYS): CollisionFinder {
   const folders: Folder[] = [folderAt('')];
@@ -79,9 +88,9 @@ export function collisionFinder(areOne: AreOne = ALWAYS): CollisionFinder {
 }
 
 /**
- * The form in which two names meet: full case folding (as APFS and ext4 do; so `Maße` meets `MASSE`) of the composed
- * form. Upper case and back again is that folding but for the dotless i, which it takes for an i: at worst, one
- * warning too many.
+ * The form in which colliding names are equal: full case folding (as APFS and ext4 do, so `Maße` equals
+ * `MASSE`) of the composed form. Upper case and back again is that folding except for the dotless i, which it
+ * folds to i: at worst, one warning too many.
  */
 export function foldName(name: string): string {
   if (!NOT_PLAIN.test(name)) return name;
@@ -93,7 +102,7 @@ function folderAt(path: string): Folder {
   return { path, plain: [], plainSet: undefined, plainKnown: 0, folded: undefined };
 }
 
-/** @returns the name met before that this one collides with, with `/` if it is a folder's. */
+/** @returns the earlier name that this one collides with, with `/` if it is a folder's. */
 function addName(folder: Folder, name: string, isFolder: boolean, areOne: AreOne): string | undefined {
   const told = isFolder ? `${name}/` : name;
   const isOne = (other: string) => areOne(folder.path + told, folder.path + other);
@@ -118,8 +127,8 @@ function namesAt(folded: Map<string, string | readonly string[]>, key: string): 
 }
 
 /**
- * Whether a plain name was met that a later name folds to. An ASCII name never asks: with its capitals it sorts
- * before every plain name that it can collide with.
+ * Whether an earlier plain name equals the fold of this one. An ASCII name needs no check: with its capitals
+ * it sorts before every plain name that it can collide with.
  */
 function plainNameMet(folder: Folder, key: string): string | undefined {
   if (NOT_ASCII.test(key)) return undefined;

@@ -16,7 +16,7 @@ describe("an object's time", () => {
     expect(parseObjectTime(text)).toBe(ns);
   });
 
-  it('comes back as it was, whatever it is', () => {
+  it('survives a round trip', () => {
     fc.assert(
       fc.property(nanoseconds, (ns) => parseObjectTime(formatObjectTime(ns)) === ns),
       { numRuns: 1_000 },
@@ -34,7 +34,7 @@ describe("an object's time", () => {
     expect(parseObjectTime(text)).toBe(ns);
   });
 
-  it('is none when the text is no number, or of milliseconds', () => {
+  it('is undefined when the text is not a number, or counts milliseconds', () => {
     for (const text of [
       '',
       '.',

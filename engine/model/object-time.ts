@@ -1,14 +1,15 @@
 /**
- * The modification time of an object, as rclone keeps it: user metadata `mtime`, decimal seconds since the epoch with up to nine digits
- * of fraction (rclone's S3 documentation, "Modification times": "X-Amz-Meta-Mtime, floating point since the epoch, accurate to 1 ns").
- * Zeros at the end are left out, so a short fraction is as exact as a long one, and two times are equal when their nanoseconds are.
+ * The modification time of an object, as rclone stores it: user metadata `mtime`, decimal seconds since the
+ * epoch with up to nine fraction digits (rclone's S3 documentation, "Modification times": "X-Amz-Meta-Mtime,
+ * floating point since the epoch, accurate to 1 ns"). Trailing zeros are left out. Two times are equal when
+ * their nanoseconds are.
  */
 export const MTIME_METADATA = 'mtime';
 
 const NS_PER_SECOND = 1_000_000_000n;
-/** What rclone reads: digits on one side of the point at least. */
+/** The syntax that rclone reads: digits on at least one side of the point. */
 const DECIMAL = /^([+-]?)(?=\.?\d)(\d{0,10})(?:\.(\d{0,20}))?$/;
-/** rclone counts nanoseconds in 64 bits, with a sign. */
+/** rclone counts nanoseconds in signed 64-bit integers. */
 const NS_BITS = 64;
 
 /** @param ns Nanoseconds since the epoch. */
@@ -19,7 +20,9 @@ export function formatObjectTime(ns: bigint): string {
   return `${sign}${magnitude / NS_PER_SECOND}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Nanoseconds since the epoch; undefined when it is no time. Digits beyond the ninth are dropped. */
+/**
+ * Nanoseconds since the epoch; undefined when the text is not a time. Digits beyond the ninth are dropped.
+ */
 export function parseObjectTime(text: string): bigint | undefined {
   const found = DECIMAL.exec(text);
   if (!found) return undefined;

@@ -14,7 +14,10 @@ const compile = (text: string) => {
 const matches = (pattern: string, path: string) => compile(pattern).matches(path);
 
 describe('a pattern', () => {
-  /** The table of rclone's documentation ("Filter pattern examples"), without the leading slashes of its paths, and more of our own. */
+  /**
+   * The table of rclone's documentation ("Filter pattern examples"), without leading slashes of paths, and
+   * more cases of our own.
+   */
   it.each([
     ['*.jpg', ['file.jpg', 'dir/file.jpg', 'd/.jpg'], ['file.png', 'dir/file.png', 'a.jpg/b', 'a.JPG']],
     ['/*.jpg', ['file.jpg', 'file2.jpg'], ['file.png', 'dir/file.jpg']],
@@ -74,7 +77,7 @@ describe('a pattern', () => {
     );
   });
 
-  it('says for folders no more than is so: what it covers it matches, what it matches it reaches', () => {
+  it('covers only folders whose files it matches, and reaches every folder with a matching file', () => {
     const pieces = fc.constantFrom('a', 'b', '/', '*', '**', '?', '[^a]', '\\W', '{a,b/}', '{a,b}', '{**,b}');
     const patterns = fc
       .tuple(fc.constantFrom('', '/'), fc.array(pieces, { minLength: 1, maxLength: 6 }))
@@ -103,13 +106,13 @@ describe('a pattern', () => {
     ['/a/{b/,c}x', ['a/', 'a/b/', 'a/d/'], ['b/']],
     ['/a[^b]c/x', ['ac/', 'a/', 'a/c/'], []],
     ['*.jpg', ['data/', 'x/y/'], []],
-  ] as const)('%s leads into the folders where it may find something', (pattern, yes, no) => {
+  ] as const)('%s reaches the folders that may contain a match', (pattern, yes, no) => {
     const { reachesInto } = compile(pattern);
     for (const folder of yes) expect(reachesInto(folder), folder).toBe(true);
     for (const folder of no) expect(reachesInto(folder), folder).toBe(false);
   });
 
-  it('looks at twice the path at most twice as often, and never more often than the path and the pattern are long', () => {
+  it('takes at most twice the steps for twice the path', () => {
     const pieces = [
       'a',
       '*',
@@ -144,7 +147,7 @@ describe('a pattern', () => {
   });
 
   it.each(['{'.repeat(100_000), '[[:'.repeat(100_000), '*'.repeat(100_000)])(
-    'is refused with a reason when it is long and makes no sense',
+    'is refused with a reason when it is long and invalid',
     (pattern) => {
       expect(() => compile(pattern)).toThrow(expect.objectContaining({ code: 'usage' }));
     },

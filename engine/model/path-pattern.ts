@@ -1,20 +1,20 @@
 /**
- * Patterns of paths as rclone has them (its documentation, "Filtering", 2025), so that a list of rules means
- * the same to both:
+ * Patterns of paths as rclone defines them (its documentation, "Filtering", 2025), so that a list of rules
+ * means the same to both:
  *
- * - `*` any characters but `/`, `**` any, `?` one but `/`; `{a,b}` either of, also in each other; `\` takes
- *   the next character as it is;
- * - `[a-z]`, `[^a-z]` one of a set, as in a regular expression; in a set `[:alpha:]` and its kin; anywhere
- *   `\d`, `\s`, `\w` and their opposites `\D`, `\S`, `\W`, all of ASCII;
- * - one that begins with `/` is matched from the root of the tree, any other from the beginning of any part
+ * - `*` matches any characters but `/`, `**` any characters, `?` one character but `/`; `{a,b}` either
+ *   alternative, also nested; `\` takes the next character literally;
+ * - `[a-z]`, `[^a-z]` match one character of a set, as in a regular expression; a set may contain `[:alpha:]`
+ *   and similar classes; `\d`, `\s`, `\w` and their opposites `\D`, `\S`, `\W`, all of ASCII, work anywhere;
+ * - a pattern that begins with `/` is matched from the root of the tree, any other from the start of any part
  *   of the path; both to its end;
- * - one that ends in `/` means a folder and all in it. Case counts.
+ * - a pattern that ends in `/` means a folder and everything in it. Patterns are case-sensitive.
  *
  * rclone's `{{regular expressions}}` are refused: they are Go's, and some would mean something else here.
  *
- * The parser is our own, since picomatch and its kin match names as shells do: they have other rules for
- * dots, for `**` beside other characters, and for where a pattern without a slash applies. Patterns come from
- * other people too, so they are matched in linear time.
+ * Dray has its own parser because picomatch and similar libraries follow shell rules: they treat dots, `**`
+ * beside other characters, and patterns without a slash differently. Patterns may come from other people, so
+ * they are matched in linear time.
  */
 import { DrayError } from '../api/error.ts';
 import { BadPattern } from './bad-pattern.ts';
@@ -29,16 +29,16 @@ import {
 } from './linear-matcher.ts';
 import { readEscape, readSet } from './pattern-set.ts';
 
-/** Answers are the indexes of patterns in the list, ascending. */
+/** Results are the indexes of patterns in the list, ascending. */
 export interface PathPatterns {
   matchesOf(path: string): readonly number[];
-  /** The patterns that certainly match everything in the folder, whose path ends in `/`. */
+  /** The patterns that match everything in the folder, whose path ends in `/`. */
   coveringFolder(folder: string): readonly number[];
-  /** The patterns that may match something in the folder. All others certainly don't. */
+  /** The patterns that may match something in the folder. All others cannot. */
   reachingInto(folder: string): readonly number[];
 }
 
-/** @throws `usage` for one that makes no sense, saying why. */
+/** @throws `usage` for an invalid pattern, with the reason. */
 export function compilePathPatterns(patterns: readonly string[]): PathPatterns {
   const all = patterns.map(readPathPattern);
   const matcher = createLinearMatcher(all);
@@ -52,7 +52,7 @@ export function compilePathPatterns(patterns: readonly string[]): PathPatterns {
 }
 
 interface ReadPattern extends LinearPattern {
-  /** Matches the folders, whose paths end in `/`, that a matching path goes through. */
+  /** Matches the folders (their paths end in `/`) on the way to a matching path. */
   readonly route: readonly Part[];
   readonly endsOpen: boolean;
 }
@@ -77,7 +77,7 @@ function readPathPattern(pattern: string): ReadPattern {
 }
 
 function badPattern(pattern: string, why: string, cause?: unknown): DrayError {
-  return new DrayError('usage', `The pattern "${pattern}" makes no sense: ${why}.`, {
+  return new DrayError('usage', `The pattern "${pattern}" is invalid: ${why}.`, {
     data: { pattern },
     cause,
   });
@@ -85,14 +85,14 @@ function badPattern(pattern: string, why: string, cause?: unknown): DrayError {
 
 interface Token {
   readonly part: Part;
-  /** It may match a `/`. */
+  /** It can match a `/`. */
   readonly crosses?: true;
 }
 
 const DEPTH_MAX = 50;
 
 function readTokens(glob: string): readonly Token[] {
-  /** The alternatives of each `{` that is open, the innermost last; before them the pattern itself. */
+  /** The alternatives of each open `{`, the innermost last; first the pattern itself. */
   const open: Token[][][] = [[[]]];
   const push = (token: Token) => open.at(-1)!.at(-1)!.push(token);
   for (let at = 0; at < glob.length; ) {
@@ -112,7 +112,8 @@ function readTokens(glob: string): readonly Token[] {
       case '{':
         if (glob[at] === '{')
           throw new BadPattern(
-            'regular expressions in {{ }} are not supported; write a pattern with *, ?, [a-z] and {a,b} instead',
+            'regular expressions in {{ }} are not supported; ' +
+              'write a pattern with *, ?, [a-z] and {a,b} instead',
           );
         if (open.length > DEPTH_MAX) throw new BadPattern(`more than ${DEPTH_MAX} { lie in each other`);
         open.push([[]]);
@@ -162,7 +163,7 @@ function toEither(alternatives: readonly (readonly Token[])[]): Token {
   return { part, ...(alternatives.flat().some(({ crosses }) => crosses) ? { crosses: true } : {}) };
 }
 
-/** Each folder that the pattern names, and all below the last of them if what follows may match a `/`. */
+/** Each folder that the pattern names, and everything below the last of them if the rest can match a `/`. */
 function routeOf(tokens: readonly Token[]): readonly Part[] {
   const route: Part[] = [];
   let level: Part[] = [];
@@ -173,7 +174,7 @@ function routeOf(tokens: readonly Token[]): readonly Part[] {
     } else if (token.crosses) return [...route, ANY];
     else level.push(token.part);
   }
-  // The name comes at once.
+  // The name comes first: no folder is needed.
   return route.at(-1)?.kind === 'end' ? route.slice(0, -1) : [NOTHING];
 }
 

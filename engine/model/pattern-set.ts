@@ -1,14 +1,17 @@
-/** The parts of a path pattern that stand for one of several characters: sets in brackets, and classes such as `\d`. */
+/**
+ * The parts of a path pattern that match one of several characters: sets in brackets, and classes such as
+ * `\d`.
+ */
 import { BadPattern } from './bad-pattern.ts';
 
 interface Piece {
-  /** A regular expression for one character, with the flag `v`, in which sets may lie in each other. */
+  /** A regular expression for one character, for the flag `v`, which allows nested sets. */
   readonly expression: string;
-  /** Where in the pattern it ends. */
+  /** The index in the pattern where it ends. */
   readonly end: number;
 }
 
-/** RE2's, which are of ASCII alone; JavaScript's `\s` is not. */
+/** RE2's classes, which are ASCII only; JavaScript's `\s` is not. */
 const CLASSES: Readonly<Record<string, string>> = {
   d: '[0-9]',
   D: '[^0-9]',
@@ -18,7 +21,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   W: '[^0-9A-Z_a-z]',
 };
 
-/** POSIX's names, as RE2 has them. */
+/** POSIX names, as in RE2. */
 const NAMED_SETS: Readonly<Record<string, string>> = {
   alnum: '[0-9A-Za-z]',
   alpha: '[A-Za-z]',
@@ -38,7 +41,7 @@ const NAMED_SETS: Readonly<Record<string, string>> = {
 
 const NAMED_SET_CHARS_MAX = 16;
 
-/** What follows a `\`: a class, or a character that would mean something else without it. */
+/** The part after a `\`: a class, or a literal character. */
 export function readEscape(glob: string, at: number): Piece {
   if (at >= glob.length) throw new BadPattern('nothing follows the \\ at its end');
   const character = String.fromCodePoint(glob.codePointAt(at)!);
@@ -49,12 +52,12 @@ export function readEscape(glob: string, at: number): Piece {
   return { expression, end };
 }
 
-/** A regular expression for the characters of `[:name:]`; undefined for one that POSIX and RE2 don't know. */
+/** A regular expression for the characters of `[:name:]`; undefined when POSIX and RE2 do not define it. */
 export function namedSet(name: string): string | undefined {
   return Object.hasOwn(NAMED_SETS, name) ? NAMED_SETS[name] : undefined;
 }
 
-/** From after the `[` to after its `]`. */
+/** Reads from after the `[` to after its `]`. */
 export function readSet(glob: string, start: number): Piece {
   const isNegated = glob[start] === '^';
   const members: string[] = [];
@@ -98,12 +101,14 @@ function readMember(glob: string, at: number): Member {
   return { expression: quoteInSet(character), end: at + character.length, isSet: false };
 }
 
-/** The character itself, in a regular expression. */
+/** The literal character in a regular expression. */
 export function quote(character: string): string {
   return /[\\^$.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
 }
 
-/** More of them mean something in a set (ECMAScript, ClassSetSyntaxCharacter and ClassSetReservedPunctuator). */
+/**
+ * More characters are special in a set (ECMAScript, ClassSetSyntaxCharacter and ClassSetReservedPunctuator).
+ */
 function quoteInSet(character: string): string {
   return /[\\^$.*+?()[\]{}|/\-&!#%,:;<=>@`~]/.test(character) ? `\\${character}` : character;
 }

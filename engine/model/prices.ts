@@ -1,4 +1,7 @@
-/** What requests cost, for plans and summaries. List prices: discounts, free allowances and traffic are left out. */
+/**
+ * The price of requests, for plans and summaries. List prices: discounts, free allowances and traffic are
+ * left out.
+ */
 
 export interface RequestCounts {
   /** GET and HEAD. */
@@ -13,12 +16,14 @@ export interface RequestCounts {
 export type PriceRow = Readonly<Record<keyof RequestCounts, number>>;
 
 /**
- * After the providers' published price lists, as they were known when this was written (2026); not fetched, so a forecast
- * and not an invoice:
- * - `aws`: S3 pricing, S3 Standard, US East (N. Virginia): PUT, COPY, POST, LIST $0.005; GET and all others $0.0004; DELETE free.
- * - `b2`: Backblaze "API transactions": class A (uploads, deletes) free; class B (downloads, HEAD) $0.004 per 10,000;
- *   class C (lists) $0.004 per 1,000. A copy is class C there; it is counted as an upload here.
- * - `r2`: Cloudflare R2 pricing, Standard: class A (writes, lists) $4.50 and class B (reads) $0.36 per million; deletes free.
+ * After the providers' published price lists, as they were known when this was written (2026); not fetched,
+ * so a forecast and not an invoice:
+ * - `aws`: S3 pricing, S3 Standard, US East (N. Virginia): PUT, COPY, POST, LIST $0.005; GET and all others
+ *   $0.0004; DELETE free.
+ * - `b2`: Backblaze "API transactions": class A (uploads, deletes) free; class B (downloads, HEAD) $0.004 per
+ *   10,000; class C (lists) $0.004 per 1,000. A copy is class C there; it is counted as an upload here.
+ * - `r2`: Cloudflare R2 pricing, Standard: class A (writes, lists) $4.50 and class B (reads) $0.36 per
+ *   million; deletes free.
  * - `wasabi`: Wasabi pricing: no charge for API requests.
  */
 const PRICES: Readonly<Record<string, PriceRow>> = {
@@ -31,7 +36,10 @@ const PRICES: Readonly<Record<string, PriceRow>> = {
 
 const FREE: PriceRow = { reads: 0, writes: 0, lists: 0, deletes: 0 };
 
-/** The row of a provider (`ObjectStore.provider`); one that the table does not know costs nothing, like a server of one's own. */
+/**
+ * The row of a provider (`ObjectStore.provider`). An unknown provider costs nothing, like a self-hosted
+ * server.
+ */
 export function pricesOf(provider: string): PriceRow {
   return Object.hasOwn(PRICES, provider) ? PRICES[provider]! : FREE;
 }

@@ -54,7 +54,7 @@ describe('a path of a commit', () => {
     expect(onWindows(path)).toBe(reason);
   });
 
-  it('may be as long as 4096 bytes', () => {
+  it('can be 4096 bytes long', () => {
     expect(onLinux('x'.repeat(4096))).toBeUndefined();
     expect(onLinux(`${'\u20ac'.repeat(1365)}x`)).toBeUndefined();
   });
@@ -85,7 +85,7 @@ describe('a path of a commit', () => {
     expect(onLinux(path)).toBeUndefined();
   });
 
-  it('ends in a slash exactly when it is of a folder', () => {
+  it('ends in a slash exactly when it names a folder', () => {
     expect(checkEntryPath('a/', { kind: 'folder' })).toBeUndefined();
     expect(checkEntryPath('a', { kind: 'folder' })).toBe('it is a folder without a slash at its end');
     expect(checkEntryPath('a/', { kind: 'file' })).toBe('it is a file with a slash at its end');
@@ -115,7 +115,7 @@ describe('a path of a commit', () => {
   );
   const anyPath = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('/'));
 
-  it('that passes never leads out of the folder, nor to the root itself or the workspace folder, on either system', () => {
+  it('that passes never leads outside the folder, to the root or to the workspace folder', () => {
     fc.assert(
       fc.property(anyPath, (path) => {
         for (const [platform, lib, root] of [

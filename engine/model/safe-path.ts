@@ -1,10 +1,13 @@
-/** Which paths of a commit may be written into a workspace. A commit comes from a remote, so none is trusted. */
+/**
+ * Which paths of a commit may be written into a workspace. A commit comes from a remote, so none of its paths
+ * is trusted.
+ */
 import { TEMPORARY_FOLDER_NAME } from './unfinished-name.ts';
 
 export interface PathCheckOptions {
-  /** With it, a `/` at the end must be there for a folder and must not for anything else. */
+  /** With it, the path must end in `/` for a folder and must not for anything else. */
   readonly kind?: 'file' | 'link' | 'folder';
-  /** Where the path is to be written. Default: this system. */
+  /** The platform that the path will be written on. Default: this one. */
   readonly platform?: string;
 }
 
@@ -13,22 +16,23 @@ export const PATH_BYTES_MAX = 4096;
 
 const LETTERS_OF_PLAIN_PATHS = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;
 
-/** Names that Windows gives to devices, whatever extension follows (Microsoft, "Naming Files, Paths, and Namespaces"). */
+/** Device names of Windows, with any extension (Microsoft, "Naming Files, Paths, and Namespaces"). */
 const WINDOWS_DEVICE =
   /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Windows forbids them in names.
 const WINDOWS_FORBIDDEN = /[<>:"|?*\\\u0001-\u001f]/;
-/** The short (8.3) name under which Windows finds `.dray` as well. */
+/** The short (8.3) name by which Windows also opens `.dray`. */
 const WINDOWS_SHORT_NAME = /^dray~[0-9]+$/i;
-/** Code points that HFS+ drops from names when it compares them (as in git's fix for CVE-2014-9390). */
+/** Code points that HFS+ ignores when it compares names (as in git's fix for CVE-2014-9390). */
 const UNSEEN_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * Why a path of a commit must not be written, as the end of a sentence (`it is absolute`); undefined when it may. Lexical only: whether a folder on the way is a link is for the writer to see to.
+ * Why a path of a commit must not be written, as the end of a sentence (`it is absolute`); undefined when it
+ * may. Lexical only: the writer checks whether a folder on the way is a link.
  */
 export function checkEntryPath(path: string, options: PathCheckOptions = {}): string | undefined {
   const { kind, platform = process.platform } = options;
-  // Nearly every path of a real dataset passes here.
+  // The fast path for nearly every path of a real dataset.
   if (platform !== 'win32' && kind !== 'folder' && path.length <= 1024 && LETTERS_OF_PLAIN_PATHS.test(path)) {
     return undefined;
   }
@@ -71,20 +75,20 @@ function checkWindowsPart(part: string): string | undefined {
 }
 
 /**
- * Whether a name stands for `.dray` somewhere: in any case, and on every system, so that a dataset that one machine can
- * push every other can pull. At any depth, because what a commit put into `a/.dray` would be the settings of whoever
- * works in `a`.
+ * Whether a name stands for `.dray` somewhere. It is checked in any case and on every system, so that every
+ * machine can pull what another pushed. It is checked at any depth, because a committed `a/.dray` would
+ * provide the settings for whoever works in `a`.
  */
 export function isReservedName(part: string, platform: string = process.platform): boolean {
   const name = part.replace(UNSEEN_BY_HFS, '').toLowerCase();
   return name === '.dray' || (platform === 'win32' && WINDOWS_SHORT_NAME.test(name));
 }
 
-/** The short name under which FAT and NTFS, on any system, find `.dray-tmp` as well. */
+/** The short name by which FAT and NTFS, on any system, also open `.dray-tmp`. */
 const TEMPORARY_SHORT_NAME = /^dray-t~[0-9]+$/;
 
 /**
- * Whether a name stands for a folder of Dray's own, `.dray` or `.dray-tmp`. No path and no key may lead
+ * Whether a name stands for one of Dray's own folders, `.dray` or `.dray-tmp`. No path and no key may lead
  * there.
  */
 export function isOwnFolderName(part: string): boolean {

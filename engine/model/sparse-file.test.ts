@@ -5,7 +5,7 @@ const MIB = 1024 * 1024;
 const sparse = (sizeBytes: number, diskBytes: number) => isSparse({ sizeBytes, blocks: diskBytes / 512 });
 
 describe('a sparse file', () => {
-  it('lacks a mebibyte and an eighth of itself on the disk', () => {
+  it('has a mebibyte and an eighth of its size less on disk', () => {
     expect(sparse(8 * MIB, 7 * MIB)).toBe(true);
     expect(sparse(8 * MIB, 7 * MIB + 512)).toBe(false);
     expect(sparse(80 * MIB, 71 * MIB)).toBe(false);
@@ -13,7 +13,7 @@ describe('a sparse file', () => {
     expect(sparse(100 * MIB, 101 * MIB)).toBe(false);
   });
 
-  it('is unknown where the system tells no blocks', () => {
+  it('is not detected where the system reports no blocks', () => {
     expect(isSparse({ sizeBytes: 100 * MIB, blocks: undefined })).toBe(false);
     expect(isSparse({ sizeBytes: 100 * MIB, blocks: Number.NaN })).toBe(false);
   });

@@ -1,11 +1,11 @@
-/** Whether a file has holes that are worth keeping: zeros that take no room on the disk. */
+/** Whether a file has holes worth keeping: zeros that take no disk space. */
 
-/** Of `st_blocks`. */
+/** The unit of `st_blocks`. */
 const SECTOR_BYTES = 512;
 const HOLES_BYTES_MIN = 1024 * 1024;
 const HOLES_SHARE_MIN = 1 / 8;
 
-/** @param blocks As `stat` tells them; a system that tells none has no sparse files. */
+/** @param blocks From `stat`; where the system reports none, no file counts as sparse. */
 export function isSparse({
   blocks,
   sizeBytes,

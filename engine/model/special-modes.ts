@@ -1,19 +1,22 @@
-/** Set-uid, set-gid and sticky bits: a copy must not make a file that runs with its owner's rights, unless the user asks for it. */
+/**
+ * Set-uid, set-gid and sticky bits. A copy must not create a file that runs with its owner's rights unless
+ * the user asks for it.
+ */
 
 const PERMISSION_BITS = 0o777;
 export const SPECIAL_BITS = 0o7000;
 
 export interface SpecialModes {
-  /** Special bits travel with the others. Default: they do not, in either direction. */
+  /** Copy special bits with the others. Default: not copied, in either direction. */
   readonly specialModes?: boolean;
 }
 
-/** The bits of a mode that a copy takes along. */
+/** The bits of a mode that a copy transfers. */
 export function travellingMode(mode: number, { specialModes = false }: SpecialModes): number {
   return mode & (specialModes ? PERMISSION_BITS | SPECIAL_BITS : PERMISSION_BITS);
 }
 
-/** The same for a mode that may be missing, as an object to spread. */
+/** The same for an optional mode, as an object to spread. */
 export function travelling(mode: number | undefined, choice: SpecialModes): { readonly mode?: number } {
   return mode === undefined ? {} : { mode: travellingMode(mode, choice) };
 }
@@ -22,7 +25,7 @@ interface HasMode {
   readonly mode?: number | undefined;
 }
 
-/** The mode that the destination should get. Undefined: it has that one already, or a side knows no modes. */
+/** The mode to set at the destination. Undefined: it already has it, or one side has no modes. */
 export function modeToSet(source: HasMode, destination: HasMode, choice: SpecialModes): number | undefined {
   if (source.mode === undefined || destination.mode === undefined) return undefined;
   const wanted = travellingMode(source.mode, choice);

@@ -30,8 +30,8 @@ function decide(more: Partial<DecisionInput> = {}) {
   });
 }
 
-describe('what becomes of an item', () => {
-  it('that the destination does not have, or has in another size, is a copy without any look', () => {
+describe('the decision for an item', () => {
+  it('that is missing or of another size at the destination is to copy it without further checks', () => {
     expect(decide({ destination: undefined })).toEqual({ do: 'copy', why: 'absent' });
     expect(decide({ destination: object({ sizeBytes: 11 }) })).toEqual({ do: 'copy', why: 'size' });
     expect(decide({ destination: object({ sizeBytes: 11 }), compare: 'sizeOnly' })).toEqual({
@@ -40,18 +40,18 @@ describe('what becomes of an item', () => {
     });
   });
 
-  it('that the index knows to be equal, or that has the size where only that counts, is the same', () => {
+  it('that the index knows to be equal, or that has the same size in size-only mode, is to keep it', () => {
     expect(decide({ recalled: 'equal' })).toEqual({ do: 'same' });
     expect(decide({ recalled: 'equal', compare: 'checksum' })).toEqual({ do: 'same' });
     expect(decide({ compare: 'sizeOnly' })).toEqual({ do: 'same' });
   });
 
-  it('that the index knows to be equal by its time alone is looked at when content is asked for', () => {
+  it('that the index knows to be equal only by time is to check content in checksum mode', () => {
     expect(decide({ recalled: 'equalByTime' })).toEqual({ do: 'same' });
     expect(decide({ recalled: 'equalByTime', compare: 'checksum' })).toEqual({ do: 'look', at: 'hash' });
   });
 
-  it('that was written in parts on both sides is looked at by its etag only when that is the same', () => {
+  it('that was uploaded in parts on both sides uses its etags only when they are equal', () => {
     const parts = (count: number) => object({ token: `${MD5}-${count}` });
     expect(decide({ source: parts(2), destination: parts(2) })).toEqual({ do: 'look', at: 'hash' });
     expect(decide({ source: parts(2), destination: parts(3) })).toEqual({ do: 'look', at: 'head' });
@@ -59,7 +59,7 @@ describe('what becomes of an item', () => {
     expect(decide({ source: random, destination: random })).toEqual({ do: 'look', at: 'head' });
   });
 
-  it('is found out by MD5 where the file is small, by the times where it is large', () => {
+  it('uses MD5 for a small file and the times for a large one', () => {
     expect(decide()).toEqual({ do: 'look', at: 'hash' });
     expect(decide({ destination: object({ token: OF_PARTS }) })).toEqual({ do: 'look', at: 'head' });
     const large = { source: file({ sizeBytes: 2 * MIB }), destination: object({ sizeBytes: 2 * MIB }) };
@@ -68,7 +68,7 @@ describe('what becomes of an item', () => {
     expect(decide(objects), 'two etags cost nothing').toEqual({ do: 'look', at: 'hash' });
   });
 
-  it('with equal times is the same, with other times its content decides', () => {
+  it('with equal times is to keep it; with different times its content decides', () => {
     const large = {
       source: file({ sizeBytes: 2 * MIB }),
       destination: object({ sizeBytes: 2 * MIB, token: OF_PARTS }),
@@ -86,7 +86,7 @@ describe('what becomes of an item', () => {
     });
   });
 
-  it('that a run which was cut off may have written is looked into, whatever its size and time say', () => {
+  it('that an interrupted run may have written is to check content, whatever its size and time', () => {
     const times = { sourceMtimeNs: 5n, destinationMtimeNs: 5n };
     const inDoubt = (more: Partial<DecisionInput> = {}) =>
       decide({ destination: file(), isInDoubt: true, evidence: times, ...more });
@@ -104,7 +104,7 @@ describe('what becomes of an item', () => {
     expect(inDoubt({ evidence: { ...equal, destinationMtimeNs: 6n } })).toEqual({ do: 'touch' });
   });
 
-  it('whose content is equal has its time looked at, whatever showed that, and gets that of its source', () => {
+  it('with equal content also compares the time and sets that of the source', () => {
     const hashed: Evidence = { looked: ['hash'], content: 'equal' };
     for (const known of [{ evidence: hashed }, { recalled: 'equalContent' as const }]) {
       expect(decide(known)).toEqual({ do: 'look', at: 'head' });
@@ -119,7 +119,7 @@ describe('what becomes of an item', () => {
     expect(decide({ recalled: 'equalContent', compare: 'checksum' })).toEqual({ do: 'same' });
   });
 
-  it('is left alone when it is newer there and that was asked for', () => {
+  it('keeps a newer destination in update mode', () => {
     const evidence: Evidence = {
       looked: ['hash', 'head'],
       content: 'differs',
@@ -135,7 +135,7 @@ describe('what becomes of an item', () => {
     });
   });
 
-  it('keeps the newer time that it has there, when that was asked for, though its content is equal', () => {
+  it('keeps a newer time at the destination in update mode even if the content is equal', () => {
     const evidence: Evidence = {
       looked: ['hash', 'head'],
       content: 'equal',
@@ -148,7 +148,7 @@ describe('what becomes of an item', () => {
     expect(decide({ update: true, evidence: older })).toEqual({ do: 'touch' });
   });
 
-  it('that must not change keeps its time too, and is the same while its content is', () => {
+  it('that is immutable keeps its time too, and is equal while its content is', () => {
     const times = { sourceMtimeNs: 1n, destinationMtimeNs: 2n, looked: ['head'] as const };
     const immutable = { immutable: true, destination: object({ token: OF_PARTS }) };
     expect(decide({ ...immutable, evidence: times })).toEqual({ do: 'look', at: 'content' });
@@ -159,7 +159,7 @@ describe('what becomes of an item', () => {
     });
   });
 
-  it('that must not change is refused when it would', () => {
+  it('that is immutable is refused when it would change', () => {
     expect(decide({ immutable: true, destination: object({ sizeBytes: 1 }) })).toEqual({
       do: 'refuse',
       why: 'immutable',
@@ -167,7 +167,7 @@ describe('what becomes of an item', () => {
     expect(decide({ immutable: true, destination: undefined })).toEqual({ do: 'copy', why: 'absent' });
   });
 
-  it('is settled after two looks that tell something, and every rule holds whatever they tell', () => {
+  it('is final after two informative checks, and every rule holds whatever they show', () => {
     const items = fc.record({
       kind: fc.constantFrom('file' as const, 'object' as const),
       sizeBytes: fc.constantFrom(0, 10, 2 * MIB),
@@ -228,7 +228,7 @@ describe('what becomes of an item', () => {
 });
 
 describe('deletions', () => {
-  it('are allowed up to 100 files or half of what is there, unless the user says otherwise', () => {
+  it('are allowed up to 100 files or half of the destination, unless the user sets a bound', () => {
     const allowed = (
       deletes: number,
       destinationFiles: number,

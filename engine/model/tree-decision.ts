@@ -1,10 +1,10 @@
 /**
- * What becomes of one item of a copy: a pure rule over what is known of both sides. It is asked again with
- * more evidence until it needs no further look, the cheapest look first.
+ * Decides what to do with one item of a copy: a pure rule over the evidence about both sides. The caller asks
+ * again with more evidence until no further check is needed; the cheapest check comes first.
  *
- * Items of different sizes differ, and no look is spent on them. Of equal sizes, by default: what the index
- * knows to be equal is; else content decides where it can be had without asking the store (two MD5 etags, or
- * a small file's MD5 against an etag); else the times do, and where nobody kept a time, the content.
+ * Items of different sizes differ, without a check. Among equal sizes, by default, items that the index knows
+ * to be equal are equal. Otherwise content decides where it is known without asking the store (two MD5 etags,
+ * or a small file's MD5 against an etag), then the times, and where one side has no time, the content.
  *
  * If the content is equal, the destination gets the time of the source unless it is known to have it,
  * whatever its size and whatever the index knows. Where one side keeps no time, there is nothing to set.
@@ -15,16 +15,19 @@ import type { TreeItem } from './tree-item.ts';
 export type Decision =
   | { readonly do: 'copy'; readonly why: 'absent' | 'size' | 'content' | 'time' }
   | { readonly do: 'same' }
-  /** The content is equal and the time is not. */
+  /** The content is equal and the time differs. */
   | { readonly do: 'touch' }
   | { readonly do: 'skip'; readonly why: 'newerAtDestination' }
   | { readonly do: 'refuse'; readonly why: 'immutable' }
-  /** `hash`: MD5s, of which at most one has to be computed; `head`: both times; `content`: whatever proves it. */
+  /**
+   * `hash`: MD5s, of which at most one has to be computed; `head`: both times; `content`: anything that
+   * proves it.
+   */
   | { readonly do: 'look'; readonly at: Look };
 
 export type Look = 'hash' | 'head' | 'content';
 
-/** What has been looked at so far. A look that brought nothing leaves its mark in `looked`. */
+/** The evidence so far. A check without a result is still recorded in `looked`. */
 export interface Evidence {
   readonly content?: 'equal' | 'differs';
   readonly sourceMtimeNs?: bigint;
@@ -33,8 +36,9 @@ export interface Evidence {
 }
 
 /**
- * What the index knows of both states. `equal`: their content was compared or copied, and their times are the same; `equalByTime`: only size
- * and time said so, which is no answer to who asks for content; `equalContent`: their content was compared, and their times were not.
+ * What the index knows of both states. `equal`: content was compared or copied, and the times are the same.
+ * `equalByTime`: only size and time were compared, which does not prove content. `equalContent`: content was
+ * compared and times were not.
  */
 export type Recalled = 'equal' | 'equalByTime' | 'equalContent' | 'unknown';
 
@@ -46,7 +50,7 @@ export interface DecisionInput {
   readonly update: boolean;
   readonly immutable: boolean;
   /**
-   * A run that was cut off may have written the destination, so its size and time prove nothing about its
+   * An interrupted run may have written the destination, so its size and time prove nothing about its
    * content.
    */
   readonly isInDoubt?: boolean;
@@ -56,9 +60,9 @@ export interface DecisionInput {
 const SAME: Decision = { do: 'same' };
 const NEWER: Decision = { do: 'skip', why: 'newerAtDestination' };
 const MD5 = /^[0-9a-f]{32}$/;
-/** The MD5 of the parts' MD5s, and how many there are. */
+/** The MD5 of the parts' MD5s, and the number of parts. */
 const MD5_OF_PARTS = /^[0-9a-f]{32}-\d{1,5}$/;
-/** Reading and hashing so much takes about as long as a HEAD over a quick network. */
+/** Reading and hashing this much takes about as long as a HEAD over a fast network. */
 const HASHED_BYTES_MAX = 1024 * 1024;
 
 export function decideItem(input: DecisionInput): Decision {
@@ -76,7 +80,9 @@ export function decideItem(input: DecisionInput): Decision {
   return input.recalled === 'equalByTime' && !isInDoubt ? SAME : byTime(input);
 }
 
-/** An object's etag that is the MD5 of its content, unless its store encrypts with keys of its own. */
+/**
+ * Whether an object's etag is the MD5 of its content. Wrong only when its store encrypts with its own keys.
+ */
 export function etagIsMd5(etag: string): boolean {
   return MD5.test(etag);
 }
@@ -107,11 +113,11 @@ function byTime(input: DecisionInput): Decision {
   if (times === 'equal') return SAME;
   if (times === 'unknown' && canHash(input) && isCheapToHash(input)) return look(input, 'hash');
   if (times === 'unknown' && !hasLooked(evidence, 'head')) return look(input, 'head');
-  // The times differ, or nobody kept one: content that is equal all the same need not travel.
+  // The times differ or one is missing: equal content still need not be sent.
   return look(input, canHash(input) ? 'hash' : 'content');
 }
 
-/** The content is equal: at most the time is set, and not that of what must never change. */
+/** The content is equal: at most the time is set, and never on an immutable item. */
 function keepContent(input: DecisionInput): Decision {
   const times = timesOf(input);
   if (input.immutable || times === 'equal') return SAME;
@@ -123,7 +129,7 @@ function look(input: DecisionInput, at: Look): Decision {
   return hasLooked(input.evidence, at) ? replace(input, 'time') : { do: 'look', at };
 }
 
-/** Something differs, and `--update` and `--immutable` have their say. */
+/** Something differs; `--update` and `--immutable` decide. */
 function replace(input: DecisionInput, why: 'size' | 'content' | 'time'): Decision {
   const { destination, evidence, immutable, source, update } = input;
   if (immutable) return { do: 'refuse', why: 'immutable' };
@@ -136,7 +142,7 @@ function replace(input: DecisionInput, why: 'size' | 'content' | 'time'): Decisi
       return { do: 'copy', why };
     case 'unknown':
       if (!hasLooked(evidence, 'head')) return { do: 'look', at: 'head' };
-      // Nobody kept a time: when it was stored has to do.
+      // One side has no time of its own, so the upload time has to do.
       return destination!.modifiedMs > source.modifiedMs ? NEWER : { do: 'copy', why };
   }
 }
@@ -151,13 +157,15 @@ function timesOf({ destination, evidence, source }: DecisionInput): Times {
   return there > here ? 'destinationNewer' : 'sourceNewer';
 }
 
-/** Two steps of a double that counts milliseconds now: what the same time may differ by after it was set from another double. */
+/**
+ * Two steps of a double that holds current milliseconds: how much equal times may differ after a conversion.
+ */
 const SCANNED_STEP_MS = 0.0005;
 
-/** Files of two machines: the times of their scans are good to a quarter of a microsecond. */
+/** For files of two machines: the times of their scans are exact to a quarter of a microsecond. */
 function scannedTimes(source: TreeItem, destination: TreeItem): Times {
   const isScanned = [source, destination].every(({ isFile, kind }) => kind === 'file' || isFile === true);
-  // Between two local files the exact times cost little.
+  // Between two local files, the exact times are cheap to read.
   if (!isScanned || (source.kind === 'file' && destination.kind === 'file')) return 'unknown';
   const laterMs = destination.modifiedMs - source.modifiedMs;
   if (Math.abs(laterMs) <= SCANNED_STEP_MS) return 'equal';
@@ -165,8 +173,8 @@ function scannedTimes(source: TreeItem, destination: TreeItem): Times {
 }
 
 /**
- * Whether MD5s can tell: an etag that is one stands for an object, and a file's can be computed. Two objects that were written in parts
- * are equal when their etags are, and may be when they are not, since parts may differ in size.
+ * Whether MD5s can decide: an etag can be one, and a file's can be computed. Two objects uploaded in parts
+ * are equal when their etags are; different etags prove nothing, since parts may differ in size.
  */
 function canHash({ destination, evidence, source }: DecisionInput): boolean {
   const items = [source, destination!];
@@ -187,7 +195,7 @@ function hasLooked({ looked }: Evidence, at: Look): boolean {
 const DELETED_FILES_FREE = 100;
 const DELETED_PERCENT_FREE = 50;
 
-/** The user's bound, or by default: 100 files, or half of what is there, whichever is more. */
+/** The user's bound; by default 100 files or half of the destination, whichever is more. */
 export function deletionAllowed(input: {
   readonly deletes: number;
   readonly destinationFiles: number;

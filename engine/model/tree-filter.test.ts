@@ -14,14 +14,14 @@ function toRule(text: string): FilterRule {
 }
 
 describe('a list of rules', () => {
-  it('is decided by the first that matches, and takes what none matches', () => {
+  it('is decided by the first match and includes unmatched paths', () => {
     expect(takes('a/keep.tmp', '+ keep.*', '- *.tmp')).toBe(true);
     expect(takes('a/keep.tmp', '- *.tmp', '+ keep.*')).toBe(false);
     expect(takes('a/other', '- *.tmp', '+ keep.*')).toBe(true);
     expect(takes('a/other', '+ keep.*', '- **')).toBe(false);
   });
 
-  it('shuts a folder only when nothing in it can be taken', () => {
+  it('excludes a folder only when nothing in it can be included', () => {
     const mayContain = (folder: string, ...rules: readonly string[]) =>
       createTreeFilter({ rules: rules.map(toRule) }).mayContain(folder);
     expect(mayContain('cache/', '- cache/')).toBe(false);
@@ -32,13 +32,13 @@ describe('a list of rules', () => {
     expect(mayContain('other/', '- cache/')).toBe(true);
   });
 
-  it('shuts what lies beside the folders that are wanted', () => {
+  it('excludes the siblings of wanted folders', () => {
     const filter = createTreeFilter({ rules: ['+ /photos/2024/*.jpg', '- **'].map(toRule) });
     const folders = ['photos/', 'photos/2024/', 'photos/2025/', 'photos/2024/raw/', 'videos/'];
     expect(folders.filter((folder) => filter.mayContain(folder))).toEqual(['photos/', 'photos/2024/']);
   });
 
-  it('never shuts a folder in which it takes something', () => {
+  it('never excludes a folder from which it includes something', () => {
     const patterns = fc.constantFrom(
       ...['*', '**', 'a', 'a/', '/a/', '/a/b/*', 'b/**', '/**/a', '/{a,b}/**', '/[^b]/*', '*a', '/?/b'],
     );
@@ -59,7 +59,7 @@ describe('a list of rules', () => {
 });
 
 describe('bounds of size and age', () => {
-  it('include what lies on them', () => {
+  it('are inclusive', () => {
     const filter = createTreeFilter({
       minSizeBytes: 10,
       maxSizeBytes: 20,
@@ -84,7 +84,7 @@ describe('the age of an object', () => {
   const object = { path: 'a', kind: 'object', sizeBytes: 1, modifiedMs: 500 } as const;
   const bounds = { newerThanMs: 100, olderThanMs: 200 };
 
-  it('is never taken from a listing, which tells the time of the upload', () => {
+  it('is never taken from a listing, which has the upload time', () => {
     const filter = createTreeFilter(bounds);
     expect(filter.needsTime(object)).toBe(true);
     expect(() => filter.includes(object)).toThrow('has to be read');
@@ -98,7 +98,7 @@ describe('the age of an object', () => {
     }
   });
 
-  it('is that of the upload where it was asked for and it keeps none, and where the caller wants that', () => {
+  it('is the upload time when the object has no time of its own, and where the caller wants that', () => {
     const uploaded = { newerThanMs: 500, olderThanMs: 500 };
     expect(createTreeFilter(uploaded).includes({ ...object, wasAsked: true })).toBe(true);
     const served = createTreeFilter({ ...uploaded, serverTime: true });
@@ -106,7 +106,7 @@ describe('the age of an object', () => {
     expect(served.includes({ ...object, mtimeNs: 0n })).toBe(true);
   });
 
-  it('is not needed of what names or sizes leave out, of files, and without a bound of age', () => {
+  it('is not read for items excluded by name or size, for files, or without a bound of age', () => {
     const rules = [{ action: 'exclude', pattern: 'a' }] as const;
     expect(createTreeFilter({ ...bounds, rules }).needsTime(object)).toBe(false);
     expect(createTreeFilter({ ...bounds, rules }).includes(object)).toBe(false);
@@ -118,7 +118,7 @@ describe('the age of an object', () => {
 });
 
 describe('a list of files', () => {
-  it('is the only paths there are, in order and once', () => {
+  it('gives exactly its paths, in order and each once', () => {
     const filter = createTreeFilter({ filesFrom: ['b/c', './a', 'b-', 'a'] });
     expect(filter.paths).toEqual(['a', 'b-', 'b/c']);
     expect(filter.includes({ path: 'b', sizeBytes: 1, modifiedMs: 0 })).toBe(false);
@@ -132,7 +132,7 @@ describe('a list of files', () => {
 describe('a file of rules', () => {
   const linesOf = (content: string) => readRuleLines(content, 'f').map(({ text }) => text);
 
-  it('lose at both ends what Unicode calls white space', () => {
+  it('has lines trimmed of Unicode white space', () => {
     for (let code = 0; code <= 0xffff; code += 1) {
       const character = String.fromCharCode(code);
       if (character === '\n') continue;
@@ -142,7 +142,7 @@ describe('a file of rules', () => {
     }
   });
 
-  it('has comments, and lines without the white space around them, as Go has it', () => {
+  it('allows comments and trims lines as Go does', () => {
     expect(linesOf('- a\n!\n# text\n ; text\n\n+ *.jpg\r\n \u0085-  b c\u2028\n\ufeffd')).toEqual([
       ...['- a', '!', '+ *.jpg', '-  b c', '\ufeffd'],
     ]);
@@ -156,14 +156,14 @@ describe('a file of rules', () => {
 });
 
 describe('a pattern that ends in a slash', () => {
-  it('excludes all that is in the folder, and is refused as an include, which takes no file in rclone', () => {
+  it('excludes everything in the folder, and is refused as an include as in rclone', () => {
     expect(takes('d/a', '- d/')).toBe(false);
     expect(() => takes('d/a', '+ d/')).toThrow('write "d/**"');
   });
 });
 
-describe('a name with a line break of any kind', () => {
-  it.each(['\n', '\r', '\u2028', '\u2029', '\u0085'])('is a name like others (%j)', (mark) => {
+describe('a name with any kind of line break', () => {
+  it.each(['\n', '\r', '\u2028', '\u2029', '\u0085'])('is matched like other names (%j)', (mark) => {
     const path = `d${mark}/a${mark}b`;
     for (const pattern of ['**', '*', 'a?b', 'a[^x]b', 'd*/**', '/**/a*b', `a${mark}b`])
       expect(takes(path, `- ${pattern}`), pattern).toBe(false);

@@ -1,10 +1,11 @@
 /**
- * Which items of a tree a copy takes: rules by name, in the order given, then bounds of size and age.
+ * Which items of a tree a copy includes: rules by name, in the given order, then bounds of size and age.
  *
- * The first rule that matches decides; an item that none matches is taken. What a pattern means is in `path-pattern.ts`.
+ * The first matching rule decides; an unmatched item is included. `path-pattern.ts` defines patterns.
  *
- * The age of an object is that of its content (its `mtime` metadata), which a listing does not tell. `includes` refuses to decide
- * without it, so no caller can take the time of the upload for it by mistake; `needsTime` says for which items it has to be read.
+ * The age of an object is that of its content (its `mtime` metadata), which a listing does not have.
+ * `includes` throws without it, so no caller can use the upload time by mistake; `needsTime` says which items
+ * need it.
  */
 import { DrayError } from '../api/error.ts';
 import type { FilterRule, TreeFilterRequest } from '../api/trees.ts';
@@ -16,22 +17,22 @@ import type { TreeItem } from './tree-item.ts';
 export interface TreeFilter {
   /** @throws Error for an item that `needsTime`. */
   includes(item: FilteredItem): boolean;
-  /** Whether only the item's age is left to decide, and a listing does not tell it. */
+  /** Whether only the age is left to decide, and it has not been read. */
   needsTime(item: FilteredItem): boolean;
-  /** Whether anything in the folder (its path ends in `/`) may be included. */
+  /** Whether anything in the folder (its path ends in `/`) can be included. */
   mayContain(folder: string): boolean;
-  /** The only paths there are, in order, each once. */
+  /** The only paths, in order, each once. */
   readonly paths?: readonly string[];
-  /** There are bounds of size or age besides the names. */
+  /** Has bounds of size or age besides rules. */
   readonly isBounded: boolean;
-  /** Lets everything through. */
+  /** Includes everything. */
   readonly isOpen: boolean;
 }
 
 type FilteredItem = Pick<TreeItem, 'modifiedMs' | 'path' | 'sizeBytes'> &
   Partial<Pick<TreeItem, 'isFile' | 'kind' | 'mtimeNs' | 'wasAsked'>>;
 
-/** @throws `usage` for a pattern or a path that makes no sense, naming it. */
+/** @throws `usage` for an invalid pattern or path, naming it. */
 export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
   const rules = compileRules(request.rules ?? []);
   const paths = request.filesFrom && checkPaths(request.filesFrom);
@@ -64,24 +65,24 @@ export function createTreeFilter(request: TreeFilterRequest): TreeFilter {
   };
 }
 
-/** Scans and listings of files tell their times; an object's time takes a HEAD. */
+/** Scans and file listings have times; an object's time needs a HEAD. */
 export function isTimeKnown({ isFile, kind = 'file', mtimeNs, wasAsked }: FilteredItem): boolean {
   return kind === 'file' || isFile === true || mtimeNs !== undefined || wasAsked === true;
 }
 
 const NS_PER_MS = 1e6;
 
-/** An object that was written without a time of its own is as old as its upload. */
+/** An object written without a time of its own is as old as its upload. */
 function timeMsOf({ mtimeNs, modifiedMs }: FilteredItem): number {
   return mtimeNs === undefined ? modifiedMs : Number(mtimeNs) / NS_PER_MS;
 }
 
-/** What a filter says of names alone. */
+/** The rules of a filter without its bounds. */
 export function withoutBounds({ filesFrom, rules }: TreeFilterRequest): TreeFilterRequest {
   return { ...(filesFrom ? { filesFrom } : {}), ...(rules ? { rules } : {}) };
 }
 
-/** Lines of a file of rules or patterns, without empty ones and comments (`#`, `;`). They lose the white space at both ends. */
+/** Lines of a file of rules or patterns, trimmed, without empty lines and comments (`#`, `;`). */
 export function readRuleLines(content: string, file: string): readonly RuleLine[] {
   return content
     .replace(/^\ufeff/, '')
@@ -94,18 +95,20 @@ export function readRuleLines(content: string, file: string): readonly RuleLine[
 }
 
 export interface RuleLine {
-  /** The file and the line's number, for errors. */
+  /** The file and line number, for errors. */
   readonly origin: string;
   readonly text: string;
 }
 
-/**
- * White space as Go's `strings.TrimSpace` has it: unlike JavaScript's `trim`, with U+0085 and without U+FEFF.
- */
+/** White space as in Go's `strings.TrimSpace`: unlike JavaScript's `trim`, with U+0085 and without U+FEFF. */
 const WHITE_SPACE =
-  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
+  '\t\n\v\f\r ' +
+  '\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
 
-/** `+ PATTERN`, `- PATTERN`, or `!`, which forgets all rules before it. @param origin Where it stands, for the error. */
+/**
+ * Parses `+ PATTERN`, `- PATTERN`, or `!`, which drops all rules before it. @param origin The rule's
+ * location, for the error.
+ */
 export function parseFilterRule(text: string, origin: string): FilterRule | 'clear' {
   if (text.trimEnd() === '!') return 'clear';
   const found = /^([+-]) (.+)$/s.exec(text);
@@ -121,7 +124,7 @@ interface CompiledRules {
   mayAllowIn(folder: string): boolean;
 }
 
-/** @returns undefined when there are none. */
+/** @returns undefined for an empty list. */
 function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
   if (rules.length === 0) return undefined;
   for (const rule of rules) refuseFolderAlone(rule);
@@ -132,7 +135,7 @@ function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
       const first = patterns.matchesOf(path)[0];
       return first === undefined || isInclude[first]!;
     },
-    // Nothing is allowed if a rule excludes all of the folder and no earlier rule may include something in
+    // Nothing is included if a rule excludes the whole folder and no earlier rule may include something in
     // it.
     mayAllowIn(folder) {
       const shutting = patterns.coveringFolder(folder).find((at) => !isInclude[at]);
@@ -143,7 +146,7 @@ function compileRules(rules: readonly FilterRule[]): CompiledRules | undefined {
   };
 }
 
-/** rclone's `+ folder/` matches folders alone, so it takes no file. Few people mean that. */
+/** rclone's `+ folder/` matches only folders, so it includes no file. Few users mean that. */
 function refuseFolderAlone({ action, pattern }: FilterRule): void {
   if (action !== 'include' || !pattern.endsWith('/')) return;
   const message = `The pattern "${pattern}" includes a folder and no file in it, as in rclone: write "${pattern}**".`;

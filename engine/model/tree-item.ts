@@ -1,36 +1,42 @@
 /**
- * One file or object of a plain tree: what a scan or a listing tells of it, the same for every kind of place, so that any two can be
- * compared in one pass. Items of one tree ascend strictly by `comparePaths` (byte order of the UTF-8 form).
+ * One file or object of a plain tree, as a scan or a listing shows it. All kinds of places share this form,
+ * so that any two can be compared in one pass. Items of one tree ascend strictly by `comparePaths` (byte
+ * order of the UTF-8 form).
  */
 export interface TreeItem {
-  /** Relative to the tree, `/` between parts. Of an object: its key below the prefix, as it is, however strange. */
+  /** Relative to the tree, `/` between parts. For an object: its key below the prefix, unchanged. */
   readonly path: string;
   readonly sizeBytes: number;
   /**
-   * Stands for the item's content: as long as it is the same, so is the content. An object's etag; of a file, what `stat` says
-   * (`fileToken`). '' when nothing vouches for it: a store without etags, a file as young as its record.
+   * Identifies the item's content: while it stays the same, so does the content. An object's etag, or a
+   * file's `fileToken`. '' when nothing identifies the content: a store without etags, or a file as young as
+   * its record.
    */
   readonly token: string;
-  /** Of a file whose token is '': which file it is all the same. */
+  /** For a file whose token is '': identifies the file. */
   readonly inode?: number;
-  /** Whole nanoseconds since the epoch. Of a file: its mtime. Of an object: only when its metadata were read. */
+  /** Whole nanoseconds since the epoch: a file's mtime; an object's only when its metadata was read. */
   readonly mtimeNs?: bigint;
-  /** When the store says that it was written (`LastModified`), in ms; of a file, its mtime. */
+  /** The upload time from the store (`LastModified`), in ms; for a file, its mtime. */
   readonly modifiedMs: number;
-  /** An object that is a file elsewhere: `modifiedMs` is its mtime, as a scan there gives it. Of `kind` 'file' it always is. */
+  /**
+   * The object is a file on another machine: `modifiedMs` is its mtime from a scan there. Always true for
+   * `kind` 'file'.
+   */
   readonly isFile?: true;
-  /** The store was asked about this very object (HEAD): what is absent here, it does not tell. */
+  /** The store was asked about this object (HEAD): it does not have what is absent here. */
   readonly wasAsked?: true;
   readonly kind: 'file' | 'object';
   /** Permission bits of a file or a folder, where both sides keep them. */
   readonly mode?: number;
-  /** No file at all. Only between places that both know such things: a local folder and a peer. */
+  /** Not a regular file. Only between a local folder and a peer, which both know such items. */
   readonly special?: SpecialItem;
 }
 
 /**
- * A symbolic link, which is never followed, or a folder, whose path ends in `/`. A folder that `holds` something is no file of the tree: it is
- * told of for the sake of its mode and time alone, to who asks for that. The tree's own folder is one of these, under ''.
+ * A symbolic link, which is never followed, or a folder, whose path ends in `/`. A folder that `holds`
+ * something is not an item of the tree: it is listed for its mode and time, only on request. The tree's own
+ * folder is one of these, under ''.
  */
 export type SpecialItem =
   | { readonly kind: 'link'; readonly target: string }
@@ -45,7 +51,7 @@ export function isSameSpecial(left: SpecialItem | undefined, right: SpecialItem 
   return left?.kind === right?.kind;
 }
 
-/** The token of a local file. Doubles exactly as `lstat` gives them. */
+/** The token of a local file, from the doubles that `lstat` gives. */
 export function fileToken(
   stat: {
     readonly sizeBytes: number;
@@ -58,15 +64,15 @@ export function fileToken(
   return `${stat.sizeBytes}${between}${stat.mtimeMs}${between}${stat.ctimeMs}${between}${stat.inode}`;
 }
 
-/** When the file changed, by its token; undefined if the token is ''. */
+/** The change time in a file's token; undefined for ''. */
 export function changeTimeOf(token: string): number | undefined {
   const [, , changedMs] = token.split(' ');
   return changedMs === undefined ? undefined : Number(changedMs);
 }
 
 /**
- * Whether two looks at one name saw one file with one content. Its change time does not count: it also changes when another name of the
- * file (a hard link) is made or removed.
+ * Whether two items of one name are the same file with the same content. Ignores the change time, which also
+ * changes when a hard link to the file is created or removed.
  */
 export function isSameFile(
   left: Pick<TreeItem, 'inode' | 'modifiedMs' | 'sizeBytes' | 'token'>,

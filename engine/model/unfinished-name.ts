@@ -1,9 +1,12 @@
-/** Names of unfinished files, which are no part of any dataset or copy. */
+/** Names of unfinished files, which never belong to a dataset or copy. */
 import { TEMPORARY_FOLDER_NAME } from '../base/temporary-owner.ts';
 
 export { TEMPORARY_FOLDER_NAME };
 
-/** Earlier versions wrote `.NAME.<12 hex>.dray-part` (delta) and `NAME.<12 hex>.dray-tmp` (a stream) beside the file. */
+/**
+ * Earlier versions wrote `.NAME.<12 hex>.dray-part` (delta) and `NAME.<12 hex>.dray-tmp` (a stream) beside
+ * the file.
+ */
 const BESIDE = /\.[0-9a-f]{12}\.dray-(?:part|tmp)$/;
 
 /** Whether a killed run of this or an earlier version left a file or folder of this name. */
@@ -13,6 +16,6 @@ export function isUnfinishedName(name: string): boolean {
 
 /** Whether an earlier version gave this name to an unfinished file beside the finished one. */
 export function isUnfinishedBeside(name: string): boolean {
-  // The first comparison spares nearly all names the expression.
+  // The first comparison avoids the regular expression for nearly all names.
   return (name.endsWith('.dray-part') || name.endsWith('.dray-tmp')) && BESIDE.test(name);
 }

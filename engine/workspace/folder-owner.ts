@@ -1,8 +1,7 @@
 /**
- * Refuses a `.dray` folder that belongs to another user, as git does with `.git`. A workspace's settings say
- * where data and keys go, and anybody can put a `.dray` into a folder above (`/tmp/.dray`). Root obeys
- * workspaces of root and, under sudo, of the user who called it. Windows has no owner numbers, so nothing is
- * checked there.
+ * Refuses a `.dray` folder of another user, as git does with `.git`. A workspace's settings decide where data
+ * and keys go, and anybody can create a `.dray` in a parent folder such as `/tmp`. Root accepts workspaces of
+ * root and, under sudo, of the calling user. Windows has no numeric owners, so nothing is checked there.
  */
 import { fstatSync, lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +14,7 @@ import { shellWord } from '../base/shell-word.ts';
  */
 export type AllowsFolder = (root: string) => boolean;
 
-/** @throws `usage` when the folder belongs to somebody else, or when it is a link and its target does. */
+/** @throws `usage` when the folder, or the target of a link in its place, belongs to another user. */
 export function checkOwner(drayFolder: string): void {
   const found = lstatSync(drayFolder);
   const owners = [found.uid, ...(found.isSymbolicLink() ? [statSync(drayFolder).uid] : [])];
@@ -38,7 +37,8 @@ function isOwn(owner: number): boolean {
 function foreign(root: string, path: string, owner: number): DrayError {
   return new DrayError(
     'usage',
-    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere. If you trust it, allow it: dray config --user safe.directory ${shellWord(root)}`,
+    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere. ` +
+      `If you trust it, allow it: dray config --user safe.directory ${shellWord(root)}`,
     { data: { path, owner, root } },
   );
 }

@@ -1,9 +1,9 @@
 /**
- * A workspace on disk: a folder with `.dray/` in it.
+ * A workspace on disk: a folder that contains `.dray/`.
  *
- * `.dray/config.json` remotes and settings; `.dray/state.json` the branch and each remote's base commit;
- * `.dray/index.db` the index (a cache); `.dray/tmp/` files on their way; `.dray/lock` who works here now.
- * No secret is ever written there. Both JSON files are replaced atomically.
+ * `.dray/config.json` holds remotes and settings; `.dray/state.json` the branch and each remote's base
+ * commit; `.dray/index.db` the index (a cache); `.dray/tmp/` unfinished files; `.dray/lock` the process that
+ * works here. No secret is ever written there. Both JSON files are replaced atomically.
  */
 import {
   accessSync,
@@ -31,7 +31,7 @@ const BYTES = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 const REMOTE = v.object({
   url: v.string(),
-  /** The repository's id and layout, once they are known; they never change. */
+  /** The repository's id and layout, once known; they never change. */
   repository: v.optional(v.string()),
   layout: v.optional(
     v.object({
@@ -57,7 +57,10 @@ const STATE = v.object({
   branch: v.string(),
   /** By remote name: the commit that the workspace is based on. */
   bases: v.record(v.string(), COMMIT),
-  /** By remote name: commits of which some files may be here already (jobs/pull/interrupted-pull.ts). */
+  /**
+   * By remote name: commits of an interrupted pull, some of whose files may be here
+   * (jobs/pull/interrupted-pull.ts).
+   */
   arriving: v.optional(
     v.record(v.string(), v.pipe(v.array(v.object({ commit: COMMIT, command: v.string() })), v.minLength(1))),
   ),
@@ -75,7 +78,7 @@ export interface WorkspaceFolder {
   readonly indexPath: string;
   readonly temporaryFolder: string;
   readonly lockPath: string;
-  /** The user allows it although it may belong to somebody else (`safe.directory`). */
+  /** The user allowed it (`safe.directory`), whoever owns it. */
   readonly isAllowed?: boolean;
 }
 
@@ -90,8 +93,8 @@ export function workspaceAt(root: string): WorkspaceFolder {
 }
 
 /**
- * The workspace that `folder` lies in, or undefined.
- * @throws `usage` when it belongs to another user and `allows` does not know it.
+ * The workspace that contains `folder`, or undefined.
+ * @throws `usage` when it belongs to another user and `allows` rejects it.
  */
 export function findWorkspace(folder: string, allows: AllowsFolder): WorkspaceFolder | undefined {
   for (const root of workspaceRoots(folder)) return ownWorkspace(root, allows);
@@ -109,7 +112,7 @@ function ownWorkspace(root: string, allows: AllowsFolder): WorkspaceFolder {
   }
 }
 
-/** The nearest one first. */
+/** Nearest first. */
 function* workspaceRoots(folder: string): Generator<string> {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (existsSync(join(at, DRAY_FOLDER, CONFIG_NAME))) yield at;
@@ -123,14 +126,15 @@ export function requireWorkspace(folder: string, allows: AllowsFolder): Workspac
   if (found) return found;
   throw new DrayError(
     'notAWorkspace',
-    `${resolve(folder)} is not in a workspace. Make one with "dray init --remote URL", or go into one (or name it with -C).`,
+    `${resolve(folder)} is not in a workspace. ` +
+      'Create one with "dray init --remote URL", or go into one (or name it with -C).',
     { data: { path: resolve(folder) } },
   );
 }
 
 /**
  * @throws `workspaceExists` when `root` is a workspace or lies inside one. Another user's workspace does not
- * count: Dray does not obey it, so it must not block work below it either.
+ * count: Dray does not use it, so it must not block work below it either.
  */
 export function refuseNesting(root: string): void {
   const outer = [...workspaceRoots(root)].find((at) => at === resolve(root) || isOwnWorkspace(at));
@@ -154,7 +158,10 @@ function isOwnWorkspace(root: string): boolean {
   }
 }
 
-/** Makes `.dray/` in `root`. The settings come last: without them it is no workspace, and can be made again. @throws `workspaceExists` */
+/**
+ * Creates `.dray/` in `root`. The settings are written last: without them the folder is not a workspace, and
+ * can be created again. @throws `workspaceExists`
+ */
 export function createWorkspace(
   root: string,
   config: WorkspaceConfig,
@@ -168,7 +175,7 @@ export function createWorkspace(
   return workspace;
 }
 
-/** @param mode Of each folder that is made; default: the system's. @throws `io`, `diskFull` */
+/** @param mode The mode of each created folder; default: the system's. @throws `io`, `diskFull` */
 export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
@@ -177,7 +184,9 @@ export function makeFolder(path: string, mode?: number): void {
   }
 }
 
-/** Why nothing can be made in the nearest folder above that is there: Node calls it ENOENT on a read-only disk. */
+/**
+ * Why nothing can be created in the nearest existing parent: on a read-only disk Node reports only ENOENT.
+ */
 function refusalAbove(path: string): unknown {
   const above = dirname(path);
   if (!existsSync(above)) return above === path ? undefined : refusalAbove(above);
@@ -189,27 +198,24 @@ function refusalAbove(path: string): unknown {
   }
 }
 
-/** The order makes a half-removed workspace look like one that was never finished: see `isHalfMade`. */
+/** The order makes a half-removed workspace look like an unfinished one: see `isHalfMade`. */
 export function removeWorkspace(root: string): void {
   if (!existsSync(join(root, DRAY_FOLDER))) return;
   rmSync(join(root, DRAY_FOLDER, CONFIG_NAME), { force: true });
   rmSync(join(root, DRAY_FOLDER), { recursive: true, force: true });
 }
 
-/**
- * The names that `createWorkspace` and `removeWorkspace` may leave when they are killed: all but the
- * settings.
- */
+/** The names that a killed `createWorkspace` or `removeWorkspace` can leave: all except the settings. */
 const NAMES_BEFORE_SETTINGS = /^(?:config\.json\.new|state\.json(?:\.new)?|index\.db.*|lock.*|tmp)$/;
 
-/** Whether `root` has a `.dray/` that a killed run left without settings, so that it may be made again. */
+/** Whether `root` has a `.dray/` that a killed run left without settings, so that it can be created again. */
 export function isHalfMade(root: string): boolean {
   const folder = join(root, DRAY_FOLDER);
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
   return readdirSync(folder).every((name) => NAMES_BEFORE_SETTINGS.test(name));
 }
 
-/** For people: where its remotes and settings are kept. */
+/** The file with its remotes and settings, for messages. */
 export function workspaceConfigPath({ root }: WorkspaceFolder): string {
   return join(root, DRAY_FOLDER, CONFIG_NAME);
 }
@@ -240,7 +246,7 @@ function readJson<S extends v.GenericSchema>(
   try {
     const file = openSync(path, 'r');
     try {
-      // Checks the file that is open: the path may lead to another one a moment later.
+      // Checks the open file: the path may lead to another one a moment later.
       if (!isAllowed) checkFileOwner(root, path, file);
       text = readFileSync(file, 'utf8');
     } finally {
@@ -257,7 +263,7 @@ function readJson<S extends v.GenericSchema>(
     return v.parse(schema, value);
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;
-    const message = `${path} does not hold what Dray writes there: ${(cause as Error).message}. Mend or restore it.`;
+    const message = `${path} is not in the form that Dray writes: ${(cause as Error).message}. Mend or restore it.`;
     throw new DrayError('damaged', message, { cause, data: { path } });
   }
 }
@@ -265,7 +271,9 @@ function readJson<S extends v.GenericSchema>(
 function checkFormat(path: string, value: unknown): void {
   const format = (value as { format?: unknown } | null)?.format;
   if (typeof format !== 'number' || format <= FORMAT) return;
-  const message = `${path} has format ${format}, and this Dray knows ${FORMAT}. Upgrade Dray to work in this workspace.`;
+  const message =
+    `${path} has format ${format}, and this Dray supports ${FORMAT}. ` +
+    'Upgrade Dray to work in this workspace.';
   throw new DrayError('formatTooNew', message, { data: { path, format } });
 }
 
@@ -275,7 +283,7 @@ function replaceFile(path: string, value: unknown): void {
   try {
     const file = openSync(temporary, 'w', 0o666);
     try {
-      // All of it: a single write may end early on a disk that is nearly full.
+      // Writes everything: a single write may end early on a nearly full disk.
       writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
       fsyncSync(file);
     } finally {

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Time passes only when somebody sleeps, so that a wait is over at once. */
+/** A clock that advances only in `sleep`, so that a wait ends at once. */
 function patientClock(): Clock {
   let elapsedMs = 0;
   return {
@@ -76,11 +76,11 @@ async function ownLife(): Promise<ProcessLife> {
   return life!;
 }
 
-/** Of a process that has ended and whose parent has seen it. */
+/** The id of a process that has ended and was reaped. */
 const deadProcess = (): number => spawnSync(process.execPath, ['-e', '']).pid;
 
 describe('the lock of a workspace', () => {
-  it('says who holds it, and is gone when it is released, however often', async () => {
+  it('names its holder, and any number of releases removes it once', async () => {
     const held = await lock();
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
       pid: process.pid,
@@ -99,7 +99,7 @@ describe('the lock of a workspace', () => {
     ['a live process', () => ({ pid: liveProcess() })],
     ['this process', () => ({})],
     ['another machine', () => ({ pid: deadProcess(), host: 'elsewhere' })],
-  ])('held by %s is waited for, then named', async (_, holder) => {
+  ])('held by %s makes a waiter wait and then name the holder', async (_, holder) => {
     hold(holder());
     const before = readFileSync(path, 'utf8');
     const waits: (LockHolder | undefined)[] = [];
@@ -115,10 +115,10 @@ describe('the lock of a workspace', () => {
   it.each([
     ['a process that has ended', () => ({ pid: deadProcess() })],
     [
-      "an earlier process with this one's number, as in a container",
+      "an earlier process with this one's id, as in a container",
       () => ({ since: '2020-01-01T00:00:00.000Z' }),
     ],
-  ])('of %s is taken over without a wait', async (_, holder) => {
+  ])('of %s is taken over without waiting', async (_, holder) => {
     hold(holder());
     const held = await lock({ onWait: () => expect.unreachable('nobody to wait for') });
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid, command: 'push' });
@@ -127,7 +127,7 @@ describe('the lock of a workspace', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'of a process whose number another one has now is taken over without a wait (Linux only)',
+    'of a process whose id was reused is taken over without waiting (Linux only)',
     async () => {
       const held = await lock();
       const { life } = JSON.parse(readFileSync(path, 'utf8'));
@@ -140,7 +140,7 @@ describe('the lock of a workspace', () => {
   );
 
   it.runIf(process.platform === 'linux')(
-    'of an earlier start of the system is taken over though a process has its number now (Linux only)',
+    'of an earlier boot is taken over even if its process id is in use (Linux only)',
     async () => {
       const life = await ownLife();
       for (const pid of [process.pid, liveProcess()]) {
@@ -152,9 +152,9 @@ describe('the lock of a workspace', () => {
   );
 
   describe.runIf(process.platform === 'linux')(
-    'of another container or machine under one name (Linux only)',
+    'of another container or machine with the same host name (Linux only)',
     () => {
-      /** Its number says nothing here: nobody has it, or somebody else, or this very process. */
+      /** Its process id means nothing here: it may be unused, reused, or that of this process. */
       async function holdElsewhere(pid: number, ageMs: number, boot?: string): Promise<void> {
         const { numbering, startTicks } = await ownLife();
         const since = '2020-01-01T00:00:00.000Z';
@@ -165,22 +165,22 @@ describe('the lock of a workspace', () => {
       }
 
       it.each([
-        ['a container, whose number nobody has here', deadProcess, 60_000, undefined],
-        ['a container, whose number is that of this process', () => process.pid, 60_000, undefined],
-        ['a machine, whose number nobody has here', deadProcess, 0, 'another-boot'],
+        ['a container, whose process id is unused here', deadProcess, 60_000, undefined],
+        ['a container, whose process id is that of this process', () => process.pid, 60_000, undefined],
+        ['a machine, whose process id is unused here', deadProcess, 0, 'another-boot'],
       ])('is kept while its holder touches it: of %s', async (_, pid, ageMs, boot) => {
         await holdElsewhere(pid(), ageMs, boot);
         await expect(lock({ patienceMs: 10_000 })).rejects.toMatchObject({ code: 'locked' });
       });
 
-      it('is kept where it is old only because the machine slept, or its clock was set', async () => {
+      it('is kept when it is old only because the machine slept or its clock was set', async () => {
         await holdElsewhere(deadProcess(), 3_600_000);
         const now = new Date();
         const waiting = lock({ patienceMs: 10_000, onWait: () => utimesSync(path, now, now) });
         await expect(waiting).rejects.toMatchObject({ code: 'locked' });
       });
 
-      it('is taken over when it has not been touched for long, and was not while somebody waited', async () => {
+      it('is taken over when it was not touched for long, nor while another process waited', async () => {
         await holdElsewhere(liveProcess(), 3_600_000);
         let sleptMs = 0;
         const clock = patientClock();
@@ -194,7 +194,7 @@ describe('the lock of a workspace', () => {
         held.release();
       });
 
-      it('is left to who took it over, by a holder that was stopped for long', async () => {
+      it('is not released by a stopped holder after another process took it over', async () => {
         let shiftMs = 0;
         const clock = { ...patientClock(), nowMs: () => Date.now() + shiftMs };
         const stopped = await lock({ clock });
@@ -206,25 +206,22 @@ describe('the lock of a workspace', () => {
     },
   );
 
-  it.runIf(process.platform === 'linux')(
-    'is touched while it is held, and no longer (Linux only)',
-    async () => {
-      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
-      try {
-        const held = await lock();
-        utimesSync(path, 1, 1);
-        vi.advanceTimersByTime(600_000);
-        expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(10_000);
-        held.release();
-        expect(vi.getTimerCount()).toBe(0);
-      } finally {
-        vi.useRealTimers();
-      }
-    },
-  );
+  it.runIf(process.platform === 'linux')('is touched only while it is held (Linux only)', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    try {
+      const held = await lock();
+      utimesSync(path, 1, 1);
+      vi.advanceTimersByTime(600_000);
+      expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(10_000);
+      held.release();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   it.runIf(process.platform === 'linux')(
-    'is kept while the machine sleeps and while its clock is set, for which this process seems younger than it (Linux only)',
+    'is kept through a sleep and a clock change that make this process seem younger than it (Linux only)',
     async () => {
       const held = await lock();
       const hourMs = 3_600_000;
@@ -245,7 +242,7 @@ describe('the lock of a workspace', () => {
     },
   );
 
-  it('that a crash left empty is taken over once it is old enough to be no lock in the making', async () => {
+  it('that a crash left empty is taken over once it is too old to be in creation', async () => {
     writeFileSync(path, '');
     await expect(lock()).rejects.toMatchObject({ code: 'locked' });
     utimesSync(path, 1, 1);

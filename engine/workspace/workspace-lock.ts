@@ -1,9 +1,10 @@
 /**
- * One writer at a time in a workspace: a lock file that says who holds it, so that a waiter can say so too.
+ * Allows one writer at a time in a workspace: a lock file names its holder, so that a waiter can name it too.
  *
- * Who is gone: a process of this container (or outside of all) whose number nobody has, or another one has now; one of an earlier start
- * of this system. A process of another container, or another machine, under this one's name cannot be asked for: it is gone when its
- * lock, which a holder touches all the time, was not touched for three minutes. One of a machine of another name is never taken for gone.
+ * A lock is abandoned when its holder is a process of this container (or of the host) whose id is unused or
+ * was reused, or a process of an earlier boot. A process of another container or machine with the same host
+ * name cannot be checked: its lock is abandoned when the holder, which touches it regularly, has not done so
+ * for three minutes. A lock of a machine with another host name is never taken over.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -31,7 +32,9 @@ export interface LockHolder {
   readonly command: string;
   /** RFC 3339. */
   readonly since: string;
-  /** Tells the process from others that had or will have its number; absent where the system does not say it. */
+  /**
+   * Tells the process from earlier and later ones with its id; absent where the system does not provide it.
+   */
   readonly life?: ProcessLife;
 }
 
@@ -42,37 +45,42 @@ export interface WorkspaceLock {
 
 export interface LockOptions {
   readonly path: string;
-  /** For people: what it is that is locked. Default: `The workspace`. */
+  /** For messages: what is locked. Default: `The workspace`. */
   readonly what?: string;
   readonly command: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** How long to wait for another holder before giving up. */
   readonly patienceMs: number;
-  /** Told once, when the wait begins. */
+  /** Called once, when the wait begins. */
   readonly onWait: (holder: LockHolder | undefined) => void;
 }
 
 const POLL_MS = 100;
 const FRAGMENT_AGE_MS = 5_000;
 const TOUCHED_EVERY_MS = 2_000;
-/** A new lock is young by itself: most commands end before they touch it. */
+/** A new lock needs no touch: most commands end before this. */
 const TOUCHED_FROM_MS = 60_000;
-/** A holder may hang on a slow disk or a server for long. */
+/** A holder may hang for long on a slow disk or a server. */
 const SILENT_AGE_MS = 3 * 60_000;
-/** And so long while a waiter looks on: a machine that slept, or whose clock was set, has old locks with live holders. */
+/**
+ * The lock must also stay untouched this long while a waiter watches: after sleep or a clock change, live
+ * holders have old locks.
+ */
 const SILENT_SEEN_MS = 6_000;
-/** How far apart the clock's steps may make two times that are really in order. */
+/** How far clock steps can reverse two times that are really in order. */
 const CLOCK_SLACK_MS = 1_000;
 
 let ownGoneBeforeMs = Number.NEGATIVE_INFINITY;
 
-/** A thread of this process that took locks has crashed: those that it took before this time are nobody's. */
+/**
+ * After a thread of this process that held locks has crashed: its locks from before this time are abandoned.
+ */
 export function forgetOwnLocks({ beforeMs }: { readonly beforeMs: number }): void {
   ownGoneBeforeMs = beforeMs;
 }
 
-/** @throws `locked`, naming the holder, when the wait was in vain. A lock whose process is gone is taken over. */
+/** Takes over a lock whose process is gone. @throws `locked`, naming the holder, when the wait times out. */
 export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock> {
   const { path, clock, signal } = options;
   let deadlineMs = clock.monotonicMs() + options.patienceMs;
@@ -86,7 +94,7 @@ export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock
       continue;
     }
     if (isFirst) {
-      // No patience is too short to see whether anybody touches it.
+      // However short the patience, the wait must be long enough to see whether the holder touches the lock.
       if (isElsewhere(holder) && ageOf(path, clock) > SILENT_AGE_MS)
         deadlineMs = Math.max(deadlineMs, clock.monotonicMs() + SILENT_SEEN_MS + POLL_MS);
       options.onWait(holder);
@@ -95,7 +103,8 @@ export async function lockWorkspace(options: LockOptions): Promise<WorkspaceLock
       const who = describeHolder(holder);
       throw new DrayError(
         'locked',
-        `${options.what ?? 'The workspace'} is in use by ${who}. Wait for it to end; if it is gone, delete ${path}.`,
+        `${options.what ?? 'The workspace'} is in use by ${who}. Wait for it to end; ` +
+          `if it is gone, delete ${path}.`,
         {
           data: { path, holder },
         },
@@ -112,11 +121,11 @@ export function describeHolder(holder: LockHolder | undefined): string {
 
 interface Written {
   readonly text: string;
-  /** Who waits may have to look whether it is touched. */
+  /** A waiter may need to see that the lock is touched. */
   readonly isWatched: boolean;
 }
 
-/** @returns undefined while there is another. */
+/** @returns undefined while another process holds it. */
 function tryLock(options: LockOptions): Written | undefined {
   const life = lifeOf(process.pid);
   const holder: LockHolder = {
@@ -150,7 +159,7 @@ function tryLock(options: LockOptions): Written | undefined {
 function held(path: string, { isWatched, text }: Written, clock: Clock): WorkspaceLock {
   const madeMs = clock.nowMs();
   let touchedMs = madeMs;
-  /** Whoever was stopped for long (SIGSTOP, a disk that hung) may have been taken for gone. */
+  /** A holder that was stopped for long (SIGSTOP, a hanging disk) may have lost its lock. */
   const isOwn = () => Math.abs(clock.nowMs() - touchedMs) < SILENT_AGE_MS || readText(path) === text;
   const touchOwn = () => {
     if (clock.nowMs() - madeMs < TOUCHED_FROM_MS || !isOwn()) return;
@@ -171,11 +180,14 @@ function touch(path: string): void {
   try {
     utimesSync(path, now, now);
   } catch {
-    // Deleted by hand, or the folder cannot be reached just now.
+    // Deleted by hand, or the folder is unreachable at the moment.
   }
 }
 
-/** Whether the lock has not been touched for long. To be asked again and again: it looks on for a while before it says so. */
+/**
+ * Whether the lock was not touched for long. Call it repeatedly: it watches for a while before it returns
+ * true.
+ */
 function silenceOf(path: string, clock: Clock): () => boolean {
   let touchedMs: number | undefined;
   let sinceMs = 0;
@@ -205,12 +217,12 @@ function readHolder(path: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as LockHolder;
   } catch {
-    // Just released, or just being written: the next round sees it.
+    // Just released or being written: the next round reads it.
     return undefined;
   }
 }
 
-/** Only of a process of this machine can it be known that it is gone. */
+/** Only a process of this machine can be known to be gone. */
 function isAbandoned(
   path: string,
   holder: LockHolder | undefined,
@@ -227,7 +239,7 @@ function isAbandoned(
   const isComparable = life !== undefined && life.numbering === holder.life?.numbering;
   if (isComparable && life.startTicks !== holder.life?.startTicks) return true;
   if (holder.pid === process.pid) {
-    // In a container every run may have the same number. Which of them it was, the time tells, where nothing better does.
+    // In a container every run may have the same process id. Without better evidence the start time decides.
     const startedMs = isComparable ? 0 : clock.nowMs() - process.uptime() * 1000 - CLOCK_SLACK_MS;
     return Date.parse(holder.since) < Math.max(startedMs, ownGoneBeforeMs);
   }
@@ -239,7 +251,7 @@ function isAbandoned(
   }
 }
 
-/** In another container, or on another machine, under this one's name. */
+/** Whether the holder runs in another container, or on another machine with the same host name. */
 function isElsewhere(holder: LockHolder | undefined): holder is LockHolder & { readonly life: ProcessLife } {
   if (holder?.life === undefined || holder.host !== hostname()) return false;
   const own = lifeOf(process.pid);
@@ -250,21 +262,24 @@ function bootOf({ numbering }: ProcessLife): string {
   return numbering.split(' ', 1)[0]!;
 }
 
-/** A holder under this name that lives somewhere else has touched it since. */
+/** Whether the lock was last touched before this system started. */
 function isOlderThanBoot(path: string, clock: Clock): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat !== undefined && stat.mtimeMs < clock.nowMs() - uptime() * 1000 - CLOCK_SLACK_MS;
 }
 
-/** A lock is filled at once after it is made; one that stays without a holder was left by a crash. */
+/** A lock is filled right after its creation; one that stays empty was left by a crash. */
 function isStaleFragment(path: string, clock: Clock): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat !== undefined && clock.nowMs() - stat.mtimeMs > FRAGMENT_AGE_MS;
 }
 
-/** Of several who find the same lock abandoned one renames it; a lock that was new meanwhile is put back. */
+/**
+ * Of several processes that find the same lock abandoned, one renames it. If the lock was replaced meanwhile,
+ * it is put back.
+ */
 function removeAbandoned(path: string, seen: LockHolder | undefined): void {
-  // Mostly told already here; between this look and the rename there is no time to speak of.
+  // Usually shows a replaced lock here already; almost no time passes between this check and the rename.
   if (JSON.stringify(readHolder(path)) !== JSON.stringify(seen)) return;
   const aside = `${path}.${process.pid}-${randomUUID()}`;
   try {

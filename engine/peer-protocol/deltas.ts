@@ -1,4 +1,7 @@
-/** Deltas in the peer protocol: one side of a block delta runs at the peer. Offsets travel as JSON, digests as bytes. */
+/**
+ * Deltas in the peer protocol: one side of a block delta runs at the peer. Offsets travel as JSON, digests as
+ * bytes.
+ */
 import * as v from 'valibot';
 import { BLOCK_HASHES } from '../checksums/block-digest.ts';
 
@@ -17,7 +20,7 @@ export const DeltaOpenSchema = v.strictObject({
   seed: v.pipe(v.string(), v.regex(/^[0-9a-f]{1,16}$/)),
   blockBytes: v.pipe(Size, v.minValue(512), v.maxValue(16 * 1024 * 1024)),
   chunkSize: v.strictObject({ min: Size, average: Size, max: v.pipe(Size, v.maxValue(64 * 1024 * 1024)) }),
-  /** Of a target. */
+  /** For a target. */
   isInPlace: v.optional(v.boolean()),
   isDryRun: v.optional(v.boolean()),
   mtimeNs: v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,20}$/))),
@@ -27,7 +30,7 @@ export type DeltaOpen = v.InferOutput<typeof DeltaOpenSchema>;
 
 export const DeltaOpenedSchema = v.object({
   delta: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
-  /** Of a source; of a target as it was. */
+  /** Of a source, or of a target before the delta. */
   sizeBytes: Size,
   mtimeNs: v.optional(v.string()),
   mode: v.optional(v.number()),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toldError } from '../api/error.ts';
 import { isFileItem, isWritten, WriteItemSchema, WriteResultSchema } from './messages.ts';
 
-/** Mostly what would do, with something else in any place. */
+/** Mostly valid values, with an invalid one in any place. */
 const odd = fc.constantFrom<unknown>(undefined, null, -1, 0.5, '', 'g'.repeat(16), 0o10000, {}, []);
 const or = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 8, arbitrary }, { weight: 1, arbitrary: odd });
@@ -30,8 +30,8 @@ const item = fc
   )
   .map(([record, other]) => JSON.parse(JSON.stringify({ ...record, ...other })) as unknown);
 
-describe('the quick looks at what travels', () => {
-  it('take as a file exactly what the schema takes as one', () => {
+describe('the fast checks of messages', () => {
+  it('accept as a file exactly what the schema accepts', () => {
     fc.assert(
       fc.property(item, (value) => {
         const parsed = v.safeParse(WriteItemSchema, value);
@@ -41,7 +41,7 @@ describe('the quick looks at what travels', () => {
     );
   });
 
-  it('take as written exactly what the schema takes as that', () => {
+  it('accept as a write result exactly what the schema accepts', () => {
     const result = fc
       .tuple(fc.record({ token: or(fc.string()), mtimeMs: or(fc.integer()) }, { requiredKeys: [] }), more)
       .map(([record, other]) => JSON.parse(JSON.stringify({ ...record, ...other })) as unknown);

@@ -1,6 +1,6 @@
 /**
- * What both ends of the peer protocol share: names, bounds and the forms of what travels. `engine/peer/PROTOCOL.md` is the
- * specification. What comes from the other end is checked where it is read, never here trusted.
+ * What both ends of the peer protocol share: names, bounds and message forms. `engine/peer/PROTOCOL.md` is
+ * the specification. Each end checks what the other sends where it reads it.
  */
 import * as v from 'valibot';
 
@@ -8,41 +8,42 @@ export const PEER_PROTOCOL = 1;
 
 export const PEER_HEADER = {
   protocol: 'dray-peer',
-  /** Of a body that begins with JSON: how many bytes of it are that. */
+  /** For a body that begins with JSON: the length of the JSON in bytes. */
   headBytes: 'dray-head-bytes',
   mtimeNs: 'dray-mtime-ns',
   mode: 'dray-mode',
   /** The file is as young as the answer: its etag may stand for other content a moment later. */
   isYoung: 'dray-young',
-  /** The file has holes that are worth keeping. */
+  /** The file has holes worth keeping. */
   isSparse: 'dray-sparse',
-  /** Of the body, 16 lower-case hex digits. */
+  /** Checksum of the body, 16 lower-case hex digits. */
   crc64: 'dray-crc64nvme',
   /** The error of an answer to HEAD, which has no body: percent-encoded JSON. */
   error: 'dray-error',
 } as const;
 
-/** What a peer that is read-only says to a write. */
+/** The error of a write to a read-only peer. */
 export const READ_ONLY_MESSAGE =
-  'The peer is read-only, so nothing can be written or removed there. Its server was started with --read-only.';
+  'The peer is read-only, so nothing can be written or removed there. ' +
+  'Its server was started with --read-only.';
 
 export const PEER_LIMITS = {
   pathBytesMax: 4_096,
-  /** Each part costs the server a look or a folder: thousands of them in one path, a second of its time. */
+  /** Each part costs the server a lookup or a folder: thousands in one path would take it a second. */
   pathPartsMax: 256,
   headerBytesMax: 16 * 1024,
-  /** JSON at the beginning of a body, or all of it. */
+  /** JSON at the start of a body, or a whole JSON body. */
   jsonBytesMax: 4 * 1024 * 1024,
-  /** The same of the completion of an object, which tells of each of its parts. */
+  /** The same for the completion of an object, which lists all its parts. */
   completionBytesMax: 16 * 1024 * 1024,
-  /** Of any request. */
+  /** The body of any request. */
   bodyBytesMax: 64 * 1024 * 1024,
   batchItemsMax: 4_096,
-  /** Contents of one batch together. */
+  /** The contents of one batch together. */
   batchBytesMax: 16 * 1024 * 1024,
   entriesInPageMax: 1_000,
   uploadsMax: 1_024,
-  /** One request for signatures covers so much of a file at most. */
+  /** The most of a file that one signature request covers. */
   signedBytesMax: 256 * 1024 * 1024,
   blockBytesMin: 512,
 } as const;
@@ -50,8 +51,8 @@ export const PEER_LIMITS = {
 export type PeerEntryKind = 'file' | 'link' | 'folder';
 
 /**
- * As a line of a listing holds it. `d` is a folder with nothing in it, `D` one that holds something. `mtimeMs` is the double that `stat`
- * gives, which JSON keeps to the last bit.
+ * A line of a listing. `d` is an empty folder, `D` one with content. `mtimeMs` is the double from `stat`,
+ * which JSON keeps exactly.
  */
 export type EntryRow = readonly [
   path: string,
@@ -75,7 +76,7 @@ export const EntryRowSchema = v.union([
   v.strictTuple([v.string(), v.literal('l'), Size, v.number(), Mode, v.string(), v.string()]),
 ]);
 
-/** One line of a listing. The last one says that it is the last: a listing without it was cut short. */
+/** One line of a listing. The last line is marked: a listing without it was truncated. */
 export const EntryPageSchema = v.union([
   v.strictObject({ entries: v.array(v.unknown()) }),
   v.strictObject({ end: v.literal(true), problems: v.optional(v.array(v.string())) }),
@@ -100,7 +101,10 @@ export const WriteItemSchema = v.variant('kind', [
 ]);
 export type WriteItem = v.InferOutput<typeof WriteItemSchema>;
 
-/** Whether the schema would take it as a file, found out by hand: of small files, checking them all by a schema costs as much as a write. */
+/**
+ * Whether the schema would accept it as a file. Checked by hand, because a schema check of small files costs
+ * as much as writing them.
+ */
 export function isFileItem(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { crc64, kind, mode, mtimeNs, path, sizeBytes } = value as Readonly<Record<string, unknown>>;
@@ -129,21 +133,21 @@ const ErrorRecordSchema = v.strictObject({
   data: v.record(v.string(), v.unknown()),
 });
 
-/** One file of a batch that was read; its bytes follow those of the one before. */
+/** One file of a batch that was read; its bytes follow those of the previous file. */
 export const ReadResultSchema = v.union([
   v.strictObject({ sizeBytes: Size, mtimeNs: Digits, mode: Mode, token: v.string(), crc64: Crc64 }),
   v.strictObject({ error: ErrorRecordSchema }),
 ]);
 export type ReadResult = v.InferOutput<typeof ReadResultSchema>;
 
-/** What became of one item of a batch that was written: what `lstat` says of it now, in its token. */
+/** The result for one item of a written batch: its current `lstat`, in its token. */
 export const WriteResultSchema = v.union([
   v.strictObject({ token: v.string(), mtimeMs: v.number() }),
   v.strictObject({ error: ErrorRecordSchema }),
 ]);
 export type PeerWriteResult = v.InferOutput<typeof WriteResultSchema>;
 
-/** Whether the schema would take it as that of a file that was written, found out by hand. */
+/** Whether the schema would accept it as a write result. Checked by hand for speed. */
 export function isWritten(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { mtimeMs, token } = value as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** The objects' face of the peer protocol: the calls of an object store as JSON, with bytes after it where a call carries some. */
+/** The object store calls of the peer protocol as JSON, followed by bytes where a call has some. */
 import * as v from 'valibot';
 
 const Crc64 = v.pipe(
@@ -15,7 +15,7 @@ const Range = v.pipe(
 );
 const Key = v.string();
 
-/** Big integers are sums here; JSON has no other way for them. */
+/** Big integers are checksums here; JSON has no other form for them. */
 export function objectJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     typeof each === 'bigint' ? `0x${each.toString(16)}` : each,
@@ -33,7 +33,7 @@ const Condition = v.union([
 ]);
 
 const Put = { checksum: v.optional(Checksum), condition: v.optional(Condition) };
-/** As large as a peer takes them, they hold 6 TiB. */
+/** At the largest part size that a peer accepts, this many hold 6 TiB. */
 const PARTS_MAX = 99_999;
 const Upload = { key: Key, uploadId: v.pipe(v.string(), v.maxLength(1_024)) };
 const Part = v.object({
@@ -45,7 +45,7 @@ const Part = v.object({
   crc64nvme: v.optional(Crc64),
 });
 
-/** What each call takes beside the bytes. */
+/** The parameters of each call, besides the bytes. */
 export const OBJECT_CALLS = {
   head: v.strictObject({ key: Key }),
   get: v.strictObject({ key: Key, range: v.optional(Range), ifMatch: v.optional(v.string()) }),
@@ -101,7 +101,7 @@ const Outcome = v.union([
   v.object({ written: v.literal(false) }),
 ]);
 
-/** What each call answers; that of `get` is followed by the bytes. */
+/** The answer of each call; bytes follow that of `get`. */
 export const OBJECT_ANSWERS = {
   head: v.object({ info: v.nullable(Info) }),
   get: v.object({ info: Info, sizeBytes: Size }),

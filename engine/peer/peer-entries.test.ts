@@ -93,7 +93,9 @@ describe('the entries of a folder', () => {
         const problems: string[] = [];
         const onProblem = (problem: string) => problems.push(problem);
         expect(await paths({ below: 'bytes', folded, onProblem })).toEqual(['good']);
-        expect(problems).toEqual(['The target of the link bad is not UTF-8; make the link anew.']);
+        expect(problems).toEqual([
+          'The target of the link bad is not UTF-8. Create the link again with a UTF-8 target.',
+        ]);
       }
       const body = JSON.stringify({ from: 'bytes/bad', to: 'bytes/kept' });
       expect((await peer.send('POST', 'keep', { body })).status).toBe(200);

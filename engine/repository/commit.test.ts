@@ -33,7 +33,7 @@ function segmentsOf(count: number): Manifest {
   return { kind: 'segments', segments };
 }
 
-/** Decodes a document under its right name. */
+/** Decodes a document under its correct name. */
 function decodeJson(value: unknown): Commit {
   const text = JSON.stringify(value);
   return decodeCommit(hashOf('sha256', text, 'hex') as CommitHash, zstdCompressSync(text));
@@ -53,7 +53,7 @@ const document = (manifest: Manifest) =>
   JSON.parse(Buffer.from(encodeCommit(commitOf(manifest)).raw).toString());
 
 describe('a commit', () => {
-  it('comes back as it was, with its entries inside', () => {
+  it('survives a round trip with inline entries', () => {
     fc.assert(
       fc.property(
         entriesArbitrary({ minLength: 0, maxLength: 20 }),
@@ -62,7 +62,7 @@ describe('a commit', () => {
         (entries, message, date) => {
           const time = date.toISOString();
           const manifest: Manifest = { kind: 'inline', entries };
-          // Sums past 2^53 are no data set's.
+          // No dataset has totals above 2^53.
           fc.pre(Number.isSafeInteger(totalsOfManifest(manifest).bytes));
           const commit = commitOf(manifest, { message, time });
           const { hash, bytes } = encodeCommit(commit);
@@ -73,13 +73,13 @@ describe('a commit', () => {
     );
   });
 
-  it('comes back as it was, with a list of segments', () => {
+  it('survives a round trip with a list of segments', () => {
     const commit = commitOf(segmentsOf(50), { parents: [] });
     const { hash, bytes } = encodeCommit(commit);
     expect(decodeCommit(hash, bytes)).toEqual(commit);
   });
 
-  it('is named by its JSON, which holds the manifest of a small data set', () => {
+  it('is named by its JSON, which contains the manifest of a small dataset', () => {
     const commit = commitOf({ kind: 'inline', entries: [fileEntry('a.csv')] });
     const { hash, raw } = encodeCommit(commit);
     expect(hashOf('sha256', raw, 'hex')).toBe(hash);
@@ -107,13 +107,13 @@ describe('a commit', () => {
     expect(await readCommit(store, hash)).toEqual(commit);
   });
 
-  it('that is not there is told by its hash', async () => {
+  it('that is missing is reported by its hash', async () => {
     const hash = hashOfText('none') as CommitHash;
     const reading = readCommit(createMemoryStore(), hash);
     await expect(reading).rejects.toMatchObject({ code: 'notFound', data: { commit: hash } });
   });
 
-  it('takes nothing that a reader would refuse', () => {
+  it('is not written when a reader would refuse it', () => {
     expect(() => encodeCommit(commitOf(EMPTY_MANIFEST, { time: 'now' }))).toThrow();
     expect(() => encodeCommit(commitOf(EMPTY_MANIFEST, { repository: 'mine' }))).toThrow();
     expect(() =>
@@ -130,7 +130,7 @@ describe('decoding a commit', () => {
   const inline = document({ kind: 'inline', entries: [fileEntry('a'), fileEntry('b')] });
   const listed = document(segmentsOf(3));
 
-  it('ignores fields that it does not know and refuses formats and features that it does not know', () => {
+  it('ignores unknown fields and refuses unknown formats and features', () => {
     expect(decodeJson({ ...inline, signature: 'x' }).message).toContain('first');
     expect(codeOf(() => decodeJson({ ...inline, format: 2 }))).toBe('formatTooNew');
     expect(codeOf(() => decodeJson({ ...inline, required: ['shallow'] }))).toBe('formatTooNew');

@@ -5,14 +5,14 @@
  *      "time":"2026-01-31T12:00:00.000Z","totals":{"files":2,"links":0,"folders":0,"bytes":24},
  *      "manifest":{a segment, see segment.ts}}
  *
- * or instead of `manifest`, with more than one segment (and with none, for an empty dataset):
+ * A commit with several segments (or none, for an empty dataset) has, instead of `manifest`:
  *
  *      "segments":[
  *      {"hash":"<hex>","first":"path","last":"path","files":2,"links":0,"folders":0,"bytes":24},
  *      ...]
  *
- * A small dataset is thus one object, and one GET tells all of it. Everything that a commit names is stored before
- * the commit is, so a commit that can be read is complete.
+ * So a small dataset is one object, read by one GET. Everything that a commit names is stored before the
+ * commit, so a readable commit is complete.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
@@ -42,7 +42,7 @@ import {
 import { parseSegment, segmentToText } from './manifest/segment.ts';
 
 export interface Commit {
-  /** The id of the repository that it was made for. */
+  /** The id of the commit's repository. */
   readonly repository: string;
   /** None for the first commit, two for a merge; the first is the branch's own. */
   readonly parents: readonly CommitHash[];
@@ -58,7 +58,7 @@ export interface EncodedCommit {
   readonly hash: CommitHash;
   /** The JSON, UTF-8. */
   readonly raw: Uint8Array;
-  /** As it is stored under `commitKey(hash)`. */
+  /** The bytes stored under `commitKey(hash)`. */
   readonly bytes: Uint8Array;
 }
 
@@ -85,14 +85,14 @@ const commitSchema = v.object({
   segments: v.optional(v.unknown()),
 });
 
-/** @throws `usage` for an author or message that is too long, and what `encodeSegment` throws. */
+/** @throws `usage` for an author or message that is too long, and the errors of `encodeSegment`. */
 export function encodeCommit(commit: Commit): EncodedCommit {
   const { repository, parents, author, message, time, totals, manifest } = commit;
   if (author.length > AUTHOR_MAX || message.length > MESSAGE_MAX) {
     const limits = `${AUTHOR_MAX} and ${MESSAGE_MAX} characters`;
     throw new DrayError('usage', `The author or the message is too long: at most ${limits}.`);
   }
-  // What a reader would refuse must never be written.
+  // Never write what a reader would refuse.
   assert(v.is(commitSchema, commit), 'a commit that does not fit its own schema');
   assert(sameTotals(totalsOfManifest(manifest), totals), 'totals that are not those of the manifest');
   const { files, links, folders, bytes } = totals;
@@ -109,7 +109,7 @@ export function encodeCommit(commit: Commit): EncodedCommit {
   return { hash: encoded.hash as CommitHash, raw: encoded.raw, bytes: encoded.bytes };
 }
 
-/** @param stored As read from `commitKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */
+/** @param stored The bytes of `commitKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */
 export function decodeCommit(hash: CommitHash, stored: Uint8Array): Commit {
   const key = commitKey(hash);
   const document = checkSchema(key, commitSchema, decodeDocument(key, hash, stored));
@@ -127,7 +127,9 @@ export function decodeCommit(hash: CommitHash, stored: Uint8Array): Commit {
   return { ...head, manifest };
 }
 
-/** One request, and one more for damaged bytes. @throws `notFound`, `damaged` naming the key, `formatTooNew`. */
+/**
+ * One request, and one more for damaged bytes. @throws `notFound`, `damaged` naming the key, `formatTooNew`.
+ */
 export async function readCommit(
   store: ObjectStore,
   hash: CommitHash,
@@ -142,7 +144,7 @@ export async function readCommit(
   throw new DrayError('notFound', `${store.address} has no commit ${hash}.`, { data: { key, commit: hash } });
 }
 
-/** One request. Writing a commit that is there already changes nothing. Everything that it names must be stored by now. */
+/** One request. Has no effect when the commit exists. Everything that it names must already be stored. */
 export async function writeCommit(
   store: ObjectStore,
   commit: Commit,
@@ -153,7 +155,7 @@ export async function writeCommit(
   return encoded.hash;
 }
 
-/** The same for a commit that is encoded already. */
+/** The same for an encoded commit. */
 export async function storeCommit(
   store: ObjectStore,
   { hash, bytes }: EncodedCommit,
@@ -175,7 +177,9 @@ function inlineToText(entries: readonly Entry[]): string {
   return entries.length === 0 ? '"segments":[]' : `"manifest":${segmentToText(entries)}`;
 }
 
-/** By hand, because a schema takes ten times as long for the tens of thousands that a large dataset has. */
+/**
+ * Without a schema, which takes ten times as long for the tens of thousands of segments of a large dataset.
+ */
 function parseSegmentRefs(key: RemoteKey, value: unknown): Manifest {
   if (!Array.isArray(value)) throw damaged(key, '"segments" is not a list');
   if (value.length === 0) return EMPTY_MANIFEST;
@@ -183,7 +187,7 @@ function parseSegmentRefs(key: RemoteKey, value: unknown): Manifest {
   let previous: string | undefined;
   for (const item of value as unknown[]) {
     const segment = parseSegmentRef(item);
-    if (!segment) throw damaged(key, `segment ${segments.length} is not as it should be`);
+    if (!segment) throw damaged(key, `segment ${segments.length} has a wrong form`);
     if (previous !== undefined && comparePaths(previous, segment.first) >= 0) {
       throw damaged(key, `segment ${segments.length} is out of order`);
     }

@@ -35,7 +35,7 @@ describe('a descriptor', () => {
     expect(await readDescriptor(store)).toEqual(descriptor);
   });
 
-  it('is created by one of many who try at once, and all get the same', async () => {
+  it('is created by one of many concurrent callers, and all get the same one', async () => {
     const store = createMemoryStore();
     const tries = Array.from({ length: 16 }, () =>
       createDescriptor(store, { layout: DEFAULT_LAYOUT, clock }),
@@ -45,7 +45,7 @@ describe('a descriptor', () => {
     expect(new Set(outcomes.map((outcome) => outcome.descriptor.id)).size).toBe(1);
   });
 
-  it('is not created with a layout that contradicts itself', async () => {
+  it('is not created with a contradictory layout', async () => {
     const store = createMemoryStore();
     const { chunkSize } = DEFAULT_LAYOUT;
     const impossible = [
@@ -61,7 +61,7 @@ describe('a descriptor', () => {
     expect(await readDescriptor(store)).toBeUndefined();
   });
 
-  it('of a newer format asks for an upgrade and names the number', async () => {
+  it('of a newer format names the number and asks for an upgrade', async () => {
     const reading = readJson({ ...DOCUMENT, format: 7 });
     await expect(reading).rejects.toMatchObject({
       code: 'formatTooNew',
@@ -70,13 +70,13 @@ describe('a descriptor', () => {
   });
 
   it.each([{ encryption: { kind: 'age' } }, { hash: 'blake3' }, { required: ['encryption'] }])(
-    'with %o is for a newer version',
+    'with %o needs a newer version',
     async (more) => {
       await expect(readJson({ ...DOCUMENT, ...more })).rejects.toMatchObject({ code: 'formatTooNew' });
     },
   );
 
-  it('may have fields that this version does not know', async () => {
+  it('may have unknown fields', async () => {
     expect(await readJson({ ...DOCUMENT, note: 'x' })).toMatchObject({ id: DOCUMENT.id });
   });
 
@@ -95,7 +95,7 @@ describe('a descriptor', () => {
     await expect(reading).rejects.toMatchObject({ code: 'damaged', data: { key: 'dray.json' } });
   });
 
-  it('that was cut short or is too long is damaged', async () => {
+  it('that is truncated or too long is damaged', async () => {
     const text = JSON.stringify(DOCUMENT);
     for (let length = 0; length < text.length; length += 1) {
       await expect(readText(text.slice(0, length))).rejects.toMatchObject({ code: 'damaged' });

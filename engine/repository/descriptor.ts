@@ -2,11 +2,11 @@
  * `dray.json`: what makes a remote URL a repository.
  *
  *     {"format":1,"id":"<uuid>","created":"2026-01-31T12:00:00.000Z","hash":"sha256",
- *      "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,"chunkSize":{"min":...,"average":...,"max":...}},
+ * "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,"chunkSize":{"min":...,"average":...,"max":...}},
  *      "encryption":null}
  *
- * Written once, by a conditional PUT, and never changed. `hash` and `encryption` have one value each in format 1;
- * any other asks for a newer version.
+ * Written once, by a conditional PUT, and never changed. `hash` and `encryption` have one value each in
+ * format 1; any other value needs a newer version.
  */
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -21,7 +21,7 @@ import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from './packs/pack-format.ts';
 
 export interface Descriptor {
   readonly format: number;
-  /** UUID. Tells repositories apart that share a URL one after the other. */
+  /** UUID. Distinguishes repositories that used the same URL at different times. */
   readonly id: string;
   /** RFC 3339, UTC. */
   readonly created: string;
@@ -29,9 +29,9 @@ export interface Descriptor {
 }
 
 const DESCRIPTOR_MAX_BYTES = 64 * 1024;
-/** A pack may pass its target by its last blob, its index comes on top. */
+/** The last blob of a pack can exceed the target, and the index follows it. */
 const PACK_TARGET_MAX_BYTES = PACK_MAX_BYTES / 4;
-/** Smaller chunks would cost more in names than in content. */
+/** The names of smaller chunks would take more space than their content. */
 const CHUNK_MIN_BYTES = 64;
 
 const sizeSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -69,9 +69,9 @@ export async function readDescriptor(
 }
 
 /**
- * Makes the store a repository. One request; two when there is a repository already, whose descriptor is then
- * returned: of several who try at once, one creates.
- * @throws `usage` for a layout that contradicts itself; `damaged`, `formatTooNew`.
+ * Makes the store a repository. One request, or two when a repository exists, whose descriptor is then
+ * returned: of several concurrent callers, one creates it.
+ * @throws `usage` for a contradictory layout; `damaged`, `formatTooNew`.
  */
 export async function createDescriptor(
   store: ObjectStore,
@@ -94,9 +94,9 @@ export async function createDescriptor(
   });
   if (outcome.written) return { descriptor, created: true };
   const winner = await readDescriptor(store, call);
-  // Our own, when the answer to the first try of a retried PUT was lost.
+  // Ours when a retried PUT lost the answer to its first try.
   if (winner) return { descriptor: winner, created: winner.id === descriptor.id };
-  const message = `${store.address} says that ${DESCRIPTOR_KEY} exists and does not have it.`;
+  const message = `${store.address} reports that ${DESCRIPTOR_KEY} exists, but does not return it.`;
   throw new DrayError('remoteFailed', message, { retry: 'retry', data: { key: DESCRIPTOR_KEY } });
 }
 
@@ -114,6 +114,6 @@ function parseDescriptor(bytes: Uint8Array): Descriptor {
 function checkFeature(document: JsonObject, field: string, known: unknown): void {
   const value = document[field];
   if (value === known) return;
-  if (value === undefined) throw damaged(DESCRIPTOR_KEY, `it does not tell "${field}"`);
+  if (value === undefined) throw damaged(DESCRIPTOR_KEY, `"${field}" is missing`);
   throw tooNew(DESCRIPTOR_KEY, `asks for ${field} ${quotedExcerpt(value)}`, { field });
 }

@@ -21,7 +21,7 @@ async function collect(store: ObjectStore, before: Manifest | undefined, after: 
   return all;
 }
 
-/** What a diff is, the slow way. */
+/** The expected diff, by a slow comparison. */
 function compared(before: readonly Entry[], after: readonly Entry[]): Change[] {
   const text = (entry: Entry | undefined) =>
     JSON.stringify(entry, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
@@ -33,7 +33,9 @@ function compared(before: readonly Entry[], after: readonly Entry[]): Change[] {
   });
 }
 
-/** Cut after every entry whose path the rule picks, so that two manifests share segments and not their boundaries. */
+/**
+ * Cuts after every entry whose path the rule picks, so that two manifests share segments but not boundaries.
+ */
 async function storeCut(store: ObjectStore, entries: readonly Entry[], modulo: number): Promise<Manifest> {
   const segments = [];
   let run: Entry[] = [];
@@ -68,7 +70,7 @@ describe('the difference of two commits', () => {
     );
   });
 
-  it('reads the one segment that changed on either side and no other', async () => {
+  it('reads only the one segment that changed on either side', async () => {
     const store = createMemoryStore();
     const build = (base: Manifest | undefined, entries: readonly Entry[]) =>
       buildManifest({
@@ -93,7 +95,7 @@ describe('the difference of two commits', () => {
     expect(reads).toBe(2);
   });
 
-  it('tells of anything that is stored otherwise', async () => {
+  it('reports every difference in the stored form', async () => {
     const base = fileEntry('a');
     const [pack, other] = ['p', 'q'].map((name) => hashOfText(name) as PackHash) as [PackHash, PackHash];
     const packed = fileEntry('a', 'a', { location: { in: 'pack', pack, offset: 0 } });

@@ -1,9 +1,9 @@
 /**
- * What changed between two commits, at the cost of what changed.
+ * The changes between two commits, at a cost proportional to the changes.
  *
- * A segment that both commits name holds the same entries in both, and as no path lies in two segments of a commit, none
- * of these paths occurs anywhere else. So shared segments are left out on both sides, wherever they stand, and the rest
- * is merged; no alignment of boundaries is needed for that to be exact.
+ * A segment that both commits name holds the same entries in both. No path lies in two segments of one
+ * commit, so none of these paths occurs elsewhere. Shared segments are therefore skipped on both sides,
+ * wherever they stand, and the rest is merged. This is exact without aligned boundaries.
  */
 import type { Change } from '../model/diff.ts';
 import { diffSortedBatches } from '../model/diff-sorted.ts';
@@ -13,8 +13,8 @@ import { EMPTY_MANIFEST, type Manifest } from './manifest/manifest.ts';
 import { readEntries } from './manifest/read-entries.ts';
 
 /**
- * Every path whose entry differs in anything that is stored, times and locations included (`kindOfChange` tells what
- * matters to a user), in byte order, in batches that are never empty. Reads only segments that one side has alone.
+ * Every path whose stored entry differs, including times and locations (`kindOfChange` selects what matters
+ * to a user), in byte order, in batches that are never empty. Reads only segments that one side alone has.
  *
  * @param before Absent: everything is new.
  * @throws `damaged` naming the segment, `formatTooNew`, `aborted`.
@@ -57,7 +57,7 @@ function isStoredAlike(left: Entry, right: Entry): boolean {
   );
 }
 
-/** Of one blob; the hash of a file in chunks is that of its chunks, so they need no comparison. */
+/** For one blob: the hash of a chunked file covers its chunks, so they need no comparison. */
 function isSamePlace(left: BlobLocation, right: BlobLocation): boolean {
   if (left.in !== 'pack' || right.in !== 'pack') return left.in === right.in;
   return left.pack === right.pack && left.offset === right.offset;

@@ -25,14 +25,14 @@ describe('a document', () => {
     ['objects', '{},'],
     ['lists', '[],'],
     ['numbers', '0,'],
-  ])('of more %s than a reader should make is damaged, however small it is stored', (_what, value) => {
+  ])('with more %s than a reader allows is damaged, however small its stored form', (_what, value) => {
     const values = value.repeat(DOCUMENT_VALUES_MAX);
     expect(() => decode(`{"format":1,"entries":[${values}0]}`)).toThrow(
       expect.objectContaining({ code: 'damaged', data: { key: KEY } }),
     );
   });
 
-  it('may hold any number of brackets and commas in its strings', () => {
+  it('may contain any number of brackets and commas in its strings', () => {
     const text = '[{,\\"'.repeat(DOCUMENT_TEXT_MAX_BYTES / 8);
     const document = { format: 1, texts: Array.from({ length: 60 }, () => text) };
     expect(decode(JSON.stringify(document))).toEqual(document);
@@ -59,7 +59,7 @@ describe('a document', () => {
     expect(() => decode(text)).toThrow(expect.objectContaining({ code: 'damaged', data: { key: KEY } }));
   });
 
-  it('is bounded by what is stored: 8.6 KB stand for a million values and 33 MiB at most', () => {
+  it('is bounded by its stored size: 8.6 KB expand to a million values and 33 MiB at most', () => {
     const { rawBytes, values } = documentBounds(8_600);
     expect(rawBytes).toBeLessThan(33 * million);
     expect(values).toBeLessThan(1_003_000);
@@ -69,7 +69,7 @@ describe('a document', () => {
     });
   });
 
-  it('leaves room for the largest segment there is, however well its paths compress', () => {
+  it('allows the largest possible segment, however well its paths compress', () => {
     const path = (at: number) => `${'a/'.repeat(2_040)}${String(at).padStart(6, '0')}`;
     const lines = Array.from({ length: 8192 }, (_, at) =>
       JSON.stringify({
@@ -85,10 +85,10 @@ describe('a document', () => {
     expect(decodeDocument(KEY, hash, bytes)).toMatchObject({ format: 1 });
   });
 
-  it('that declares more than it may is refused before any of it is decompressed', async () => {
+  it('that declares too large a size is refused before decompression', async () => {
     const frame = zstdCompressSync(Buffer.alloc(40 * million));
     expect(declaredSizeOf(frame)).toBe(40 * million);
-    // Only the head of the frame: there is nothing to decompress.
+    // Only the head of the frame: nothing to decompress.
     expect(() => decodeDocument(KEY, '', frame.subarray(0, 18))).toThrow(/larger than a document may be/);
     for (const size of [0, 1, 255, 256, 65_791, 65_792, million])
       expect([size, undefined]).toContain(declaredSizeOf(zstdCompressSync(Buffer.alloc(size, 'a'))));
@@ -99,7 +99,7 @@ describe('a document', () => {
     expect(() => decodeDocument(KEY, '', undeclared)).toThrow(/does not decompress/);
   });
 
-  it('of more values than a reader takes is not written', () => {
+  it('with more values than a reader allows is not written', () => {
     const values = '0,'.repeat(DOCUMENT_VALUES_MAX);
     expect(() => encodeDocument(`{"format":1,"entries":[${values}0]}`)).toThrow(
       expect.objectContaining({ code: 'unsupported' }),

@@ -1,10 +1,10 @@
 /**
- * The JSON documents of a repository, and the bytes that they are stored as.
+ * The JSON documents of a repository, and their stored bytes.
  *
- * Every document is an object with a `format` number. A reader ignores fields that it does not know, except
- * what the document lists under `required`: names of features without which it must not be read. A commit and
- * a segment are named by the SHA-256 of their JSON and stored as one zstd frame (RFC 8878), so that
- * `zstd -d | jq` reads them and their names do not hang on a compressor's version.
+ * Every document is an object with a `format` number. A reader ignores unknown fields, except that `required`
+ * lists features without which the document must not be read. A commit and a segment are named by the SHA-256
+ * of their JSON and stored as one zstd frame (RFC 8878), so `zstd -d | jq` reads them and their names do not
+ * depend on the compressor.
  */
 import { isUtf8 } from 'node:buffer';
 import { hash as hashOf } from 'node:crypto';
@@ -15,32 +15,32 @@ import type { RemoteKey } from '../remotes/object-store.ts';
 
 /** The only repository format that this version reads and writes. */
 export const FORMAT = 1;
-/** The largest commit or segment, uncompressed, that a reader ever holds (`documentBounds` says when). */
+/** The largest commit or segment, uncompressed, that a reader accepts (`documentBounds` decides when). */
 export const DOCUMENT_MAX_BYTES = 256 * 1024 * 1024;
-/** Of a commit or a segment as stored. */
+/** The stored size of a commit or a segment. */
 export const STORED_DOCUMENT_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * `{`, `[` and `,` outside of strings in a commit or a segment, at most: a value takes some ten times the
+ * The most `{`, `[` and `,` outside of strings in a commit or a segment: a value takes about ten times the
  * memory of its text.
  */
 export const DOCUMENT_VALUES_MAX = 12_000_000;
-/** How deep lists and objects may lie in each other; format 1 needs 6. */
+/** The deepest nesting of lists and objects; format 1 needs 6. */
 export const DOCUMENT_DEPTH_MAX = 64;
-/** The longest text as written in JSON: a message of 65,536 units takes at most six bytes for each. */
+/** The longest JSON string: a message of 65,536 units takes at most six bytes for each. */
 export const DOCUMENT_TEXT_MAX_BYTES = 512 * 1024;
 
-/** A segment of 8,192 entries with paths of 4,096 bytes each, however well they compress. */
+/** Enough for a segment of 8,192 entries with paths of 4,096 bytes each, however well they compress. */
 const RAW_BYTES_FREE = 32 * 1024 * 1024;
-/** 8,192 entries and 65,536 chunks take a third of it. */
+/** Three times what 8,192 entries and 65,536 chunks need. */
 const VALUES_FREE = 1_000_000;
-/** More values than these need hashes, which do not compress: the bound grows with the stored bytes. */
+/** More values than these contain hashes, which do not compress, so the bound grows with the stored bytes. */
 const RAW_BYTES_PER_STORED = 64;
 const VALUES_PER_STORED = 1 / 4;
 
 /**
- * How much a reader unpacks from so many stored bytes. A large document then takes many stored bytes: before
- * this bound 8 KB of zstd stood for 256 MiB and took 1.1 GiB of memory.
+ * How much a reader unpacks from a number of stored bytes. So a large document takes many stored bytes;
+ * without this bound, 8 KB of zstd expanded to 256 MiB and took 1.1 GiB of memory.
  */
 export function documentBounds(storedBytes: number): { readonly rawBytes: number; readonly values: number } {
   return {
@@ -49,13 +49,16 @@ export function documentBounds(storedBytes: number): { readonly rawBytes: number
   };
 }
 
-/** Output is gathered in pieces of this size: 2.2 times as fast as zlib's 16 KiB for a segment of 2,000 entries. */
+/**
+ * Output is collected in pieces of this size: 2.2 times as fast as zlib's 16 KiB for a segment of 2,000
+ * entries.
+ */
 const DECOMPRESS_CHUNK_BYTES = 128 * 1024;
 
-/** Features that a document may list under `required` and that this version knows. Format 1 began with none. */
+/** The features that a document may list under `required`. Format 1 began with none. */
 const KNOWN_FEATURES: ReadonlySet<string> = new Set();
 
-/** In an error. */
+/** The most features that an error names. */
 const FEATURES_NAMED = 20;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -66,7 +69,7 @@ export interface EncodedDocument {
   readonly hash: string;
   /** The JSON, UTF-8. */
   readonly raw: Uint8Array;
-  /** What is stored: `raw`, compressed. */
+  /** The stored bytes: `raw`, compressed. */
   readonly bytes: Uint8Array;
 }
 
@@ -75,13 +78,13 @@ export function damaged(key: RemoteKey, why: string, cause?: unknown): DrayError
   return new DrayError('damaged', `${key} is damaged: ${why}.`, { data: { key }, cause });
 }
 
-/** @throws `unsupported` when the document is larger than a reader would take. */
+/** @throws `unsupported` when the document exceeds a reader's bounds. */
 export function encodeDocument(text: string): EncodedDocument {
   const raw = Buffer.from(text, 'utf8');
   const bytes = zstdCompressSync(raw);
   const isTooLarge = raw.length > documentBounds(bytes.length).rawBytes;
   if (isTooLarge || bytes.length > STORED_DOCUMENT_MAX_BYTES || excessOf(raw, bytes.length) !== undefined) {
-    const message = `A part of the commit needs ${raw.length} bytes, more than the format allows.`;
+    const message = `A document of the commit has ${raw.length} bytes, more than the format allows.`;
     throw new DrayError('unsupported', message, { data: { sizeBytes: raw.length } });
   }
   return { hash: hashOf('sha256', raw, 'hex'), raw, bytes };
@@ -93,7 +96,7 @@ export function encodeDocument(text: string): EncodedDocument {
  */
 export function decodeDocument(key: RemoteKey, hash: string, stored: Uint8Array): JsonObject {
   const { rawBytes } = documentBounds(stored.byteLength);
-  // Checked twice: the size that the frame declares, before any work, and the size that comes out.
+  // Checked twice: the size that the frame declares, before decompression, and the actual size.
   if ((declaredSizeOf(stored) ?? 0) > rawBytes) throw damaged(key, 'it is larger than a document may be');
   let raw: Buffer;
   try {
@@ -128,7 +131,7 @@ export function declaredSizeOf(stored: Uint8Array): number | undefined {
 
 const ZSTD_MAGIC = 0xfd2fb528;
 
-/** @param storedBytes As large as it is stored. @throws `damaged` naming `key`, `formatTooNew`. */
+/** @param storedBytes The stored size. @throws `damaged` naming `key`, `formatTooNew`. */
 export function parseDocument(key: RemoteKey, raw: Uint8Array, storedBytes = raw.byteLength): JsonObject {
   if (!isUtf8(raw)) throw damaged(key, 'it is not UTF-8');
   const excess = excessOf(raw, storedBytes);
@@ -143,15 +146,12 @@ export function parseDocument(key: RemoteKey, raw: Uint8Array, storedBytes = raw
 }
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
-/** `[` and `{` have the same lower bits, as `]` and `}` have. */
+/** `[` and `{` have the same lower bits, as do `]` and `}`. */
 const [OPENING, CLOSING, BRACKET_BITS] = [0x5b, 0x5d, 0xdf];
-/**
- * Smaller documents are not checked: they cannot take much memory, and checking each byte takes as long as
- * parsing.
- */
+/** Smaller documents are not checked: they cannot take much memory, and checking takes as long as parsing. */
 const SCANNED_ABOVE_BYTES = 2 * 1024 * 1024;
 
-/** Which bound the document exceeds; undefined if none. Found in one pass, before it is parsed. */
+/** The bound that the document exceeds; undefined if none. One pass, before parsing. */
 function excessOf(raw: Uint8Array, storedBytes: number): string | undefined {
   if (raw.length <= SCANNED_ABOVE_BYTES) return undefined;
   const { values: valuesMax } = documentBounds(storedBytes);
@@ -163,20 +163,19 @@ function excessOf(raw: Uint8Array, storedBytes: number): string | undefined {
       const start = at;
       for (at += 1; at < raw.length && raw[at] !== QUOTE; at += 1) if (raw[at] === BACKSLASH) at += 1;
       if (at - start > DOCUMENT_TEXT_MAX_BYTES)
-        return `it holds a text of more than ${DOCUMENT_TEXT_MAX_BYTES} bytes`;
+        return `it has a text of more than ${DOCUMENT_TEXT_MAX_BYTES} bytes`;
     } else if (byte === COMMA) values += 1;
     else if ((byte & BRACKET_BITS) === OPENING) {
       values += 1;
       depth += 1;
-      if (depth > DOCUMENT_DEPTH_MAX)
-        return `its parts lie more than ${DOCUMENT_DEPTH_MAX} deep in each other`;
+      if (depth > DOCUMENT_DEPTH_MAX) return `it is nested more than ${DOCUMENT_DEPTH_MAX} levels deep`;
     } else if ((byte & BRACKET_BITS) === CLOSING) depth -= 1;
-    if (values > valuesMax) return `it holds more than ${valuesMax} values`;
+    if (values > valuesMax) return `it has more than ${valuesMax} values`;
   }
   return undefined;
 }
 
-/** What holds for every document, stored by itself or inside another one. */
+/** Checks the fields that every document has, stored by itself or inside another one. */
 export function checkFormat(key: RemoteKey, value: unknown): JsonObject {
   if (!isJsonObject(value)) throw damaged(key, 'it is not a JSON object');
   const { format, required } = value;
@@ -194,13 +193,15 @@ export function checkFormat(key: RemoteKey, value: unknown): JsonObject {
   return value;
 }
 
-/** A document of a later version. @param what Such as "has format 2". */
+/** For a document of a later version. @param what Such as "has format 2". */
 export function tooNew(key: RemoteKey, what: string, data: JsonObject): DrayError {
-  const message = `${key} ${what}, which this version of Dray does not know (it knows format ${FORMAT}). Upgrade Dray to use this repository.`;
+  const message =
+    `${key} ${what}, which this version of Dray does not support (it supports format ${FORMAT}). ` +
+    'Upgrade Dray to use this repository.';
   return new DrayError('formatTooNew', message, { data: { key, ...data } });
 }
 
-/** The document as its schema describes it, without fields that the schema does not name. @throws `damaged` naming `key`. */
+/** The document with only the fields of its schema. @throws `damaged` naming `key`. */
 export function checkSchema<T>(
   key: RemoteKey,
   schema: BaseSchema<unknown, T, BaseIssue<unknown>>,
@@ -209,10 +210,7 @@ export function checkSchema<T>(
   const result = safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  throw damaged(
-    key,
-    `"${excerpt(getDotPath(issue) ?? '?')}" is not as it should be (${excerpt(issue.message)})`,
-  );
+  throw damaged(key, `"${excerpt(getDotPath(issue) ?? '?')}" is invalid (${excerpt(issue.message)})`);
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -1,4 +1,4 @@
-/** Entries for tests: hand-made ones that read well, and arbitrary ones. */
+/** Entries for tests: readable hand-made ones and arbitrary ones. */
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import {
@@ -16,7 +16,7 @@ export function hashOfText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A file in an object of its own, whose content is told by `content`. */
+/** A file in an object of its own, whose hash is derived from `content`. */
 export function fileEntry(path: string, content = path, more: Partial<FileEntry> = {}): FileEntry {
   return {
     kind: 'file',
@@ -30,7 +30,7 @@ export function fileEntry(path: string, content = path, more: Partial<FileEntry>
   };
 }
 
-/** So many files with counted names, as data sets have them; every third in a pack. */
+/** Files with counted names, as datasets have them; every third one is in a pack. */
 export function countedEntries(count: number, prefix = 'images/'): FileEntry[] {
   return Array.from({ length: count }, (_, index) => {
     const path = `${prefix}${String(index).padStart(7, '0')}.jpg`;
@@ -48,7 +48,7 @@ export function byPath(entries: Iterable<Entry>): Entry[] {
 
 const hashArbitrary = fc.integer({ min: 0, max: 5_000 }).map((seed) => hashOfText(`${seed}`));
 
-/** Among them quotes, control characters, and what UTF-8 and UTF-16 sort differently. */
+/** Includes quotes, control characters, and characters that UTF-8 and UTF-16 sort differently. */
 const pathArbitrary = fc
   .array(
     fc.oneof(

@@ -22,13 +22,13 @@ describe('keys', () => {
     expect(commitKey(HASH as CommitHash)).toBe(`commits/ab/${rest}`);
   });
 
-  it('give the hash back', () => {
+  it('parse back into the hash', () => {
     expect(hashFromObjectKey(objectKey(HASH as BlobHash))).toBe(HASH);
     expect(hashFromPackKey(packKey(HASH as PackHash))).toBe(HASH);
     expect(hashFromCommitKey(commitKey(HASH as CommitHash))).toBe(HASH);
   });
 
-  it('are told from what is not ours', () => {
+  it('are distinguished from foreign keys', () => {
     const key = objectKey(HASH as BlobHash);
     for (const other of [
       '',

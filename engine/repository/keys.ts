@@ -1,6 +1,6 @@
 /**
- * Where everything lies in a repository of format 1. Keys are relative to the remote's prefix; a name of 64
- * hexadecimal digits is split after two of them, so that a listing can be shared out over 256 prefixes.
+ * The keys of a repository of format 1, relative to the remote's prefix. A name of 64 hexadecimal digits is
+ * split after two of them, so that a listing can be divided over 256 prefixes.
  */
 import type { BlobHash, CommitHash, PackHash, SegmentHash } from '../model/entry.ts';
 import type { RemoteKey } from '../remotes/object-store.ts';
@@ -17,7 +17,7 @@ const OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const PACK_KEY = /^packs\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const COMMIT_KEY = /^commits\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 
-/** Whether the text is SHA-256 in 64 lower-case hexadecimal digits, as every name here is. */
+/** Whether the text is SHA-256 in 64 lower-case hexadecimal digits, the form of every name here. */
 export function isHash(text: unknown): text is string {
   return typeof text === 'string' && HASH.test(text);
 }
@@ -43,7 +43,7 @@ export function refKey(name: string): RemoteKey {
   return REFS_PREFIX + name;
 }
 
-/** Undefined for a key that is not an object's: a listing may hold what others put there. */
+/** Undefined for a key that is not an object's: a listing may contain foreign keys. */
 export function hashFromObjectKey(key: RemoteKey): BlobHash | undefined {
   return hashFromKey(OBJECT_KEY, key) as BlobHash | undefined;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { formatModifiedTime, parseModifiedTime } from './modified-time.ts';
 
 describe('a modification time', () => {
-  it('comes back as it was, before and after 1970', () => {
+  it('survives a round trip, before and after 1970', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (mtimeNs) => {
         expect(parseModifiedTime(formatModifiedTime(mtimeNs))).toBe(mtimeNs);
@@ -25,7 +25,7 @@ describe('a modification time', () => {
     expect(parseModifiedTime(formatModifiedTime(-(2n ** 70n)))).toBe(-(2n ** 63n));
   });
 
-  it('has one form and reads no other', () => {
+  it('has exactly one accepted form', () => {
     const others = [
       '',
       '1',

@@ -1,9 +1,9 @@
 /**
  * A file's modification time as text: `<seconds>.<9 digits>` since the epoch, UTC.
  *
- * As in POSIX `struct timespec`, the seconds are rounded down and the fraction always counts forward, so half a
- * second before 1970 is `-1.500000000`. The range is that of signed 64-bit nanoseconds (the years 1677 to 2262),
- * which every index and language can hold; a time beyond it is stored as the nearest bound. One time has one form.
+ * As in POSIX `struct timespec`, the seconds are rounded down and the fraction counts forward, so half a
+ * second before 1970 is `-1.500000000`. The range is that of signed 64-bit nanoseconds (the years 1677 to
+ * 2262); a time beyond it is stored as the nearest bound. One time has one form.
  */
 const NANOSECONDS = 1_000_000_000n;
 const EARLIEST_NS = -(2n ** 63n);
@@ -22,7 +22,7 @@ export function formatModifiedTime(mtimeNs: bigint): string {
   return `${seconds}.${fraction.toString().padStart(9, '0')}`;
 }
 
-/** Nanoseconds since the epoch; undefined for anything that `formatModifiedTime` does not write. */
+/** Nanoseconds since the epoch; undefined for any other form than that of `formatModifiedTime`. */
 export function parseModifiedTime(text: unknown): bigint | undefined {
   if (typeof text !== 'string') return undefined;
   const match = FORM.exec(text);

@@ -1,4 +1,4 @@
-/** What a branch or a tag may be called: git's rules (git-check-ref-format), so that names travel between the two. */
+/** The valid names of branches and tags: git's rules (git-check-ref-format), so that names work in both. */
 import { DrayError, quotedExcerpt } from '../api/error.ts';
 
 export const REF_NAME_MAX = 200;
@@ -6,7 +6,7 @@ export const REF_NAME_MAX = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const FORBIDDEN = /[\x00-\x20\x7f~^:?*[\\]/;
 
-/** @param name Without `heads/` or `tags/`. @throws `usage` saying what is wrong with it. */
+/** @param name Without `heads/` or `tags/`. @throws `usage` with the reason. */
 export function checkRefName(name: string): void {
   const reason = refNameReason(name);
   if (reason === undefined) return;
@@ -15,7 +15,7 @@ export function checkRefName(name: string): void {
   });
 }
 
-/** Why a branch or tag cannot be called so; undefined when it can. */
+/** Why this cannot name a branch or tag; undefined when it can. */
 export function refNameReason(name: string): string | undefined {
   if (name.length === 0) return 'it is empty';
   if (name.length > REF_NAME_MAX) return `it is longer than ${REF_NAME_MAX} characters`;

@@ -30,7 +30,7 @@ describe('a ref', () => {
     expect(await readRef(store, 'heads/other')).toBeUndefined();
   });
 
-  it('moves only from where it was seen', async () => {
+  it('moves only from the expected value', async () => {
     const store = await storeWith('heads/main');
     const seen = await readRef(store, 'heads/main');
     const moved = await moveRef(store, 'heads/main', refValue('second'), { etag: seen!.etag });
@@ -44,7 +44,7 @@ describe('a ref', () => {
     expect(gone).toEqual({ moved: false, current: undefined });
   });
 
-  it('counts as moved when a repeated move finds its own value', async () => {
+  it('counts as moved when a retried move finds its own value', async () => {
     const store = await storeWith('heads/main');
     const seen = await readRef(store, 'heads/main');
     const first = await moveRef(store, 'heads/main', refValue('second'), { etag: seen!.etag });
@@ -53,7 +53,7 @@ describe('a ref', () => {
     expect(otherEpoch.moved).toBe(false);
   });
 
-  it('is won by one of many who move it at once', async () => {
+  it('is moved by exactly one of many concurrent callers', async () => {
     const store = await storeWith('heads/main');
     const { etag } = (await readRef(store, 'heads/main'))!;
     const moves = Array.from({ length: 16 }, (_, at) =>
@@ -63,7 +63,7 @@ describe('a ref', () => {
     expect(outcomes.filter((outcome) => outcome.moved)).toHaveLength(1);
   });
 
-  it('is gone after it was deleted, which may be repeated', async () => {
+  it('does not exist after a deletion, which can be repeated', async () => {
     const store = await storeWith('tags/v1');
     await deleteRef(store, 'tags/v1');
     await deleteRef(store, 'tags/v1');
@@ -93,7 +93,7 @@ describe('a ref', () => {
 });
 
 describe('listing refs', () => {
-  it('gives all of a kind in order, over pages, and leaves out what is not a ref', async () => {
+  it('returns all of a kind in order, over pages, and leaves out other keys', async () => {
     const names = Array.from({ length: 1_100 }, (_, at) => `heads/b${String(at).padStart(4, '0')}`);
     const store = await storeWith(...names, 'tags/v1');
     await store.put('refs/heads/.DS_Store', Buffer.from('x'));
@@ -102,7 +102,7 @@ describe('listing refs', () => {
     expect(await listRefs(createMemoryStore(), 'tags')).toEqual([]);
   });
 
-  it('leaves out a ref that goes away while it is listed', async () => {
+  it('leaves out a ref that is deleted during the listing', async () => {
     const store = await storeWith('heads/a', 'heads/b');
     const racing: ObjectStore = {
       ...store,
@@ -118,7 +118,7 @@ describe('listing refs', () => {
 
 describe('the name of a ref', () => {
   it.each(['main', 'feature/new', 'v1.0', 'release-2', 'caf\u00e9', 'a@b', '0123456'])(
-    'may be %s',
+    'can be %s',
     (name) => {
       expect(() => checkRefName(name)).not.toThrow();
     },
@@ -155,7 +155,7 @@ describe('the name of a ref', () => {
     '\ud800',
     'x'.repeat(201),
     hashOfText('a'),
-  ])('may not be %j', (name) => {
+  ])('cannot be %j', (name) => {
     expect(() => checkRefName(name)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
@@ -172,8 +172,8 @@ describe('the name of a ref', () => {
   });
 });
 
-describe('resolving what a user means', () => {
-  it('takes a branch, then a tag, and tells which', async () => {
+describe('resolving the name of a commit', () => {
+  it('tries a branch, then a tag, and says which it found', async () => {
     const store = await storeWith('heads/main', 'heads/both', 'tags/both', 'tags/v1');
     expect(await resolveRef(store, 'main')).toMatchObject({
       commit: hashOfText('heads/main'),
@@ -186,7 +186,7 @@ describe('resolving what a user means', () => {
     expect((await resolveRef(store, 'both')).ref?.name).toBe('heads/both');
   });
 
-  it('takes a full hash as it is and the first digits of a commit where they suffice', async () => {
+  it('accepts a full hash, and the first digits of a commit when they are unique', async () => {
     const store = createMemoryStore();
     const first = `abcdef0${'1'.repeat(57)}` as CommitHash;
     const second = `abcdef1${'1'.repeat(57)}` as CommitHash;
@@ -205,7 +205,7 @@ describe('resolving what a user means', () => {
     });
   });
 
-  it('says what was looked for when there is none', async () => {
+  it('names what it searched for when nothing matches', async () => {
     const store = createMemoryStore();
     for (const text of ['mian', 'a b', '']) {
       const resolving = resolveRef(store, text);

@@ -3,8 +3,8 @@
  *
  *     refs/heads/<branch>, refs/tags/<tag>   {"format":1,"commit":"<hex>","epoch":0,"repository":"<uuid>"}
  *
- * `repository` and `epoch` are repeated in each ref so that one GET proves whether what a workspace remembers of the
- * remote still holds.
+ * Each ref repeats `repository` and `epoch`, so that one GET proves whether a workspace's knowledge of the
+ * remote is still valid.
  */
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
@@ -20,7 +20,7 @@ export type RefKind = 'heads' | 'tags';
 
 export interface RefValue {
   readonly commit: CommitHash;
-  /** Rises when a collection removes objects. */
+  /** Increases when a collection removes objects. */
   readonly epoch: number;
   /** The repository's id. */
   readonly repository: string;
@@ -29,11 +29,11 @@ export interface RefValue {
 export interface StoredRef extends RefValue {
   /** `heads/<branch>` or `tags/<tag>`. */
   readonly name: string;
-  /** What `moveRef` compares. */
+  /** The value that `moveRef` compares. */
   readonly etag: string;
 }
 
-/** What the ref must be for a move to happen. */
+/** The state that the ref must have for a move. */
 export type ExpectedRef = { readonly etag: string } | { readonly absent: true };
 
 const REF_MAX_BYTES = 16 * 1024;
@@ -46,8 +46,9 @@ const refSchema = v.object({
 });
 
 /**
- * One request. Undefined when there is no such ref.
- * @param name `heads/<branch>` or `tags/<tag>`. @throws `usage` for an impossible name, `damaged`, `formatTooNew`.
+ * One request. Undefined when the ref does not exist.
+ * @param name `heads/<branch>` or `tags/<tag>`. @throws `usage` for an invalid name, `damaged`,
+ * `formatTooNew`.
  */
 export async function readRef(
   store: ObjectStore,
@@ -61,15 +62,18 @@ export async function readRef(
   return { name, etag: read.etag, ...checkSchema(key, refSchema, parseDocument(key, read.bytes)) };
 }
 
-/** `moved: false`: the ref was not as expected and nothing changed; `current` is what it is now, if it is at all. */
+/**
+ * `moved: false`: the ref was not in the expected state and did not change; `current` is its current value,
+ * if it exists.
+ */
 export type MoveOutcome =
   | { readonly moved: true; readonly etag: string }
   | { readonly moved: false; readonly current: StoredRef | undefined };
 
 /**
- * Compare-and-swap. One request; a second one reads the ref when it was not as expected. If it then holds the very
- * value that was to be written, it counts as moved: a retried PUT whose first answer was lost looks like that.
- * The commit must be stored by now.
+ * Compare-and-swap. One request; a second one reads the ref when it was not in the expected state. If it then
+ * has the value to be written, it counts as moved: a retried PUT that lost its first answer looks like that.
+ * The commit must already be stored.
  */
 export async function moveRef(
   store: ObjectStore,
@@ -93,15 +97,15 @@ export async function moveRef(
   return isOurs ? { moved: true, etag: current.etag } : { moved: false, current };
 }
 
-/** One request. Unconditional; no error when there is no such ref. */
+/** One request. Unconditional; no error when the ref does not exist. */
 export async function deleteRef(store: ObjectStore, name: string, options: CallOptions = {}): Promise<void> {
   checkFullName(name);
   await store.delete([refKey(name)], options);
 }
 
 /**
- * All branches or all tags, in byte order of their names: one LIST for each 1,000 and one GET for each ref, 16 at once.
- * Keys that cannot be refs are not ours and left out.
+ * All branches or all tags, in byte order of their names: one LIST for each 1,000 and one GET for each ref,
+ * 16 concurrently. Keys that cannot be refs are left out.
  */
 export async function listRefs(
   store: ObjectStore,
@@ -114,7 +118,7 @@ export async function listRefs(
     found.push(readWithin(reads, store, name, options));
   }
   const refs = await Promise.all(found);
-  // One that was deleted between the listing and its reading is gone.
+  // Leaves out refs that were deleted between the listing and the read.
   return refs.filter((ref) => ref !== undefined);
 }
 
@@ -127,7 +131,7 @@ async function readWithin(reads: Budget, store: ObjectStore, name: string, optio
   }
 }
 
-/** The names alone, as `readRef` takes them: one LIST for each 1,000. */
+/** Only the names, in the form of `readRef`: one LIST for each 1,000. */
 export async function listRefNames(
   store: ObjectStore,
   kind: RefKind,
@@ -154,7 +158,10 @@ function checkFullName(name: string): void {
   const slash = name.indexOf('/');
   const kind = name.slice(0, slash);
   if (kind !== 'heads' && kind !== 'tags') {
-    throw new DrayError('internal', `A ref is called heads/... or tags/..., not ${JSON.stringify(name)}.`);
+    throw new DrayError(
+      'internal',
+      `The name of a ref starts with heads/ or tags/: ${JSON.stringify(name)}.`,
+    );
   }
   checkRefName(name.slice(slash + 1));
 }

@@ -1,4 +1,4 @@
-/** What a user means by the name of a commit. */
+/** Resolves a user's name of a commit. */
 import { DrayError } from '../api/error.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
@@ -8,17 +8,17 @@ import { readRef, type StoredRef } from './refs.ts';
 
 export interface ResolvedRef {
   readonly commit: CommitHash;
-  /** The branch or tag that the text named. */
+  /** The branch or tag of that name. */
   readonly ref?: StoredRef;
 }
 
-/** Hexadecimal digits that may stand for a commit. */
+/** Hexadecimal digits that can abbreviate a commit. */
 const PREFIX = /^[0-9a-f]{6,63}$/;
 
 /**
- * In this order: a full commit hash (no request; whether it exists shows when it is read), a branch, a tag (asked for
- * together), or the first six or more digits of a commit (one LIST).
- * @throws `notFound` naming what was looked for; `usage` when several commits begin with the digits.
+ * Tries in this order: a full commit hash (no request; reading it shows whether it exists), a branch and a
+ * tag (both asked at once), or the first six or more digits of a commit (one LIST).
+ * @throws `notFound` naming what was searched for; `usage` when several commits begin with the digits.
  */
 export async function resolveRef(
   store: ObjectStore,
@@ -42,11 +42,11 @@ export async function resolveRef(
       data: { ref: text },
     });
   }
-  const message = `More than one commit begins with ${text}: ${commits.join(', ')}. Give more digits.`;
+  const message = `More than one commit begins with ${text}: ${commits.join(', ')}. Use more digits.`;
   throw new DrayError('usage', message, { data: { ref: text, commits } });
 }
 
-/** Two at most: more are not needed to know that the digits are too few. */
+/** At most two, which suffice to show that the digits are ambiguous. */
 async function commitsThatBegin(store: ObjectStore, digits: string, options: CallOptions) {
   const prefix = `${COMMITS_PREFIX}${digits.slice(0, 2)}/${digits.slice(2)}`;
   const page = await store.list({ prefix, limit: 2 }, options);

@@ -1,5 +1,5 @@
 /**
- * The first index from `start` on for which the predicate holds, or the list's length; by halving.
+ * Binary search: the first index from `start` on for which the predicate holds, or the list's length.
  * @param holds False up to some index and true from there on.
  */
 export function firstIndexWhere<T>(sorted: readonly T[], start: number, holds: (item: T) => boolean): number {

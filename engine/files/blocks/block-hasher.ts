@@ -1,4 +1,7 @@
-/** Digests of a file's blocks, or of its chunks by content, by all threads: long ranges are shared out among them. */
+/**
+ * Computes the digests of a file's blocks, or of its chunks by content, on all threads: long ranges are
+ * divided among them.
+ */
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaChunks } from '../../model/delta-sides.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
@@ -7,11 +10,11 @@ import { type BlockThreads, type BlockThreadsOptions, openBlockThreads } from '.
 
 export interface HashBlocks {
   readonly file: BlockFile;
-  /** Half open, in bytes. The end lies within the file. */
+  /** Half-open, in bytes. The end is within the file. */
   readonly start: number;
   readonly end: number;
   readonly signature: BlockSignature;
-  /** The file is being written: that it changes is no failure. */
+  /** The file is being written, so a change is not a failure. */
   readonly mayChange?: boolean;
 }
 
@@ -21,21 +24,22 @@ export interface CutFile extends Omit<HashBlocks, 'mayChange'> {
 
 export interface BlockHasher {
   /**
-   * Digests of the blocks, one after another; the last block may be shorter.
-   * @throws `io` as file sources have it: `changedWhileRead` when the file is not what it was when it was opened, or too short.
+   * The digests of the blocks, concatenated; the last block may be shorter.
+   * @throws `io` as file sources do: `changedWhileRead` when the file changed since it was opened, or is too
+   * short.
    */
   hash(wish: HashBlocks): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Chunks that add up to the range. It is cut in stretches of `CUT_STRETCH_BYTES`, each as a file of its own, so that several
-   * threads cut: a byte inserted costs a chunk or two more in each of them.
+   * Chunks that add up to the range. Each stretch of `CUT_STRETCH_BYTES` is cut as a file of its own, so that
+   * several threads can work: an inserted byte changes a chunk or two more in each stretch.
    */
   cut(wish: CutFile): Promise<DeltaChunks>;
   close(): Promise<void>;
 }
 
-/** One task for a thread; rounded to whole blocks. */
+/** The size of one task for a thread; rounded to whole blocks. */
 const TASK_BYTES = 16 * 1024 * 1024;
-/** Part of what two ends agree on. */
+/** Both ends of a delta must use the same value. */
 export const CUT_STRETCH_BYTES = 64 * 1024 * 1024;
 
 export function openBlockHasher(options: BlockThreadsOptions): BlockHasher {
@@ -43,7 +47,7 @@ export function openBlockHasher(options: BlockThreadsOptions): BlockHasher {
   return { ...blockHasherOn(threads), close: () => threads.close() };
 }
 
-/** By threads that do other things too. */
+/** Runs on threads that do other work too. */
 export function blockHasherOn(threads: BlockThreads): Omit<BlockHasher, 'close'> {
   return {
     async hash({ end, file, mayChange = false, signature, start }) {

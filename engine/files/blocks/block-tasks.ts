@@ -1,11 +1,14 @@
-/** What threads do with blocks of files: plain data both sides of a thread's border know. */
+/** The tasks that threads do with blocks of files: plain data for messages. */
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import { type RangeList, totalBytes } from '../../model/delta-sides.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 
 export interface BlockFile {
   readonly path: string;
-  /** Of this process, open until the task has ended. Without it the path is opened, never through a link. */
+  /**
+   * A descriptor of this process, open until the task ends. Without it the path is opened, never through a
+   * link.
+   */
   readonly descriptor?: number;
 }
 
@@ -17,10 +20,13 @@ export type BlockTask =
       readonly start: number;
       readonly end: number;
       readonly signature: BlockSignature;
-      /** The file is being written: that it changes is no failure. */
+      /** The file is being written, so a change is not a failure. */
       readonly mayChange: boolean;
     }
-  /** The ranges' bytes, one after another, into shared memory; with a signature also the digests of their blocks. */
+  /**
+   * Reads the ranges into shared memory, concatenated; with a signature also returns the digests of their
+   * blocks.
+   */
   | {
       readonly kind: 'read';
       readonly file: BlockFile;
@@ -28,7 +34,7 @@ export type BlockTask =
       readonly into: Uint8Array;
       readonly signature: BlockSignature | undefined;
     }
-  /** The other way round, with the digests of what was written. */
+  /** Writes the ranges and returns the digests of the written blocks. */
   | {
       readonly kind: 'write';
       readonly file: BlockFile;
@@ -54,13 +60,13 @@ export type BlockTask =
       readonly signature: BlockSignature;
     };
 
-/** `digests` is empty for tasks that give none; `lengths` is there for `cut` alone. */
+/** `digests` is empty for tasks without them; only `cut` returns `lengths`. */
 export interface BlockResult {
   readonly digests: Uint8Array<ArrayBuffer>;
   readonly lengths?: Uint32Array<ArrayBuffer>;
 }
 
-/** About how many bytes the task goes through. */
+/** About how many bytes the task processes. */
 export function workOf(task: BlockTask): number {
   switch (task.kind) {
     case 'hash':

@@ -1,4 +1,4 @@
-/** Carries out block tasks by blocking calls: in a worker thread, or in the caller's for little work. */
+/** Runs block tasks by blocking calls: in a worker thread, or in the caller's for little work. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
@@ -23,9 +23,9 @@ import { checkUnchanged, describeFailure, FileFailure, openFile } from '../read/
 import { writeError } from '../write/write-error.ts';
 import type { BlockFile, BlockResult, BlockTask } from './block-tasks.ts';
 
-/** Read, and worked on, in one go: fits a core's second-level cache. Larger blocks are read whole. */
+/** Read and processed at once: fits a core's second-level cache. Larger blocks are read whole. */
 export const BLOCK_PIECE_BYTES = 1024 * 1024;
-/** What one digest may cover. */
+/** The largest block that one digest can cover. */
 export const BLOCK_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface BlockThread {
@@ -49,7 +49,7 @@ const NONE: BlockResult = { digests: new Uint8Array(0) };
 const WRITE_FLAGS = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0);
 const EXACT = { bigint: true } as const;
 
-/** @param stop Its first number becomes other than 0 when tasks are to end with `aborted`. */
+/** @param stop Tasks end with `aborted` once its first number is not 0. */
 export function createBlockThread(stop: Int32Array): BlockThread {
   const state: State = { stop, room: undefined, tools: undefined, digester: undefined };
   return {
@@ -105,7 +105,10 @@ async function readRanges(state: State, task: TaskOf<'read'>): Promise<BlockResu
   return sign ? { digests: signRanges(sign, signature!, ranges, into) } : NONE;
 }
 
-/** The digests first: bytes that changed in memory meanwhile would be written as they are, and noticed. */
+/**
+ * Computes the digests first: bytes that change in memory meanwhile are written changed, and the comparison
+ * finds them.
+ */
 async function writeRanges(state: State, task: TaskOf<'write'>): Promise<BlockResult> {
   const { bytes, file, ranges, signature } = task;
   const sign = await signerOf(state, signature);
@@ -137,7 +140,9 @@ function copyRanges(state: State, { from, moves, to }: TaskOf<'copy'>): BlockRes
   return NONE;
 }
 
-/** Chunks end where the chunker says, so the bytes of an open chunk stay in memory until its end is there. */
+/**
+ * The chunker decides where chunks end, so the bytes of an open chunk stay in memory until its end is found.
+ */
 async function cutRange(state: State, task: TaskOf<'cut'>): Promise<BlockResult> {
   const { end, file, signature, size, start } = task;
   const room = roomOf(state, BLOCK_PIECE_BYTES + size.max);
@@ -185,7 +190,10 @@ async function signerOf(state: State, signature: BlockSignature): Promise<Signer
   return { room, digester: await digesterOf(state, room, signature) };
 }
 
-/** Each range begins a block. Bytes that nobody else looks at are digested, so what is told is what was there at one time. */
+/**
+ * Each range begins a block. Digests a private copy of the bytes, so that a digest matches the content of one
+ * moment.
+ */
 function signRanges(
   { digester, room }: Signer,
   { blockBytes, hash }: BlockSignature,
@@ -212,7 +220,7 @@ function signRanges(
   return digests;
 }
 
-/** `before`: the lengths of the ranges before it. */
+/** `before`: the total length of the earlier ranges. */
 function eachRange(ranges: RangeList, use: (start: number, end: number, before: number) => void): void {
   let before = 0;
   for (let at = 0; at < ranges.length; at += 2) {
@@ -227,7 +235,7 @@ function wholeBlocks(blockBytes: number): number {
   return Math.max(1, Math.floor(BLOCK_PIECE_BYTES / blockBytes)) * blockBytes;
 }
 
-/** One memory for all that a thread does, made anew when a task needs a larger one. */
+/** One memory for all work of a thread, replaced when a task needs a larger one. */
 function roomOf(state: State, bytes: number): Room {
   if (state.room === undefined || state.room.bytes.length < bytes) {
     const memory = createChunkerMemory(BLOCK_DIGEST_OWN_BYTES + bytes);
@@ -247,7 +255,7 @@ async function digesterOf(state: State, room: Room, signature: BlockSignature): 
   return digester;
 }
 
-/** Translates errors; a file without a descriptor is opened here, not through a link, and closed. */
+/** Translates errors. Opens a file without a descriptor, not through a link, and closes it. */
 function withFile(file: BlockFile, mayChange: boolean, work: (descriptor: number) => void): void {
   const { descriptor, path } = file;
   try {

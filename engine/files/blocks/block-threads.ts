@@ -1,4 +1,6 @@
-/** Shares block tasks out to worker threads, which start once the work is worth it (a start takes some 40 ms). */
+/**
+ * Distributes block tasks to worker threads, which start once the work is worth their start (about 40 ms).
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
@@ -7,20 +9,20 @@ import { type BlockResult, type BlockTask, workOf } from './block-tasks.ts';
 import { type BlockThread, createBlockThread } from './block-thread.ts';
 import type { BlockAnswer, BlockRequest, BlockWorkerData } from './block-worker.ts';
 
-/** Tasks up to here are run in the caller's thread, a turn for each. */
+/** Up to this size tasks run in the caller's thread, one per tick. */
 const INLINE_BYTES_MAX = 16 * 1024 * 1024;
-/** In hand and next: a thread never waits for the caller's, and little is bound to a slow one. */
+/** One running and one waiting: a thread never idles, and few tasks are bound to a slow one. */
 const TASKS_PER_THREAD = 2;
 
 export interface BlockThreads {
-  /** Throws what the task throws (`io`, `diskFull`, `unsafePath`), `aborted` once the signal has fired. */
+  /** Throws the task's error (`io`, `diskFull`, `unsafePath`), or `aborted` once the signal has fired. */
   run(task: BlockTask): Promise<BlockResult>;
-  /** Waits for what is under way. */
+  /** Waits for tasks in flight. */
   close(): Promise<void>;
 }
 
 export interface BlockThreadsOptions {
-  /** 0: all in the caller's thread. */
+  /** 0: everything runs in the caller's thread. */
   readonly threads: number;
   readonly signal: AbortSignal;
 }
@@ -81,7 +83,7 @@ export function openBlockThreads({ signal, threads }: BlockThreadsOptions): Bloc
     else job.resolve(answer.result);
   }
 
-  /** What was half done in a thread that died is not known, so no more is taken. */
+  /** The state of a dead thread's task is unknown, so no more tasks are accepted. */
   function fail(member: Member, cause: unknown): void {
     const message = cause instanceof Error ? cause.message : String(cause);
     broken = new DrayError('internal', `A thread that works on blocks died: ${message}`, { cause });
@@ -104,7 +106,7 @@ export function openBlockThreads({ signal, threads }: BlockThreadsOptions): Bloc
     return least.jobs.size < TASKS_PER_THREAD ? least : undefined;
   }
 
-  /** One after the other, each in a turn of its own, so that the caller's thread stays awake for the signal. */
+  /** One after the other, each in a tick of its own, so that the caller's thread can react to the signal. */
   function runInline(task: BlockTask): Promise<BlockResult> {
     const work = lastInline.then(async () => {
       await nextTurn();

@@ -13,7 +13,7 @@ import type { BlockThreads } from './block-threads.ts';
 export interface LocalDeltaSourceOptions {
   readonly path: string;
   readonly signature: BlockSignature;
-  /** For `cut`; both ends the same. */
+  /** For `cut`; the same at both ends. */
   readonly chunkSize: ChunkSize;
   readonly threads: BlockThreads;
 }
@@ -25,7 +25,7 @@ export interface LocalDeltaSource extends DeltaFile {
 
 const PERMISSION_BITS = 0o7777n;
 
-/** Never through a link. The caller closes it. @throws `io` as file sources do. */
+/** Never opens a link. The caller closes it. @throws `io` as file sources do. */
 export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDeltaSource {
   const { chunkSize, path, signature, threads } = options;
   const opened = attempt(path, () => openFile(path));

@@ -1,9 +1,10 @@
 /**
  * The target of a block delta on this machine.
  *
- * Beside the old file: a temporary file, which begins as a reflink of the old one where the file system can, else as zeros (what is
- * kept is then copied piece by piece, by all threads); renamed when it is complete. So whoever reads sees the old file or the new one.
- * In place: the old file is overwritten. After a crash it is a mixture, and the same delta run again makes it right.
+ * Beside the old file: a temporary file starts as a reflink of the old one where the file system can make
+ * one, otherwise as zeros (all threads then copy the reused ranges). It is renamed when it is complete, so
+ * readers see the old or the new file. In place: the old file is overwritten. After a crash it is a mixture,
+ * which the same delta repairs when it runs again.
  */
 import assert from 'node:assert';
 import {
@@ -35,18 +36,18 @@ import type { BlockThreads } from './block-threads.ts';
 export interface LocalDeltaTargetOptions {
   readonly path: string;
   readonly signature: BlockSignature;
-  /** For `cut`; both ends the same. */
+  /** For `cut`; the same at both ends. */
   readonly chunkSize: ChunkSize;
   readonly threads: BlockThreads;
-  /** An unused name on the file system of `path`. Absent: the file itself is overwritten. */
+  /** Returns an unused name on the file system of `path`. Absent: the file itself is overwritten. */
   readonly newTemporary?: (() => string) | undefined;
-  /** The file is only read: nothing is written, whatever `newTemporary` says. */
+  /** The file is only read, whatever `newTemporary` is. */
   readonly isDryRun?: boolean;
-  /** Of the new file. */
+  /** The time of the new file. */
   readonly mtimeNs: bigint;
   /** Permission bits; undefined: the old file's, or those of a new one. */
   readonly mode: number | undefined;
-  /** What `complete` tells of the file; absent: nothing. */
+  /** The token that `complete` returns; absent: none. */
   readonly tokenOf?: (stat: WrittenStat) => string;
 }
 
@@ -58,7 +59,7 @@ const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const PERMISSION_BITS = 0o7777n;
 const DEFAULT_MODE = 0o666;
 const OWN_MODE = 0o600;
-/** Written at once where holes cannot be made. */
+/** The size of writes where holes cannot be made. */
 const ZEROS_BYTES = 4 * 1024 * 1024;
 
 interface NewFile {
@@ -66,14 +67,14 @@ interface NewFile {
   readonly path: string;
 }
 
-/** @throws `io` as file sources do when what is there is no regular file, or may not be read. */
+/** @throws `io` as file sources do when the existing file is not regular or not readable. */
 export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTarget {
   const { chunkSize, newTemporary, path, signature, threads } = options;
   const old = openOld(path);
   const oldFile = { path, ...(old ? { descriptor: old.descriptor } : {}) };
   const oldBytes = old ? Number(old.stats.size) : 0;
   const isInPlace = newTemporary === undefined && !options.isDryRun;
-  /** As long as it is written; who may read the file is said in the end. */
+  /** The mode during the write; the final mode is set at the end. */
   const createMode = options.mode === undefined && !old ? DEFAULT_MODE : OWN_MODE;
   const hasher = blockHasherOn(threads);
   let made: NewFile | undefined;
@@ -106,7 +107,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
         else {
           temporary = newTemporary();
           const isCopy = isOfUse && (await reflinked(path, temporary));
-          // A reflink of a file that is read-only is so too.
+          // A reflink of a read-only file is read-only too.
           if (isCopy) chmodSync(temporary, OWN_MODE);
           made = {
             path: temporary,
@@ -166,7 +167,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
   };
 }
 
-/** A folder in the way is told by the last step. */
+/** The last step reports a folder in the way. */
 function openOld(path: string): OpenFile | undefined {
   try {
     return openFile(path);
@@ -187,14 +188,17 @@ async function reflinked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Between two opens another file may have taken the name, or the same have grown: what is behind its old end is taken for zeros. */
+/**
+ * Between two opens the name may have passed to another file, or the file may have grown: bytes beyond its
+ * old end count as zeros.
+ */
 function checkSameFile(made: NewFile, old: OpenFile | undefined, path: string): void {
   const stats = fstatSync(made.descriptor, { bigint: true });
   const isSame = old ? stats.ino === old.stats.ino && stats.dev === old.stats.dev : true;
   if (!isSame || stats.size !== (old?.stats.size ?? 0n)) throw changedWhileRead(path);
 }
 
-/** What was overwritten may have lost its name to another file meanwhile: then it is nowhere to be found. */
+/** An overwritten file may have lost its name to another file meanwhile: then its content is lost. */
 function statOverwritten(descriptor: number, path: string): WrittenStat {
   const [written, found] = [fstatSync(descriptor), lstatSync(path, { throwIfNoEntry: false })];
   if (written.ino !== found?.ino || written.dev !== found.dev) throw changedWhileRead(path);
@@ -210,11 +214,11 @@ function checkOld(old: OpenFile, path: string): void {
 }
 
 function outside(path: string): DrayError {
-  return new DrayError('usage', `A range lies outside of ${path}.`, { data: { path } });
+  return new DrayError('usage', `A range is outside of ${path}.`, { data: { path } });
 }
 
 function changedWhileRead(path: string): DrayError {
-  return new DrayError('io', `${path} was replaced or changed meanwhile.`, {
+  return new DrayError('io', `${path} was replaced or changed during the delta.`, {
     data: { path, reason: 'changedWhileRead' },
   });
 }

@@ -1,29 +1,34 @@
 /**
- * Memory that the chunker's WebAssembly loop can see, so that files are read where they are cut. Shared: threads fill
- * it and the main thread sends from it, with nothing copied. Buffers that were moved between threads instead counted as memory of
- * each thread's JavaScript heap, which set the garbage collector off every few of them (a fifth of a push's CPU time).
+ * Memory that the chunker's WebAssembly loop can access, so that files are read where they are cut. It is
+ * shared: threads fill it and the main thread sends from it without copying. Moving buffers between threads
+ * instead counts as memory of each thread's JavaScript heap and triggers the garbage collector (a fifth of a
+ * push's CPU time).
  *
- * It lasts as long as something refers to it. What is never written to takes no memory of the machine.
+ * It lives as long as something refers to it. Pages that are never written use no RAM.
  */
 import { hash as digestOf } from 'node:crypto';
 import { buildChunkerModule, FUNCTION_EXPORT, type MayCut, MEMORY_IMPORT } from './chunker-wasm.ts';
 
-/** Addresses below this are the chunker's own. */
+/** Addresses below this belong to the chunker. */
 export const CHUNKER_MEMORY_START = 4096;
 
-/** All that 32-bit addresses reach. */
+/** The range of 32-bit addresses. */
 export const CHUNKER_MEMORY_BYTES_MAX = 2 ** 32 - CHUNKER_MEMORY_START;
 
 const PAGE_BYTES = 65_536;
 const GEAR_BYTES = 256 * 4;
 
-/** Given to each thread as it is. The buffer's type is told here: browsers' type of a memory knows no shared one. */
+/**
+ * Passed to each thread unchanged. The buffer's type is stated here because the DOM's type of a memory has no
+ * shared one.
+ */
 export type ChunkerMemory = WebAssembly.Memory & { readonly buffer: SharedArrayBuffer };
 
 /** A memory with room for `bytes` bytes from `CHUNKER_MEMORY_START` on. Throws RangeError above 4 GiB. */
 export function createChunkerMemory(bytes: number): ChunkerMemory {
   const pages = Math.ceil((CHUNKER_MEMORY_START + bytes) / PAGE_BYTES);
-  // Of its full size from the start: a memory that grows has a new buffer each time, in each thread at another time.
+  // Full size from the start: a growing memory gets a new buffer each time, and threads see it at different
+  // times.
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }) as ChunkerMemory;
   gearOf(memory).set(makeGear());
   return memory;

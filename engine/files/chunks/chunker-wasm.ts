@@ -1,9 +1,10 @@
 /**
- * The chunker's hot loop as a WebAssembly module, put together here byte by byte: it hashes two lanes of a stretch side by
- * side and tells whether a cut may lie in it. Where the cut lies is for the chunker to find, once in some hundred stretches.
- * Twice as fast as the same loop in JavaScript.
+ * The chunker's hot loop as a WebAssembly module, assembled here byte by byte. It hashes two lanes of a
+ * stretch side by side and reports whether the stretch may contain a cut; the chunker then finds the cut,
+ * once in some hundred stretches. Twice as fast as the same loop in JavaScript.
  *
- * Of the module (WebAssembly Core Specification 1.0, section 5; shared memories: the threads proposal), in its text format:
+ * Of the module (WebAssembly Core Specification 1.0, section 5; shared memories: the threads proposal), in
+ * its text format:
  *
  *     (import "chunker" "memory" (memory 1 65536 shared))
  *     (func (export "mayCut")
@@ -13,7 +14,7 @@
  *           ;; for each lane and each of UNROLLED bytes:
  *           ;;   lane = (lane << 1) + gear[bytes[at + offset]]
  *           ;;   br_if $hit when (lane & mask) == 0
- *           (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const UNROLLED))) (local.get $stop))))
+ * (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const UNROLLED))) (local.get $stop))))
  *         (return (i32.const 0)))
  *       (i32.const 1))
  */
@@ -51,7 +52,7 @@ export const LANE_BYTES = 16_384;
 const UNROLLED_BYTES = 4;
 const PAGES_MAX = 65_536;
 
-/** Local variables: the parameters in their order. */
+/** Local variables: the parameters in order. */
 const AT = 0;
 const STOP = 1;
 const LEFT = 2;
@@ -60,9 +61,10 @@ const MASK = 4;
 const PARAMETERS = 5;
 
 /**
- * `mayCut(at, stop, left, right, mask)` looks at the bytes from address `at` to `stop`, which is `LANE_BYTES` further, and at
- * as many behind them. `left`, `right`: the hashes before the first byte of each lane. Returns 1 when the masked hash after
- * one of these bytes is zero, else 0. The 256 values of `gear` lie at address 0.
+ * `mayCut(at, stop, left, right, mask)` reads the bytes from address `at` to `stop`, which is `LANE_BYTES`
+ * further, and as many after them. `left`, `right`: the hashes before the first byte of each lane. Returns 1
+ * when the masked hash after one of these bytes is zero, otherwise 0. The 256 values of `gear` are at address
+ * 0.
  */
 export type MayCut = (at: number, stop: number, left: number, right: number, mask: number) => 0 | 1;
 
@@ -101,7 +103,7 @@ function mayCutBody(): number[] {
   ];
 }
 
-/** Takes the byte at `AT + offset` into a lane's hash; leaves the block when that is a hit. */
+/** Adds the byte at `AT + offset` to a lane's hash; leaves the block on a hit. */
 function step(lane: number, offset: number): number[] {
   return [
     ...[...get(lane), ...constant(1), SHIFT_LEFT],

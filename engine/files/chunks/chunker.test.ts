@@ -13,7 +13,7 @@ const tools = openChunkerTools(memory);
 const SMALL: ChunkSize = { min: 64, average: 256, max: 1024 };
 
 describe('the chunker', () => {
-  it('gives chunks that add up to the input and stay within their bounds', () => {
+  it('returns chunks that add up to the input and stay within their bounds', () => {
     fc.assert(
       fc.property(contents, sizes, (bytes, size) => {
         const lengths = chunkLengths(bytes, size);
@@ -35,7 +35,7 @@ describe('the chunker', () => {
     );
   });
 
-  it('cuts where the plain definition says', () => {
+  it('cuts where the plain definition does', () => {
     fc.assert(
       fc.property(contents, sizes, (bytes, size) => {
         expect(chunkLengths(bytes, size)).toEqual(chunkLengthsByDefinition(bytes, size));
@@ -44,7 +44,7 @@ describe('the chunker', () => {
     );
   });
 
-  it('cuts where the plain definition says in stretches long enough for its fast loop', () => {
+  it('cuts where the plain definition does in stretches long enough for its fast loop', () => {
     const long = fc
       .tuple(fc.integer(), fc.integer({ min: 2 * LANE_BYTES, max: 300_000 }))
       .map(([seed, length]) => noise(seed, length));
@@ -59,7 +59,7 @@ describe('the chunker', () => {
     );
   });
 
-  it('changes a few chunks only when a byte is inserted', () => {
+  it('changes only a few chunks when a byte is inserted', () => {
     const bytes = noise(7, 400_000);
     const before = new Set(chunkNames(bytes));
     expect(before.size).toBeGreaterThan(1000);
@@ -86,19 +86,19 @@ describe('the chunker', () => {
     ]);
   });
 
-  it('gives chunks of random data that are in the mean a little larger than the average asked for', () => {
+  it('cuts random data into chunks with a mean slightly above the requested average', () => {
     const lengths = chunkLengths(noise(3, 4_000_000), { min: 4096, average: 16_384, max: 65_536 });
     const mean = 4_000_000 / lengths.length;
     expect(mean).toBeGreaterThan(16_384);
     expect(mean).toBeLessThan(16_384 * 1.3);
   });
 
-  it('cuts bytes that are all the same only by size', () => {
+  it('cuts identical bytes only by size', () => {
     const lengths = chunkLengths(new Uint8Array(5000), SMALL);
     expect(new Set(lengths.slice(0, -1)).size).toBe(1);
   });
 
-  it('refuses sizes that make no sense', () => {
+  it('refuses invalid sizes', () => {
     for (const size of [
       { min: WINDOW_BYTES - 1, average: 256, max: 1024 },
       { min: 300, average: 256, max: 1024 },
@@ -125,7 +125,7 @@ const sizes = fc.constantFrom<ChunkSize>(
   { min: 1000, average: 16_384, max: 30_000 },
 );
 
-/** Reproducible bytes without pattern (mulberry32). */
+/** Reproducible bytes without a pattern (mulberry32). */
 function noise(seed: number, length: number): Uint8Array {
   let state = seed;
   return Uint8Array.from({ length }, () => {
@@ -136,7 +136,7 @@ function noise(seed: number, length: number): Uint8Array {
   });
 }
 
-/** `pieces`: lengths of the buffers that the input comes in, over and over. */
+/** `pieces`: lengths of the input buffers, repeated. */
 function chunkLengths(
   bytes: Uint8Array,
   size: ChunkSize,
@@ -160,7 +160,7 @@ function chunkLengths(
   return lengths;
 }
 
-/** Format 1's words, one by one, with no thought of speed. */
+/** Format 1's definition, literally and slowly. */
 function chunkLengthsByDefinition(bytes: Uint8Array, { min, average, max }: ChunkSize): number[] {
   const gear = Array.from({ length: 256 }, (_, byte) =>
     createHash('sha256').update(`dray gear ${byte}`).digest().readUInt32BE(0),

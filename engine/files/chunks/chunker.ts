@@ -1,16 +1,16 @@
 /**
- * Cuts large files by content: FastCDC with normalised chunking (Xia et al., USENIX ATC 2016; IEEE TPDS 2020).
- * Where chunks end is part of repository format 1, so this is its definition, whole:
+ * Cuts large files by content: FastCDC with normalised chunking (Xia et al., USENIX ATC 2016; IEEE TPDS
+ * 2020). The ends of chunks are part of repository format 1, so this is their complete definition:
  *
  * - `gear[b]`, for each byte value b, is the first four bytes, big-endian, of the SHA-256 of the ASCII text
  *   `dray gear <b>` with b in decimal: `gear[0]` is 0xa034055f, `gear[255]` is 0xf3ae693f.
- * - The hash after a byte is `(hash << 1) + gear[byte]`, modulo 2^32: it depends on the last 32 bytes alone,
- *   also on those that lie before the chunk's `min`.
- * - With `bits` = round(log2(average)): a chunk ends after a byte where the top `bits + 2` bits of the hash are zero and the
- *   chunk is at least `min` and at most `average` bytes long, or the top `bits - 2` bits are and it is longer
- *   than `average`; at `max` bytes; or at the end of the file.
+ * - The hash after a byte is `(hash << 1) + gear[byte]`, modulo 2^32. It depends only on the last 32 bytes,
+ *   including those before the chunk's `min`.
+ * - With `bits` = round(log2(average)): a chunk ends after a byte where the top `bits + 2` bits of the hash
+ *   are zero and the chunk is at least `min` and at most `average` bytes long, or the top `bits - 2` bits are
+ *   zero and it is longer than `average`; at `max` bytes; or at the end of the file.
  *
- * The first `min` bytes of a chunk need no look (all but the window's 31 bytes).
+ * The first `min` bytes of a chunk are skipped, except for the window's last 31 bytes.
  */
 import { type ChunkerMemory, gearOf, openMayCut } from './chunker-memory.ts';
 import { LANE_BYTES, type MayCut } from './chunker-wasm.ts';
@@ -18,7 +18,7 @@ import { LANE_BYTES, type MayCut } from './chunker-wasm.ts';
 export interface ChunkSize {
   /** Bytes; at least `WINDOW_BYTES`. Only a file's last chunk may be smaller. */
   readonly min: number;
-  /** Bytes; from here on the looser mask holds. Chunks of random data come out about 15 % larger in the mean. */
+  /** Bytes; above this the looser mask applies. Chunks of random data are about 15 % larger on average. */
   readonly average: number;
   /** Bytes. */
   readonly max: number;
@@ -26,9 +26,9 @@ export interface ChunkSize {
 
 export interface Chunker {
   /**
-   * Looks at `bytes[from, to)`, which must follow on what it was shown last; how a file is split over calls makes no difference.
-   * Returns the index just after the first chunk that ends there (go on from it), or -1 when the chunk goes on.
-   * `bytes` is a view on the chunker's memory.
+   * Reads `bytes[from, to)`, which must follow the previous call's bytes; the division of a file into calls
+   * has no effect. Returns the index after the first chunk that ends there (continue from it), or -1 when the
+   * chunk continues. `bytes` is a view of the chunker's memory.
    */
   findCut(bytes: Uint8Array, from: number, to: number): number;
 }
@@ -36,10 +36,10 @@ export interface Chunker {
 /** Bytes that decide about a cut: one for each bit of the hash. */
 export const WINDOW_BYTES = 32;
 
-/** Bits by which the masks are stricter and looser than the average asks for: level 2 of the paper. */
+/** Bits by which the masks are stricter and looser than the average: level 2 of the paper. */
 const NORMALISATION_BITS = 2;
 
-/** What one thread needs to cut what lies in one memory. */
+/** What one thread needs to cut the content of one memory. */
 export interface ChunkerTools {
   readonly gear: Int32Array;
   readonly mayCut: MayCut;
@@ -49,7 +49,7 @@ export function openChunkerTools(memory: ChunkerMemory): ChunkerTools {
   return { gear: gearOf(memory), mayCut: openMayCut(memory) };
 }
 
-/** Throws RangeError for sizes that make no sense. */
+/** Throws RangeError for invalid sizes. */
 export function createChunker(size: ChunkSize, tools: ChunkerTools): Chunker {
   checkSize(size);
   const { gear } = tools;
@@ -123,7 +123,7 @@ function roll(bytes: Uint8Array, from: number, to: number, gear: Int32Array, see
   return hash;
 }
 
-/** The upper bits of the hash: those that the most bytes have a part in. */
+/** The upper bits of the hash, which the most bytes influence. */
 function topBits(count: number): number {
   return -1 << (32 - Math.min(31, Math.max(1, count)));
 }

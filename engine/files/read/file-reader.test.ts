@@ -31,7 +31,7 @@ import { INLINE_BYTES_MAX } from './read-limits.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Small enough that a test cuts many chunks. */
+/** Small enough to cut many chunks in a test. */
 const CUT_LAYOUT: Layout = {
   ...DEFAULT_LAYOUT,
   chunkAbove: MIB,
@@ -51,7 +51,7 @@ describe.each([
   { where: 'on the calling thread', threads: 0 },
   { where: 'in threads', threads: 2 },
 ])('readFiles $where', ({ threads }) => {
-  it('gives every small file with its hash, bytes and stat', async () => {
+  it('returns every small file with its hash, bytes and stat', async () => {
     const requests = manyFiles(2500);
     const { results } = await collect(requests, { threads });
     expect(results.length).toBe(2500);
@@ -64,7 +64,7 @@ describe.each([
     expect(new Set(results.map(({ id }) => id)).size).toBe(2500);
   });
 
-  it('gives no bytes when only hashes are wanted, and takes no memory for them', async () => {
+  it('returns no bytes and takes no memory when only hashes are requested', async () => {
     const requests = [...manyFiles(2100), { ...write('large', noise(5 * MIB)), id: 2100 }];
     const memory = new Budget(1);
     const permit = await memory.acquire(1);
@@ -77,7 +77,7 @@ describe.each([
     expect(results.filter(({ kind }) => kind === 'chunked').length).toBe(1);
   });
 
-  it('cuts large files: chunks in order that add up to the file, then the hash of their digests', async () => {
+  it('cuts large files into ordered chunks that add up to the file', async () => {
     const contents = [noise(9 * MIB + 1, 1), noise(MIB + 1, 2), noise(40 * MIB, 3), new Uint8Array(3 * MIB)];
     const requests = contents.map((bytes, id) => ({ ...write(`big-${id}`, bytes), id }));
     const { results } = await collect(requests, { threads, layout: CUT_LAYOUT });
@@ -107,7 +107,7 @@ describe.each([
     expect(ends[1]).toEqual(ends[0]);
   });
 
-  it('gets by with a budget far smaller than one file', async () => {
+  it('works with a budget far smaller than one file', async () => {
     const requests = [
       { ...write('a', noise(33 * MIB, 5)), id: 0 },
       { ...write('b', noise(20 * MIB, 6)), id: 1 },
@@ -159,7 +159,7 @@ describe.each([
     expect(memory.used).toBe(0);
   });
 
-  it('reads a file at the size that it has, whatever the scan said', async () => {
+  it('reads a file at its current size, whatever the scan found', async () => {
     const requests = [
       { ...write('grew-a-little', 'now longer'), sizeBytes: 3, id: 0 },
       { ...write('grew-large', noise(3 * MIB, 8)), sizeBytes: 10, id: 1 },
@@ -176,7 +176,7 @@ describe.each([
     expect(ends[2]).toMatchObject({ hash: sha256('tiny') });
   });
 
-  it('tells of each file that it could not have, and goes on', async () => {
+  it('reports each file that it could not read, and continues', async () => {
     const good = { ...write('good', 'fine'), id: 0 };
     mkdirSync(join(root, 'folder'));
     symlinkSync('good', join(root, 'link'));
@@ -211,7 +211,7 @@ describe.each([
     expect(results.filter(({ kind }) => kind === 'whole').map(({ id }) => id)).toEqual([0]);
   });
 
-  it('does not wait for a writer where a pipe took the place of a file', async () => {
+  it('does not wait for a writer when a pipe replaced a file', async () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const { results } = await collect([{ id: 0, path: 'pipe', sizeBytes: 10 }], { threads });
     expect(results).toMatchObject([
@@ -219,7 +219,7 @@ describe.each([
     ]);
   });
 
-  it('notices that a large file changes while it is read', async () => {
+  it('detects that a large file changes while it is read', async () => {
     const request = { ...write('busy', noise(40 * MIB)), id: 0 };
     const memory = new Budget(1);
     const kinds = new Set<string>();
@@ -234,13 +234,13 @@ describe.each([
     expect(memory.used).toBe(0);
   });
 
-  it('fails as a whole when its layout makes no sense', async () => {
+  it('fails as a whole when its layout is invalid', async () => {
     const layout = { ...CUT_LAYOUT, chunkSize: { min: 1, average: 2, max: 3 } };
     const requests = [{ ...write('big', noise(2 * MIB)), id: 0 }];
     await expect(collect(requests, { threads, layout })).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('gives stats as Node gives them, with the mtime to the nanosecond', async () => {
+  it('returns stats as Node does, with the mtime to the nanosecond', async () => {
     const request = { ...write('sub/exact', 'x'), id: 0 };
     const full = join(root, request.path);
     utimesSync(full, 1_700_000_000.123_457, 1_700_000_000.123_457);
@@ -262,7 +262,7 @@ describe.each([
     ]);
   });
 
-  it('takes requests that arrive slowly', async () => {
+  it('accepts requests that arrive slowly', async () => {
     const requests = manyFiles(2300);
     async function* slowly() {
       for (const request of requests) {
@@ -282,7 +282,7 @@ describe.each([
     await expect(collect(broken(), { threads })).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('fills the memory of released batches anew, and never that of others', async () => {
+  it('reuses only the memory of released batches', async () => {
     const memory = new Budget(64 * MIB);
     const contents = Array.from({ length: 12 }, (_, id) => noise(9 * MIB + id, id));
     const requests = contents.map((bytes, id) => ({ ...write(`whole-${id}`, bytes), id }));
@@ -306,7 +306,7 @@ describe.each([
     expect(memory.used).toBe(0);
   });
 
-  it('gives all memory back when its consumer stops early', async () => {
+  it('releases all memory when its consumer stops early', async () => {
     const memory = new Budget(64 * MIB);
     const requests = [...manyFiles(2500), { ...write('big', noise(20 * MIB, 1)), id: 2500 }];
     for await (const batch of readFiles(requests, options({ threads, memory, layout: CUT_LAYOUT }))) {
@@ -348,7 +348,7 @@ describe.each([
     expect(memory.used).toBe(0);
   });
 
-  it('stops on an abort while its source has nothing to give', async () => {
+  it('stops on an abort while it waits for its source', async () => {
     const controller = new AbortController();
     async function* stuck() {
       yield* manyFiles(1);
@@ -359,7 +359,7 @@ describe.each([
     await expect(reading).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('does nothing when it was stopped before it began', async () => {
+  it('does nothing when it was aborted before the start', async () => {
     const reading = collect(manyFiles(3), { threads, signal: AbortSignal.abort() });
     await expect(reading).rejects.toMatchObject({ code: 'aborted' });
   });
@@ -370,7 +370,7 @@ describe.each([
 });
 
 describe('readFiles with a thread that dies', () => {
-  it('fails with an internal error and gives all memory back', async () => {
+  it('fails with an internal error and releases all memory', async () => {
     const memory = new Budget(64 * MIB);
     const dying = vi.spyOn(Worker.prototype, 'postMessage').mockImplementationOnce(function (this: Worker) {
       void this.terminate();
@@ -414,7 +414,7 @@ async function collect(
 
 const FILLER = -1;
 
-/** What is too much for the calling thread, by its scanned size: makes the threads start. */
+/** Enough work by scanned size to start the threads. */
 async function* withFiller(
   requests: Iterable<ReadRequest> | AsyncIterable<ReadRequest>,
 ): AsyncGenerator<ReadRequest> {

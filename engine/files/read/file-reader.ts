@@ -1,12 +1,15 @@
 /**
- * Reads files fast: each one once, hashed and cut into chunks on the way, in threads when there is enough to do.
+ * Reads files fast: each one once, hashed and cut into chunks on the way, in threads when there is enough
+ * work.
  *
- * - Results come in batches, in no order between files; a file's chunks come in order, its `chunked` after them.
+ * - Results come in batches, in no order between files; a file's chunks come in order, followed by its
+ *   `chunked`.
  * - Each request ends in exactly one of `whole`, `chunked` and `failed`, unless the run fails or is stopped.
- * - The consumer releases each batch when it is done with its bytes; unreleased batches count against `memory`, and
- *   reading pauses when that is spent. `break` or an abort stops the threads and returns what is still out of their memory.
+ * - The consumer releases each batch when it has finished with its bytes. Unreleased batches count against
+ *   `memory`, and reading pauses when that is used up. `break` or an abort stops the threads and returns
+ *   their memory.
  *
- * Fails with `aborted`, or with `internal` when a thread breaks down. What goes wrong with one file is a result.
+ * Fails with `aborted`, or with `internal` when a thread dies. A failure of one file is a result.
  */
 import { availableParallelism } from 'node:os';
 import { createInlineRunner } from './inline-reader.ts';
@@ -48,7 +51,7 @@ export async function* readFiles(
   }
 }
 
-/** Never rejects: a failure goes to the consumer through the run. */
+/** Never rejects: the run passes a failure to the consumer. */
 async function readAll(requests: ReadRequests, run: ReadRun, threadCount: number): Promise<void> {
   let runner: TaskRunner | undefined;
   try {
@@ -62,7 +65,7 @@ async function readAll(requests: ReadRequests, run: ReadRun, threadCount: number
       await tasks.return(undefined);
     }
     await runner.finish();
-    // Files that had another size than was thought; each comes back here a few times at most.
+    // Files of another size than expected; each returns here a few times at most.
     while (run.resized.length > 0) {
       for await (const task of tasksOf(run.resized.splice(0), run.settings, run.signal))
         await runner.start(task);
@@ -78,11 +81,11 @@ async function readAll(requests: ReadRequests, run: ReadRun, threadCount: number
 
 interface LookAhead {
   readonly tasks: readonly ReadTask[];
-  /** Nothing comes after them. */
+  /** No task follows them. */
   readonly isAll: boolean;
 }
 
-/** The first tasks, until they are too much for the calling thread alone or there are no more. */
+/** The first tasks, until they are too much work for the calling thread or there are no more. */
 async function lookAhead(tasks: AsyncGenerator<ReadTask>): Promise<LookAhead> {
   const seen: ReadTask[] = [];
   let requestCount = 0;

@@ -38,14 +38,14 @@ function io(reason: string): unknown {
 }
 
 describe('reading a small file', () => {
-  it('gives its bytes with a stat whose token is the tree item\u2019s', () => {
+  it('returns its bytes with a stat whose token is the tree item\u2019s', () => {
     const { bytes, stat } = readSmallFile(path, { bytesMax });
     expect(CONTENT.equals(bytes)).toBe(true);
     expect(stat.mtimeNs).toBe(BigInt(OLD) * 1_000_000_000n);
     expect(tokenOf(stat)).toBe((statLocal(root, 'file') as { token: string }).token);
   });
 
-  it('fills memory that is given, shared or not, and takes its own when that is too small', () => {
+  it('fills the given memory, shared or not, and allocates its own when that is too small', () => {
     const shared = new Uint8Array(new SharedArrayBuffer(20_000));
     const { bytes } = readSmallFile(path, { bytesMax, into: shared });
     expect(bytes.buffer).toBe(shared.buffer);
@@ -54,7 +54,7 @@ describe('reading a small file', () => {
     expect(CONTENT.equals(other.bytes)).toBe(true);
   });
 
-  it('reads none that has outgrown what it was listed as', () => {
+  it('fails when the file has outgrown its listed size', () => {
     expect(readSmallFile(path, { bytesMax: CONTENT.length }).bytes.length).toBe(CONTENT.length);
     expect(() => readSmallFile(path, { bytesMax: CONTENT.length - 1 })).toThrow(
       io('changedWhileRead') as Error,
@@ -66,13 +66,13 @@ describe('reading a small file', () => {
     expect(readSmallFile(path, { bytesMax }).bytes.length).toBe(0);
   });
 
-  it('has no token for a file that is as young as its reading', () => {
+  it('has no token for a file that is as young as the read', () => {
     const soon = Date.now() / 1000 + 60;
     utimesSync(path, soon, soon);
     expect(tokenOf(readSmallFile(path, { bytesMax }).stat)).toBe('');
   });
 
-  it('names what keeps it from reading', () => {
+  it('names the cause of a failed read', () => {
     symlinkSync('file', join(root, 'link'));
     mkdirSync(join(root, 'folder'));
     execFileSync('mkfifo', [join(root, 'pipe')]);
@@ -86,8 +86,8 @@ describe('reading a small file', () => {
   });
 });
 
-describe('a source that is read by ranges', () => {
-  it('gives any range in any order, several at a time', async () => {
+describe('a source read by ranges', () => {
+  it('returns any range in any order, several concurrently', async () => {
     const source = await openFileSource(path);
     try {
       expect(source).toMatchObject({
@@ -131,8 +131,8 @@ describe('a source that is read by ranges', () => {
         renameSync(join(root, 'other'), path);
       },
     },
-  ])('notices that the file $what', async ({ change }) => {
-    // Past the step of the file system's clock, by which change times count.
+  ])('detects that the file $what', async ({ change }) => {
+    // Longer than a step of the file system's clock, which change times count in.
     await new Promise((resolve) => setTimeout(resolve, 30));
     const source = await openFileSource(path);
     try {
@@ -143,7 +143,7 @@ describe('a source that is read by ranges', () => {
     }
   });
 
-  it('fails a range that the file no longer has', async () => {
+  it('fails for a range that the file no longer has', async () => {
     const source = await openFileSource(path);
     try {
       truncateSync(path, 5000);
@@ -153,7 +153,7 @@ describe('a source that is read by ranges', () => {
     }
   });
 
-  it('reads nothing once it is to stop', async () => {
+  it('reads nothing after an abort', async () => {
     const source = await openFileSource(path);
     try {
       const reading = source.read(0, new Uint8Array(10), AbortSignal.abort());

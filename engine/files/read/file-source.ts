@@ -1,4 +1,7 @@
-/** Reading local files for plain copies: small ones whole, large ones by ranges, each noticing when the file changes meanwhile. */
+/**
+ * Reads local files for plain copies: small ones whole, large ones by ranges. Both detect changes during the
+ * read.
+ */
 import { closeSync, constants, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
@@ -8,7 +11,7 @@ import type { ReadStat } from './reader-types.ts';
 
 export type { ReadStat };
 
-/** What a stat says of a file that an upload reads: the token of a tree's item, '' while the mtime proves nothing. */
+/** The token of a tree item from a file's stat; '' while the mtime is too young to prove anything. */
 export function tokenOf(stat: ReadStat): string {
   return stat.isRacy ? '' : fileToken(stat);
 }
@@ -23,15 +26,16 @@ export interface SmallFile {
 const PERMISSION_BITS = 0o7777n;
 
 export interface ReadSmallOptions {
-  /** Where the bytes go, if they fit. */
+  /** Receives the bytes, if they fit. */
   readonly into?: Uint8Array;
-  /** A larger file is not what it was when it was listed. */
+  /** A larger file has changed since it was listed. */
   readonly bytesMax: number;
 }
 
 /**
- * The whole file by blocking calls, in one read where `into` or the file is small.
- * @throws DrayError `io` with `data.reason` as file readers have it: `vanished`, `unreadable`, `notAFile`, `changedWhileRead`, `failed`.
+ * Reads the whole file by blocking calls, in one read when `into` is given or the file is small.
+ * @throws DrayError `io` with `data.reason` as file readers do: `vanished`, `unreadable`, `notAFile`,
+ * `changedWhileRead`, `failed`.
  */
 export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions): SmallFile {
   try {
@@ -60,14 +64,14 @@ export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions
 export interface FileSource {
   readonly name: string;
   readonly sizeBytes: number;
-  /** '' while the mtime is so young that it proves nothing. */
+  /** '' while the mtime is too young to prove anything. */
   readonly token: string;
   readonly mtimeNs: bigint;
   /** Permission bits. */
   readonly mode: number;
   /** Fills `into` from `start` on. @throws DrayError as `readSmallFile`. */
   read(start: number, into: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
-  /** @throws DrayError `io`, reason `changedWhileRead`, when the file is not what it was when it was opened. */
+  /** @throws DrayError `io`, reason `changedWhileRead`, when the file changed since it was opened. */
   checkUnchanged(): Promise<void>;
   close(): Promise<void>;
 }
@@ -75,7 +79,7 @@ export interface FileSource {
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const EXACT = { bigint: true } as const;
 
-/** A large file, to be read by ranges in any order. The caller closes it. */
+/** Opens a large file for reads of ranges in any order. The caller closes it. */
 export async function openFileSource(path: string): Promise<FileSource> {
   const openedMs = Date.now();
   const handle = await attempt(path, () => open(path, OPEN_FLAGS));

@@ -1,4 +1,7 @@
-/** The thread that reads and hashes files: batches at once, large files block by block. Started by `reader-threads.ts`. */
+/**
+ * The thread that reads and hashes files: batches at once, large files block by block. Started by
+ * `reader-threads.ts`.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../../api/error.ts';
 import type { Span } from '../../base/byte-arena.ts';
@@ -18,7 +21,7 @@ import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from 
 const { settings, memory } = workerData as ThreadData;
 const port = parentPort!;
 
-/** Pieces of a file whose bytes nobody wants that are read before the reader must agree again. */
+/** Pieces of a hash-only file that are read before the reader must agree again. */
 const PIECES_PER_BLOCK = 16;
 
 let scratch: Uint8Array<ArrayBuffer> | undefined;
@@ -26,7 +29,7 @@ let sharedTools: ChunkerTools | undefined;
 let pieceMemory: ChunkerMemory | undefined;
 let pieceTools: ChunkerTools | undefined;
 let isReadingLarge = false;
-/** Blocks given and not yet begun. */
+/** Blocks received and not yet started. */
 const given: (Span | undefined)[] = [];
 let wantedCount = 0;
 let onGiven: (() => void) | undefined;
@@ -73,7 +76,7 @@ async function answerLarge(task: LargeTask): Promise<void> {
   }
 }
 
-/** A block that comes after its file's end, because the file turned out smaller, goes straight back. */
+/** Returns a block at once that arrives after its file's end, because the file turned out smaller. */
 function acceptBlock(span: Span | undefined): void {
   if (!isReadingLarge) {
     post({ kind: 'unused' });
@@ -100,7 +103,7 @@ async function nextGiven(): Promise<Span | undefined> {
   return given.shift();
 }
 
-/** Blocks whose bytes the reader gets. The next one is asked for while this one is filled. */
+/** Blocks whose bytes go to the reader. The next one is requested while this one is filled. */
 const handedBlocks: BlockHost = {
   async takeBlock(restBytes) {
     const span = (await nextGiven())!;
@@ -117,7 +120,7 @@ const handedBlocks: BlockHost = {
   },
 };
 
-/** One small buffer, filled again and again. What it gave is told once for each `PIECES_PER_BLOCK`. */
+/** One small buffer, reused. It reports once for each `PIECES_PER_BLOCK`. */
 function scratchBlocks(): BlockHost {
   pieceMemory ??= createChunkerMemory(PIECE_BYTES);
   pieceTools ??= openChunkerTools(pieceMemory);

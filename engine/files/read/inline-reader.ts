@@ -1,4 +1,7 @@
-/** Reading on the calling thread: for jobs too small for threads. Lets the event loop turn after each batch and each block. */
+/**
+ * Reads on the calling thread, for jobs too small for threads. The event loop runs after each batch and each
+ * block.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Lease } from '../../base/leased-memory.ts';
 import { openChunkerTools } from '../chunks/chunker.ts';
@@ -10,7 +13,7 @@ import type { ReadTask, TaskRunner } from './read-tasks.ts';
 import type { LargeFile, ReadRun } from './reader-run.ts';
 import type { ReadRequest } from './reader-types.ts';
 
-/** Pieces after which the event loop gets a turn: some ten milliseconds. */
+/** Pieces between two turns of the event loop: about ten milliseconds. */
 const PIECES_PER_TURN = 8;
 
 export function createInlineRunner(run: ReadRun): TaskRunner {
@@ -43,7 +46,7 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
   };
 }
 
-/** Blocks that travel on to the consumer. */
+/** Blocks that go on to the consumer. */
 function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
   let lease: Lease | undefined;
   return {
@@ -60,7 +63,7 @@ function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
   };
 }
 
-/** One small buffer, filled again and again: only hashes are wanted. */
+/** One small buffer, reused: only hashes are needed. */
 function scratchBlocks(run: ReadRun, file: LargeFile): BlockHost {
   const memory = createChunkerMemory(PIECE_BYTES);
   const scratch = viewMemory(memory, CHUNKER_MEMORY_START, PIECE_BYTES);

@@ -7,14 +7,14 @@ import { checkUnchanged, describeFailure, isRacy, openFile } from './open-file.t
 const NOW_MS = 1_750_000_000_400;
 
 describe('isRacy', () => {
-  it('distrusts an mtime within two steps of the file system clock, and one in the future', () => {
+  it('is true within two steps of the file system clock and for the future', () => {
     expect(isRacy(NOW_MS - 1.5, NOW_MS)).toBe(true);
     expect(isRacy(NOW_MS - 19.5, NOW_MS)).toBe(true);
     expect(isRacy(NOW_MS + 60_000.5, NOW_MS)).toBe(true);
     expect(isRacy(NOW_MS - 20.5, NOW_MS)).toBe(false);
   });
 
-  it('distrusts whole seconds for two of them', () => {
+  it('is true for two seconds for times of whole seconds', () => {
     expect(isRacy(NOW_MS - 400, NOW_MS)).toBe(true);
     expect(isRacy(NOW_MS - 1400, NOW_MS)).toBe(true);
     expect(isRacy(NOW_MS - 2400, NOW_MS)).toBe(false);
@@ -42,8 +42,8 @@ describe('checkUnchanged', () => {
         utimesSync(path, 1_700_000_000, 1_700_000_000);
       },
     },
-  ])('notices a file that $what', async ({ change }) => {
-    // Past the step of the file system's clock: within it, `isRacy` is what guards.
+  ])('detects a file that $what', async ({ change }) => {
+    // Longer than a step of the file system's clock; within it, `isRacy` protects.
     await new Promise((resolve) => setTimeout(resolve, 30));
     const file = openFile(join(root, 'file'));
     try {
@@ -55,7 +55,7 @@ describe('checkUnchanged', () => {
     }
   });
 
-  it('notices that fewer bytes were read than the file has', () => {
+  it('detects that fewer bytes were read than the file has', () => {
     const file = openFile(join(root, 'file'));
     try {
       expect(() => checkUnchanged(file, 5)).toThrow('changedWhileRead');
@@ -73,13 +73,13 @@ describe('describeFailure', () => {
     ['EPERM', 'unreadable'],
     ['ELOOP', 'notAFile'],
     ['ENXIO', 'notAFile'],
-  ])('tells %s as %s', (errno, reason) => {
+  ])('reports %s as %s', (errno, reason) => {
     const record = describeFailure('a/b', Object.assign(new Error('no'), { code: errno }));
     expect(record).toMatchObject({ code: 'io', retry: 'no', data: { path: 'a/b', reason } });
     expect(record.message).toContain('a/b');
   });
 
-  it('keeps the number of an error that it does not know', () => {
+  it('keeps the code of an unknown error', () => {
     const record = describeFailure('a', Object.assign(new Error('no'), { code: 'EIO' }));
     expect(record).toMatchObject({ data: { reason: 'failed', errno: 'EIO' } });
   });

@@ -1,4 +1,7 @@
-/** Opening one file to be read, and telling whether it stayed what it was. Blocking calls: for worker threads and small jobs. */
+/**
+ * Opens one file for reading and checks that it stays unchanged. Blocking calls: for worker threads and small
+ * jobs.
+ */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import type { ErrorRecord } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -6,13 +9,13 @@ import type { ReadStat } from './reader-types.ts';
 
 export interface OpenFile {
   readonly descriptor: number;
-  /** Before the first byte was read. */
+  /** Taken before the first byte was read. */
   readonly stats: BigIntStats;
   /** Wall clock before the first byte was read. */
   readonly openedMs: number;
 }
 
-/** A failure of this one file, to be told as a result. */
+/** A failure of this file only, to be reported as a result. */
 export class FileFailure extends Error {
   readonly reason: string;
   constructor(reason: string) {
@@ -21,15 +24,18 @@ export class FileFailure extends Error {
   }
 }
 
-/** A link in the last place is refused, and a pipe that took the file's place cannot hold the thread up. */
+/**
+ * O_NOFOLLOW refuses a link in the last place; O_NONBLOCK keeps a pipe in the file's place from blocking the
+ * thread.
+ */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const EXACT = { bigint: true } as const;
 const OWNER_EXECUTES = 0o100n;
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Steps of the file system's own clock: 10 ms in the coarsest Linux kernels, doubled. */
+/** The step of the file system's own clock: 10 ms in the coarsest Linux kernels, doubled. */
 const CLOCK_STEP_MS = 20;
-/** FAT counts in 2 s; others in 1 s. */
+/** FAT counts in steps of 2 s; others in 1 s. */
 const WHOLE_SECONDS_STEP_MS = 2000;
 
 /** The caller closes `descriptor`. Throws `FileFailure` or the system's error. */
@@ -46,7 +52,7 @@ export function openFile(path: string): OpenFile {
   }
 }
 
-/** Throws `FileFailure` when the file is not what it was when it was opened, or not of the size that was read. */
+/** Throws `FileFailure` when the file changed since it was opened, or has another size than was read. */
 export function checkUnchanged(file: OpenFile, readBytes: number): void {
   const before = file.stats;
   const after = fstatSync(file.descriptor, EXACT);
@@ -68,18 +74,18 @@ export function readStatOf({ stats, openedMs }: OpenFile): ReadStat {
   };
 }
 
-/** Whether a change after `readMs` could leave an mtime of `mtimeMs` as it is. True for mtimes in the future. */
+/** Whether a change after `readMs` could keep an mtime of `mtimeMs`. True for mtimes in the future. */
 export function isRacy(mtimeMs: number, readMs: number): boolean {
   return mtimeMs > readMs - (mtimeMs % 1000 === 0 ? WHOLE_SECONDS_STEP_MS : CLOCK_STEP_MS);
 }
 
-/** The nearest time that a dataset can hold (1677 to 2262); file systems know others. */
+/** The nearest time that a dataset can store (1677 to 2262); file systems can have others. */
 export function nearestTimeNs(mtimeNs: bigint): bigint {
   if (mtimeNs > INT64_MAX) return INT64_MAX;
   return mtimeNs < -INT64_MAX - 1n ? -INT64_MAX - 1n : mtimeNs;
 }
 
-/** Milliseconds as Node's `Stats` has them, bit for bit: whole seconds plus the rest, in doubles. */
+/** Milliseconds exactly as in Node's `Stats`: whole seconds plus the rest, in doubles. */
 function toDouble(wholeMs: bigint, ns: bigint): number {
   const milliseconds = Number(wholeMs);
   const seconds = Math.floor(milliseconds / 1000);
@@ -87,7 +93,7 @@ function toDouble(wholeMs: bigint, ns: bigint): number {
   return seconds * 1000 + restNs / 1e6;
 }
 
-/** What went wrong with the file at `path` (relative), for its `failed` result. */
+/** The error of the file at `path` (relative), for its `failed` result. */
 export function describeFailure(path: string, cause: unknown): ErrorRecord {
   const errno = (cause as NodeJS.ErrnoException)?.code;
   const reason = cause instanceof FileFailure ? cause.reason : reasonOf(errno);
@@ -116,11 +122,11 @@ function reasonOf(errno: string | undefined): string {
 function messageOf(path: string, reason: string, errno: string): string {
   switch (reason) {
     case 'vanished':
-      return `${path} was there when the folder was scanned and is gone.`;
+      return `${path} was deleted after the folder was scanned.`;
     case 'unreadable':
-      return `${path} may not be read by this user. Change its permissions or ignore it.`;
+      return `${path} cannot be read by this user. Change its permissions or ignore it.`;
     case 'notAFile':
-      return `${path} is no regular file any more.`;
+      return `${path} is no longer a regular file.`;
     case 'changedWhileRead':
       return `${path} changed while it was read. Run the command again when nothing writes to it.`;
     default:

@@ -1,6 +1,6 @@
 /**
- * Many small files, or one of middle size, read into one buffer: the work of one message to a thread and back.
- * What is known of each file travels in columns of numbers, since a clone of thousands of objects costs more than
+ * Reads many small files, or one of medium size, into one buffer: the work of one message to a thread and
+ * back. Each file's facts travel in columns of numbers, because cloning thousands of objects costs more than
  * reading thousands of small files.
  */
 import { hash as digestOf } from 'node:crypto';
@@ -18,9 +18,9 @@ import {
 import { classOf, type ReaderSettings } from './read-limits.ts';
 import type { ReadRequest, ReadResult, ReadStat } from './reader-types.ts';
 
-/** The files' outcomes in the order of the paths. Columns and errors can cross a thread's border. */
+/** The files' outcomes in the order of the paths. Columns and errors can be sent between threads. */
 export interface BatchReport {
-  /** `BATCH_ROW_BYTES` for each file: the doubles, then the mtimes, then the hashes. */
+  /** `BATCH_ROW_BYTES` for each file: first all doubles, then all mtimes, then all hashes. */
   readonly columns: ArrayBuffer;
   /** By index of the file. */
   readonly errors: ReadonlyMap<number, ErrorRecord>;
@@ -29,7 +29,7 @@ export interface BatchReport {
 export interface BatchTask {
   readonly settings: ReaderSettings;
   readonly paths: readonly string[];
-  /** What the files are read into: back to back, or if no bytes are wanted each over the one before. */
+  /** Receives the files: back to back, or if no bytes are requested each over the previous one. */
   readonly buffer: Uint8Array;
 }
 
@@ -68,7 +68,7 @@ export function readBatch(task: BatchTask): BatchReport {
   return { columns: buffer, errors };
 }
 
-/** Reads one file to `offset` and fills its row. Returns how many bytes of the buffer it took. */
+/** Reads one file to `offset` and fills its row. Returns the number of buffer bytes that it used. */
 function readOne(task: BatchTask, index: number, offset: number, columns: Columns): number {
   const file = openFile(task.settings.root + task.paths[index]!);
   try {
@@ -109,8 +109,8 @@ function readExactly(descriptor: number, buffer: Uint8Array, from: number, to: n
 }
 
 /**
- * The files' results, with views on `bytes` if given. A file of a size that the batch was not made for is in `resized`, with
- * its new size, to be read again.
+ * The files' results, with views of `bytes` if given. A file whose size does not suit the batch goes to
+ * `resized` with its new size, to be read again.
  */
 export function decodeBatch(
   report: BatchReport,

@@ -4,13 +4,13 @@ import { Budget } from '../../base/budget.ts';
 import { DEFAULT_LAYOUT } from '../../model/layout.ts';
 import { type ReadResult, readFiles } from './file-reader.ts';
 
-/** The kernel says that it has 4,096 bytes, and gives fewer, as some network file systems do. */
+/** The kernel reports 4,096 bytes for it and returns fewer, as some network file systems do. */
 const FOLDER = '/sys/kernel';
 const NAME = 'uevent_seqnum';
 const isThere = existsSync(`${FOLDER}/${NAME}`);
 
-describe('a large file that ends before its size does', () => {
-  it.runIf(isThere)('fails, and is no shorter file (needs Linux and /sys)', async () => {
+describe('a large file that is shorter than its reported size', () => {
+  it.runIf(isThere)('fails instead of being read as a shorter file (needs Linux and /sys)', async () => {
     const sizeBytes = statSync(`${FOLDER}/${NAME}`).size;
     const results: ReadResult[] = [];
     const batches = readFiles([{ id: 1, path: NAME, sizeBytes }], {

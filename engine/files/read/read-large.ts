@@ -1,8 +1,9 @@
 /**
- * One large file, read once in pieces of `PIECE_BYTES`: each is hashed and cut while it is in the core's cache.
+ * Reads one large file once, in pieces of `PIECE_BYTES`: each is hashed and cut while it is in the core's
+ * cache.
  *
- * Invariant: a block holds whole chunks back to back from its start. The chunk that a block ends in is carried over to
- * the next block, so that each chunk's bytes are in one place; its hash goes on where it was.
+ * Invariant: a block holds whole chunks back to back from its start. The chunk in which a block ends is
+ * carried over to the next block, so that each chunk's bytes are contiguous; its hash continues.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
@@ -20,19 +21,22 @@ import {
 import { classOf, type FileClass, PIECE_BYTES, type ReaderSettings } from './read-limits.ts';
 import type { ReadStat } from './reader-types.ts';
 
-/** Where blocks come from and go to: another thread or this one. */
+/** Provides and receives blocks: another thread or this one. */
 export interface BlockHost {
-  /** Bytes to fill. If they are wanted it is `blockBytesOf` of them, else any number. `restBytes`: what the file still holds. */
+  /**
+   * A block to fill, of `blockBytesOf` bytes if bytes are requested, otherwise of any size. `restBytes`: how
+   * much of the file is left.
+   */
   takeBlock(restBytes: number): Promise<Uint8Array>;
-  /** Takes back what `takeBlock` gave, with the chunks (perhaps none) that it begins with. */
+  /** Returns the block of `takeBlock`, with the chunks (perhaps none) at its start. */
   sendBlock(chunks: readonly Chunk[]): Promise<void>;
-  /** For the memory that the blocks lie in. */
+  /** For the memory of the blocks. */
   chunkerTools(): ChunkerTools;
 }
 
 export type LargeEnd =
   | { readonly kind: 'done'; readonly stat: ReadStat; readonly hash: BlobHash }
-  /** Not of the class it was to be read as; nothing was sent. */
+  /** The file has the wrong size for its class; nothing was sent. */
   | { readonly kind: 'resized'; readonly sizeBytes: number }
   | { readonly kind: 'failed'; readonly error: ErrorRecord };
 
@@ -42,7 +46,7 @@ export interface LargeTask {
   readonly fileClass: Exclude<FileClass, 'batch'>;
 }
 
-/** Rejects only with what the host threw. */
+/** Rejects only with the host's errors. */
 export async function readLarge(task: LargeTask, host: BlockHost): Promise<LargeEnd> {
   let hasBlock = false;
   const blocks: BlockHost = {
@@ -150,14 +154,14 @@ async function cutFile(
 }
 
 interface Cutter {
-  /** Goes on with `bytes[from, to)`. */
+  /** Continues with `bytes[from, to)`. */
   add(bytes: Uint8Array, from: number, to: number): void;
-  /** Bytes of the chunk that has not ended yet. */
+  /** Bytes of the unfinished chunk. */
   openBytes(): number;
   chunkCount(): number;
-  /** The chunks that ended since the last call. */
+  /** The chunks finished since the last call. */
   takeChunks(): readonly Chunk[];
-  /** Ends the last chunk. Returns the file's hash: that of its chunks' digests. */
+  /** Finishes the last chunk. Returns the file's hash, which covers its chunks' digests. */
   finish(): BlobHash;
 }
 

@@ -1,4 +1,4 @@
-/** The memory that files are read into: the chunker's, so that they are cut where they lie. */
+/** The memory that files are read into: the chunker's, so that they are cut in place. */
 import type { Budget } from '../../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory, type SharedMemory } from '../../base/leased-memory.ts';
 import {

@@ -1,4 +1,4 @@
-/** Groups the files to be read into tasks, each the work of one message to a thread. */
+/** Groups files into tasks, each the work of one message to a thread. */
 import { DrayError } from '../../api/error.ts';
 import {
   BATCH_BYTES_MAX,
@@ -15,17 +15,17 @@ export type ReadTask =
 
 export type ReadRequests = Iterable<ReadRequest> | AsyncIterable<ReadRequest>;
 
-/** What carries tasks out: this thread or others. */
+/** Runs tasks: on this thread or on others. */
 export interface TaskRunner {
-  /** Resolves when the next task may come, which is not when this one is done. */
+  /** Resolves when the next task can be started, which may be before this one ends. */
   start(task: ReadTask): Promise<void>;
-  /** Resolves when all is done that was started. */
+  /** Resolves when all started tasks have ended. */
   finish(): Promise<void>;
-  /** Stops at once and frees all. Idempotent. */
+  /** Stops at once and frees everything. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Rejects with `aborted` as soon as the signal fires, even while `requests` has nothing to give. */
+/** Rejects with `aborted` as soon as the signal fires, even while it waits for `requests`. */
 export async function* tasksOf(
   requests: ReadRequests,
   settings: ReaderSettings,
@@ -61,7 +61,7 @@ export async function* tasksOf(
 }
 
 interface Source {
-  /** A promise only where the source gives one: thousands of needless ones are felt. */
+  /** Returns a promise only where the source does: thousands of needless promises are slow. */
   next(): IteratorResult<ReadRequest> | Promise<IteratorResult<ReadRequest>>;
   close(): void;
 }
@@ -91,7 +91,7 @@ function openSource(requests: ReadRequests, signal: AbortSignal): Source {
     close() {
       signal.removeEventListener('abort', onAbort);
       if (isEnded) return;
-      // Not awaited: a source that hangs must not hold up its reader.
+      // Not awaited: a source that hangs must not delay its reader.
       Promise.resolve(iterator.return?.()).catch(() => undefined);
     },
   };

@@ -1,9 +1,10 @@
 /**
- * The messages between the reader and its threads. Bytes lie in the reader's shared memory; messages name spans of it.
+ * The messages between the reader and its threads. Bytes are in the reader's shared memory; messages name
+ * spans of it.
  *
- * A large file's blocks: the reader gives one after `large`, then one for each `wantBlock`. The thread gives each back
- * in the order that it got them, filled (`chunks`) or not (`unused`). Where no bytes are handed over, blocks have no
- * span and are leave to go on.
+ * A large file's blocks: the reader sends one after `large`, then one for each `wantBlock`. The thread
+ * returns each in the order that it received them, filled (`chunks`) or not (`unused`). Where no bytes are
+ * returned, blocks have no span and only permit the thread to continue.
  */
 import type { ErrorRecord } from '../../api/error.ts';
 import type { Span } from '../../base/byte-arena.ts';
@@ -13,10 +14,10 @@ import type { BatchReport } from './read-batch.ts';
 import type { LargeEnd, LargeTask } from './read-large.ts';
 import type { ReaderSettings } from './read-limits.ts';
 
-/** What a thread starts with. */
+/** The data that a thread starts with. */
 export interface ThreadData {
   readonly settings: ReaderSettings;
-  /** Undefined when no bytes are wanted. */
+  /** Undefined when no bytes are requested. */
   readonly memory: ChunkerMemory | undefined;
 }
 
@@ -34,5 +35,5 @@ export type FromThread =
   | { readonly kind: 'end'; readonly end: LargeEnd }
   | { readonly kind: 'crashed'; readonly error: ErrorRecord };
 
-/** The separator that no path can hold. */
+/** A separator that no path can contain. */
 export const PATH_SEPARATOR = '\0';

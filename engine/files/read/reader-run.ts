@@ -1,4 +1,4 @@
-/** What one call of `readFiles` keeps: results on their way to the consumer, memory, and what must be read again. */
+/** The state of one call of `readFiles`: results for the consumer, memory, and files to read again. */
 import { DrayError, toDrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Lease } from '../../base/leased-memory.ts';
@@ -10,15 +10,15 @@ import type { ReaderSettings } from './read-limits.ts';
 import type { ReadMemory } from './read-memory.ts';
 import type { ReadBatch, ReadRequest, ReadResult } from './reader-types.ts';
 
-/** Batches that may wait for the consumer before reading pauses; the bytes in them are bounded by the budget besides. */
+/** Batches that can wait for the consumer before reading pauses; the budget bounds their bytes. */
 const OUTBOX_MAX = 8;
 
-/** A file that is of another class each time it is opened is given up. */
+/** A file that changes its class at every open fails after this many times. */
 const RESIZED_MAX = 3;
 
 export interface LargeFile {
   readonly request: ReadRequest;
-  /** Or only hashed, in pieces. */
+  /** False: only hashed, in pieces. */
   readonly isCut: boolean;
   /** So far, in order. */
   readonly chunks: Chunk[];
@@ -29,21 +29,24 @@ export interface ReadRun {
   readonly memory: ReadMemory;
   /** Fires when the caller aborts, stops consuming, or `fail` is called. */
   readonly signal: AbortSignal;
-  /** Files that turned out to be of another size, to be planned anew. */
+  /** Files that turned out to have another size, to be planned again. */
   readonly resized: ReadRequest[];
-  /** Hands over what was read of a batch. `lease`: of the bytes that were read. */
+  /** Passes on a batch's results. `lease`: of the bytes that were read. */
   deliverBatch(requests: readonly ReadRequest[], report: BatchReport, lease: Lease | undefined): void;
-  /** Hands over chunks, which `lease`'s bytes begin with if bytes are wanted. */
+  /** Passes on chunks, which are at the start of `lease`'s bytes if bytes are requested. */
   deliverChunks(file: LargeFile, chunks: readonly Chunk[], lease: Lease | undefined): void;
   deliverEnd(file: LargeFile, end: LargeEnd): void;
   /** Waits until the consumer has caught up. Rejects with `aborted`. */
   room(): Promise<void>;
-  /** Waits until `look` finds something (not undefined, not false); it looks again after each `changed()`. Rejects with `aborted`. */
+  /**
+   * Waits until `look` returns something other than undefined or false; calls it again after each
+   * `changed()`. Rejects with `aborted`.
+   */
   until<T>(look: () => T | undefined | false): Promise<T>;
   changed(): void;
   /** Stops the run; the consumer gets the first error. */
   fail(error: unknown): void;
-  /** Everything was read. */
+  /** Ends the run: everything was read. */
   end(): void;
   /** The next batch, or undefined at the end. For the consumer. */
   next(): Promise<ReadBatch | undefined>;

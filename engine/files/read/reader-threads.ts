@@ -1,8 +1,9 @@
 /**
- * Reading in worker threads, which start when there is work for them.
+ * Reads in worker threads, which start when there is work for them.
  *
- * No deadlock on memory: a task is given its memory before it is sent, nothing ever waits behind a large file in a thread, and a
- * thread that holds a block can fill it and send it without another. So memory that is out comes back as soon as the consumer releases it.
+ * Memory cannot deadlock: a task gets its memory before it is sent, nothing ever waits behind a large file in
+ * a thread, and a thread with a block can fill and send it without another. So all memory returns as soon as
+ * the consumer releases it.
  */
 import { Worker } from 'node:worker_threads';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
@@ -14,12 +15,12 @@ import type { LargeFile, ReadRun } from './reader-run.ts';
 import type { ReadRequest } from './reader-types.ts';
 import { createReadingGauge, processCpuMs } from './reading-gauge.ts';
 
-/** One thread and what it has to do: up to `BATCHES_MAX` batches, so that it never waits for the next, or one large file. */
+/** One thread and its work: up to `BATCHES_MAX` batches, so that it never idles, or one large file. */
 interface Lane {
   readonly worker: Worker;
   readonly batches: BatchUnderWay[];
   large: LargeUnderWay | undefined;
-  /** Of the blocks that the thread has, in the order that they were given. */
+  /** The leases of the thread's blocks, in the order that they were sent. */
   readonly blockLeases: Lease[];
 }
 
@@ -64,7 +65,7 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
     });
     const onDeath = (cause: unknown) => {
       if (isClosed) return;
-      run.fail(new DrayError('internal', `A thread that reads files broke down: ${cause}`, { cause }));
+      run.fail(new DrayError('internal', `A thread that reads files died: ${cause}`, { cause }));
     };
     worker.on('error', onDeath);
     worker.on('messageerror', onDeath);
@@ -73,7 +74,7 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
     return lane;
   };
 
-  /** Before its batch is taken away. */
+  /** Call it before the batch is removed from the lane. */
   const measureBatch = (lane: Lane) => {
     const isFull = lanes.every(
       ({ batches, large }) => large || batches.length > (batches === lane.batches ? 1 : 0),
@@ -81,11 +82,11 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
     gauge.read(lane.batches[0]!.requests.length, isFull);
   };
 
-  /** An idle thread, a new one, or for a batch one that has room for another. */
+  /** An idle thread, a new one, or for a batch one with room for another. */
   const pickLane = (kind: ReadTask['kind']): Lane | undefined => {
     const idle = lanes.find((lane) => lane.large === undefined && lane.batches.length === 0);
     if (idle !== undefined) return idle;
-    // Several large files at once would only make a disk seek: that their reader waits is no reason for another.
+    // Several large files at once would only make a disk seek, so their waiting never justifies a new thread.
     if (lanes.length < (kind === 'batch' ? gauge.threads : threadCount)) return openLane();
     if (kind !== 'batch') return undefined;
     return lanes.find((lane) => lane.large === undefined && lane.batches.length < BATCHES_MAX);

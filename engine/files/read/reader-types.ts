@@ -1,19 +1,19 @@
-/** What `file-reader.ts` takes and gives. Apart from it so that the threads' side can name it without importing it. */
+/** The types of `file-reader.ts`, in a file that threads can import without it. */
 import type { ErrorRecord } from '../../api/error.ts';
 import type { Budget } from '../../base/budget.ts';
 import type { BlobHash, Chunk } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
 
 export interface ReadRequest {
-  /** The caller's own number for the file; comes back in its results. */
+  /** The caller's id for the file, returned in its results. */
   readonly id: number;
   /** Relative to the root, `/` between parts. */
   readonly path: string;
-  /** As scanned: a forecast. The file is read at the size that it has by then. */
+  /** The scanned size, an estimate. The file is read at its current size. */
   readonly sizeBytes: number;
 }
 
-/** Of the file as it was read. The doubles are exactly those of Node's `Stats`. */
+/** The stat of the file as it was read. The doubles equal those of Node's `Stats`. */
 export interface ReadStat {
   readonly sizeBytes: number;
   readonly mtimeMs: number;
@@ -22,12 +22,16 @@ export interface ReadStat {
   readonly mtimeNs: bigint;
   /** The owner's executable bit. */
   readonly executable: boolean;
-  /** The mtime is so young that a later change might not move it: this stat proves nothing at the next scan. */
+  /**
+   * The mtime is so young that a later change might not move it: this stat proves nothing at the next scan.
+   */
   readonly isRacy: boolean;
 }
 
 export type ReadResult =
-  /** One blob: SHA-256 of the content. `bytes` if wanted and the file is no larger than `WHOLE_BYTES_MAX`. */
+  /**
+   * One blob: SHA-256 of the content. `bytes` if requested and the file is no larger than `WHOLE_BYTES_MAX`.
+   */
   | {
       readonly kind: 'whole';
       readonly id: number;
@@ -52,14 +56,18 @@ export type ReadResult =
       readonly chunks: readonly Chunk[];
     }
   /**
-   * The file could not be had whole; chunks of it may have come before. Code `io`, with `data.path` and `data.reason`:
-   * `vanished`, `unreadable`, `notAFile`, `changedWhileRead` or `failed` (then `data.errno` as well).
+   * The file could not be read completely; some of its chunks may have come before. Code `io`, with
+   * `data.path` and `data.reason`: `vanished`, `unreadable`, `notAFile`, `changedWhileRead` or `failed` (then
+   * `data.errno` as well).
    */
   | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorRecord };
 
 export interface ReadBatch {
   readonly results: readonly ReadResult[];
-  /** Gives the batch's bytes back: to the memory budget, and to be filled anew. Nobody may look at its `bytes` afterwards. Must be called. */
+  /**
+   * Returns the batch's bytes to the memory budget for reuse. Nobody may read its `bytes` afterwards. Must be
+   * called.
+   */
   release(): void;
 }
 
@@ -67,11 +75,11 @@ export interface FileReaderOptions {
   /** An absolute path. */
   readonly root: string;
   readonly layout: Layout;
-  /** False: only hashes are wanted (status, dry run). */
+  /** False: only hashes are needed (status, dry run). */
   readonly wantBytes: boolean;
-  /** Worker threads; by default one for each core, 8 at most. 0 reads on the calling thread. */
+  /** Worker threads; by default one for each core, at most 8. 0 reads on the calling thread. */
   readonly threads?: number;
-  /** Bytes that may be out. Taken before they are read, if bytes are wanted. */
+  /** Bounds the bytes in memory. Taken before they are read, if bytes are requested. */
   readonly memory: Budget;
   readonly signal: AbortSignal;
 }

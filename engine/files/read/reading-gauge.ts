@@ -1,20 +1,22 @@
 /**
- * How many threads small files are read with. As many as there are cores, while they compute; where they mostly wait, for a cold disk
- * or a file server, twice as many, and again for as long as that pays.
+ * Chooses the number of threads that read small files: one for each core while they compute; where they
+ * mostly wait, for a cold disk or a file server, twice as many, doubled again as long as that reads more.
  */
 import { availableParallelism } from 'node:os';
 
 export interface ReadingGauge {
-  /** Threads that are worth having. Never fewer than before. */
+  /** The useful number of threads. Never decreases. */
   readonly threads: number;
-  /** A batch was read. `isFull`: every thread has more to do, so it is they who are waited for. */
+  /**
+   * Reports a batch that was read. `isFull`: every thread has more to do, so the threads are the bottleneck.
+   */
   read(files: number, isFull: boolean): void;
 }
 
 export interface GaugeOptions {
-  /** At first. */
+  /** The initial number. */
   readonly threads: number;
-  /** Of the whole process, in all its threads. */
+  /** CPU time of the whole process, all threads included. */
   readonly cpuMs: () => number;
   readonly nowMs: () => number;
   readonly cores?: number;
@@ -23,9 +25,9 @@ export interface GaugeOptions {
 const THREADS_MAX = 16;
 /** Long enough for threads to start within it. */
 const WINDOW_MS = 300;
-/** Below this part of what the cores could do, the threads wait. */
+/** Below this share of the cores' capacity, the threads wait. */
 const WAITING_SHARE = 0.5;
-/** What twice as many threads have to read more at least, to be doubled again. */
+/** The gain that a doubling must bring to be repeated. */
 const GAIN_MIN = 1.2;
 
 interface Window {
@@ -72,7 +74,7 @@ export function createReadingGauge(options: GaugeOptions): ReadingGauge {
   };
 }
 
-/** Of this process. */
+/** The CPU time of this process. */
 export function processCpuMs(): number {
   const { system, user } = process.cpuUsage();
   return (system + user) / 1000;

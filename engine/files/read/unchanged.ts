@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 
-/** What two looks at a file must agree on for its content to count as the same. */
+/** The facts that must agree between two stats of a file with unchanged content. */
 export interface ContentStat {
   readonly sizeBytes: number;
   readonly mtimeMs: number;
@@ -9,7 +9,7 @@ export interface ContentStat {
   readonly inode: number;
 }
 
-/** @throws `io` with reason `changedWhileRead` when the file is no longer the one that was looked at. */
+/** @throws `io` with reason `changedWhileRead` when the file has changed since `seen`. */
 export function checkUnchanged(path: string, name: string, seen: ContentStat): void {
   const now = lstatSync(path, { throwIfNoEntry: false });
   if (
@@ -23,7 +23,7 @@ export function checkUnchanged(path: string, name: string, seen: ContentStat): v
   }
   throw new DrayError(
     'io',
-    `${name} changed while it was read. Nothing of it was recorded; push again when it is at rest.`,
+    `${name} changed while it was read. It was not recorded; push again when nothing writes to it.`,
     {
       data: { path: name, reason: 'changedWhileRead' },
     },

@@ -1,4 +1,7 @@
-/** Which names a folder's file system takes for one and the same. Asked of the file system itself: mounts differ. */
+/**
+ * Which names the file system of a folder treats as the same. Probes the file system itself, since mounts
+ * differ.
+ */
 import { closeSync, lstatSync, mkdirSync, openSync, rmSync, unlinkSync } from 'node:fs';
 import { temporaryPrefix } from '../write/temporary-names.ts';
 import { writeError } from '../write/write-error.ts';
@@ -8,12 +11,18 @@ export function isCaseInsensitive(folder: string): boolean {
   return isOneFile(folder, 'probe-a', 'PROBE-A');
 }
 
-/** Whether a letter with its accent composed (NFC) or apart (NFD) names one file in this folder. Throws as above. */
+/**
+ * Whether the composed (NFC) and decomposed (NFD) form of a letter name one file in this folder. Throws as
+ * above.
+ */
 export function foldsUnicode(folder: string): boolean {
   return isOneFile(folder, 'probe-\u00e9', 'probe-e\u0301');
 }
 
-/** Whether just these two name one file in this folder. They are tried as they are, in a folder of their own. Throws as above. */
+/**
+ * Whether exactly these two names are one file in this folder. Probes them in a folder of their own. Throws
+ * as above.
+ */
 export function areOneName(folder: string, name: string, variant: string): boolean {
   const own = newBase(folder);
   try {
@@ -43,7 +52,10 @@ function isOneFile(folder: string, name: string, variant: string): boolean {
   }
 }
 
-/** A name that the sweep knows, with what follows it: a killed run leaves its probe. */
+/**
+ * A probe's name in the form that the sweep of temporary files recognizes, since a killed run leaves its
+ * probe.
+ */
 function newBase(folder: string): string {
   return `${temporaryPrefix(folder)}0.0`;
 }

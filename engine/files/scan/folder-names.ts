@@ -1,20 +1,22 @@
-/** A folder's names in byte order, and the names that no path of ours can hold. */
+/** A folder's names in byte order, and its names that are not UTF-8. */
 import { readdirSync } from 'node:fs';
 import { comparePaths } from '../../model/entry.ts';
 
 export interface FolderNames {
   /** Sorted by their UTF-8 bytes. */
   readonly names: readonly string[];
-  /** Names that are not UTF-8, for people to read: each byte that does not decode as `\xNN`. */
+  /** Names that are not UTF-8, readable: each byte that does not decode as `\xNN`. */
   readonly notUtf8: readonly string[];
 }
 
 const REPLACEMENT = '\ufffd';
-/** The replacement character may stand for bytes that did not decode; surrogates sort otherwise than their bytes. */
+/**
+ * The replacement character may stand for undecodable bytes; surrogates sort differently from their bytes.
+ */
 const NEEDS_CARE = /[\ud800-\udfff\ufffd]/;
 const NONE: readonly string[] = [];
 
-/** @throws what `readdirSync` throws. */
+/** @throws the errors of `readdirSync`. */
 export function readFolderNames(path: string): FolderNames {
   const names = readdirSync(path);
   let isSorted = true;

@@ -1,16 +1,16 @@
 /**
- * Whether of two folders one lies in the other, whatever their names: a file system may take no notice of case or of Unicode form, and a
- * mount gives a folder a second place.
+ * Whether one of two folders contains the other, whatever their names: a file system may ignore case or
+ * Unicode form, and a mount gives a folder a second path.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, win32 } from 'node:path';
 
 export type Nesting = 'same' | 'firstInside' | 'secondInside';
 
-/** The same for all paths to one folder; undefined where there is none, or nothing tells it from others. */
+/** The same for all paths to one folder; undefined when it does not exist or has no usable id. */
 export type FolderIdentity = (path: string) => string | undefined;
 
-/** @param first Absolute, as `second`, with links resolved as far as there is anything. */
+/** @param first Absolute, like `second`, with links resolved as far as the path exists. */
 export function nestingOf(
   first: string,
   second: string,
@@ -32,19 +32,20 @@ export function folderIdentity(path: string): string | undefined {
 }
 
 /**
- * For who has the folder's stats. On Windows `dev` is the volume's serial number, which an image of a disk has too, and so have its
- * folders their ids: there the volume counts as well.
+ * For callers that have the folder's stats. On Windows `dev` is the volume's serial number, which an image of
+ * a disk shares, as its folders share their ids: there the volume counts too.
  */
 export function identityFrom(
   { dev, ino, path }: { readonly dev: bigint; readonly ino: bigint; readonly path: string },
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  // 0 is given where there are no inodes, -1 (FILE_INVALID_FILE_ID) for an id of more than 64 bits, as ReFS has them.
+  // Systems without inodes report 0; an id of more than 64 bits, as on ReFS, is reported as -1
+  // (FILE_INVALID_FILE_ID).
   if (ino === 0n || BigInt.asIntN(64, ino) === -1n) return undefined;
   return platform === 'win32' ? `${volumeOf(path)} ${dev} ${ino}` : `${dev} ${ino}`;
 }
 
-/** Of a folder on Windows. A letter of `subst`'s or of a network drive stands for another place, which the system knows. */
+/** The volume of a folder on Windows. The system resolves drive letters of `subst` and of network drives. */
 function volumeOf(path: string): string {
   return win32.parse(finalPathOf(path)).root.toLowerCase();
 }
@@ -53,7 +54,7 @@ function finalPathOf(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // Some drivers of disks in memory cannot tell.
+    // Some RAM disk drivers do not support it.
     return path;
   }
 }

@@ -200,17 +200,17 @@ describe('ignore rules', () => {
     fc.assert(fc.property(rules, expectAsGit), { numRuns: 150 });
   });
 
-  it('ignore nothing where there are none', () => {
+  it('ignore nothing when there are none', () => {
     expect(isIgnored(undefined, 'a/b')).toBe(false);
   });
 
-  it('tell a folder from a file by the slash at its end', () => {
+  it('distinguish a folder from a file by the slash at its end', () => {
     const rules = addIgnoreFile(undefined, '', 'build/\n');
     expect(isIgnored(rules, 'build/')).toBe(true);
     expect(isIgnored(rules, 'build')).toBe(false);
   });
 
-  it('are relative to their own folder and win over those above', () => {
+  it('are relative to their own folder and override those above', () => {
     const above: IgnoreRules = addIgnoreFile(undefined, '', '*.log\n');
     const rules = addIgnoreFile(above, 'data/', '/only\n!keep.log\n');
     expect(isIgnored(rules, 'data/only')).toBe(true);
@@ -224,7 +224,7 @@ describe('ignore rules', () => {
     expect([isIgnored(rules, 'a.log'), isIgnored(rules, 'b.log')]).toEqual([true, true]);
   });
 
-  it('cost no more looks than the rule is long times the path, whatever both hold', () => {
+  it('take at most as many steps as the rule length times the path length', () => {
     const pieces = [
       '*',
       '*a',

@@ -1,9 +1,9 @@
 /**
- * `.drayignore`: gitignore's rules (gitignore(5); git's `dir.c` and `wildmatch.c` decide what that leaves open). Such files come with other
- * people's datasets, so they are matched in linear time.
+ * `.drayignore`: gitignore's rules (gitignore(5); git's `dir.c` and `wildmatch.c` where that is ambiguous).
+ * Such files come with other people's datasets, so they are matched in linear time.
  *
- * Invariant: the caller walks down from the root and never asks about anything inside an ignored folder. So the folders above a path need
- * no second look.
+ * Invariant: the caller walks down from the root and never asks about anything inside an ignored folder. So
+ * the folders above a path need no second check.
  */
 import {
   ANY,
@@ -27,7 +27,7 @@ export interface IgnoreRules {
   readonly folder: string;
   readonly above: IgnoreRules | undefined;
   readonly rules: readonly IgnoreRule[];
-  /** Of the rules, in their order. */
+  /** Matches the rules, in their order. */
   readonly matcher: LinearMatcher;
 }
 
@@ -38,16 +38,19 @@ interface IgnoreRule {
   readonly isFolderAlone: boolean;
 }
 
-/** The rules inside `folder` ('' or ending in `/`), whose ignore file holds `text`; they win over those above. */
+/**
+ * The rules inside `folder` ('' or ending in `/`), whose ignore file contains `text`; they override those
+ * above.
+ */
 export function addIgnoreFile(above: IgnoreRules | undefined, folder: string, text: string): IgnoreRules {
-  // Case counts on every system, so that one dataset ignores the same files wherever it is pushed from.
+  // Case-sensitive on every system, so that one dataset ignores the same files wherever it is pushed from.
   const rules = (text.startsWith('\ufeff') ? text.slice(1) : text)
     .split('\n')
     .flatMap((line) => readRule(line) ?? []);
   return { folder, above, rules, matcher: createLinearMatcher(rules) };
 }
 
-/** @param path Relative to the root; a folder's ends in `/`. It must lie in the folder of `rules`. */
+/** @param path Relative to the root; a folder's ends in `/`. It must be in the folder of `rules`. */
 export function isIgnored(rules: IgnoreRules | undefined, path: string): boolean {
   const isFolder = path.endsWith('/');
   const end = isFolder ? path.length - 1 : path.length;
@@ -73,7 +76,7 @@ function readRule(line: string): IgnoreRule | undefined {
   return parts?.length ? { parts, isFloating, isNegated, isFolderAlone } : undefined;
 }
 
-/** Spaces at the end count only after a `\`. */
+/** Trailing spaces count only after a `\`. */
 function withoutEndSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end -= 1;
@@ -82,7 +85,7 @@ function withoutEndSpaces(line: string): string {
   return line.slice(0, end < line.length && backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** @returns undefined for one that matches nothing. */
+/** @returns undefined for a pattern that matches nothing. */
 function readGlob(glob: string, isName: boolean): readonly Part[] | undefined {
   const parts: Part[] = [];
   const plainLength = glob.search(/[*?[\\]/);
@@ -92,7 +95,7 @@ function readGlob(glob: string, isName: boolean): readonly Part[] | undefined {
       case '*': {
         const start = at;
         while (glob[at] === '*') at += 1;
-        // git takes two stars right after what it compares as plain text for the beginning of the pattern.
+        // git treats two stars right after the literal prefix as the beginning of the pattern.
         const isBehindSlash = start === plainLength || glob[start - 1] === '/';
         const isBeforeSlash = at === glob.length || glob[at] === '/' || glob.startsWith('\\/', at);
         if (isName || at - start === 1 || !isBehindSlash || !isBeforeSlash) parts.push(SOME);
@@ -133,14 +136,14 @@ interface Brackets {
   readonly end: number;
 }
 
-/** @returns undefined for a set without an end or with an unknown name: the pattern matches nothing then. */
+/** @returns undefined for a set without an end or with an unknown class: such a pattern matches nothing. */
 function readBrackets(glob: string, start: number): Brackets | undefined {
   const isNegated = glob[start + 1] === '!' || glob[start + 1] === '^';
   const first = isNegated ? start + 2 : start + 1;
   const ranges: (readonly [from: number, to: number])[] = [];
   const named: RegExp[] = [];
   let at = first;
-  // A `]` that comes first is a member.
+  // A `]` in the first place is a member.
   for (; at === first || glob[at] !== ']'; ) {
     const name = /^\[:([a-z]*):\]/.exec(glob.slice(at, at + NAME_CHARS_MAX));
     if (name) {
@@ -155,7 +158,7 @@ function readBrackets(glob: string, start: number): Brackets | undefined {
     const isRange = glob[from.end] === '-' && glob[from.end + 1] !== ']';
     const to = isRange ? readMember(glob, from.end + 1) : from;
     if (!to) return undefined;
-    // Of a range that goes backwards git takes the first character alone.
+    // git uses only the first character of a reversed range.
     ranges.push([from.code, from.code], [from.code, to.code]);
     at = to.end;
   }

@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-describe('what lies at a path of a tree', () => {
+describe('the item at a path of a tree', () => {
   it('is a file, a folder, something else, or nothing', () => {
     expect(statLocal(root, 'folder/file')).toMatchObject({ path: 'folder/file', kind: 'file', sizeBytes: 7 });
     expect(statLocal(root, 'folder')).toBe('folder');
@@ -30,18 +30,18 @@ describe('what lies at a path of a tree', () => {
     expect(statLocal(root, 'folder/file/below')).toBeUndefined();
   });
 
-  it('is nothing where no such name can be', () => {
+  it('is nothing for an impossible name', () => {
     expect(statLocal(root, 'n'.repeat(1024))).toBeUndefined();
     expect(statLocal(root, 'a\0b')).toBeUndefined();
   });
 
-  it('is never looked for through a link', () => {
+  it('is never reached through a link', () => {
     expect(statLocal(root, 'to-file')).toBe('other');
     expect(statLocal(root, 'to-folder/file')).toBe('other');
     expect(statLocal(root, 'to-folder/absent')).toBe('other');
   });
 
-  it('may be a link when links are wanted, of the size of its target', () => {
+  it('is a link with the size of its target when links are requested', () => {
     expect(statLocal(root, 'to-file', { links: true })).toMatchObject({ sizeBytes: 'folder/file'.length });
     expect(Buffer.from(readLink(join(root, 'to-file'))).toString()).toBe('folder/file');
     expect(() => readLink(join(root, 'folder/file'))).toThrow(expect.objectContaining({ code: 'io' }));
@@ -63,16 +63,16 @@ describe("the user's own path", () => {
 });
 
 describe('setting a time', () => {
-  it('is exact to the nanosecond and gives what a scan will see', async () => {
+  it('is exact to the nanosecond and returns the stat of a later scan', async () => {
     const stat = await touchLocal(root, 'folder/file', { mtimeNs: MTIME_NS });
     const { ctimeMs, ino, mtimeMs, size } = lstatSync(join(root, 'folder/file'));
     expect(stat).toEqual({ sizeBytes: size, mtimeMs, ctimeMs, inode: ino });
     const found = exactMtimeNs(join(root, 'folder/file'));
-    // Where the C library cannot be called, Node's own call rounds to less than a microsecond.
+    // Without the C library, Node's own call rounds to less than a microsecond.
     expect(Number(found! - MTIME_NS)).toBeLessThan(1000);
   });
 
-  it('goes through no link, and touches nothing but files', async () => {
+  it('follows no link and changes only files', async () => {
     utimesSync(join(root, 'folder/file'), 1, 1);
     for (const path of ['to-folder/file', 'pipe', 'folder']) {
       await expect(touchLocal(root, path, { mtimeNs: MTIME_NS })).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('setting a time', () => {
     expect(exactMtimeNs(join(root, 'folder/file'))).toBe(1_000_000_000n);
   });
 
-  it('is not asked of what is gone', () => {
+  it('returns nothing for a deleted file', () => {
     expect(exactMtimeNs(join(root, 'absent'))).toBeUndefined();
     expect(exactMtimeNs(join(root, 'folder/file/below'))).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Single files and links of a local tree, by their paths. Below the root nothing is done through a link. */
+/** Single files and links of a local tree, by path. Links below the root are never followed. */
 import {
   closeSync,
   constants,
@@ -20,10 +20,10 @@ import type { WrittenStat } from '../write/tree-writer-types.ts';
 import { errnoOf, unsafePath, writeError } from '../write/write-error.ts';
 import { plainReach, type TreeReach } from './tree-reach.ts';
 
-/** Ends the names of objects that stand for symbolic links, as rclone has it (its --links). */
+/** The suffix of objects that stand for symbolic links, as in rclone (its --links). */
 export const LINK_SUFFIX = '.rclonelink';
 
-/** What a scan and `lstat` have in common. */
+/** The stat fields that a scan and `lstat` share. */
 export interface FileStat {
   readonly sizeBytes: number;
   readonly mtimeMs: number;
@@ -32,9 +32,9 @@ export interface FileStat {
 }
 
 /**
- * Without `mtimeNs`: the exact time costs `lstat` a third more than the double, and a fifth of a scan, and few items need it
+ * Leaves out `mtimeNs`: the exact time makes `lstat` a third slower and a scan a fifth, and few items need it
  * (`exactMtimeNs`).
- * @param nowMs From when on an mtime is too young to vouch for the content.
+ * @param nowMs An mtime from this time on is too young to identify the content.
  */
 export function itemOf(path: string, stat: FileStat, nowMs: number): TreeItem {
   const { inode, mtimeMs: modifiedMs, sizeBytes } = stat;
@@ -44,7 +44,8 @@ export function itemOf(path: string, stat: FileStat, nowMs: number): TreeItem {
 }
 
 /**
- * The file at a path below the root, or with `links` the link. With `modes` it has its mode. 'other': something else, or a link on the way to it.
+ * The file at a path below the root, or with `links` the link. With `modes` it has its mode. 'other':
+ * something else, or a link in the path.
  * @throws DrayError `io`.
  */
 export function statLocal(
@@ -62,7 +63,10 @@ export function statLocal(
   return modes && stats.isFile() ? { ...item, ...knownMode(stats.mode & FILE_MODE_BITS) } : item;
 }
 
-/** The folder at a path that is '' or ends in `/`; undefined when there is none, or a link is on the way. The root may be reached by one. */
+/**
+ * The folder at a path that is '' or ends in `/`; undefined when it does not exist or a link is in the path.
+ * The root may be a link.
+ */
 export function statLocalFolder(root: string, path: string): TreeItem | undefined {
   const name = path.slice(0, -1);
   const stats = path === '' ? lstatOf(`${root}/`) : lstatOf(`${root}/${name}`);
@@ -76,7 +80,7 @@ export const FILE_MODE_BITS = 0o777;
 
 /**
  * The mode of a folder's copy while it is filled: no more open to others than the folder itself, and open to
- * its owner. Undefined when there is no such folder.
+ * its owner. Undefined when the folder does not exist.
  */
 export function newFolderMode(folder: string): number | undefined {
   const stats = lstatOf(folder);
@@ -85,7 +89,7 @@ export function newFolderMode(folder: string): number | undefined {
 
 const OWNER_BITS = 0o700;
 
-/** As scans and looks tell of it. Its path is '' or ends in `/`. */
+/** A folder in the form of scans and lookups. Its path is '' or ends in `/`. */
 export function folderItem({
   holds,
   mode,
@@ -101,7 +105,7 @@ export function folderItem({
   return { path, kind: 'file', sizeBytes: 0, token: '', modifiedMs: mtimeMs, ...knownMode(mode), special };
 }
 
-/** Windows has none that would mean anything elsewhere. */
+/** Modes of Windows mean nothing elsewhere. */
 export function knownMode(mode: number): Pick<TreeItem, 'mode'> {
   return process.platform === 'win32' ? {} : { mode };
 }
@@ -117,7 +121,7 @@ function linkAbove(root: string, path: string): string | undefined {
 
 export type PlaceKind = 'file' | 'folder' | 'absent' | 'other';
 
-/** What the user's own path leads to: here links are followed, since the user named them. */
+/** The kind of the user's own path. Links are followed, since the user named them. */
 export function localPlaceKind(path: string): PlaceKind {
   const found = lstatOf(path);
   if (!found) return 'absent';
@@ -137,7 +141,7 @@ export function exactMtimeNs(path: string): bigint | undefined {
   return attempt(path, () => lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs);
 }
 
-/** What cannot be looked at is told by who reads it. */
+/** False on a failure: the later read reports it. */
 export function isSparseFile(path: string): boolean {
   try {
     const { blocks, size } = lstatSync(path);
@@ -147,7 +151,7 @@ export function isSparseFile(path: string): boolean {
   }
 }
 
-/** A part of the path is a file, or the system has no such names: then nothing lies there. */
+/** A part of the path is a file, or the system does not allow such names: then nothing exists there. */
 const ABSENT = new Set(['ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
 
 function attempt<T>(path: string, look: () => T): T | undefined {
@@ -159,7 +163,7 @@ function attempt<T>(path: string, look: () => T): T | undefined {
   }
 }
 
-/** What a link's object holds: its target. @throws DrayError `io` when there is no such link. */
+/** The content of a link's object: its target. @throws DrayError `io` when there is no such link. */
 export function readLink(path: string): Buffer {
   try {
     return readlinkSync(path, 'buffer');
@@ -168,9 +172,9 @@ export function readLink(path: string): Buffer {
   }
 }
 
-/** Where targets travel as text. */
+/** The error for a target where targets are sent as text. */
 export function targetNotUtf8(path: string): string {
-  return `The target of the link ${path} is not UTF-8; make the link anew.`;
+  return `The target of the link ${path} is not UTF-8. Create the link again with a UTF-8 target.`;
 }
 
 const TOUCH_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -178,7 +182,7 @@ let setMtime: SetMtime | undefined;
 
 /**
  * Sets the modification time of a file below the root, its permission bits, or both.
- * @throws DrayError `unsafePath` for a link on the way to it and for what is no file, `io`.
+ * @throws DrayError `unsafePath` for a link in its path and for anything but a regular file, `io`.
  */
 export async function touchLocal(
   root: string,

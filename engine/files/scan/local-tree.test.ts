@@ -35,7 +35,7 @@ async function scan(options: Partial<LocalTreeOptions> = {}) {
 }
 
 describe('a local tree', () => {
-  it('gives files as items whose token is what lstat says, and no empty folders', async () => {
+  it('returns files as items whose token comes from lstat, and no empty folders', async () => {
     plant('a/file', '12345');
     mkdirSync(join(root, 'empty'));
     utimesSync(join(root, 'a/file'), 1_700_000_000, 1_700_000_000.25);
@@ -46,7 +46,7 @@ describe('a local tree', () => {
     ]);
   });
 
-  it('lets no token vouch for a file as young as the scan, or from the future', async () => {
+  it('has no token for a file as young as the scan, or from the future', async () => {
     for (const path of ['future', 'old', 'young']) plant(path);
     const nowMs = 1_700_000_000_015;
     utimesSync(join(root, 'young'), 1, (nowMs - 10) / 1000);
@@ -55,7 +55,7 @@ describe('a local tree', () => {
     expect((await scan({ nowMs })).items.map((item) => item.token !== '')).toEqual([false, true, false]);
   });
 
-  it('leaves out what the filter does, also when it is told of links', async () => {
+  it('leaves out what the filter excludes, including links', async () => {
     plant('a.bin');
     plant('b.txt');
     symlinkSync('a.bin', join(root, 'c.bin'));
@@ -66,7 +66,7 @@ describe('a local tree', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'tells of a link whose target is no text, where targets are told as text (needs Linux)',
+    'reports a link whose target is not text, where targets are sent as text (needs Linux)',
     async () => {
       plant('a');
       symlinkSync('caf\u00e9', join(root, 'good'));
@@ -87,7 +87,7 @@ describe('a local tree', () => {
     },
   );
 
-  it('gives links on request, under names of their own, each at its place in the order', async () => {
+  it('returns links on request, under their own names, in order', async () => {
     for (const path of ['a', 'a-1', 'a.s', 'b/c', 'z']) plant(path);
     symlinkSync('elsewhere', join(root, 'a.'));
     symlinkSync('b', join(root, 'b-link'));
@@ -106,7 +106,7 @@ describe('a local tree', () => {
     expect(problems).toEqual([]);
   });
 
-  it('leaves out a file that has the name of a link, whether there is that link or not, and says so', async () => {
+  it('leaves out and reports a file with the name of a link object', async () => {
     for (const path of ['a.rclonelink', 'b.rclonelink']) plant(path);
     symlinkSync('somewhere', join(root, 'a'));
     const { items, problems } = await scan({ links: true });
@@ -118,7 +118,7 @@ describe('a local tree', () => {
     expect((await scan()).paths).toEqual(['a.rclonelink', 'b.rclonelink']);
   });
 
-  it('ascends strictly whatever is a link, in batches of any size (property)', async () => {
+  it('ascends strictly with any links, in batches of any size (property)', async () => {
     const name = fc.string({
       unit: fc.constantFrom('a', '-', '.', '/', 'r', '~', '\u00e9'),
       minLength: 1,
@@ -155,7 +155,7 @@ describe('a local tree', () => {
     );
   });
 
-  it('stops between two batches, and lets others run there', async () => {
+  it('stops between two batches, and yields to other work there', async () => {
     for (let at = 0; at < 10; at += 1) plant(`file-${at}`);
     const stop = new AbortController();
     setImmediate(() => stop.abort());
@@ -169,7 +169,7 @@ describe('a local tree', () => {
     expect(seen.length).toBeLessThan(5);
   });
 
-  it('fails when the root is no folder', async () => {
+  it('fails when the root is not a folder', async () => {
     plant('file');
     await expect(scan({ root: join(root, 'file') })).rejects.toMatchObject({ code: 'notFound' });
   });

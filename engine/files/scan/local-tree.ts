@@ -1,4 +1,4 @@
-/** A local folder as a tree of items; `scan.ts` walks it. Links are never followed. */
+/** Reads a local folder as a tree of items; `scan.ts` walks it. Links are never followed. */
 import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -8,35 +8,38 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { FILE_MODE_BITS, folderItem, itemOf, knownMode, LINK_SUFFIX, targetNotUtf8 } from './local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from './scan.ts';
 
-/** What is left out, and why. */
+/** An item that was left out, and why. */
 export interface LeftOut {
   readonly path: string;
-  /** `linkName`: with `links`, a file that has the name of a link's object, and would be taken for that link everywhere. */
+  /**
+   * `linkName`: with `links`, a file with the name of a link's object, which would be taken for that link
+   * everywhere.
+   */
   readonly problem: ScanProblem['problem'] | 'link' | 'linkName';
   readonly message: string;
 }
 
 export interface LocalTreeOptions {
   readonly root: string;
-  /** Whether to look into a folder; its path ends in `/`. */
+  /** Whether to enter a folder; its path ends in `/`. */
   readonly enter?: (folder: string) => boolean;
   readonly includes?: (item: TreeItem) => boolean;
-  /** Give links as well, under their names with `LINK_SUFFIX`; their size is that of their target. */
+  /** Also return links, under their names with `LINK_SUFFIX`; their size is that of their target. */
   readonly links?: boolean;
-  /** Give links and empty folders as what they are (`TreeItem.special`), and the modes of files. */
+  /** Return links and empty folders as such (`TreeItem.special`), and the modes of files. */
   readonly special?: boolean;
-  /** Also give modes, and a row for each folder that is entered, whatever `includes` says of it. */
+  /** Also return modes, and a row for each entered folder, whatever `includes` says of it. */
   readonly folders?: boolean;
   readonly nowMs: number;
-  /** Names looked at before a batch is handed out. */
+  /** Names read before a batch is returned. */
   readonly batchSize?: number;
   readonly signal: AbortSignal;
   readonly onProblem: (problem: LeftOut) => void;
 }
 
 /**
- * In order. Folders are items only where that is asked for. The event loop runs between batches.
- * @throws `notFound` when the root is no folder, `io` when it cannot be read, `aborted`.
+ * In order. Folders are items only on request. The event loop runs between batches.
+ * @throws `notFound` when the root is not a folder, `io` when it cannot be read, `aborted`.
  */
 export async function* scanLocalTree(options: LocalTreeOptions): AsyncGenerator<readonly TreeItem[]> {
   const { batchSize, enter, folders = false, links = false, onProblem, root, signal } = options;
@@ -69,7 +72,7 @@ function takeEntry(
 ): void {
   const { folders = false, includes, nowMs, onProblem, special = false } = options;
   const { kind, path } = entry;
-  // Also what the filter leaves out moves the links on: it comes after them.
+  // Excluded items advance the links too: they come after them.
   order?.takeBefore(path, items);
   if (entry.holds) {
     items.push(folderItem(entry));
@@ -89,12 +92,12 @@ function takeEntry(
     else items.push(item);
   } else if (order) order.add(item);
   else {
-    const message = `${path} is a symbolic link and was left out (--links keeps links).`;
+    const message = `${path} is a symbolic link and was skipped (--links keeps links).`;
     onProblem({ path, problem: 'link', message });
   }
 }
 
-/** An empty folder, or a link whose target can be told as text. */
+/** An empty folder, or a link whose target is valid text. */
 function takeSpecial(
   entry: ScannedEntry,
   { includes, onProblem, root }: LocalTreeOptions,
@@ -129,17 +132,17 @@ function targetOf(link: string): Buffer | undefined {
 
 interface LinkOrder {
   add(item: TreeItem): void;
-  /** Moves what comes before the path to `into`. */
+  /** Moves the links that sort before the path to `into`. */
   takeBefore(path: string, into: TreeItem[]): void;
   takeAll(): readonly TreeItem[];
 }
 
 /**
- * With its suffix a link may come after siblings that its own name comes before. It waits for its turn, as a rule until the
- * next name: more wait only where each one's name begins with that of the one before.
+ * With its suffix a link may sort after siblings that its own name sorts before. It waits for its turn,
+ * usually until the next name: more links wait only if each name begins with the previous one.
  */
 function linksInOrder(): LinkOrder {
-  /** The next one last. */
+  /** The next one is last. */
   const waiting: TreeItem[] = [];
   return {
     add(item) {
@@ -158,6 +161,8 @@ function linksInOrder(): LinkOrder {
 }
 
 function tellLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
-  const message = `${path} is a file with the name of a link's object (--links), and would be taken for a link. It was left out; rename it.`;
+  const message =
+    `${path} is a file with the name of a link's object (--links), and would be taken for a link. ` +
+    'It was left out; rename it.';
   onProblem({ path, problem: 'linkName', message });
 }

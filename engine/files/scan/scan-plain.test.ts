@@ -28,18 +28,18 @@ function scan(options: Partial<ScanOptions> = {}): { paths: string[]; problems: 
 }
 
 describe('the scan of a plain tree', () => {
-  it('leaves out workspace folders at any depth, by any name a file system takes for theirs, without a word', () => {
+  it('leaves out workspace folders at any depth, under any spelling', () => {
     plant('.dray/config', 'a/.dray/config', 'a/.DRAY/config', 'a/b/.Dray', 'a/file', 'a/.drayed', 'dray');
     expect(scan()).toEqual({ paths: ['a/.drayed', 'a/file', 'dray'], problems: [] });
   });
 
-  it('walks through workspaces, and takes ignore files for files', () => {
+  it('walks through workspaces, and treats ignore files as files', () => {
     plant('data/.dray/config', 'data/.drayignore', 'data/kept');
     writeFileSync(join(root, 'data/.drayignore'), '*');
     expect(scan().paths).toEqual(['data/.drayignore', 'data/kept']);
   });
 
-  it('leaves out folders of unfinished files, also those of copies into a folder below', () => {
+  it('leaves out folders of unfinished files, including those of copies into a subfolder', () => {
     plant(
       '.dray-tmp/part',
       '.dray-tmpx',
@@ -51,7 +51,7 @@ describe('the scan of a plain tree', () => {
     expect(scan().paths).toEqual(['.dray-tmpx', 'a/b']);
   });
 
-  it('asks once for each folder whether to look into it, by its path with a slash, and not within those refused', () => {
+  it('asks once for each folder, by its path with a slash, whether to enter it', () => {
     plant('a/b/c', 'a/d/e', 'f/g', 'h');
     const asked: string[] = [];
     const enter = (folder: string) => {
@@ -64,8 +64,8 @@ describe('the scan of a plain tree', () => {
 
   it.each([
     ['removed', () => rmSync(root, { recursive: true })],
-    ['unmounted, so that an empty folder is left', () => emptyRoot()],
-  ])('does not end as if that were all when its root is %s meanwhile', (_what, happens) => {
+    ['unmounted, which leaves an empty folder', () => emptyRoot()],
+  ])('fails when its root is %s during the scan', (_what, happens) => {
     plant('a/1', 'b/1', 'c/1');
     const batches = scanWorkspace({ root, ignore: false, isPlain: true, batchSize: 1 });
     expect(batches.next().done).toBe(false);
@@ -75,7 +75,7 @@ describe('the scan of a plain tree', () => {
     );
   });
 
-  it('passes over files and folders that vanish meanwhile', () => {
+  it('skips files and folders that vanish during the scan', () => {
     plant('a/1', 'b/1', 'c', 'd');
     const batches = scanWorkspace({ root, ignore: false, isPlain: true, batchSize: 1 });
     expect(batches.next().done).toBe(false);

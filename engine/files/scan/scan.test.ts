@@ -32,7 +32,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Writes a file at each path, or makes a folder where it ends in `/`. */
+/** Writes a file at each path, or creates a folder where it ends in `/`. */
 function plant(...paths: string[]): void {
   for (const path of paths) {
     if (path.endsWith('/')) mkdirSync(join(root, path), { recursive: true });
@@ -56,7 +56,7 @@ function scanPaths(options: Partial<ScanOptions> = {}): string[] {
 }
 
 describe('what a scan reports', () => {
-  it('gives each file with the numbers of lstat', () => {
+  it('returns each file with the numbers of lstat', () => {
     plant('data/one.bin');
     chmodSync(join(root, 'data/one.bin'), 0o640);
     const { size, mtimeMs, ctimeMs, ino } = lstatSync(join(root, 'data/one.bin'));
@@ -71,13 +71,13 @@ describe('what a scan reports', () => {
     expect(scan()).toEqual({ entries: [{ path: 'data/one.bin', kind: 'file', ...expected }], problems: [] });
   });
 
-  it('sees the executable bit of the owner', () => {
+  it('reads the executable bit of the owner', () => {
     plant('run.sh', 'read.txt');
     chmodSync(join(root, 'run.sh'), 0o744);
     expect(scan().entries.map((entry) => entry.executable)).toEqual([false, true]);
   });
 
-  it('gives links as links, dangling or to a folder or in a circle, and never follows one', () => {
+  it('returns links as links, dangling, to a folder or circular, and never follows one', () => {
     plant('folder/file');
     symlinkSync('folder', join(root, 'to-folder'));
     symlinkSync('nowhere', join(root, 'dangling'));
@@ -90,7 +90,7 @@ describe('what a scan reports', () => {
     ]);
   });
 
-  it('gives an empty folder as an entry whose path ends in a slash, and a filled one not', () => {
+  it('returns only an empty folder as an entry, whose path ends in a slash', () => {
     plant('empty/', 'filled/x', 'outer/inner/');
     expect(scan().entries.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
       'folder empty/',
@@ -99,7 +99,7 @@ describe('what a scan reports', () => {
     ]);
   });
 
-  it('gives nothing for an empty root', () => {
+  it('returns nothing for an empty root', () => {
     expect([...scanWorkspace({ root, ignore: true })]).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe('what a scan reports', () => {
     expect(scanPaths({ root: `${root}/` })).toEqual(['a']);
   });
 
-  it('refuses a root that is not there, or is a file, with notFound', () => {
+  it('refuses a root that is missing or a file with notFound', () => {
     plant('file');
     for (const name of ['absent', 'file']) {
       expect(() => scanPaths({ root: join(root, name) })).toThrow(
@@ -129,7 +129,7 @@ describe('the order of a scan', () => {
     expect(scanPaths()).toEqual(['z', '\u00e9', '\uff41', '\u{1f600}']);
   });
 
-  it('ascends strictly and misses nothing, whatever the names', () => {
+  it('ascends strictly and is complete, whatever the names', () => {
     const name = fc.constantFrom(
       'a',
       'a-',
@@ -152,7 +152,7 @@ describe('the order of a scan', () => {
       fc.property(fc.record(options), ({ paths, batchSize }) => {
         for (const planted of readdirSync(root)) rmSync(join(root, planted), { recursive: true });
         for (const planted of paths) {
-          // The first to come decides whether a name is a file or a folder.
+          // The first use decides whether a name is a file or a folder.
           const isClash = paths.some(
             (other) => other.startsWith(`${planted}/`) || planted.startsWith(`${other}/`),
           );
@@ -165,7 +165,7 @@ describe('the order of a scan', () => {
   });
 });
 
-/** The same answer by recursion and one sort. */
+/** The expected result, by recursion and one sort. */
 function walkPlainly(folder: string): string[] {
   const found = readdirSync(join(root, folder), { withFileTypes: true });
   if (found.length === 0 && folder !== '') return [folder];
@@ -175,7 +175,7 @@ function walkPlainly(folder: string): string[] {
 }
 
 describe('the batches of a scan', () => {
-  it('end after the given number of names, so a caller gets its turn even where all is ignored', () => {
+  it('end after the given number of names, even where all are ignored', () => {
     plant(...Array.from({ length: 100 }, (_, at) => `${at}.log`), 'kept');
     writeFileSync(join(root, '.drayignore'), '*.log\n');
     const batches: ScanBatch[] = [...scanWorkspace({ root, ignore: true, batchSize: 10 })];
@@ -186,7 +186,7 @@ describe('the batches of a scan', () => {
     ]);
   });
 
-  it('see the tree as it is when its turn comes, so what vanished meanwhile is passed over', () => {
+  it('read each part of the tree when its turn comes, and skip what vanished before', () => {
     plant('a', 'b', 'c/x', 'd');
     const batches = scanWorkspace({ root, ignore: true, batchSize: 1 });
     expect(batches.next().value?.entries.map((entry: ScannedEntry) => entry.path)).toEqual(['a']);
@@ -198,7 +198,7 @@ describe('the batches of a scan', () => {
     expect(rest.flatMap((batch) => batch.problems)).toEqual([]);
   });
 
-  it('pass over a folder that vanished between its own turn and that of its content', () => {
+  it('skip a folder that vanished before its content was read', () => {
     plant('c/x', 'c-', 'd');
     const batches = scanWorkspace({ root, ignore: true, batchSize: 2 });
     expect(batches.next().value?.entries.map((entry: ScannedEntry) => entry.path)).toEqual(['c-']);
@@ -210,14 +210,14 @@ describe('the batches of a scan', () => {
 });
 
 describe('what a scan leaves out', () => {
-  it('leaves out the .dray folder at the root, and names another in its place by case', () => {
+  it('leaves out the .dray folder at the root, and reports another spelling of it', () => {
     plant('.dray/index', '.Dray/x', 'a');
     const { entries, problems } = scan();
     expect(entries.map((entry) => entry.path)).toEqual(['a']);
     expect(problems).toMatchObject([{ path: '.Dray', problem: 'special' }]);
   });
 
-  it('leaves out what copies into a folder have not finished, at any depth, but no file of that name', () => {
+  it('leaves out folders of unfinished files at any depth, but no file of that name', () => {
     plant('.dray-tmp/part', 'sub/.dray-tmp/part', 'sub/file', 'other/.dray-tmp', '.dray-tmpx');
     const { entries, problems } = scan();
     expect(entries.map(({ path }) => path)).toEqual(['.dray-tmpx', 'other/.dray-tmp', 'sub/file']);
@@ -227,7 +227,7 @@ describe('what a scan leaves out', () => {
     ]);
   });
 
-  it('leaves out what earlier versions left beside a file when they were killed', () => {
+  it('leaves out the unfinished files of earlier versions', () => {
     plant(
       '.a.0123456789ab.dray-part',
       'a.0123456789ab.dray-tmp',
@@ -243,14 +243,14 @@ describe('what a scan leaves out', () => {
     ]);
   });
 
-  it('leaves out a workspace inside this one whole, and names it', () => {
+  it('leaves out a nested workspace, and reports it', () => {
     plant('inner/.dray/index', 'inner/data', 'z');
     const { entries, problems } = scan();
     expect(entries.map((entry) => entry.path)).toEqual(['z']);
     expect(problems).toMatchObject([{ path: 'inner/', problem: 'nestedWorkspace' }]);
   });
 
-  it('leaves out what is called like a workspace folder anywhere, and names it', () => {
+  it('leaves out anything named like a workspace folder, and reports it', () => {
     plant('inner/.dray', 'other/.DRAY/config.json', 'other/.d\u200cray', 'other/.dray2', '.d\u200cray');
     const { entries, problems } = scan();
     expect(entries.map((entry) => entry.path)).toEqual(['other/.dray2']);
@@ -262,7 +262,7 @@ describe('what a scan leaves out', () => {
     ]);
   });
 
-  it('names pipes and goes on', () => {
+  it('reports pipes and continues', () => {
     plant('a', 'z');
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const { entries, problems } = scan();
@@ -271,7 +271,7 @@ describe('what a scan leaves out', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'names what is not UTF-8, and takes a true U+FFFD for what it is',
+    'reports names that are not UTF-8, and accepts a real U+FFFD',
     () => {
       plant('sub/\ufffd', 'sub/\u00e9');
       writeFileSync(Buffer.concat([Buffer.from(`${root}/sub/`), Buffer.from([0x66, 0xff])]), '');
@@ -286,7 +286,7 @@ describe('what a scan leaves out', () => {
     },
   );
 
-  it.runIf(process.platform !== 'win32')('names folders and files that it may not read, and goes on', () => {
+  it.runIf(process.platform !== 'win32')('reports unreadable folders and files, and continues', () => {
     plant('closed/x', 'listed/x', 'open/x');
     chmodSync(root, 0o755);
     chmodSync(join(root, 'closed'), 0o000);
@@ -301,7 +301,10 @@ describe('what a scan leaves out', () => {
   });
 });
 
-/** Root may read everything, so it steps down for the test; anybody else owns the folders and is refused as well. */
+/**
+ * Root can read everything, so it drops its privilege for the test; other users own the folders and are
+ * refused as well.
+ */
 function withoutPrivilege<T>(work: () => T): T {
   if (process.getuid?.() !== 0) {
     chmodSync(join(root, 'listed'), 0o400);
@@ -320,26 +323,26 @@ function withoutPrivilege<T>(work: () => T): T {
 }
 
 describe('ignore files in a scan', () => {
-  it('travel themselves, and count only when asked', () => {
+  it('are entries themselves, and apply only on request', () => {
     plant('a.log', 'b');
     writeFileSync(join(root, '.drayignore'), '*.log\n');
     expect(scanPaths()).toEqual(['.drayignore', 'b']);
     expect(scanPaths({ ignore: false })).toEqual(['.drayignore', 'a.log', 'b']);
   });
 
-  it('keep an ignored folder from being looked into, so nothing in it is a problem', () => {
+  it('keep an ignored folder from being entered, so nothing in it is a problem', () => {
     plant('skip/.dray/x', 'skip/y', 'z');
     writeFileSync(join(root, '.drayignore'), 'skip/\n');
     expect(scan()).toMatchObject({ entries: [{ path: '.drayignore' }, { path: 'z' }], problems: [] });
   });
 
-  it('do not make an empty folder of one whose content is all ignored', () => {
+  it('do not make a folder with only ignored content an empty folder', () => {
     plant('d/a.log');
     writeFileSync(join(root, '.drayignore'), '*.log\n');
     expect(scanPaths()).toEqual(['.drayignore']);
   });
 
-  it('leave out the folder when they are too large to be rules, and stop the scan at the root', () => {
+  it('exclude their folder when they are too large, and stop the scan at the root', () => {
     plant('d/x', 'e');
     writeFileSync(join(root, 'd/.drayignore'), '#'.repeat(1024 * 1024 + 1));
     const { entries, problems } = scan();

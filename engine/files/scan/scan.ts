@@ -1,8 +1,10 @@
 /**
- * What a workspace's folder holds, as the file system reports it, in the manifest's order and with flat memory.
+ * Lists the content of a workspace's folder from the file system, in the manifest's order and with constant
+ * memory.
  *
- * Invariant: paths ascend strictly by `comparePaths`. Within one folder, a subfolder sorts as if its name ended in
- * `/`, so a subfolder waits for the siblings that sort between (`a`, `a-b`, `a.txt`, then what is inside `a/`).
+ * Invariant: paths ascend strictly by `comparePaths`. Within one folder, a subfolder sorts as if its name
+ * ended in `/`, so a subfolder waits for the siblings that sort between (`a`, `a-b`, `a.txt`, then the
+ * content of `a/`).
  */
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
@@ -21,30 +23,33 @@ import type { TreeReach } from './tree-reach.ts';
 export interface ScanOptions {
   /** An absolute path. */
   readonly root: string;
-  /** Whether `.drayignore` files count. */
+  /** Whether `.drayignore` files apply. */
   readonly ignore: boolean;
   /**
-   * A plain tree and no workspace: `.dray` and all that is called `.dray-tmp` are left out at any depth without a word, and what lies in a
-   * workspace below the root is walked through like everything else.
+   * A plain tree and not a workspace: `.dray` and everything named `.dray-tmp` are left out at any depth
+   * without a report, and a workspace below the root is an ordinary folder.
    */
   readonly isPlain?: boolean;
-  /** Whether to look into a folder; its path ends in `/`. One that is not entered is no entry either. */
+  /** Whether to enter a folder; its path ends in `/`. A folder that is not entered is not an entry. */
   readonly enter?: (folder: string) => boolean;
-  /** Folders that hold something are entries as well, each before what is in it; the root first, under ''. */
+  /** Non-empty folders are entries too, each before its content; the root first, under ''. */
   readonly folders?: boolean;
-  /** Names looked at before a batch is handed out. */
+  /** Names read before a batch is returned. */
   readonly batchSize?: number;
-  /** The way to what is looked at, for trees that others change meanwhile: nothing is seen through a link that appears. Default: by names. */
+  /**
+   * How paths are opened, for trees that others change during the scan: no link that appears is followed.
+   * Default: by name.
+   */
   readonly reach?: TreeReach;
 }
 
-/** May be short or even empty: it ends after `batchSize` names, of which some may be ignored. */
+/** May be short or even empty: it ends after `batchSize` names, some of which may be ignored. */
 export interface ScanBatch {
   readonly entries: ScannedEntry[];
   readonly problems: ScanProblem[];
 }
 
-/** Numbers are doubles, exactly as `lstatSync` gives them; of a link they are the link's own. */
+/** Numbers are doubles, exactly as in `lstatSync`; a link has its own. */
 export interface ScannedEntry {
   /** Relative, `/` between parts; an empty folder's ends in `/`. */
   readonly path: string;
@@ -57,11 +62,11 @@ export interface ScannedEntry {
   readonly executable: boolean;
   /** Permission bits, as `chmod` takes them. */
   readonly mode: number;
-  /** Something is in the folder. */
+  /** The folder is not empty. */
   readonly holds?: true;
 }
 
-/** Something that was left out. A path that ends in `/` is a folder: nothing in it was looked at. */
+/** Something that was left out. A path that ends in `/` is a folder, whose content was not read. */
 export interface ScanProblem {
   readonly path: string;
   readonly problem: 'unreadable' | 'special' | 'notUtf8' | 'nestedWorkspace' | 'unfinished';
@@ -71,10 +76,10 @@ export interface ScanProblem {
 interface Folder {
   /** '' for the root, or ending in `/`. */
   readonly path: string;
-  /** Sorted; byte order of the names alone. */
+  /** Sorted by byte order of the names alone. */
   readonly names: readonly string[];
   readonly rules: IgnoreRules | undefined;
-  /** Subfolders met but not yet due, the next one last. Each one's name begins with that of the one before. */
+  /** Subfolders met but not yet due, the next one last. Each name begins with the previous one. */
   readonly waiting: Subfolder[];
   at: number;
 }
@@ -94,9 +99,9 @@ interface Walk {
   readonly reach: TreeReach | undefined;
   entries: ScannedEntry[];
   problems: ScanProblem[];
-  /** Of what was seen right below the root: a file's device is the root's own, a folder may be a mount. */
+  /** An entry right below the root: a file's device is the root's own, a folder may be a mount. */
   seenInRoot: { readonly device: number | undefined } | undefined;
-  /** Something had gone when its turn came. */
+  /** Something had vanished before its turn. */
   hasVanished: boolean;
 }
 
@@ -114,14 +119,17 @@ const OWNER_EXECUTABLE = 0o100;
 const PERMISSION_BITS = 0o7777;
 
 /**
- * Never follows a link. Leaves out `.dray/` at the root, `.dray-tmp/` anywhere (in a workspace as a problem of which nobody needs to be told,
- * because an older commit may hold such files), what `.drayignore` names, and what the problems name. What
- * vanishes between its folder's listing and its own turn is passed over: it might as well have gone before. But when the root itself
- * goes away (removed, unmounted), so does all that was still to come, and nobody shall take that for an end.
+ * Never follows a link. Leaves out `.dray/` at the root, `.dray-tmp/` anywhere (in a workspace as a silent
+ * problem, because an older commit may contain such files), everything that `.drayignore` excludes, and
+ * everything with a problem. An item that vanishes between its folder's listing and its own turn is skipped,
+ * as if it had vanished before. When the root itself vanishes (removed, unmounted), the scan fails: the rest
+ * of the tree vanished with it.
  *
- * A folder is an entry only when nothing at all is in it, unless `folders` asks for all of them; ignored content keeps it from being one.
+ * A folder is an entry only when it is completely empty, unless `folders` requests all of them; ignored
+ * content counts as content.
  *
- * @throws `notFound` when the root is no folder; `io` when the root or its ignore file cannot be read, or when the root goes away.
+ * @throws `notFound` when the root is not a folder; `io` when the root or its ignore file cannot be read, or
+ * when the root vanishes.
  */
 export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { batchSize = 1000 } = options;
@@ -157,7 +165,7 @@ export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
     }
   }
   if (walk.hasVanished && !isRootThere(walk, top.names)) {
-    const message = `The folder ${root} went away while it was read.`;
+    const message = `The folder ${root} was removed or unmounted while it was read.`;
     throw new DrayError('io', message, { data: { path: root, reason: 'vanished' } });
   }
   if (walk.entries.length > 0 || walk.problems.length > 0) yield takeBatch(walk);
@@ -167,7 +175,7 @@ function absoluteOf({ reach, root }: Walk, path: string): string {
   return reach === undefined ? root + path : reach.absoluteOf(path);
 }
 
-/** Where something was mounted there still is a folder: an empty one, or on another device. */
+/** After an unmount the folder still exists: empty, or on another device. */
 function isRootThere(walk: Walk, names: readonly string[]): boolean {
   const { seenInRoot } = walk;
   const root = absoluteOf(walk, '');
@@ -186,7 +194,7 @@ function takeBatch(walk: Walk): ScanBatch {
   return batch;
 }
 
-/** The subfolder whose content comes before the folder's next name, if there is one. */
+/** The subfolder whose content sorts before the folder's next name, if there is one. */
 function takeDueSubfolder(folder: Folder): Subfolder | undefined {
   const { waiting, names, at } = folder;
   if (waiting.length === 0) return undefined;
@@ -219,7 +227,7 @@ function lookAt(walk: Walk, folder: Folder, name: string): void {
     walk.seenInRoot = { device: type === FOLDER_TYPE ? undefined : stats.dev };
   if (folder.rules && isIgnored(folder.rules, type === FOLDER_TYPE ? `${path}/` : path)) return;
   if (name === TEMPORARY_FOLDER_NAME && type === FOLDER_TYPE) {
-    const message = `${path}/ holds unfinished files and stays out.`;
+    const message = `${path}/ contains unfinished files and is skipped.`;
     walk.problems.push({ path: `${path}/`, problem: 'unfinished', message });
     return;
   }
@@ -227,7 +235,7 @@ function lookAt(walk: Walk, folder: Folder, name: string): void {
     walk.problems.push({
       path,
       problem: 'unfinished',
-      message: `${path} is an unfinished file and stays out.`,
+      message: `${path} is an unfinished file and is skipped.`,
     });
     return;
   }
@@ -256,10 +264,10 @@ function entryOf(path: string, kind: ScannedEntry['kind'], stats: Stats): Scanne
   };
 }
 
-/** Names that stand for `.dray`: no commit may hold them. */
+/** Names that stand for `.dray`: no commit may contain them. */
 function isReserved(walk: Walk, folder: Folder, name: string): boolean {
   const first = name.charCodeAt(0);
-  // Most names begin otherwise; what a file system ignores in names is beyond ASCII.
+  // Most names begin with another character; the characters that a file system ignores are beyond ASCII.
   if ((first !== DOT && first < BEYOND_ASCII) || !isReservedName(name, 'linux')) return false;
   if (walk.isPlain || (name === WORKSPACE_FOLDER_NAME && folder.path === '')) return true;
   const path = folder.path + name;
@@ -283,7 +291,7 @@ function openRoot(walk: Walk): Folder {
   }
 }
 
-/** Undefined when there is nothing to walk through: the folder is empty (and now an entry), gone, or a problem. */
+/** Undefined when there is nothing to walk: the folder is empty (and now an entry), gone, or a problem. */
 function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): Folder | undefined {
   const path = `${parent.path}${name}/`;
   if (walk.enter && !walk.enter(path)) return undefined;
@@ -294,7 +302,7 @@ function openSubfolder(walk: Walk, parent: Folder, { name, stats }: Subfolder): 
       return undefined;
     }
     if (!walk.isPlain && isWorkspace(walk, path, names)) {
-      const message = `${path} is a workspace of its own and stays out of this one.`;
+      const message = `${path} is a workspace of its own and is not part of this one.`;
       walk.problems.push({ path, problem: 'nestedWorkspace', message });
       return undefined;
     }
@@ -315,8 +323,8 @@ function isWorkspace(walk: Walk, path: string, names: readonly string[]): boolea
 }
 
 /**
- * @throws when the folder has rules that cannot be read. The folder is then left out whole: without its rules, what
- * must not travel would.
+ * @throws when the folder has rules that cannot be read. The folder is then left out completely: without its
+ * rules, ignored files would be included.
  */
 function rulesInside(
   walk: Walk,
@@ -327,7 +335,7 @@ function rulesInside(
   if (!walk.ignore || !names.includes(IGNORE_FILE_NAME)) return rules;
   const path = absoluteOf(walk, folder + IGNORE_FILE_NAME);
   const stats = lstatSync(path, NO_THROW);
-  // As git does, no rules are read through a link, which may lead out of the workspace.
+  // Like git, never reads rules through a link, which may lead outside the workspace.
   if (!stats?.isFile()) return rules;
   if (stats.size > IGNORE_FILE_BYTES_MAX) {
     throw new Error(`${folder}${IGNORE_FILE_NAME} is larger than ${IGNORE_FILE_BYTES_MAX} bytes`);

@@ -1,8 +1,9 @@
 /**
- * The way to what lies in a tree, by paths relative to its root.
+ * Opens the files of a tree by paths relative to its root.
  *
- * `plainReach` joins names, for trees that nobody else changes meanwhile. `heldReach` is for folders that others write in too, as those
- * that are served: the folder above is held (`base/held-folders.ts`), so no link that appears on the way leads anything away.
+ * `plainReach` joins names, for trees that nobody else changes meanwhile. `heldReach` is for folders that
+ * others write to as well, such as served ones: it holds the parent folder (`base/held-folders.ts`), so a
+ * link that appears in the path is not followed.
  */
 import {
   createHeldFolders,
@@ -14,9 +15,12 @@ import {
 import { errnoOf, unsafePath } from '../write/write-error.ts';
 
 export interface TreeReach {
-  /** Leads to the file or folder, which may be absent, until `release` or the next call. @throws DrayError `unsafePath`; Node's errors. */
+  /**
+   * An absolute path to the file or folder, which may not exist, valid until `release` or the next call.
+   * @throws DrayError `unsafePath`; Node's errors.
+   */
   absoluteOf(path: string): string;
-  /** Lets go of the folder that was asked for last. */
+  /** Releases the folder of the last call. */
   release(): void;
 }
 
@@ -24,7 +28,7 @@ export function plainReach(root: string): TreeReach {
   return { absoluteOf: (path) => `${root}/${path}`, release: () => {} };
 }
 
-/** @param root With all links resolved; or its folders, where others use them too. */
+/** @param root With all links resolved; or its folders, when others use them too. */
 export function heldReach(root: string | HeldFolders): TreeReach {
   const folders = typeof root === 'string' ? createHeldFolders(root) : root;
   let held: { readonly name: string; readonly folder: HeldFolder } | undefined;
@@ -51,6 +55,6 @@ export function holdReal(folders: HeldFolders, folder: string): HeldFolder {
     return folders.holdSync(folder);
   } catch (error) {
     if (!isLinkOnTheWay(error) && errnoOf(error) !== 'ENOTDIR') throw error;
-    throw unsafePath(folder, 'a symbolic link or a file lies on the way');
+    throw unsafePath(folder, 'a symbolic link or a file is in its path');
   }
 }

@@ -1,21 +1,21 @@
-/** Reads a body in order and hands it on in blocks that threads share. */
+/** Reads a body in order and passes it on in blocks that threads share. */
 import { DrayError } from '../../api/error.ts';
 
-/** The body's parts are gathered to this size: small ones would cost more to hand over than to hash. */
+/** The body's parts are collected to this size: smaller blocks would cost more to pass on than to hash. */
 const BLOCK_BYTES = 1024 * 1024;
-/** One in the thread's hands and one on the way, while the next is filled; the body waits for the rest. */
+/** One in the thread's hands and one in transit, while the next is filled; the body waits for the rest. */
 const BLOCKS_UNWRITTEN_MAX = 2;
 
 export interface StreamOptions {
   readonly body: AsyncIterable<Uint8Array>;
-  /** At most; smaller streams take smaller blocks. */
+  /** Upper bound; smaller streams use smaller blocks. */
   readonly sizeBytes: number;
-  /** The block's bytes stay as they are until the promise settles. Called in order; promises settle in order. */
+  /** The block's bytes do not change until the promise settles. Called in order; promises settle in order. */
   readonly append: (offset: number, block: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Resolves to the body's length in bytes, when all of it is appended. Closes the body when that fails. */
+/** Resolves to the body's length in bytes once everything is appended. Closes the body on failure. */
 export async function appendStream({ body, sizeBytes, append, signal }: StreamOptions): Promise<number> {
   const iterator = body[Symbol.asyncIterator]();
   const reader = interruptible(iterator, signal);
@@ -26,7 +26,7 @@ export async function appendStream({ body, sizeBytes, append, signal }: StreamOp
   let offset = 0;
   const flush = async () => {
     const written = append(offset, block.subarray(0, filled));
-    // Awaited in order below; until then a failure has somebody who listens.
+    // Awaited in order below; until then a failure must not count as unhandled.
     written.catch(() => undefined);
     pending.push(written);
     offset += filled;
@@ -58,21 +58,21 @@ export async function appendStream({ body, sizeBytes, append, signal }: StreamOp
 }
 
 /**
- * Blocks in turn, each free again by the time its turn comes. Shared memory: nothing is copied or allocated anew on the
- * way to a thread, which took a third of a stream's time.
+ * Blocks used in turn, each free again when its turn comes. Shared memory: nothing is copied or allocated on
+ * the way to a thread, which took a third of a stream's time.
  */
 function blockRing(blockBytes: number): () => Uint8Array {
   const blocks: Uint8Array[] = [];
   let turn = -1;
   return () => {
     turn = (turn + 1) % (BLOCKS_UNWRITTEN_MAX + 1);
-    // One byte at least, so that a body longer than its file is noticed, also an empty one's.
+    // At least one byte, so that a body longer than its file is detected, even for an empty file.
     blocks[turn] ??= new Uint8Array(new SharedArrayBuffer(Math.max(1, blockBytes)));
     return blocks[turn]!;
   };
 }
 
-/** A body that hangs must not hold up the stop. */
+/** A body that hangs must not delay an abort. */
 function interruptible(iterator: AsyncIterator<Uint8Array>, signal: AbortSignal) {
   let interrupt: ((reason: unknown) => void) | undefined;
   const onAbort = () => interrupt?.(new DrayError('aborted', 'Stopped on request.'));

@@ -11,7 +11,7 @@ function item(at: number, offset: number, sizeBytes: number): PackedFile {
 }
 
 describe('batches of files', () => {
-  it('hold every file once, each with its bytes, in bounded batches (property)', () => {
+  it('contain every file once with its bytes, in bounded batches (property)', () => {
     const bytes = new Uint8Array(12 * MIB).map((_, at) => at % 251);
     const range = fc.record({
       offset: fc.nat({ max: bytes.length - 1 }),
@@ -52,7 +52,7 @@ describe('batches of files', () => {
     );
   });
 
-  it('hand a buffer on uncopied when one batch holds it all', () => {
+  it('pass a buffer on uncopied when one batch holds all of it', () => {
     const bytes = new Uint8Array(20 * MIB);
     expect(cutBatches(bytes, [item(0, 0, bytes.length)])[0]!.bytes).toBe(bytes);
     expect(cutBatches(bytes, [])).toEqual([]);

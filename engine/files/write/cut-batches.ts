@@ -1,9 +1,9 @@
-/** Cuts a buffer of many files into tasks, so that all threads have a share and a stop is felt soon. */
+/** Cuts a buffer of many files into tasks, so that all threads have work and an abort takes effect soon. */
 import type { PackedFile } from './tree-writer-types.ts';
 
 export interface FileBatch {
   readonly bytes: Uint8Array;
-  /** Where `bytes` began in the buffer that the items' offsets count in. */
+  /** The position of `bytes` in the buffer that the items' offsets refer to. */
   readonly bytesStart: number;
   readonly items: readonly PackedFile[];
 }
@@ -12,8 +12,8 @@ const BATCH_FILES_MAX = 512;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Items come out in the order of their offsets. A buffer that needs no cut is handed on as it is, so it can move to a
- * thread, and threads see shared memory where it is; otherwise each batch gets a copy of its range.
+ * Items come out in the order of their offsets. A buffer that needs no cut is passed on as it is, so that it
+ * can move to a thread, as is shared memory; otherwise each batch gets a copy of its range.
  */
 export function cutBatches(bytes: Uint8Array, items: readonly PackedFile[]): FileBatch[] {
   const sorted = items.toSorted((a, b) => a.offset - b.offset);

@@ -13,8 +13,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('what is left after a write', () => {
-  it('is what follows the bytes that were written, however the buffers divide them', () => {
+describe('the rest after a write', () => {
+  it('follows the written bytes, however the buffers divide them', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 9 }),
@@ -29,7 +29,7 @@ describe('what is left after a write', () => {
 });
 
 describe('a gathered writer', () => {
-  it('puts pieces where they belong, in buffers of any number and size, also more than one system call takes', async () => {
+  it('writes pieces at their offsets, from buffers of any number and size', async () => {
     const path = join(folder, 'file');
     const fd = openSync(path, 'wx+');
     try {
@@ -49,7 +49,7 @@ describe('a gathered writer', () => {
     }
   });
 
-  it('tells the failure of a piece, and goes on with the next', async () => {
+  it('reports the failure of a piece, and continues with the next', async () => {
     const path = join(folder, 'file');
     closeSync(openSync(path, 'wx'));
     const fd = openSync(path, 'r');

@@ -1,12 +1,13 @@
 /**
- * Bytes that lie in several buffers, written to one file as they are: nothing is joined, copied or handed to another thread of ours. Node's own
- * threads write them, one call after another, since writes to one file at once spin on its lock in the kernel.
+ * Writes bytes in several buffers to one file without joining, copying or passing them to another thread of
+ * ours. Node's own threads write them one call at a time, since concurrent writes to one file spin on its
+ * lock in the kernel.
  */
 import { writev } from 'node:fs';
 import { ASYNC_WRITE_BYTES_MAX } from '../../base/write-fully.ts';
 
 export interface GatheredWriter {
-  /** The buffers are the caller's again when it resolves. Throws Node's errors. */
+  /** The caller owns the buffers again when it resolves. Throws Node's errors. */
   write(offset: number, buffers: readonly Uint8Array[]): Promise<void>;
 }
 
@@ -48,7 +49,7 @@ function upTo(buffers: readonly Uint8Array[], bytes: number): readonly Uint8Arra
   return buffers;
 }
 
-/** What is left of the buffers after so many bytes; empty ones go too. */
+/** The rest of the buffers after so many bytes; empty ones are dropped. */
 export function after(buffers: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
   let rest = bytes;
   for (const [index, buffer] of buffers.entries()) {

@@ -34,7 +34,7 @@ function sha256(bytes: Uint8Array): BlobHash {
   return createHash('sha256').update(bytes).digest('hex') as BlobHash;
 }
 
-/** A copy, because the writer takes its bytes away. */
+/** A copy, because the writer takes ownership of its bytes. */
 function piece(from: number, to: number): Uint8Array {
   return Uint8Array.from(CONTENT.subarray(from, to));
 }
@@ -46,7 +46,7 @@ async function* stream(bytes: Uint8Array, partBytes = 65_536): AsyncGenerator<Ui
 const damaged = expect.objectContaining({ code: 'damaged', data: expect.objectContaining({ path: 'file' }) });
 
 describe('a large file', () => {
-  it('takes a damaged piece again and ends well', async () => {
+  it('accepts a damaged piece again and commits', async () => {
     const file = await writer.openLarge(META);
     const bad = piece(0, 1_000_000);
     bad[17]! ^= 1;
@@ -58,7 +58,7 @@ describe('a large file', () => {
     expect(readFileSync(`${root}/file`).equals(CONTENT)).toBe(true);
   });
 
-  it('does not come into place with a hole, and leaves what was there', async () => {
+  it('is not put in place with a hole, and keeps the old file', async () => {
     writeFileSync(`${root}/file`, 'old');
     const file = await writer.openLarge(META);
     await file.write(0, piece(0, 1000));
@@ -67,7 +67,7 @@ describe('a large file', () => {
     expect(readFileSync(`${root}/file`, 'utf8')).toBe('old');
   });
 
-  it('does not come into place with content that is not its own, when asked to look', async () => {
+  it('is not put in place with wrong content when verification is requested', async () => {
     const file = await writer.openLarge(META);
     const other = piece(0, CONTENT.length);
     other[2_000_000]! ^= 1;
@@ -86,7 +86,7 @@ describe('a large file', () => {
     await expect(empty.writeStream(stream(Buffer.from('x')))).rejects.toEqual(damaged);
   });
 
-  it('takes a stream again after one that failed or ended too soon', async () => {
+  it('accepts a stream again after one that failed or ended too soon', async () => {
     const file = await writer.openLarge(META);
     async function* broken() {
       yield CONTENT.subarray(0, 2_000_000);
@@ -113,7 +113,7 @@ describe('a large file', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('of no bytes needs no piece', async () => {
+  it('without content needs no piece', async () => {
     const file = await writer.openLarge({ ...META, sizeBytes: 0, blob: sha256(new Uint8Array(0)) });
     await file.commit({ verifyContent: true });
     const streamed = await writer.openLarge({
@@ -127,7 +127,7 @@ describe('a large file', () => {
     expect(readdirSync(root)).toEqual(['.dray', 'b', 'file']);
   });
 
-  it('is gone after discard, also while pieces are under way', async () => {
+  it('is removed by discard, even while pieces are in flight', async () => {
     const file = await writer.openLarge(META);
     const writes = [0, 1, 2].map((at) =>
       file.write(at * 1_000_000, piece(at * 1_000_000, (at + 1) * 1_000_000)),
@@ -148,20 +148,17 @@ describe('a large file', () => {
     expect(readdirSync(root)).toContain('file');
   });
 
-  it.runIf(process.platform !== 'win32')(
-    'whose mode is told is read by nobody else before it has it',
-    async () => {
-      const file = await writer.openLarge({ ...META, mode: 0o640 });
-      const temporary = `${root}/.dray/tmp`;
-      const modes = () => readdirSync(temporary).map((name) => statSync(`${temporary}/${name}`).mode & 0o777);
-      expect(modes()).toEqual([0o600]);
-      await file.write(0, piece(0, CONTENT.length));
-      await file.commit();
-      expect(statSync(`${root}/file`).mode & 0o777).toBe(0o640);
-    },
-  );
+  it.runIf(process.platform !== 'win32')('with a given mode is private until it has that mode', async () => {
+    const file = await writer.openLarge({ ...META, mode: 0o640 });
+    const temporary = `${root}/.dray/tmp`;
+    const modes = () => readdirSync(temporary).map((name) => statSync(`${temporary}/${name}`).mode & 0o777);
+    expect(modes()).toEqual([0o600]);
+    await file.write(0, piece(0, CONTENT.length));
+    await file.commit();
+    expect(statSync(`${root}/file`).mode & 0o777).toBe(0o640);
+  });
 
-  it('frees its folder when it ends', async () => {
+  it('releases its folder when it ends', async () => {
     const file = await writer.openLarge({ ...META, path: 'a/file' });
     expect(() => writer.remove('a/')).toThrow(expect.objectContaining({ code: 'conflict' }));
     await file.discard();
@@ -169,7 +166,7 @@ describe('a large file', () => {
     expect(readdirSync(root)).toEqual(['.dray']);
   });
 
-  it('is discarded by a stop, and its commit refused', async () => {
+  it('is discarded by an abort, and its commit fails', async () => {
     const file = await writer.openLarge(META);
     await file.write(0, piece(0, CONTENT.length));
     stop.abort();
@@ -178,7 +175,7 @@ describe('a large file', () => {
     expect(readdirSync(root)).toEqual(['.dray']);
   });
 
-  it('comes out the same from pieces and streams of any cut (property)', async () => {
+  it('is the same from pieces and streams of any division (property)', async () => {
     mkdirSync(`${root}/out`);
     const cuts = fc.array(fc.nat({ max: CONTENT.length }), { maxLength: 8 });
     let run = 0;

@@ -1,4 +1,4 @@
-/** One large file on its way into the tree: a temporary file of its full size, filled by several threads, then renamed. */
+/** One large file in progress: a temporary file of its full size, filled by several threads, then renamed. */
 import assert from 'node:assert';
 import { close, closeSync, constants, ftruncateSync, openSync, read, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ import type { WriteLane, WriteThreads } from './writer-threads.ts';
 export interface LargeFileOptions {
   readonly meta: FileMeta;
   readonly temporary: string;
-  /** Of a file that outlives this run when it is not finished, and may have outlived another. */
+  /** For a file that outlives an unfinished run, and may be left from an earlier one. */
   readonly unfinished?: UnfinishedFile;
   readonly isOpenEnded?: boolean;
   /** A number that no other stream of the writer has. */
@@ -25,38 +25,38 @@ export interface LargeFileOptions {
   readonly signal: AbortSignal;
   /** Decides on a folder in the way; runs in the thread that owns the folders. */
   readonly finish: (path: string, outcome: PlaceOutcome) => WrittenStat;
-  /** The file is in its place or gone; called once. */
+  /** Called once, when the file is in place or removed. */
   readonly onEnd: () => void;
 }
 
 const readAt = promisify(read);
 const OWN_MODE = 0o600;
-/** 2, 8 and 32 MB cost the same here; with none, the sync at the end took twice as long. */
+/** 2, 8 and 32 MB cost the same here; without write-back, the final sync took twice as long. */
 const WRITEBACK_BYTES = 8 * 1024 * 1024;
 
-/** Makes the temporary file. Throws `diskFull` and `io`. */
+/** Creates the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
   const { isOpenEnded = false, meta, temporary, threads, unfinished } = options;
   const fd = unfinished?.fd ?? createSized(options);
-  /** Pieces that are written: length by offset. */
+  /** Written pieces: length by offset. */
   const pieces = new Map<number, number>();
   const writing = new Set<Promise<unknown>>();
   let state: 'open' | 'committing' | 'ended' = 'open';
   let isFdOpen = true;
-  /** Written since the disk was last told to begin. */
+  /** Bytes written since the last write-back started. */
   let unstartedBytes = 0;
   let streamDigest: string | undefined;
   let ending: Promise<void> | undefined;
 
   let gathered: GatheredWriter | undefined;
   let lane: WriteLane | undefined;
-  /** What is only placed needs no threads of ours. */
+  /** Placed bytes need no threads of ours. */
   let isExpected = false;
   const expectBytes = () => {
     if (!isExpected) threads.expect(1, meta.sizeBytes);
     isExpected = true;
   };
-  /** Threads that write to one file at once spin on its lock in the kernel; only hashing is worth several. */
+  /** Concurrent writes to one file spin on its lock in the kernel; only hashing is worth several threads. */
   function laneFor(verify: BlobHash | undefined): WriteLane {
     if (verify !== undefined) return threads;
     lane ??= threads.lane();
@@ -73,7 +73,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       throw damagedFile(meta.path, `more than ${meta.sizeBytes} bytes arrived for it`);
   }
 
-  /** The write, and its note once it is on the disk. */
+  /** Runs the write, and records it once it has succeeded. */
   function note(offset: number, length: number, work: Promise<unknown>): Promise<void> {
     return track(
       work.then(() => void pieces.set(offset, length)),
@@ -144,7 +144,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
       const length = await appendStream({ body, sizeBytes: meta.sizeBytes, append, signal: options.signal });
       if (length < meta.sizeBytes) throw damagedFile(meta.path, `its content ended after ${length} bytes`);
     } finally {
-      // Also frees the hash of a stream that failed.
+      // Also frees the hash of a failed stream.
       streamDigest = await endStream(lane, stream);
     }
   }
@@ -224,7 +224,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     accept,
     ...(unfinished ? { notesPath: unfinished.notesPath } : {}),
     commit,
-    // A commit under way decides by itself; the signal stops it where it has to be stopped.
+    // A commit in progress decides by itself; the signal stops it where necessary.
     discard: async () => (state === 'open' ? end({ isKept: false }) : ending),
     leave: async () => (state === 'open' ? end({ isKept: unfinished !== undefined }) : ending),
   };
@@ -233,7 +233,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
 function createSized({ meta, temporary }: LargeFileOptions): number {
   try {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
-    // Who may read it is said in the end, and until then it is nobody else's: it may lie unfinished for days.
+    // The final mode is set at the end; until then only the owner may read it, since it may stay for days.
     const mode = meta.mode === undefined ? (meta.executable ? 0o777 : 0o666) : OWN_MODE;
     const fd = openSync(temporary, flags, mode);
     try {
@@ -262,7 +262,7 @@ async function endStream(lane: WriteLane, stream: number): Promise<string | unde
   }
 }
 
-/** Every byte once: a hole would be zeros that nobody sent. */
+/** Requires every byte once: a hole would be zeros that nobody sent. */
 function checkComplete(path: string, sizeBytes: number, pieces: ReadonlyMap<number, number>): void {
   let end = 0;
   let lastEnd = 0;
@@ -275,7 +275,7 @@ function checkComplete(path: string, sizeBytes: number, pieces: ReadonlyMap<numb
     throw damagedFile(path, `${end} of its ${sizeBytes} bytes arrived in one piece`);
 }
 
-/** Not in the caller's turn: over a network, closing a file waits until the server has it, and says when it cannot. */
+/** Asynchronous: over a network, closing a file waits until the server has it, and may report a failure. */
 async function closeFile(fd: number, path: string): Promise<void> {
   try {
     await promisify(close)(fd);
@@ -288,6 +288,6 @@ function unlinkIfThere(file: string): void {
   try {
     unlinkSync(file);
   } catch {
-    // Renamed already, or swept: either way it is not there.
+    // Already renamed or swept: it is gone either way.
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Temporary files without a name (O_TMPFILE, open(2)): they are linked into the tree when they are complete, and a killed
- * process leaves nothing of them. A rename from a temporary folder holds a lock of the whole file system (rename(2) between
- * folders); linking does not, so two threads write small files a third faster (ext4, 2 cores). Linux alone has them.
+ * Temporary files without a name (O_TMPFILE, open(2)): they are linked into the tree when they are complete,
+ * and a killed process leaves nothing of them. A rename from a temporary folder holds a lock of the whole
+ * file system (rename(2) between folders); linking does not, so two threads write small files a third faster
+ * (ext4, 2 cores). Linux only.
  */
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { bindCLibrary } from '../disk/c-library.ts';
@@ -9,7 +10,9 @@ import { bindCLibrary } from '../disk/c-library.ts';
 export interface NamelessFiles {
   /** Opens a new file for writing on the folder's file system. Throws Node's errors. */
   readonly open: (folder: string, mode: number) => number;
-  /** Gives an open file this name. False when the name is taken or cannot be had; a link there is not followed. */
+  /**
+   * Gives an open file this name. False when the name is taken or unavailable; a link there is not followed.
+   */
   readonly link: (fd: number, absolute: string) => boolean;
 }
 
@@ -38,7 +41,10 @@ export async function loadNamelessFiles(probe: string): Promise<NamelessFiles | 
 
 type Linkat = (fromFolder: number, from: string, toFolder: number, to: string, flags: number) => number;
 
-/** Linux allows it to the process that opened the file from 6.10 on, and before that to root. It needs no `/proc`. */
+/**
+ * Linux allows it to the process that opened the file from 6.10 on, and before that to root. It needs no
+ * `/proc`.
+ */
 function linkByDescriptor(linkat: Linkat, fd: number, absolute: string): boolean {
   return linkat(fd, '', AT_FDCWD, absolute, AT_EMPTY_PATH) === 0;
 }

@@ -3,7 +3,7 @@ import { lstatSync, renameSync, rmSync, type Stats } from 'node:fs';
 import type { WrittenStat } from './tree-writer-types.ts';
 import { errnoOf } from './write-error.ts';
 
-/** `folderInTheWay`: a temporary file that is complete and waits for the owner of the folders to decide. */
+/** `folderInTheWay`: a complete temporary file that waits for a decision by the owner of the folders. */
 export type PlaceOutcome = { readonly stat: WrittenStat } | { readonly folderInTheWay: string };
 
 /** Renames a closed temporary file over a file, a link or nothing, never through a link. */
@@ -26,7 +26,7 @@ export function putInPlaceOrRemove(temporary: string, absolute: string): PlaceOu
   }
 }
 
-/** As the scan will see it; the change time is the rename's. */
+/** The stat that a scan will read; the change time is the rename's. */
 export function statWritten(absolute: string): WrittenStat {
   return writtenStat(lstatSync(absolute));
 }
@@ -38,7 +38,7 @@ export function writtenStat({ ctimeMs, ino, mtimeMs, size }: Stats): WrittenStat
 function isFolder(absolute: string, error: unknown): boolean {
   const errno = errnoOf(error);
   if (errno === 'EISDIR') return true;
-  // Windows and some network file systems have other words for it.
+  // Windows and some network file systems report other codes for it.
   if (errno !== 'EPERM' && errno !== 'EACCES' && errno !== 'EEXIST' && errno !== 'ENOTEMPTY') return false;
   return lstatSync(absolute, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

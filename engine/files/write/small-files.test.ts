@@ -28,7 +28,7 @@ describe.each(['without a name', 'with a name'])('a small file whose temporary f
     thread = await openWriteThread({ root, isWatchful: false, temporaryPrefix: `${root}/tmp/t`, stop });
     expect(readdirSync(`${root}/tmp`)).toEqual([]);
     if (variant === 'with a name') thread = { ...thread, nameless: undefined };
-    // Every Linux file system that the tests are run on has them.
+    // Every Linux file system that the tests run on supports them.
     else if (process.platform === 'linux') expect(thread.nameless).toBeDefined();
   });
   afterEach(() => rmSync(root, { recursive: true }));
@@ -39,7 +39,7 @@ describe.each(['without a name', 'with a name'])('a small file whose temporary f
     return writeSmallFile(thread, item, CONTENT);
   }
 
-  it('is made with its time and mode', () => {
+  it('is created with its time and mode', () => {
     expect(write('file', true)).toHaveProperty('stat');
     const stat = lstatSync(`${root}/file`, { bigint: true });
     expect(stat.mode & 0o777n).toBe(0o777n & ~BigInt(process.umask()));
@@ -48,7 +48,7 @@ describe.each(['without a name', 'with a name'])('a small file whose temporary f
     expect(readdirSync(`${root}/tmp`)).toEqual([]);
   });
 
-  it('replaces a file or a link, and does not write into either', () => {
+  it('replaces a file or a link without writing into it', () => {
     writeFileSync(`${root}/other`, 'other');
     const old = lstatSync(`${root}/other`).ino;
     symlinkSync('other', `${root}/link`);
@@ -61,13 +61,13 @@ describe.each(['without a name', 'with a name'])('a small file whose temporary f
     expect(readdirSync(`${root}/tmp`)).toEqual([]);
   });
 
-  it('waits for a decision beside a folder in the way', () => {
+  it('waits for a decision when a folder is in the way', () => {
     mkdirSync(`${root}/folder`);
     const outcome = write('folder');
     expect(outcome).toEqual({ folderInTheWay: `${root}/tmp/${readdirSync(`${root}/tmp`)[0]}` });
   });
 
-  it('names what is wrong and leaves nothing when it cannot be made', () => {
+  it('reports the cause and leaves nothing when it cannot be created', () => {
     expect(write('absent/file')).toMatchObject({ error: { code: 'io', data: { errno: 'ENOENT' } } });
     writeFileSync(`${root}/file`, '');
     expect(write('file/below')).toMatchObject({ error: { code: 'io', data: { errno: 'ENOTDIR' } } });

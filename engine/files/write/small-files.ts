@@ -1,4 +1,4 @@
-/** Small files, whole: verified, written beside the tree and put into it in one step. */
+/** Small files, whole: verified, written to a temporary file and put in place in one step. */
 
 import { hash } from 'node:crypto';
 import { closeSync, constants, fchmodSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
@@ -15,10 +15,10 @@ export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
 const OWN_MODE = 0o600;
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/** @param content The item's bytes as received; whether they are its blob, if it has one, is seen to here. */
+/** @param content The received bytes; this function compares them with the item's blob, if it has one. */
 export function writeSmallFile(thread: WriteThread, item: PackedFile, content: Uint8Array): FileOutcome {
   if (content.length !== item.sizeBytes)
-    return failed(damagedFile(item.path, 'the bytes received end before it does'));
+    return failed(damagedFile(item.path, 'the received bytes end too early'));
   if (item.blob !== undefined && hash('sha256', content, 'hex') !== item.blob)
     return failed(contentDiffers(item.path, item.blob));
   try {
@@ -30,7 +30,7 @@ export function writeSmallFile(thread: WriteThread, item: PackedFile, content: U
   }
 }
 
-/** Nothing to remove when it fails: a file without a name goes when it is closed. */
+/** Leaves nothing on failure: a file without a name disappears when it is closed. */
 function writeNameless(
   thread: WriteThread,
   nameless: NamelessFiles,
@@ -42,7 +42,7 @@ function writeNameless(
   const fd = nameless.open(absolute.slice(0, absolute.lastIndexOf('/')), mode ?? modeOf(item));
   try {
     writeFully(fd, content, 0);
-    // As a rule the file has its mode from its opening.
+    // Usually the file has its mode from its creation.
     if (mode !== undefined && (mode & (thread.umask | ~0o777)) !== 0) fchmodSync(fd, mode);
     thread.setMtime(fd, item.mtimeNs);
     if (!nameless.link(fd, absolute)) {
@@ -55,7 +55,7 @@ function writeNameless(
   }
 }
 
-/** A folder's default list of rights may have taken some of them off when the file was opened. */
+/** A folder's default ACL may have removed some bits when the file was created. */
 function withMode(fd: number, mode: number | undefined): Stats {
   const stats = fstatSync(fd);
   if (mode === undefined || (stats.mode & 0o7777) === mode) return stats;
@@ -63,7 +63,7 @@ function withMode(fd: number, mode: number | undefined): Stats {
   return fstatSync(fd);
 }
 
-/** Something is in the way, as a rule the file's old content: only a rename replaces that, and it needs a name. */
+/** Something is in the way, usually the old file: only a rename replaces it, and that needs a name. */
 function replaceBy(thread: WriteThread, nameless: NamelessFiles, fd: number, absolute: string): PlaceOutcome {
   const temporary = thread.temporaryPrefix + thread.nextName++;
   if (!nameless.link(fd, temporary)) throw new Error(`it could not be linked to ${temporary}`);
@@ -72,7 +72,7 @@ function replaceBy(thread: WriteThread, nameless: NamelessFiles, fd: number, abs
 
 function writeNamed(thread: WriteThread, item: PackedFile, content: Uint8Array): PlaceOutcome {
   const temporary = thread.temporaryPrefix + thread.nextName++;
-  // Whose mode is given, that is set when it is written: until then nobody else reads it.
+  // A given mode is set after the write; until then only the owner can read the file.
   const fd = openSync(temporary, CREATE_NEW, item.mode === undefined ? modeOf(item) : OWN_MODE);
   try {
     try {
@@ -93,7 +93,7 @@ function seal(thread: WriteThread, fd: number, { mode, mtimeNs }: PackedFile): v
   thread.setMtime(fd, mtimeNs);
 }
 
-/** The kernel takes the umask off, as it does for every program. */
+/** The kernel applies the umask, as for every program. */
 function modeOf(item: PackedFile): number {
   return item.executable ? 0o777 : 0o666;
 }

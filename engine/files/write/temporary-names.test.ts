@@ -13,11 +13,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('temporary files', () => {
-  it('have a prefix of their own for each writer', () => {
+  it('have a separate prefix for each writer', () => {
     expect(temporaryPrefix(folder)).not.toBe(temporaryPrefix(folder));
   });
 
-  it('of a dead process are swept; those of a living one and files of others stay', () => {
+  it('of a dead process are removed; those of a live one and foreign files stay', () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
     const mine = `${temporaryPrefix(folder)}1.0`;
     const left = mine.replace(`-${process.pid}-`, `-${dead}-`);
@@ -28,7 +28,7 @@ describe('temporary files', () => {
     expect(readdirSync(folder).sort()).toEqual([mine.slice(folder.length + 1), 'dray-notes'].sort());
   });
 
-  it('of another host or a process id used again are swept after a day', () => {
+  it('of another host or a reused process id are removed after a day', () => {
     const mine = `${temporaryPrefix(folder)}1.0`;
     const elsewhere = mine.replace(/dray-[0-9a-f]{8}-\d+/, 'dray-00000000-999999999');
     writeFileSync(mine, '');
@@ -39,7 +39,7 @@ describe('temporary files', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('of a writer that is kept for days stay its own, and what others left meanwhile goes', async () => {
+  it('of a long-lived writer stay, and those that others left meanwhile are removed', async () => {
     const temporaryFolder = `${folder}/.dray-tmp`;
     const { signal } = new AbortController();
     const writer = openTreeWriter({ root: folder, temporaryFolder, isTemporaryFolderOwn: true, signal });

@@ -1,14 +1,14 @@
 /**
- * Names of temporary files, and the sweep of those that a killed run left behind.
- * A name says who made it: `dray-<host>-<pid>-<run>-<thread>.<number>`, so a sweep takes only files of ours whose maker is gone.
- * Probes of a file system are folders of such a name, or files with `-probe-` and more behind it.
+ * Names of temporary files, and the removal of those that a killed run left behind. A name identifies its
+ * maker: `dray-<host>-<pid>-<run>-<thread>.<number>`, so a sweep removes only Dray's files whose maker is
+ * gone. Probes of a file system are folders of such a name, or files with `-probe-` and more after it.
  */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { hostTag, isAlive } from '../../base/process-life.ts';
 
 const NAME = /^dray-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}-\d+\.\d+(?:-probe-.*)?$/u;
-/** Where the maker cannot be asked (another host, a process id used again), only age tells. */
+/** Where the maker cannot be checked (another host, a reused process id), the age decides. */
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 
 /** A prefix that no other writer has, in this process or another; each thread appends its number. */
@@ -16,7 +16,10 @@ export function temporaryPrefix(folder: string): string {
   return `${folder}/dray-${hostTag()}-${process.pid}-${randomBytes(6).toString('hex')}-`;
 }
 
-/** Removes what dead runs left in the folder. Files that cannot be removed stay: the next sweep tries again. */
+/**
+ * Removes the files of dead runs in the folder. Files that cannot be removed stay: the next sweep tries
+ * again.
+ */
 export function sweepTemporaryFolder(folder: string, nowMs: number): void {
   for (const name of readdirSync(folder)) {
     const parts = NAME.exec(name);
@@ -26,13 +29,13 @@ export function sweepTemporaryFolder(folder: string, nowMs: number): void {
         rmSync(`${folder}/${name}`, { recursive: true });
       }
     } catch {
-      // Another dray swept it first, or it is not ours to remove.
+      // Another Dray process removed it first, or it may not be removed.
     }
   }
 }
 
 function isAbandoned(file: string, maker: { host: string; pid: number }, nowMs: number): boolean {
   if (maker.host === hostTag() && !isAlive(maker.pid)) return true;
-  // The change time: the modification time is set to the dataset's. A large file's rises with every piece.
+  // The change time: the modification time is that of the dataset. A large file's rises with every piece.
   return nowMs - lstatSync(file).ctimeMs > ABANDONED_AFTER_MS;
 }

@@ -1,4 +1,7 @@
-/** A disk that is really full: a small tmpfs in a namespace of its own, which needs a Linux that lets users make one. */
+/**
+ * A disk that is really full: a small tmpfs in its own namespace, which needs a Linux that lets users create
+ * one.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +42,7 @@ console.log(JSON.stringify({ seen, small: readFileSync(root + '/small', 'utf8'),
 
 describe('tree writer on a full disk', () => {
   it.skipIf(!canMount)(
-    'says so, leaves what was there and no temporary file (needs unshare and tmpfs)',
+    'is reported; the old files stay and no temporary file remains (needs unshare and tmpfs)',
     () => {
       const command = `${MOUNT} && exec "$0" --input-type=module -e "$1"`;
       const { stdout, stderr } = spawnSync(

@@ -1,4 +1,4 @@
-/** A writer that is killed in the middle of its work, as by a power switch or `kill -9`. */
+/** A writer that is killed in the middle of its work, as by `kill -9`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ function written(): { parentPath: string; name: string }[] {
 }
 
 describe('a tree writer that is killed', () => {
-  it('leaves whole files alone in place, and the next one removes the rest', async () => {
+  it('leaves only whole files in place, and the next one removes the rest', async () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], { stdio: 'ignore' });
     const exit = once(child, 'exit');
     while (child.exitCode === null && written().length === 0)

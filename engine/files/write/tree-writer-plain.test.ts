@@ -46,7 +46,7 @@ function meta(path: string, sizeBytes: number) {
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 describe('files whose bytes the caller has verified', () => {
-  it.each([0, 1])('are written as they are, by %i threads', async (threads) => {
+  it.each([0, 1])('are written unchanged, by %i threads', async (threads) => {
     const writer = open(threads);
     const items: PackedFile[] = [
       { ...meta('a', 3), offset: 0 },
@@ -66,7 +66,7 @@ describe('files whose bytes the caller has verified', () => {
     expect(existsSync(join(root, 'a'))).toBe(false);
   });
 
-  it('have the very mode asked for, whatever the umask takes off, new or over another file', async () => {
+  it('get exactly the given mode, whatever the umask, new or over another file', async () => {
     const modes = [0o644, 0o600, 0o666, 0o777, 0o444, 0o2755, 0o000];
     const items = modes.map((mode, at): PackedFile => ({ ...meta(`m${at}`, 1), offset: 0, mode }));
     for (const turn of ['new', 'over another']) {
@@ -74,7 +74,7 @@ describe('files whose bytes the caller has verified', () => {
       for (const [at, mode] of modes.entries()) {
         const { ctimeMs, ino, mode: found } = statSync(join(root, `m${at}`));
         expect(found & 0o7777, `${mode.toString(8)}, ${turn}`).toBe(mode);
-        // What is told is what a scan would find.
+        // The result equals what a scan would find.
         expect(results[at]).toMatchObject({ stat: { inode: ino, ctimeMs } });
       }
     }
@@ -94,7 +94,7 @@ describe('files whose bytes the caller has verified', () => {
     await expect(hole.commit()).rejects.toMatchObject({ code: 'damaged' });
   });
 
-  it('may come as one stream, without a hash to be', async () => {
+  it('can come as one stream without an expected hash', async () => {
     const file = await open().openLarge(meta('stream', 5));
     await file.writeStream(
       (async function* () {
@@ -108,7 +108,7 @@ describe('files whose bytes the caller has verified', () => {
 });
 
 describe('the folder of unfinished files in a plain tree', () => {
-  it('is made for the first file and gone in the end; until then nothing in the tree changes', async () => {
+  it('is created for the first file and removed at the end', async () => {
     utimesSync(root, 1, 1);
     const writer = open();
     writer.remove('absent');
@@ -119,7 +119,7 @@ describe('the folder of unfinished files in a plain tree', () => {
     expect(readdirSync(root)).toEqual(['a']);
   });
 
-  it('stays as long as another writer has it, also when it holds no file of that one yet', async () => {
+  it('stays as long as another writer uses it, even without files of that writer', async () => {
     const [first, second] = [open(), open()];
     const temporary = second.newTemporary();
     first.newTemporary();
@@ -129,7 +129,7 @@ describe('the folder of unfinished files in a plain tree', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('stays when somebody else has put something there', async () => {
+  it('stays when it contains something of others', async () => {
     const writer = open();
     writer.newTemporary();
     writeFileSync(join(temporaryFolder, 'notes'), 'kept');
@@ -137,7 +137,7 @@ describe('the folder of unfinished files in a plain tree', () => {
     expect(read('.dray-tmp/notes')).toBe('kept');
   });
 
-  it('is never one behind a link', () => {
+  it('is never reached through a link', () => {
     const outside = join(base, 'outside');
     mkdirSync(outside);
     symlinkSync('../outside', temporaryFolder);
@@ -145,7 +145,7 @@ describe('the folder of unfinished files in a plain tree', () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  it('may be taken away while a writer has it: closing does not fail', async () => {
+  it('can be removed while a writer uses it: closing does not fail', async () => {
     const writer = open();
     writer.newTemporary();
     rmSync(temporaryFolder, { recursive: true });

@@ -1,4 +1,6 @@
-/** `.dray` under a short name, as FAT and NTFS give it: here it is mounted under that name, in a namespace of its own. */
+/**
+ * `.dray` under a short name, as on FAT and NTFS: here it is mounted under that name, in its own namespace.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,9 +42,10 @@ const own = ['.dray', 'sub/.dray', 'free/.dray'].map((at) => readFileSync(root +
 console.log(JSON.stringify({ seen, own }));
 `;
 
-describe('tree writer where .dray has a short name as well', () => {
+describe('a tree writer where .dray also has a short name', () => {
   it.skipIf(!canMount)(
-    'writes and removes nothing in it by that name, and uses another folder of such a name (needs unshare and bind mounts)',
+    'changes nothing in it by that name, and uses another folder with such a name (needs unshare and ' +
+      'bind mounts)',
     () => {
       const command = `${MOUNT} && exec "$0" --input-type=module -e "$1"`;
       const { stderr, stdout } = spawnSync(

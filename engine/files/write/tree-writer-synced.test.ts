@@ -1,4 +1,4 @@
-/** What of a tree is on the disk when, and the mark that tells where it is not. */
+/** Which files of a tree are synced to disk when, and the mark that records unsynced ones. */
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,8 +33,8 @@ const file = (path: string) => ({
   offset: 0,
 });
 
-describe('A writer whose files are to outlive a power cut', () => {
-  it('makes its mark before the first file and takes it away when it closes', async () => {
+describe('a writer whose files must survive a power failure', () => {
+  it('creates its mark before the first file and removes it when it closes', async () => {
     const writer = open('a note');
     await writer.writeMany(CONTENT, [file('a')]);
     expect(marks()).toHaveLength(1);
@@ -46,7 +46,7 @@ describe('A writer whose files are to outlive a power cut', () => {
     expect(readdirSync(root)).toEqual(['a', 'b']);
   });
 
-  it('makes its mark before a large file, and before one that the caller puts in place', async () => {
+  it('creates its mark before a large file, and before one that the caller puts in place', async () => {
     for (const begin of [
       async (writer: TreeWriter) => (await writer.openLarge(file('large'))).discard(),
       async (writer: TreeWriter) => writer.newTemporary(),
@@ -59,7 +59,7 @@ describe('A writer whose files are to outlive a power cut', () => {
     }
   });
 
-  it('makes none where no file is written', async () => {
+  it('creates none when no file is written', async () => {
     const writer = open('a note');
     writer.makeFolder('folder/');
     writer.writeLink('link', 'target');
@@ -67,7 +67,7 @@ describe('A writer whose files are to outlive a power cut', () => {
     expect(readdirSync(root)).toEqual(['folder', 'link']);
   });
 
-  it('makes none that was not asked for', async () => {
+  it('creates none without a note', async () => {
     const writer = open();
     await writer.writeMany(CONTENT, [file('a')]);
     expect(marks()).toEqual([]);

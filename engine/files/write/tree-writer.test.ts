@@ -90,13 +90,13 @@ describe.each([
   { name: 'in the thread of its caller', threads: 0 },
   { name: 'in two threads', threads: 2 },
 ])('a tree writer that works $name', ({ threads }) => {
-  /** Enough that threads start when they may. */
+  /** Enough work to start threads where allowed. */
   const MANY = Array.from({ length: 1500 }, (_, at) => ({
     path: `d${at % 7}/e/f${at}`,
     content: `content of ${at}`,
   }));
 
-  it('writes many files of one buffer and reports each as lstat sees it', async () => {
+  it('writes many files of one buffer and reports the lstat of each', async () => {
     const results = await write(open(threads), MANY);
     expect(results.map((result) => result.path)).toEqual(MANY.map((file) => file.path));
     for (const [at, { path, content }] of MANY.entries()) {
@@ -107,7 +107,7 @@ describe.each([
     expect(temporaries()).toEqual([]);
   });
 
-  it('writes only what matches its hash, and goes on with the rest', async () => {
+  it('writes only files that match their hash, and continues with the rest', async () => {
     const { bytes, items } = pack(MANY);
     bytes[items[700]!.offset]! ^= 1;
     const results = await open(threads).writeMany(bytes, items);
@@ -121,7 +121,7 @@ describe.each([
     expect(readdirSync(`${root}/d0/e`)).not.toContain('f700');
   });
 
-  it('writes a large file from pieces in any order, and shows nothing of it before the end', async () => {
+  it('writes a large file from pieces in any order, and shows it only when it is complete', async () => {
     const content = Buffer.alloc(20 * 1024 * 1024, 'some text that is not the same everywhere');
     const writer = open(threads);
     const large = await writer.openLarge({
@@ -165,7 +165,7 @@ describe.each([
     expect(temporaries()).toEqual([]);
   });
 
-  it('stops on its signal: what is under way rejects, and no temporary file stays', async () => {
+  it('stops on its signal: work in flight rejects, and no temporary file remains', async () => {
     const writer = open(threads);
     const { bytes, items } = pack(
       Array.from({ length: 30_000 }, (_, at) => ({ path: `d${at % 50}/f${at}`, content: `${at}` })),
@@ -173,7 +173,7 @@ describe.each([
     const large = await writer.openLarge({ ...items[0]!, path: 'large', sizeBytes: 100_000_000 });
     const hanging = large.writeStream(neverEnding());
     const work = writer.writeMany(bytes, items);
-    // The first file in place shows that the work is in full swing.
+    // The first file in place shows that the work is in progress.
     while (
       !readdirSync(root).some((name) => name.startsWith('d') && readdirSync(`${root}/${name}`).length > 0)
     ) {
@@ -200,7 +200,7 @@ async function* neverEnding(): AsyncGenerator<Uint8Array> {
   await new Promise(() => {});
 }
 
-describe('tree writer: what files come out like', () => {
+describe('a tree writer and the attributes of files', () => {
   it('sets the time to the nanosecond and the mode by the umask', async () => {
     await write(open(), [
       { path: 'plain', content: 'x' },
@@ -214,7 +214,7 @@ describe('tree writer: what files come out like', () => {
     expect([plain.mtimeNs, run.mtimeNs]).toEqual([MTIME_NS, MTIME_NS]);
   });
 
-  it('writes whatever paths, sizes and offsets it is given (property)', async () => {
+  it('writes any paths, sizes and offsets (property)', async () => {
     const name = fc.stringMatching(/^[a-z]{1,3}$/);
     const file = fc.record({
       folder: fc.array(name, { maxLength: 3 }),
@@ -242,7 +242,7 @@ describe('tree writer: what files come out like', () => {
     );
   });
 
-  it('writes empty files without any bytes, also from one buffer used twice', async () => {
+  it('writes empty files without bytes, also from one buffer used twice', async () => {
     const writer = open(2);
     const nothing = new Uint8Array(0);
     const item = { ...pack([{ path: 'empty', content: '' }]).items[0]! };
@@ -251,7 +251,7 @@ describe('tree writer: what files come out like', () => {
     expect(lstatSync(`${root}/empty2`).size).toBe(0);
   });
 
-  it('makes links that hold their target and are not followed', () => {
+  it('creates links with their target and does not follow them', () => {
     const writer = open();
     const stat = writer.writeLink('l/nowhere', '../does/not/exist');
     expect(readlinkSync(`${root}/l/nowhere`)).toBe('../does/not/exist');
@@ -261,7 +261,7 @@ describe('tree writer: what files come out like', () => {
     expect(temporaries()).toEqual([]);
   });
 
-  it('makes folders, also where they are', () => {
+  it('creates folders and accepts existing ones', () => {
     const writer = open();
     writer.makeFolder('a/b/');
     writer.makeFolder('a/b/');
@@ -283,7 +283,7 @@ describe('tree writer: what files come out like', () => {
     expect(readdirSync(root)).toEqual(['.dray', 'a']);
     expect(readdirSync(`${root}/a`)).toEqual(['other']);
     expect(readdirSync('/etc').length).toBeGreaterThan(0);
-    // The folder that was removed is made again when it is needed again.
+    // A removed folder is created again when it is needed.
     expect(codes(await write(writer, [{ path: 'a/b/c/file', content: '3' }]))).toEqual(['ok']);
   });
 
@@ -313,7 +313,7 @@ describe('tree writer: what files come out like', () => {
   });
 });
 
-describe('tree writer: what lies in the way', () => {
+describe('a tree writer and items in the way', () => {
   it('replaces files and links, and never writes through a link', async () => {
     writeFileSync(`${base}/outside`, 'untouched');
     symlinkSync(`${base}/outside`, `${root}/link`);
@@ -355,7 +355,7 @@ describe('tree writer: what lies in the way', () => {
     expect(readdirSync(`${root}/a/inside`)).toEqual([]);
   });
 
-  it('refuses paths that leave the root, lead into .dray, or cannot be', async () => {
+  it('refuses paths that leave the root, lead into .dray, or are impossible', async () => {
     const writer = open();
     const paths = [
       '../escaped',
@@ -395,7 +395,8 @@ describe('tree writer: what lies in the way', () => {
     await large.commit();
     expect(read('a/large')).toBe('x');
 
-    // Once nothing is under way the folder may go; what comes after sees the link, although the folder was known.
+    // Without writes in flight the folder may be removed; a later write finds the link, although the folder
+    // was known.
     await write(writer, [{ path: 'b/file', content: 'x' }]);
     writer.remove('b/file');
     writer.writeLink('b', `${base}/outside`);
@@ -403,7 +404,7 @@ describe('tree writer: what lies in the way', () => {
     expect(readdirSync(`${base}/outside`)).toEqual([]);
   });
 
-  it('does not remove a folder that a write is under way in', async () => {
+  it('does not remove a folder with a write in flight', async () => {
     const writer = open();
     await write(writer, [{ path: 'a/old', content: 'x' }]);
     const pending = write(writer, [{ path: 'a/new', content: 'y' }]);
@@ -412,7 +413,7 @@ describe('tree writer: what lies in the way', () => {
     expect(readdirSync(`${root}/a`)).toEqual(['new']);
   });
 
-  it('puts files and links over an empty folder, and names a folder that is not empty', async () => {
+  it('replaces an empty folder by files and links, and reports a folder that is not empty', async () => {
     mkdirSync(`${root}/empty1`);
     mkdirSync(`${root}/empty2`);
     mkdirSync(`${root}/full`);
@@ -434,7 +435,7 @@ describe('tree writer: what lies in the way', () => {
     expect(temporaries()).toEqual([]);
   });
 
-  it('names a file where a folder has to be', async () => {
+  it('reports a file in place of a folder', async () => {
     writeFileSync(`${root}/a`, 'kept');
     const writer = open();
     const [result] = await write(writer, [{ path: 'a/b/c', content: 'x' }]);

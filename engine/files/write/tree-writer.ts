@@ -1,4 +1,4 @@
-/** Puts the entries of a commit into a folder, safely and fast. The promises are in `tree-writer-types.ts`. */
+/** Writes the entries of a commit into a folder, safely and fast. `tree-writer-types.ts` has the contract. */
 import assert from 'node:assert';
 import { existsSync, lstatSync, rmSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -32,7 +32,7 @@ import { openWriteThreads, type WriteThreads } from './writer-threads.ts';
 
 const THREADS_MAX = 8;
 
-/** Opens a writer and removes the temporary files of runs that were killed. Throws `io` or `diskFull`. Close it. */
+/** Opens a writer and removes the temporary files of killed runs. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { isSweptLate = false, isTemporaryFolderOwn = false, isWatchful = false } = options;
   const { root, temporaryFolder, signal, unsyncedNote } = options;
@@ -44,7 +44,7 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
   const { newName, prefix, prepare } = temporaries;
   const disk = openDiskSync(root);
   let unmark: ((isSynced: boolean) => void) | undefined;
-  /** Before the first file of the tree. */
+  /** Runs before the first file of the tree. */
   const prepareWrite = () => {
     prepare();
     if (unsyncedNote === undefined || unmark) return;
@@ -213,7 +213,7 @@ async function writeBatches(
     const written = await threads.run('files', { kind: 'files', ...batch });
     for (const [at, item] of batch.items.entries()) outcomes.set(item, written[at]!);
   });
-  // All have to end before the folders are let go, also when one fails.
+  // All batches must end before the folders are released, even when one fails.
   for (const settled of await Promise.allSettled(work))
     if (settled.status === 'rejected') throw settled.reason;
 }
@@ -287,7 +287,7 @@ function remove(context: WriterContext, path: string): void {
     const stat = lstatFor(absolute, path);
     if (stat === undefined) return;
     isFolder = stat.isDirectory();
-    // A folder was to go, and something else lies there: the folder is absent.
+    // A folder was to be removed, and something else is there: the folder does not exist.
     if (!isFolder && name !== path) return;
     if (!isFolder) unlinkIfThere(absolute, path);
   } finally {

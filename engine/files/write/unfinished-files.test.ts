@@ -42,7 +42,7 @@ function open(signal: AbortSignal = new AbortController().signal): TreeWriter {
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const contentOf = async (file: LargeFile) => Buffer.from(await file.read(0, new Uint8Array(6))).toString();
 
-/** The first half is written and noted. */
+/** Writes and notes the first half. */
 async function begin(writer: TreeWriter, content = 'etag'): Promise<LargeFile> {
   const file = await writer.openLarge(META, { content });
   await file.write(0, bytesOf('abc'));
@@ -52,7 +52,7 @@ async function begin(writer: TreeWriter, content = 'etag'): Promise<LargeFile> {
 
 const kept = () => readdirSync(folder).filter((name) => name.startsWith('unfinished-'));
 
-/** As if who made the files had been killed. */
+/** Makes the files look as if their maker had been killed. */
 function killMaker(pid: number | undefined = deadPid): void {
   for (const name of readdirSync(folder))
     renameSync(`${folder}/${name}`, `${folder}/${name.replace(`-${process.pid}-`, `-${pid}-`)}`);
@@ -60,7 +60,7 @@ function killMaker(pid: number | undefined = deadPid): void {
 
 describe('a large file that outlives its run', () => {
   it.each(['was closed', 'was stopped', 'left it', 'was killed'])(
-    'goes on when the writer %s',
+    'resumes when the writer %s',
     async (end) => {
       const stop = new AbortController();
       const writer = open(stop.signal);
@@ -81,7 +81,7 @@ describe('a large file that outlives its run', () => {
     },
   );
 
-  it('is not committed with bytes that nobody vouched for', async () => {
+  it('is not committed with bytes that were not accepted', async () => {
     const writer = open();
     await begin(writer);
     await writer.close();
@@ -91,24 +91,27 @@ describe('a large file that outlives its run', () => {
     expect(existsSync(`${root}/file`)).toBe(false);
   });
 
-  it.each(['another content', 'another size', 'no notes', 'a link'])('begins anew for %s', async (change) => {
-    const writer = open();
-    const left = await begin(writer);
-    await writer.close();
-    const part = left.notesPath!.replace('.notes', '.part');
-    if (change === 'another size') truncateSync(part, 5);
-    if (change === 'no notes') rmSync(left.notesPath!);
-    if (change === 'a link') {
-      renameSync(part, `${root}/elsewhere`);
-      symlinkSync(`${root}/elsewhere`, part);
-    }
-    const content = change === 'another content' ? 'etag2' : 'etag';
-    const file = await open().openLarge(META, { content });
-    expect(await contentOf(file)).toBe('\0'.repeat(6));
-    expect(existsSync(file.notesPath!)).toBe(false);
-  });
+  it.each(['another content', 'another size', 'no notes', 'a link'])(
+    'starts again for %s',
+    async (change) => {
+      const writer = open();
+      const left = await begin(writer);
+      await writer.close();
+      const part = left.notesPath!.replace('.notes', '.part');
+      if (change === 'another size') truncateSync(part, 5);
+      if (change === 'no notes') rmSync(left.notesPath!);
+      if (change === 'a link') {
+        renameSync(part, `${root}/elsewhere`);
+        symlinkSync(`${root}/elsewhere`, part);
+      }
+      const content = change === 'another content' ? 'etag2' : 'etag';
+      const file = await open().openLarge(META, { content });
+      expect(await contentOf(file)).toBe('\0'.repeat(6));
+      expect(existsSync(file.notesPath!)).toBe(false);
+    },
+  );
 
-  it('is left alone while its writer lives, and begins anew beside it', async () => {
+  it('is not taken over while its writer lives; a second writer starts its own', async () => {
     const first = await begin(open());
     killMaker(process.ppid);
     const other = await open().openLarge(META, { content: 'etag' });
@@ -120,7 +123,7 @@ describe('a large file that outlives its run', () => {
     expect(await contentOf(mine)).toBe('abc\0\0\0');
   });
 
-  it('is gone when it is discarded or in its place', async () => {
+  it('is removed when it is discarded or committed', async () => {
     const writer = open();
     await (await begin(writer)).discard();
     const file = await begin(writer);
@@ -130,7 +133,7 @@ describe('a large file that outlives its run', () => {
     expect(kept()).toEqual([]);
   });
 
-  it('is removed after a week in which nobody came back for it', async () => {
+  it('is removed after a week without use', async () => {
     const writer = open();
     await begin(writer);
     sweepUnfinishedFiles(folder, Date.now() + 24 * 8 * HOUR_MS);

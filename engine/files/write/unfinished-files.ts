@@ -1,8 +1,9 @@
 /**
- * Large files that were not finished, kept for a later run to go on with.
+ * Unfinished large files, kept for a later run to resume.
  *
- * `unfinished-<host>-<pid>-<run>-<content>.part` with the notes of who writes it beside it (`.notes`). The name says whose it is, so
- * that nobody goes on with a file that is still being written; a rename makes it one's own, and only one can succeed in that.
+ * `unfinished-<host>-<pid>-<run>-<content>.part`, with the writer's notes beside it (`.notes`). The name
+ * identifies the owner, so that nobody resumes a file that is still being written. A rename takes ownership,
+ * and only one process can succeed in it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -19,21 +20,21 @@ import { hostTag, isAlive } from '../../base/process-life.ts';
 
 const NAME = /^unfinished-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})-([0-9a-f]{32})\.(part|notes)$/;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
-/** Where the maker cannot be asked, only age tells. */
+/** Where the maker cannot be checked, the age decides. */
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Of files that this process writes, or whose writer is not closed yet. */
+/** Runs of this process whose writers are not closed yet. */
 const runsHere = new Set<string>();
 
 export interface UnfinishedFile {
   readonly temporary: string;
   readonly notesPath: string;
-  /** Open for reading and writing; undefined when there is none of an earlier run. */
+  /** Open for reading and writing; undefined when no earlier run left one. */
   readonly fd: number | undefined;
 }
 
 export interface UnfinishedFiles {
-  /** Takes over what a run that has ended left of this content, if it is of this size. */
+  /** Takes over what an ended run left of this content, if it has this size. */
   claim(content: string, sizeBytes: number): UnfinishedFile;
   /** Lets later runs take over what is left. Idempotent. */
   end(): void;
@@ -63,7 +64,7 @@ export function openUnfinishedFiles(folder: string, nowMs: () => number): Unfini
   };
 }
 
-/** Removes what nobody came back for within a week. */
+/** Removes files that nobody resumed within a week. */
 export function sweepUnfinishedFiles(folder: string, nowMs: number): void {
   for (const name of readdirSync(folder)) {
     const parts = NAME.exec(name);
@@ -72,7 +73,7 @@ export function sweepUnfinishedFiles(folder: string, nowMs: number): void {
       const isOld = nowMs - lstatSync(`${folder}/${name}`).ctimeMs > WEEK_MS;
       if (isOld && isLeft(folder, parts, nowMs)) unlinkSync(`${folder}/${name}`);
     } catch {
-      // Another dray was quicker, or it is not ours to remove.
+      // Another Dray process was faster, or it may not be removed.
     }
   }
 }
@@ -84,7 +85,7 @@ function isLeft(folder: string, [name, host, pid, run]: RegExpExecArray, nowMs: 
   return stat !== undefined && nowMs - stat.ctimeMs > ABANDONED_AFTER_MS;
 }
 
-/** Undefined when another run was quicker, or when it is no file of this size: then it is removed. */
+/** Undefined when another run was faster, or when it is not a file of this size: then it is removed. */
 function takeOver(from: string, to: string, sizeBytes: number): number | undefined {
   try {
     renameSync(`${from}.part`, `${to}.part`);
@@ -98,7 +99,7 @@ function takeOver(from: string, to: string, sizeBytes: number): number | undefin
     if (stat.isFile() && stat.size === sizeBytes) return fd;
     closeSync(fd);
   } catch {
-    // Without notes it is worth nothing.
+    // Without notes it is useless.
   }
   for (const path of [`${to}.part`, `${to}.notes`]) unlinkIfThere(path);
   return undefined;
@@ -108,6 +109,6 @@ function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is not there.
+    // It does not exist.
   }
 }

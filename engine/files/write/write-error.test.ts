@@ -22,7 +22,7 @@ describe('writeError', () => {
     expect(error.message).toContain('a/b');
   });
 
-  it('leaves an error that is translated already as it is', () => {
+  it('keeps a translated error unchanged', () => {
     const known = new DrayError('damaged', 'x');
     expect(writeError(known, 'a')).toBe(known);
   });

@@ -1,4 +1,4 @@
-/** File system errors of the writer, translated once. */
+/** Translates the writer's file system errors, once. */
 import { DrayError } from '../../api/error.ts';
 
 /** @param path The workspace's path that the user knows, not the temporary file's. */
@@ -22,14 +22,10 @@ export function writeError(cause: unknown, path: string): DrayError {
     case 'EROFS':
       return new DrayError('io', `No permission to write ${path} (${errno}).`, { data, cause });
     case 'EXDEV':
-      return new DrayError(
-        'io',
-        `${path} lies on another file system than the workspace's temporary folder.`,
-        {
-          data,
-          cause,
-        },
-      );
+      return new DrayError('io', `${path} is on another file system than the workspace's temporary folder.`, {
+        data,
+        cause,
+      });
     default: {
       const message = cause instanceof Error ? cause.message : String(cause);
       return new DrayError('io', `${path} could not be written: ${message}.`, { data, cause });
@@ -37,7 +33,7 @@ export function writeError(cause: unknown, path: string): DrayError {
   }
 }
 
-/** Such as `ENOENT`; `undefined` for what is not a file system's error. */
+/** Such as `ENOENT`; `undefined` for an error of another kind. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
@@ -47,26 +43,25 @@ export function damagedFile(path: string, reason: string): DrayError {
 }
 
 export function contentDiffers(path: string, blob: string): DrayError {
-  return damagedFile(path, `what was received for it is not ${blob}`);
+  return damagedFile(path, `the received bytes are not ${blob}`);
 }
 
 export function folderInTheWay(path: string): DrayError {
   return new DrayError(
     'conflict',
-    `${path} is a folder that is not empty. Move or remove what is in it, then run the command again.`,
+    `${path} is a folder that is not empty. Move or remove its content, then run the command again.`,
     { data: { path, reason: 'folderInTheWay' } },
   );
 }
 
 export function fileInTheWay(folder: string): DrayError {
-  return new DrayError('conflict', `${folder} is a file where a folder has to be. Move or remove it first.`, {
+  return new DrayError('conflict', `${folder} is a file, but must be a folder. Move or remove it first.`, {
     data: { path: folder, reason: 'fileInTheWay' },
   });
 }
 
 export function linkInTheWay(folder: string): DrayError {
-  const reason =
-    'it is a symbolic link where a folder has to be, and what lies behind it is not the workspace';
+  const reason = 'it is a symbolic link, but must be a folder; its target is not part of the workspace';
   return unsafePath(folder, reason, { reason: 'linkInTheWay' });
 }
 
@@ -75,5 +70,5 @@ export function unsafePath(
   reason: string,
   data: Readonly<Record<string, string>> = {},
 ): DrayError {
-  return new DrayError('unsafePath', `${path} was not touched: ${reason}.`, { data: { ...data, path } });
+  return new DrayError('unsafePath', `${path} was not changed: ${reason}.`, { data: { ...data, path } });
 }

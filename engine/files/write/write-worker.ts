@@ -1,4 +1,4 @@
-/** A worker thread of the tree writer: one task a message, answered in order. */
+/** A worker thread of the tree writer: one task per message, answered in order. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import { packResult, type ResultMessage, type TaskMessage, unpackTask } from './writer-message.ts';

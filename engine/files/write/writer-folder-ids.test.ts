@@ -1,4 +1,7 @@
-/** Folders beside `.dray` where the file system's ids tell little. Here `DRAY~1` is its short name, and `ids` says what each has. */
+/**
+ * Folders beside `.dray` where the file system's ids are of little use. `DRAY~1` is its short name, and `ids`
+ * defines the ids.
+ */
 import type * as fs from 'node:fs';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,12 +30,12 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const NEIGHBOURS = 2n ** 53n;
 
-describe('A folder beside .dray', () => {
+describe('a folder beside .dray', () => {
   it.each([
     { what: 'there are none', idOf: () => 0n },
     { what: 'they do not fit', idOf: () => -1n },
     { what: 'they are one as numbers', idOf: (name: string) => NEIGHBOURS + (name === '.dray' ? 1n : 0n) },
-  ])('is told from it where of ids $what', ({ idOf }) => {
+  ])('is distinguished from it where of ids $what', ({ idOf }) => {
     ids = idOf;
     const folders = openFolders(root);
     for (const parent of ['', 'sub/']) {

@@ -1,13 +1,14 @@
 /**
  * The folders of a tree that is being written.
  *
- * Invariants, which keep every write inside the root although threads write at the same time:
- * - The thread that opened the writer makes and removes folders; no other does.
- * - A folder is used only after each part of its path was seen to be a real folder, never a link.
- * - A folder in which a write is under way is held by its inode, so under any spelling of its name, and not removed.
- *   Hence none can be swapped for a link between the check and the write.
- * - When a folder was removed, all that is known is forgotten: on a file system that folds case its name has other spellings.
- * - A folder that `.dray` beside it is as well, under another name, is not used.
+ * Invariants, which keep every write inside the root although threads write concurrently:
+ * - Only the thread that opened the writer creates and removes folders.
+ * - A folder is used only after each part of its path was found to be a real folder, never a link.
+ * - A folder with writes in flight is held by its inode, so under any spelling of its name, and is not
+ *   removed. Hence none can be swapped for a link between the check and the write.
+ * - Removing a folder drops all remembered folders: on a case-insensitive file system its name has other
+ *   spellings.
+ * - A folder that is another name of the `.dray` beside it is not used.
  */
 import { lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
@@ -30,21 +31,25 @@ export type FolderHold = readonly number[];
 
 export interface Folders {
   /**
-   * Makes a folder and those above it. Throws `unsafePath` for a link on the way, `conflict` for a file, `io`, `diskFull`.
+   * Creates a folder and its parents. Throws `unsafePath` for a link in its path, `conflict` for a file,
+   * `io`, `diskFull`.
    * @param folder Relative, without a slash at the end; '' is the root.
    */
   make(folder: string): void;
-  /** Makes the folder of each path and holds it until `release`. Returns an error for each path that has none. */
+  /**
+   * Creates the folder of each path and holds it until `release`. Returns an error for each path without a
+   * folder.
+   */
   holdParents(paths: Iterable<string>): {
     readonly hold: FolderHold;
     readonly errors: ReadonlyMap<string, DrayError>;
   };
   release(hold: FolderHold): void;
-  /** Whether the folder is there, real all the way. Throws `unsafePath` for a link on the way. */
+  /** Whether the folder exists, without links in its path. Throws `unsafePath` for a link. */
   exists(folder: string): boolean;
   /** Removes an empty folder. Throws `conflict` when it is not empty or held. */
   remove(folder: string): void;
-  /** Removes the folder and those above it as long as they are empty. */
+  /** Removes the folder and its parents as long as they are empty. */
   prune(folder: string): void;
 }
 
@@ -53,13 +58,20 @@ export function parentOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash);
 }
 
-/** Folders remembered from one write to the next: trees are written folder by folder, and what is forgotten is looked at again. */
+/**
+ * Folders remembered between writes: trees are written folder by folder, and a forgotten folder is checked
+ * again.
+ */
 const KNOWN_MAX = 10_000;
 
-/** FAT, NTFS and SMB servers find `.dray` under a short name too (DRAY~1, or DRAY), whatever system they are mounted on. */
+/**
+ * FAT, NTFS and SMB servers also find `.dray` by a short name (DRAY~1, or DRAY), whatever system mounts them.
+ */
 const MAY_BE_SHORT_NAME = /~|^dray$/i;
 
-/** @param watchful The way to folders that others change meanwhile: then nothing is known from one call to the next. */
+/**
+ * @param watchful Opens folders that others change concurrently: then nothing is remembered between calls.
+ */
 export function openFolders(
   root: string,
   watchful?: TreeReach,
@@ -69,7 +81,7 @@ export function openFolders(
   const inodes = new Map<string, number>();
   const held = new Map<number, number>();
 
-  /** The folder's inode, or `undefined` when it is absent and not to be made. */
+  /** The folder's inode, or `undefined` when it does not exist and is not to be created. */
   function find(folder: string, isMade: boolean): number | undefined {
     const known = inodes.get(folder);
     if (known !== undefined) return known;
@@ -88,7 +100,7 @@ export function openFolders(
       return undefined;
     }
     if (isWorkspaceFolder(folder))
-      throw unsafePath(folder, 'it is .dray, the folder of a workspace, by another name');
+      throw unsafePath(folder, 'it is another name of .dray, the folder of a workspace');
     if (inodes.size >= KNOWN_MAX) inodes.clear();
     inodes.set(folder, stat.ino);
     return stat.ino;
@@ -101,7 +113,7 @@ export function openFolders(
     const own = identityOf(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`));
     if (own === 'absent') return false;
     const absolute = reach.absoluteOf(folder);
-    // Where nothing tells folders apart, a name that is found but not listed is a second one.
+    // Without usable ids, a name that is found but not listed is a second name.
     return own === undefined ? !isListed(dirname(absolute), name) : identityOf(absolute) === own;
   }
 
@@ -127,7 +139,7 @@ export function openFolders(
     return true;
   }
 
-  /** One call of the caller's. */
+  /** One call of the caller. */
   function once<T>(work: () => T): T {
     if (watchful) inodes.clear();
     try {
@@ -182,7 +194,7 @@ export function openFolders(
   }
 }
 
-/** In full: as numbers, the ids of neighbours on NTFS may be the same. Undefined where nothing tells it from others. */
+/** The full id: as numbers, ids of neighbors on NTFS may be equal. Undefined when the id is unusable. */
 function identityOf(absolute: string): string | undefined {
   const stats = lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
   return stats ? identityFrom({ path: absolute, ...stats }) : 'absent';
@@ -204,7 +216,7 @@ function makeOne(absolute: string, mode: number | undefined): Stats {
   try {
     mkdirSync(absolute, mode);
   } catch (error) {
-    // Made by another process just now: what it is decides.
+    // Another process may have created it just now; the caller then checks what it is.
     if (errnoOf(error) !== 'EEXIST') throw error;
   }
   return lstatSync(absolute);
@@ -212,6 +224,6 @@ function makeOne(absolute: string, mode: number | undefined): Stats {
 
 function isNotEmpty(error: unknown): boolean {
   const errno = errnoOf(error);
-  // EEXIST: POSIX allows it for the same; EBUSY: something is mounted there.
+  // EEXIST: POSIX allows it for a folder that is not empty; EBUSY: a mount point.
   return errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'EBUSY';
 }

@@ -13,7 +13,7 @@ const file: fc.Arbitrary<PackedFile> = fc.record(
     path: fc.string({ minLength: 1 }),
     sizeBytes: size,
     offset: size,
-    // Beyond 64 bits too: the peer protocol takes 20 digits.
+    // Also beyond 64 bits: the peer protocol accepts 20 digits.
     mtimeNs: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
     executable: fc.boolean(),
     mode: fc.integer({ min: 0, max: 0o7777 }),
@@ -30,7 +30,7 @@ const outcome: fc.Arbitrary<FileOutcome> = fc.oneof(
 );
 
 describe('messages to a thread that writes', () => {
-  it('hold the files of a task as they are', () => {
+  it('carry the files of a task unchanged', () => {
     fc.assert(
       fc.property(fc.array(file, { minLength: 1 }), (items) => {
         const task: FilesTask = { kind: 'files', bytes: new Uint8Array(3), bytesStart: 7, items };
@@ -39,7 +39,7 @@ describe('messages to a thread that writes', () => {
     );
   });
 
-  it('hold what became of the files', () => {
+  it('carry the outcomes of the files', () => {
     fc.assert(
       fc.property(fc.array(outcome), (outcomes) => {
         const task: FilesTask = { kind: 'files', bytes: new Uint8Array(), bytesStart: 0, items: [] };
@@ -48,7 +48,7 @@ describe('messages to a thread that writes', () => {
     );
   });
 
-  it('leave other tasks and results alone', () => {
+  it('do not change other tasks and results', () => {
     const task = { kind: 'place', temporary: 't', path: 'p' } as const;
     expect(unpackTask(packTask(task))).toBe(task);
     const placed = { folderInTheWay: 't' };

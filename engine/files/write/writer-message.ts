@@ -1,18 +1,18 @@
 /**
- * Small files on their way to a thread that writes them, and what became of them on the way back: as columns of numbers and one string of
- * names, which cross in a quarter of the time that an object for each file takes (0.5 us a file, against 2.2).
+ * Messages with small files to a writer thread, and with their outcomes back: columns of numbers and one
+ * string of names, which cross in a quarter of the time of one object per file (0.5 us a file, against 2.2).
  */
 import type { BlobHash } from '../../model/entry.ts';
 import type { FileOutcome } from './small-files.ts';
 import type { PackedFile } from './tree-writer-types.ts';
 import type { FilesTask, TaskResults, WriteTask } from './writer-task.ts';
 
-/** A task as it crosses to a thread. */
+/** A task in the form sent to a thread. */
 export type TaskMessage = Exclude<WriteTask, FilesTask> | FilesTask | PackedFilesTask;
 
 interface PackedFilesTask extends Pick<FilesTask, 'bytes' | 'bytesStart'> {
   readonly kind: 'packedFiles';
-  /** Joined by the character that no path can hold. */
+  /** Joined by a character that no path can contain. */
   readonly paths: string;
   /** Likewise, '' for none; absent when no file has one. */
   readonly blobs: string | undefined;
@@ -21,14 +21,14 @@ interface PackedFilesTask extends Pick<FilesTask, 'bytes' | 'bytesStart'> {
   readonly mtimesNs: BigInt64Array<ArrayBuffer>;
 }
 
-/** A result as it crosses back. */
+/** A result in the form sent back. */
 export type ResultMessage = TaskResults[WriteTask['kind']] | PackedOutcomes;
 
 interface PackedOutcomes {
   readonly kind: 'packedOutcomes';
   /** `STAT_DOUBLES` for each file. */
   readonly stats: Float64Array<ArrayBuffer>;
-  /** Of files that are not in their place, by index. */
+  /** Files that are not in place, by index. */
   readonly others: ReadonlyMap<number, FileOutcome>;
 }
 
@@ -59,7 +59,7 @@ export function packTask(task: WriteTask): TaskMessage {
   return { kind: 'packedFiles', bytes, bytesStart, paths, blobs, doubles, mtimesNs };
 }
 
-/** Times of other centuries than 1677 to 2262, and what no path or mode can be, go as they are. */
+/** Times outside 1677 to 2262, and invalid paths or modes, are sent unpacked. */
 function isPackable({ mode = 0, mtimeNs, path }: PackedFile): boolean {
   return BigInt.asIntN(64, mtimeNs) === mtimeNs && (mode & MODE_BITS) === mode && !path.includes(SEPARATOR);
 }

@@ -1,4 +1,7 @@
-/** What one thread does for the writer. The same code runs in worker threads and, for small jobs, in the caller's. */
+/**
+ * The work of one thread of the writer. The same code runs in worker threads and, for small jobs, in the
+ * caller's.
+ */
 
 import { createHash, hash as hashOnce } from 'node:crypto';
 import { fchmodSync, readSync } from 'node:fs';
@@ -11,15 +14,15 @@ import { checkStopped, type WriteThread } from './writer-thread.ts';
 
 export type WriteTask = FilesTask | PieceTask | AppendTask | DigestTask | HashFileTask | SealTask | PlaceTask;
 
-/** Small files, whole. Their folders are there and held. */
+/** Small files, whole. Their folders exist and are held. */
 export interface FilesTask {
   readonly kind: 'files';
   readonly bytes: Uint8Array;
-  /** What the items' offsets count more than those in `bytes`. */
+  /** The difference between the items' offsets and those in `bytes`. */
   readonly bytesStart: number;
   readonly items: readonly PackedFile[];
 }
-/** A part of a large file. Descriptors are the process's, so every thread may write to one. */
+/** A part of a large file. Descriptors belong to the process, so every thread can write to one. */
 export interface PieceTask {
   readonly kind: 'piece';
   readonly fd: number;
@@ -37,7 +40,7 @@ export interface AppendTask {
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
-/** Ends a stream and gives its SHA-256. */
+/** Ends a stream and returns its SHA-256. */
 export interface DigestTask {
   readonly kind: 'digest';
   readonly stream: number;
@@ -48,7 +51,7 @@ export interface HashFileTask {
   readonly fd: number;
   readonly path: string;
 }
-/** Sets the time of a large file whose content is complete. Its owner closes it then. */
+/** Sets the time of a large file with complete content. Its owner closes it then. */
 export interface SealTask {
   readonly kind: 'seal';
   readonly fd: number;
@@ -56,7 +59,7 @@ export interface SealTask {
   readonly mtimeNs: bigint;
   readonly mode?: number | undefined;
 }
-/** Puts a closed temporary file in its place. */
+/** Puts a closed temporary file in place. */
 export interface PlaceTask {
   readonly kind: 'place';
   readonly temporary: string;
@@ -75,7 +78,7 @@ export interface TaskResults {
 
 const READ_BLOCK_BYTES = 1024 * 1024;
 
-/** Does one task. Throws DrayError. */
+/** Runs one task. Throws DrayError. */
 export function runWriteTask<K extends WriteTask['kind']>(
   thread: WriteThread,
   task: Extract<WriteTask, { kind: K }>,

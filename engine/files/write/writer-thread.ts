@@ -1,4 +1,4 @@
-/** What a thread that writes has at hand. */
+/** The state of a thread that writes. */
 import type { Hash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
@@ -6,28 +6,28 @@ import { heldReach, plainReach, type TreeReach } from '../scan/tree-reach.ts';
 import { loadNamelessFiles, type NamelessFiles } from './nameless-file.ts';
 
 export interface WriteThread {
-  /** To places in the tree; let go of after each task. */
+  /** Opens places in the tree; released after each task. */
   readonly reach: TreeReach;
-  /** Of this thread alone. */
+  /** Of this thread only. */
   readonly temporaryPrefix: string;
-  /** Shared by all threads: not 0 once the writer is to stop. */
+  /** Shared by all threads: not 0 once the writer must stop. */
   readonly stop: Int32Array;
   readonly setMtime: SetMtime;
-  /** What the kernel takes off the mode of a new file. */
+  /** The bits that the kernel removes from the mode of a new file. */
   readonly umask: number;
-  /** Absent where the file system has none: small files then get a temporary name too. */
+  /** Absent where the file system does not support them: small files then get a temporary name too. */
   readonly nameless: NamelessFiles | undefined;
   readonly streams: Map<number, Hash>;
   nextName: number;
 }
 
-/** What a thread is told; the rest it loads for itself. */
+/** The data that a thread gets; it loads the rest itself. */
 export interface WriteThreadData extends Pick<WriteThread, 'temporaryPrefix' | 'stop'> {
   readonly root: string;
   readonly isWatchful: boolean;
 }
 
-/** The C library is loaded here, once a thread, in some 10 ms. */
+/** Loads the C library, once per thread, in about 10 ms. */
 export async function openWriteThread({ isWatchful, root, ...data }: WriteThreadData): Promise<WriteThread> {
   const reach = isWatchful ? heldReach(root) : plainReach(root);
   const setMtime = await loadSetMtime();
@@ -35,7 +35,7 @@ export async function openWriteThread({ isWatchful, root, ...data }: WriteThread
   return { ...data, reach, setMtime, umask: process.umask(), nameless, streams: new Map(), nextName: 1 };
 }
 
-/** Throws `aborted` once the writer is to stop. Called before every file and block. */
+/** Throws `aborted` once the writer must stop. Called before every file and block. */
 export function checkStopped(thread: WriteThread): void {
   if (Atomics.load(thread.stop, 0) !== 0) throw new DrayError('aborted', 'Stopped on request.');
 }

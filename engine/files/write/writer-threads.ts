@@ -1,6 +1,6 @@
 /**
- * Shares tasks out to worker threads. They start once the work is worth their start-up (some 40 ms); until then, and with
- * no threads allowed, tasks run in the caller's thread.
+ * Distributes tasks to worker threads. They start once the work is worth their start (about 40 ms); until
+ * then, and with no threads allowed, tasks run in the caller's thread.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
@@ -11,23 +11,23 @@ import { packTask, unpackResult } from './writer-message.ts';
 import { runWriteTask, type TaskResults, type WriteTask } from './writer-task.ts';
 import { openWriteThread, type WriteThread, type WriteThreadData } from './writer-thread.ts';
 
-/** Above either, what was asked for so far is worth starting threads. */
+/** Above either bound, the expected work is worth starting threads. */
 const INLINE_FILES_MAX = 400;
 const INLINE_BYTES_MAX = 16 * 1024 * 1024;
-/** In hand and next: a thread never waits for the caller's, and little is bound to a slow one. */
+/** One running and one waiting: a thread never idles, and few tasks are bound to a slow one. */
 const TASKS_PER_THREAD = 2;
 
 export interface WriteThreads {
-  /** Says what is to come, before its tasks are run. */
+  /** Announces work before its tasks are run. */
   expect(files: number, bytes: number): void;
   /**
-   * Runs a task in the thread that has the least to do. Throws what the task throws, `aborted` when the writer is stopped.
+   * Runs a task in the least busy thread. Throws the task's error, or `aborted` when the writer is stopped.
    * The task's buffer moves to the thread when it is `movable`.
    */
   run<K extends WriteTask['kind']>(kind: K, task: TaskOf<K>): Promise<TaskResults[K]>;
-  /** One thread for tasks that have to follow each other. */
+  /** One thread for tasks that must follow each other. */
   lane(): WriteLane;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no task is in flight. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ interface Member {
 export interface WriteThreadsOptions {
   readonly root: string;
   readonly isWatchful: boolean;
-  /** Asked with the first task. */
+  /** Called with the first task. */
   readonly temporaryPrefix: () => string;
   readonly threads: number;
   readonly signal: AbortSignal;
@@ -76,7 +76,10 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
   if (options.signal.aborted) onAbort();
   options.signal.addEventListener('abort', onAbort, { once: true });
 
-  /** By itself, once it is through with its start: a thread that is ended while it loads native code takes the process with it. */
+  /**
+   * The thread exits by itself once it has started: terminating one while it loads native code ends the whole
+   * process.
+   */
   function end({ exited, worker }: Member): Promise<void> {
     worker.ref();
     worker.postMessage('end');
@@ -91,7 +94,8 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
         temporaryPrefix: `${options.temporaryPrefix()}${members.length + 1}.`,
         stop,
       };
-      // The bundle has the worker beside its main file. The host's own flags (`--input-type`, say) are not for a thread.
+      // The bundle has the worker beside its main file. The host's own flags (`--input-type`, say) do not
+      // apply to a thread.
       const name = import.meta.url.endsWith('.ts') ? './write-worker.ts' : './write-worker.js';
       const worker = new Worker(new URL(name, import.meta.url), {
         name: 'dray-write',
@@ -118,7 +122,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     else job.resolve(unpackResult(answer.result));
   }
 
-  /** A thread that dies takes its tasks with it, and the writer takes no more: what was half done is not known. */
+  /** A thread that dies loses its tasks, and the writer accepts no more: the state of its work is unknown. */
   function fail(member: Member, cause: unknown): void {
     const message = cause instanceof Error ? cause.message : String(cause);
     broken = new DrayError('internal', `A thread that writes files died: ${message}`, { cause });
@@ -147,7 +151,10 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
     return work;
   }
 
-  /** One after the other, each in a turn of its own, so that the caller's thread stays awake for the signal and the network. */
+  /**
+   * One after the other, each in a tick of its own, so that the caller's thread can react to the signal and
+   * the network.
+   */
   function runInline(task: WriteTask): Promise<Result> {
     const work = lastInline.then(async () => {
       await nextTurn();
@@ -200,7 +207,7 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
   };
 }
 
-/** The buffers that may move: those that hold the task's bytes and nothing else. */
+/** The buffers that can move: those that contain only the task's bytes. */
 function transferable(task: WriteTask): ArrayBuffer[] {
   if (!('bytes' in task)) return [];
   const { buffer, byteLength } = task.bytes;

@@ -9,7 +9,7 @@ import { type EntryChange, type Manifest, totalsOfEntries } from './manifest.ts'
 import { decodeSegment, type EncodedSegment } from './segment.ts';
 import { SEGMENT_MAX_CHUNKS } from './segment-cutter.ts';
 
-/** Stored segments in memory, counting what is loaded and stored. */
+/** Stored segments in memory, with counts of loads and stores. */
 function createSegments() {
   const stored = new Map<SegmentHash, Uint8Array>();
   const counts = { loads: 0, stores: 0 };
@@ -42,7 +42,7 @@ function additions(entries: readonly Entry[]): EntryChange[] {
   return entries.map((entry) => ({ path: entry.path, entry }));
 }
 
-/** What `buildManifest` promises, the slow way. */
+/** The expected result of `buildManifest`, computed slowly. */
 function applied(entries: readonly Entry[], changes: readonly EntryChange[]): Entry[] {
   const map = new Map(entries.map((entry) => [entry.path, entry]));
   for (const { path, entry } of changes) {
@@ -62,7 +62,7 @@ async function expectSameAsFromScratch(
 ) {
   const { manifest, totals } = await segments.build(base, changes, batch);
   const expected = applied(entries, changes);
-  // Vitest's own comparison takes longer than all the rest.
+  // Vitest's own comparison takes longer than the rest of the test.
   expect(isDeepStrictEqual(await segments.entriesOf(manifest), expected)).toBe(true);
   expect(totals).toEqual(totalsOfEntries(expected));
   const fromScratch = await segments.build(undefined, additions(expected));
@@ -72,7 +72,10 @@ async function expectSameAsFromScratch(
 const COUNT = 12_000;
 const ENTRIES = countedEntries(COUNT);
 
-/** Edits of a data set of `ENTRIES`: changes and deletions of single files, of runs, and new files between them. */
+/**
+ * Edits of a dataset of `ENTRIES`: changes and deletions of single files and of runs, and new files between
+ * them.
+ */
 const editsArbitrary = fc
   .array(
     fc.record({
@@ -95,7 +98,7 @@ const editsArbitrary = fc
   });
 
 describe('building a manifest', () => {
-  it('gives what cutting the complete list from scratch gives, after any edit', async () => {
+  it('equals a manifest cut from scratch, after any edit', async () => {
     const segments = createSegments();
     const base = (await segments.build(undefined, additions(ENTRIES))).manifest;
     await fc.assert(
@@ -106,7 +109,7 @@ describe('building a manifest', () => {
     );
   });
 
-  it('holds for files that come after the last one, whether the last segment ends in a real cut or not', async () => {
+  it('equals one cut from scratch after files are appended', async () => {
     const segments = createSegments();
     const whole = (await segments.build(undefined, additions(ENTRIES))).manifest;
     if (whole.kind === 'inline') throw new Error('expected segments');
@@ -121,7 +124,7 @@ describe('building a manifest', () => {
     }
   });
 
-  it('reads nothing for files that come after a last segment that ends in a real cut', async () => {
+  it('reads nothing when files are appended after a last segment that ends in a real cut', async () => {
     const segments = createSegments();
     const whole = (await segments.build(undefined, additions(ENTRIES))).manifest;
     if (whole.kind === 'inline') throw new Error('expected segments');
@@ -132,7 +135,7 @@ describe('building a manifest', () => {
     expect(segments.counts.loads).toBe(before);
   });
 
-  it('holds for segments that end because of their many chunks', async () => {
+  it('equals one cut from scratch for segments that end because of their many chunks', async () => {
     const chunks = Array(SEGMENT_MAX_CHUNKS).fill({ hash: fileEntry('chunk').blob, sizeBytes: 1 });
     const giant = {
       sizeBytes: SEGMENT_MAX_CHUNKS,
@@ -148,7 +151,7 @@ describe('building a manifest', () => {
     }
   });
 
-  it('holds for small data sets of all kinds of entries', async () => {
+  it('equals one cut from scratch for small datasets of all kinds of entries', async () => {
     const small = entriesArbitrary({ minLength: 0, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(small, small, fc.array(fc.nat(29)), async (before, added, removed) => {
@@ -165,14 +168,14 @@ describe('building a manifest', () => {
     );
   });
 
-  it('keeps a data set of 1,000 files inside its commit and stores nothing', async () => {
+  it('keeps a dataset of 1,000 files inside its commit and stores nothing', async () => {
     const { build, counts } = createSegments();
     const { manifest } = await build(undefined, additions(countedEntries(1_000)));
     expect(manifest).toEqual({ kind: 'inline', entries: countedEntries(1_000) });
     expect(counts).toEqual({ loads: 0, stores: 0 });
   });
 
-  it('reads and writes one segment, seldom a second, for one changed file', async () => {
+  it('reads and writes one segment, rarely a second, for one changed file', async () => {
     const segments = createSegments();
     const { manifest } = await segments.build(undefined, additions(ENTRIES));
     let loads = 0;
@@ -187,7 +190,7 @@ describe('building a manifest', () => {
     expect(loads).toBeGreaterThan(10);
   });
 
-  it('meets the old cuts again soon after a file that comes or goes', async () => {
+  it('meets the old cuts again soon after an added or removed file', async () => {
     const segments = createSegments();
     const { manifest } = await segments.build(undefined, additions(ENTRIES));
     const before = { ...segments.counts };
@@ -201,7 +204,7 @@ describe('building a manifest', () => {
     expect((segments.counts.loads - before.loads) / edits).toBeLessThan(1.5);
   });
 
-  it('reads and writes nothing when changes change nothing', async () => {
+  it('reads and writes nothing when the changes have no effect', async () => {
     const segments = createSegments();
     const { manifest, totals } = await segments.build(undefined, additions(ENTRIES));
     const before = { ...segments.counts };
@@ -212,7 +215,7 @@ describe('building a manifest', () => {
     expect(segments.counts.stores).toBe(before.stores);
   });
 
-  it('goes back to an inline manifest when one segment is left, touched or not', async () => {
+  it('returns to an inline manifest when one segment is left, changed or not', async () => {
     const segments = createSegments();
     const { manifest } = await segments.build(undefined, additions(ENTRIES));
     if (manifest.kind === 'inline') throw new Error('expected segments');
@@ -235,7 +238,7 @@ describe('building a manifest', () => {
     });
   });
 
-  it('loads touched segments ahead of time, a few at once', async () => {
+  it('loads changed segments ahead of time, a few at once', async () => {
     const segments = createSegments();
     const { manifest } = await segments.build(undefined, additions(ENTRIES));
     if (manifest.kind === 'inline') throw new Error('expected segments');
@@ -259,7 +262,7 @@ describe('building a manifest', () => {
     expect(most).toBeLessThanOrEqual(5);
   });
 
-  it('fails as a store or a load fails, and lets go of the changes', async () => {
+  it('fails when a store or a load fails, and closes the changes', async () => {
     const { build } = createSegments();
     const { manifest } = await build(undefined, additions(ENTRIES));
     let isClosed = false;
@@ -285,7 +288,7 @@ describe('building a manifest', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('stops when it is asked to', async () => {
+  it('stops when it is aborted', async () => {
     const { build } = createSegments();
     const { manifest } = await build(undefined, additions(ENTRIES));
     const signal = AbortSignal.abort();

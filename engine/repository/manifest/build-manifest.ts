@@ -1,12 +1,12 @@
 /**
- * The next manifest: the old one with changes applied, at the cost of what changed.
+ * Applies changes to a manifest, at a cost proportional to the changes.
  *
- * The invariant: if the base was cut by the rule of `segment-cutter.ts`, as every manifest made here is, the result is
- * exactly the manifest of the complete new entry list, entries and cuts alike. It holds although segments are reused
- * unseen, because a cut depends only on the entries since the cut before it: where a new cut falls on an old one and no
- * change follows, the old cuts follow too.
+ * Invariant: if the base was cut by the rule of `segment-cutter.ts`, as every manifest made here is, the
+ * result is exactly the manifest of the complete new entry list, entries and cuts alike. Segments can be
+ * reused unread because a cut depends only on the entries since the previous cut: where a new cut falls on an
+ * old one and no change follows, the old cuts follow too.
  *
- * In memory: one segment, a few that are loaded or stored at the moment, a batch of changes, and the list of segments.
+ * Memory: one segment, the few being loaded or stored, a batch of changes, and the list of segments.
  */
 import assert from 'node:assert/strict';
 import { checkAborted } from '../../base/abort.ts';
@@ -27,16 +27,22 @@ import type { EncodedSegment } from './segment.ts';
 import { endsSegment } from './segment-cutter.ts';
 
 export interface BuildManifestOptions {
-  /** Absent: there is nothing yet, and the changes are the whole dataset. */
+  /** Absent: there is no base, and the changes are the whole dataset. */
   readonly base?: Manifest | undefined;
-  /** Gives the entries of a base segment, as `readSegment` does. Called once at most for each, up to 5 at a time. */
+  /**
+   * Returns the entries of a base segment, as `readSegment` does. Called at most once for each, up to 5
+   * concurrently.
+   */
   readonly loadBaseEntries: (segment: SegmentRef) => Promise<readonly Entry[]> | readonly Entry[];
   /**
-   * Strictly ascending by path. With an entry: it is added or replaces the one at its path. Without: the path is removed,
-   * which is no error where it was not.
+   * Strictly ascending by path. With an entry: adds it or replaces the one at its path. Without: removes the
+   * path, if it exists.
    */
   readonly changes: AsyncIterable<readonly EntryChange[]> | Iterable<readonly EntryChange[]>;
-  /** Stores a segment, as `writeSegment` does. Never called for a segment of the base, nor for one that is inline. Up to 8 at a time. */
+  /**
+   * Stores a segment, as `writeSegment` does. Never called for a segment of the base or an inline one. Up to
+   * 8 concurrently.
+   */
   readonly onSegment: (segment: EncodedSegment) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,7 +52,7 @@ export interface BuiltManifest {
   readonly totals: Totals;
 }
 
-/** When it resolves, every segment of the result is stored. */
+/** Every segment of the result is stored before this resolves. */
 export async function buildManifest(options: BuildManifestOptions): Promise<BuiltManifest> {
   const base = options.base ?? EMPTY_MANIFEST;
   const segments = base.kind === 'segments' ? base.segments : [];
@@ -85,19 +91,19 @@ async function applyToSegments(
     const entries = await loader.load(index);
     await applyChanges(entries, changes, isLast ? undefined : segment.last, output);
   }
-  // What is left comes after a last segment that was reused because it ends in a real cut.
+  // The remaining changes come after a last segment that was reused because it ends in a real cut.
   await applyChanges([], changes, undefined, output);
 }
 
-/** Whether the segment stays as it is, given that a segment begins at its first entry. */
+/** Whether the segment can be reused, given that a segment begins at its first entry. */
 function isUntouched(segment: SegmentRef, isLast: boolean, change: EntryChange | undefined): boolean {
   if (change === undefined) return true;
   if (comparePaths(change.path, segment.last) <= 0) return false;
-  // What follows the last segment belongs to it, unless it ends in a real cut.
+  // Entries after the last segment belong to it, unless it ends in a real cut.
   return !isLast || endsSegment(segment.last, { entries: entryCount(segment), chunks: 0 });
 }
 
-/** Merges the entries with the changes up to the path `until`, or with all that are left. */
+/** Merges the entries with the changes up to the path `until`, or with all remaining ones. */
 async function applyChanges(
   entries: readonly Entry[],
   changes: ChangeCursor,
@@ -122,7 +128,7 @@ async function applyChanges(
 
 const LOADS_AHEAD = 4;
 
-/** Loads base segments, those that the changes at hand will touch ahead of time. */
+/** Loads base segments, those that the current changes need ahead of time. */
 class BaseLoader {
   readonly #segments: readonly SegmentRef[];
   readonly #loadEntries: BuildManifestOptions['loadBaseEntries'];
@@ -139,7 +145,7 @@ class BaseLoader {
     return loading;
   }
 
-  /** Begins with the segments after `index` that the batch of changes touches: they will be needed in any case. */
+  /** Starts loading the segments after `index` that the batch of changes needs in any case. */
   loadAhead(index: number, changes: ChangeCursor): void {
     this.#begin(index);
     let { at, batch } = changes;
@@ -158,7 +164,7 @@ class BaseLoader {
     if (known) return known;
     const segment = this.#segments[index] as SegmentRef;
     const loading = Promise.resolve().then(() => this.#loadEntries(segment));
-    // It is awaited in its turn; until then a failure must not count as unhandled.
+    // It is awaited later; until then a failure must not count as unhandled.
     loading.catch(() => {});
     this.#loading.set(index, loading);
     return loading;

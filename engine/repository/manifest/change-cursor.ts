@@ -1,4 +1,4 @@
-/** Changes that arrive in batches, one at a time. */
+/** Reads changes that arrive in batches one at a time. */
 import assert from 'node:assert/strict';
 import { comparePaths } from '../../model/entry.ts';
 import type { EntryChange } from './manifest.ts';
@@ -18,12 +18,12 @@ export class ChangeCursor {
       Symbol.asyncIterator in changes ? changes[Symbol.asyncIterator]() : changes[Symbol.iterator]();
   }
 
-  /** Undefined at the end of a batch: `fill` then tells whether there is more. */
+  /** Undefined at the end of a batch: `fill` then fetches the next one. */
   get current(): EntryChange | undefined {
     return this.#batch[this.#at];
   }
 
-  /** What is at hand, and where `current` lies in it. */
+  /** The current batch, and the index of `current` in it. */
   get batch(): readonly EntryChange[] {
     return this.#batch;
   }
@@ -37,7 +37,7 @@ export class ChangeCursor {
     this.#checkOrder();
   }
 
-  /** Gets the next batch when this one is used up. Undefined: there are no more changes. */
+  /** Fetches the next batch when this one is used up. Undefined: there are no more changes. */
   async fill(): Promise<EntryChange | undefined> {
     while (this.current === undefined && !this.#isDone) {
       const next = await this.#batches.next();
@@ -49,7 +49,7 @@ export class ChangeCursor {
     return this.current;
   }
 
-  /** Lets go of the source, which may not have been read to its end. */
+  /** Closes the source, which may not have been read to its end. */
   async close(): Promise<void> {
     if (!this.#isDone) await this.#batches.return?.();
   }

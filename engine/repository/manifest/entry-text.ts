@@ -1,5 +1,5 @@
 /**
- * One entry of a manifest as one line of JSON, and back.
+ * Converts an entry of a manifest to one line of JSON and back.
  *
  *     file     {"path":"a.csv","size":12,"mtime":"1700000000.000000000","exec":true,"blob":"<hex>", where}
  *              where: "pack":[index into the segment's packs, offset], or "chunks":[["<hex>",size],...],
@@ -7,8 +7,8 @@
  *     link     {"path":"b","link":"target"}
  *     folder   {"path":"c/"}, an empty folder: its path ends in a slash
  *
- * `exec` is written only when true. `encoding` is reserved for a transformation of the stored bytes; this version
- * knows none and refuses an entry that has it. Other unknown fields are ignored.
+ * `exec` is written only when true. `encoding` is reserved for a transformation of the stored bytes; this
+ * version supports none and refuses an entry that has it. Other unknown fields are ignored.
  */
 
 import assert from 'node:assert/strict';
@@ -30,12 +30,12 @@ import { formatModifiedTime, parseModifiedTime } from '../modified-time.ts';
 import { hashOfChunks } from '../packs/chunked-blob.ts';
 import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from '../packs/pack-format.ts';
 
-/** Of a link, in UTF-16 units. Linux allows 4,095 bytes, Windows 32,767 units. */
+/** The longest link target, in UTF-16 units. Linux allows 4,095 bytes, Windows 32,767 units. */
 export const LINK_TARGET_MAX = 32_767;
 
 /**
- * @param packIndex Gives a pack its place in the segment's list.
- * @throws `unsafePath` for a path or a target that no reader would take.
+ * @param packIndex Returns a pack's index in the segment's list.
+ * @throws `unsafePath` for a path or a target that readers refuse.
  */
 export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number): string {
   const unsafe =
@@ -47,7 +47,7 @@ export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number)
   const start = `{"path":${JSON.stringify(entry.path)}`;
   if (entry.kind === 'folder') return `${start}}`;
   if (entry.kind === 'link') return `${start},"link":${JSON.stringify(entry.target)}}`;
-  // What a reader would refuse must never get into a commit.
+  // Never commit what a reader would refuse.
   const wrong = checkFile(entry);
   assert(wrong === undefined, `${entry.path}: ${wrong}`);
   const executable = entry.executable ? ',"exec":true' : '';
@@ -55,7 +55,7 @@ export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number)
   return `${start},"size":${entry.sizeBytes},"mtime":"${mtime}"${executable},"blob":"${entry.blob}"${locationToText(entry.location, packIndex)}}`;
 }
 
-/** @param key The object that holds the entry, for errors. @throws `damaged`, `formatTooNew`. */
+/** @param key The object with the entry, for errors. @throws `damaged`, `formatTooNew`. */
 export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackHash[]): Entry {
   if (!isJsonObject(value)) throw damaged(key, 'an entry is not a JSON object');
   const { path } = value;
@@ -63,7 +63,7 @@ export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackH
   const unsafe = checkPath(path, path.endsWith('/') ? 'folder' : 'file');
   if (unsafe !== undefined) throw damagedEntry(key, path, unsafe);
   if (value.encoding !== undefined) {
-    throw tooNew(key, `holds ${quotedExcerpt(path)} in the encoding ${quotedExcerpt(value.encoding)}`, {
+    throw tooNew(key, `contains ${quotedExcerpt(path)} in the encoding ${quotedExcerpt(value.encoding)}`, {
       path,
     });
   }
@@ -84,7 +84,7 @@ function parseFile(key: RemoteKey, path: string, value: JsonObject, packs: reado
   const { size, exec, blob } = value;
   if (!isSize(size)) throw damagedEntry(key, path, 'the size is not a whole number of bytes');
   const mtimeNs = parseModifiedTime(value.mtime);
-  if (mtimeNs === undefined) throw damagedEntry(key, path, 'the modification time does not read');
+  if (mtimeNs === undefined) throw damagedEntry(key, path, 'the modification time is invalid');
   if (exec !== undefined && typeof exec !== 'boolean')
     throw damagedEntry(key, path, '"exec" is not true or false');
   if (!isHash(blob)) throw damagedEntry(key, path, 'the blob is not a hash');
@@ -108,7 +108,7 @@ function parseFile(key: RemoteKey, path: string, value: JsonObject, packs: reado
 function parseLocation(value: JsonObject, size: number, packs: readonly PackHash[]): BlobLocation | string {
   const { pack, chunks } = value;
   if (chunks !== undefined) {
-    return pack === undefined ? parseChunks(chunks) : 'the file lies both in a pack and in chunks';
+    return pack === undefined ? parseChunks(chunks) : 'the file is both in a pack and in chunks';
   }
   if (pack === undefined) return { in: size === 0 ? 'nowhere' : 'object' };
   if (!Array.isArray(pack) || pack.length !== 2) return '"pack" is not an index and an offset';
@@ -131,11 +131,11 @@ function parseChunks(value: unknown): BlobLocation | string {
   return { in: 'chunks', chunks };
 }
 
-/** What is wrong between a file's size, its blob and its location; writers and readers hold to the same rules. */
+/** Why a file's size, blob and location do not fit each other. Writers and readers apply the same rules. */
 function checkFile({ sizeBytes, blob, location }: FileEntry): string | undefined {
   if (!isSize(sizeBytes)) return 'the size is not a whole number of bytes';
   if ((sizeBytes === 0) !== (location.in === 'nowhere')) {
-    return sizeBytes === 0 ? 'an empty file is stored somewhere' : 'a file with content is stored nowhere';
+    return sizeBytes === 0 ? 'an empty file has a location' : 'a file with content is stored nowhere';
   }
   switch (location.in) {
     case 'nowhere':
@@ -166,7 +166,7 @@ function locationToText(location: BlobLocation, packIndex: (pack: PackHash) => n
   }
 }
 
-/** A commit reads the same everywhere: what Windows cannot write is for the writer there to refuse. */
+/** A commit reads the same on every system: a writer on Windows refuses what it cannot write. */
 function checkPath(path: string, kind: Entry['kind']): string | undefined {
   const unsafe = checkEntryPath(path, { kind, platform: 'linux' });
   return unsafe && `the path ${unsafe}`;
@@ -183,5 +183,5 @@ function isSize(value: unknown): value is number {
 }
 
 function damagedEntry(key: RemoteKey, path: string, why: string): DrayError {
-  return damaged(key, `the entry ${quotedExcerpt(path)} is not as it should be: ${why}`);
+  return damaged(key, `the entry ${quotedExcerpt(path)} is invalid: ${why}`);
 }

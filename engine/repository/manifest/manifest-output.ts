@@ -1,11 +1,11 @@
-/** Takes the entries of a manifest in order, cuts them into segments and has those stored that are new. */
+/** Takes the entries of a manifest in order, cuts them into segments and stores the new ones. */
 import type { Entry, SegmentHash } from '../../model/entry.ts';
 import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from './manifest.ts';
 import { type EncodedSegment, encodeSegment } from './segment.ts';
 import { SegmentCutter } from './segment-cutter.ts';
 
 export interface ManifestOutputOptions {
-  /** Segments that are stored already. */
+  /** Segments that are already stored. */
   readonly baseSegments: readonly SegmentRef[];
   readonly onSegment: (segment: EncodedSegment) => Promise<void>;
 }
@@ -19,7 +19,10 @@ export class ManifestOutput {
   readonly #segments: SegmentRef[] = [];
   readonly #storing = new Set<Promise<void>>();
   #entries: Entry[] = [];
-  /** The first segment, until there is a second one: alone, it goes into the commit and is never stored. */
+  /**
+   * The first segment, held until there is a second one: a single segment goes into the commit and is never
+   * stored.
+   */
   #first: readonly Entry[] | undefined;
 
   constructor(options: ManifestOutputOptions) {
@@ -49,13 +52,15 @@ export class ManifestOutput {
     await this.#place(entries);
   }
 
-  /** Takes over a segment of the base as it is. Only at a cut. */
+  /** Reuses a segment of the base. Only at a cut. */
   async reuse(segment: SegmentRef): Promise<void> {
     await this.#placeFirst();
     this.#segments.push(segment);
   }
 
-  /** The manifest, when all of its segments are stored. A single segment is left as a list only when it was reused. */
+  /**
+   * The manifest, once all of its segments are stored. A single segment stays a list only when it was reused.
+   */
   async finish(): Promise<Manifest> {
     if (this.#entries.length > 0) await this.cut();
     await Promise.all(this.#storing);
@@ -63,7 +68,7 @@ export class ManifestOutput {
     return this.#segments.length === 0 ? EMPTY_MANIFEST : { kind: 'segments', segments: this.#segments };
   }
 
-  /** Waits for what is being stored, whatever becomes of it. */
+  /** Waits for all stores in flight, whether they succeed or fail. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#storing);
   }
@@ -82,7 +87,7 @@ export class ManifestOutput {
     if (this.#storing.size >= STORES_AT_ONCE) await Promise.race(this.#storing);
     const storing = this.#options.onSegment(segment);
     this.#storing.add(storing);
-    // A failure stays in the set, so that `finish` or the next race rejects with it.
+    // A failed promise stays in the set, so that `finish` or the next race rejects with it.
     storing.then(
       () => this.#storing.delete(storing),
       () => {},

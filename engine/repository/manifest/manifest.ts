@@ -1,17 +1,17 @@
 /** The manifest of a commit: its entries in byte order of their paths, whole or as a list of segments. */
 import type { Entry, SegmentHash } from '../../model/entry.ts';
 
-/** What a set of entries amounts to. */
+/** Totals of a set of entries. */
 export interface Totals {
   readonly files: number;
   readonly links: number;
   /** Empty folders. */
   readonly folders: number;
-  /** The sizes of all files, equal ones counted each time. */
+  /** The sum of all file sizes, duplicates included. */
   readonly bytes: number;
 }
 
-/** A segment as its commit names it: with the totals of its entries, so that an untouched one need not be read. */
+/** A segment as its commit lists it: with its totals, so that an unchanged one need not be read. */
 export interface SegmentRef extends Totals {
   readonly hash: SegmentHash;
   /** The paths of its first and last entry. */
@@ -20,12 +20,12 @@ export interface SegmentRef extends Totals {
 }
 
 export type Manifest =
-  /** One segment or none: the entries lie inside the commit. */
+  /** At most one segment: the entries are inside the commit. */
   | { readonly kind: 'inline'; readonly entries: readonly Entry[] }
-  /** Two segments or more as commits are written; in order, none empty, without overlap. */
+  /** Written with at least two segments; in order, none empty, no overlap. */
   | { readonly kind: 'segments'; readonly segments: readonly SegmentRef[] };
 
-/** One step from a commit to the next. Without `entry`: the path is gone. */
+/** One change from a commit to the next. Without `entry`: the path is removed. */
 export interface EntryChange {
   readonly path: string;
   readonly entry?: Entry;

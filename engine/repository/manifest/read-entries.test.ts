@@ -10,7 +10,7 @@ import { type ReadEntriesOptions, readEntries } from './read-entries.ts';
 import { encodeSegment } from './segment.ts';
 import { writeSegment } from './stored-segment.ts';
 
-/** A manifest cut every few entries: reading does not depend on where the cuts are. */
+/** A manifest cut every few entries: reading does not depend on the cuts. */
 async function storeCut(store: ObjectStore, entries: readonly Entry[], size: number): Promise<Manifest> {
   const segments = [];
   for (let at = 0; at < entries.length; at += size) {
@@ -55,7 +55,7 @@ async function readAll(
 }
 
 describe('reading entries', () => {
-  it('gives exactly those from a path on and below a prefix, however the manifest is cut', async () => {
+  it('returns exactly those from a path on and below a prefix, however the manifest is cut', async () => {
     const some = fc.oneof(
       fc.constantFrom('', 'a', 'a/', 'a.b', '\u{1f600}', '\uffee'),
       fc.string({ maxLength: 3 }),
@@ -80,7 +80,7 @@ describe('reading entries', () => {
     );
   });
 
-  it('asks for no segment that it does not need', async () => {
+  it('reads no segment that it does not need', async () => {
     const { seen, store } = watch(createMemoryStore());
     const entries = countedEntries(1_000);
     const manifest = await storeCut(store, entries, 10);
@@ -92,7 +92,7 @@ describe('reading entries', () => {
     expect(seen.reads).toBe(3);
   });
 
-  it('reads a few segments at once, and stops when its reader does', async () => {
+  it('reads a few segments concurrently, and stops when its reader does', async () => {
     const { seen, store } = watch(createMemoryStore());
     const manifest = await storeCut(store, countedEntries(300), 10);
     expect(await readAll(store, manifest, { prefetch: 3 })).toEqual(countedEntries(300));
@@ -102,7 +102,7 @@ describe('reading entries', () => {
     expect(seen.aborted).toBeGreaterThanOrEqual(3);
   });
 
-  it('stops when it is asked to', async () => {
+  it('stops when it is aborted', async () => {
     const store = createMemoryStore();
     const manifest = await storeCut(store, countedEntries(100), 10);
     const stop = new AbortController();
@@ -112,7 +112,7 @@ describe('reading entries', () => {
     await expect(reading).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('reports a missing segment and one that is not as its commit says', async () => {
+  it('reports a missing segment and one that contradicts its commit', async () => {
     const store = createMemoryStore();
     const manifest = await storeCut(store, countedEntries(40), 10);
     if (manifest.kind === 'inline') throw new Error('expected segments');

@@ -1,4 +1,4 @@
-/** Reading the entries of a commit in order, and no more segments than are needed. */
+/** Reads the entries of a commit in order, and only the segments that it needs. */
 import { checkAborted } from '../../base/abort.ts';
 import { comparePaths, type Entry } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
@@ -9,17 +9,17 @@ import { readSegment } from './stored-segment.ts';
 export interface ReadEntriesOptions extends CallOptions {
   /** Only entries at this path or after it. */
   readonly from?: string;
-  /** Only entries whose path begins so. For a folder, end it in `/`. */
+  /** Only entries whose path starts with this. For a folder, end it in `/`. */
   readonly prefix?: string;
-  /** Segments that are read at the same time; also the bound on what is held in memory. Default 4. */
+  /** Segments read concurrently, which also bounds memory. Default 4. */
   readonly prefetch?: number;
 }
 
 const PREFETCH = 4;
 
 /**
- * The entries in byte order of their paths, in batches that are never empty. No request for an inline manifest, one for
- * each segment otherwise. Leaving the loop early stops what is being read ahead.
+ * The entries in byte order of their paths, in batches that are never empty. No request for an inline
+ * manifest, otherwise one for each segment. Leaving the loop early stops the reads ahead.
  * @throws `damaged` naming the segment, `formatTooNew`, `aborted`.
  */
 export async function* readEntries(
@@ -37,7 +37,7 @@ export async function* readEntries(
   }
 }
 
-/** The entries of these segments, one batch for each, with a few read ahead in parallel. */
+/** The entries of these segments, one batch for each, with a few read ahead concurrently. */
 async function* readSegments(
   store: ObjectStore,
   segments: readonly SegmentRef[],
@@ -52,7 +52,7 @@ async function* readSegments(
     for (;;) {
       for (; next < segments.length && ahead.length < Math.max(1, prefetch); next += 1) {
         const reading = readSegment(store, segments[next] as SegmentRef, call);
-        // It is awaited in its turn; until then, or after an early end, a failure must not count as unhandled.
+        // It is awaited later; until then, or after an early end, a failure must not count as unhandled.
         reading.catch(() => {});
         ahead.push(reading);
       }

@@ -9,7 +9,7 @@ import {
   SegmentCutter,
 } from './segment-cutter.ts';
 
-/** The sizes of the segments, the unfinished last one left out. */
+/** The sizes of the segments, without the unfinished last one. */
 function cutSizes(entries: Iterable<Entry>): number[] {
   const cutter = new SegmentCutter();
   const sizes: number[] = [];
@@ -26,7 +26,7 @@ function cutSizes(entries: Iterable<Entry>): number[] {
 
 describe('cutting a manifest', () => {
   it.each(['images/', 'a', 'train/part-', '\u00fc/'])(
-    'makes segments of about 2,000 entries, within the bounds, of counted names below %s',
+    'cuts counted names below %s into segments of about 2,000 entries, within the bounds',
     (prefix) => {
       const entry = fileEntry('');
       const paths = Array.from({ length: 200_000 }, (_, at) => `${prefix}${String(at).padStart(7, '0')}.jpg`);
@@ -44,14 +44,14 @@ describe('cutting a manifest', () => {
     expect(endsSegment('a', { entries: 1, chunks: SEGMENT_MAX_CHUNKS - 1 })).toBe(false);
   });
 
-  it('counts chunks anew in each segment', () => {
+  it('counts chunks from zero in each segment', () => {
     const third = Math.ceil(SEGMENT_MAX_CHUNKS / 3);
     const chunks = Array(third).fill({ hash: fileEntry('').blob, sizeBytes: 1 });
     const entry = fileEntry('a', 'a', { location: { in: 'chunks', chunks } });
     expect(cutSizes(Array(10).fill(entry))).toEqual([3, 3, 3]);
   });
 
-  it('says yes to about one path in 1,024 past the minimum and to none before it', () => {
+  it('cuts after about one path in 1,024 past the minimum and after none before it', () => {
     const paths = Array.from({ length: 200_000 }, (_, index) => `data/${index}/x`);
     const ends = (entries: number) =>
       paths.filter((path) => endsSegment(path, { entries, chunks: 0 })).length;

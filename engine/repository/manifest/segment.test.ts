@@ -8,7 +8,7 @@ import { countedEntries, entriesArbitrary, fileEntry, hashOfText } from '../entr
 import { segmentKey } from '../keys.ts';
 import { decodeSegment, encodeSegment } from './segment.ts';
 
-/** Stores any text under its right name, so that only its content can be refused. */
+/** Stores any text under its correct name, so that only its content can be refused. */
 function decodeText(text: string): Entry[] {
   const hash = hashOf('sha256', text, 'hex') as SegmentHash;
   return decodeSegment(hash, zstdCompressSync(text));
@@ -32,7 +32,7 @@ const BLOB = hashOfText('content');
 const FILE = { path: 'a', size: 5, mtime: '1.000000000', blob: BLOB };
 
 describe('a segment', () => {
-  it('gives back the entries that it was made of', () => {
+  it('decodes to the entries that it was made of', () => {
     fc.assert(
       fc.property(entriesArbitrary({ minLength: 1, maxLength: 40 }), (entries) => {
         const { hash, bytes } = encodeSegment(entries);
@@ -69,7 +69,7 @@ describe('a segment', () => {
     );
   });
 
-  it('tells its totals and its bounds', () => {
+  it('reports its totals and its bounds', () => {
     const entries: Entry[] = [
       fileEntry('a', 'x', { sizeBytes: 10 }),
       { kind: 'folder', path: 'b/' },
@@ -80,7 +80,7 @@ describe('a segment', () => {
     expect(ref).toEqual({ hash, first: 'a', last: 'd', files: 2, links: 1, folders: 1, bytes: 30 });
   });
 
-  it('is not made of entries that no reader would take', () => {
+  it('is not made of entries that readers refuse', () => {
     for (const path of ['../a', '/a', 'a//b', '.dray/x', 'a/\ud800', 'a\0', '']) {
       expect(failureOf(() => encodeSegment([fileEntry(path)])).code).toBe('unsafePath');
     }
@@ -107,11 +107,11 @@ describe('a segment', () => {
 });
 
 describe('decoding a segment', () => {
-  it('ignores fields that it does not know', () => {
+  it('ignores unknown fields', () => {
     expect(decodeEntries({ ...FILE, colour: 'red' })).toHaveLength(1);
   });
 
-  it('refuses what it does not know to be harmless', () => {
+  it('refuses unknown encodings and required features', () => {
     expect(failureOf(() => decodeText('{"format":2,"entries":[]}')).code).toBe('formatTooNew');
     const required = JSON.stringify({ format: 1, required: ['sparse'], entries: [FILE] });
     const failure = failureOf(() => decodeText(required));
@@ -198,7 +198,7 @@ describe('decoding a segment', () => {
     expect(failureOf(() => decodeSegment(hash, zstdCompressSync(raw))).code).toBe('damaged');
   });
 
-  it('refuses what grows past the bound when it is decompressed, without holding it', () => {
+  it('refuses data that exceeds the bound when decompressed, without holding it', () => {
     const bomb = zstdCompressSync(Buffer.alloc(300 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(100_000);
     expect(failureOf(() => decodeSegment(hashOfText('x') as SegmentHash, bomb)).code).toBe('damaged');
@@ -212,7 +212,7 @@ describe('decoding a segment', () => {
     }
   });
 
-  it('never takes a flipped bit for another content', () => {
+  it('never decodes a flipped bit as other content', () => {
     const entries = countedEntries(10);
     const { hash, bytes } = encodeSegment(entries);
     let refused = 0;
@@ -220,7 +220,7 @@ describe('decoding a segment', () => {
       const flipped = Buffer.from(bytes);
       flipped[bit >> 3]! ^= 1 << (bit & 7);
       try {
-        // A few bits of a zstd frame mean nothing to its content.
+        // Some bits of a zstd frame do not affect its content.
         expect(decodeSegment(hash, flipped)).toEqual(entries);
       } catch (error) {
         expect((error as DrayError).code).toBe('damaged');

@@ -1,15 +1,15 @@
 /**
  * A manifest segment: a run of entries, strictly ascending in byte order of their paths.
  *
- * Uncompressed it is JSON, one entry a line (see `entry-text.ts`):
+ * Uncompressed it is JSON with one entry per line (see `entry-text.ts`):
  *
  *     {"format":1,"packs":["<hex>",...],"entries":[
  *     {"path":...},
  *     {"path":...}
  *     ]}
  *
- * `packs` lists the packs that entries name, in the order of their first mention. The same entries always give the
- * same bytes, so equal segments have equal names and are stored once.
+ * `packs` lists the packs that entries name, in the order of their first mention. The same entries always
+ * give the same bytes, so equal segments have equal names and are stored once.
  */
 
 import assert from 'node:assert/strict';
@@ -25,15 +25,15 @@ export interface EncodedSegment {
   readonly hash: SegmentHash;
   /** The JSON, UTF-8. */
   readonly raw: Uint8Array;
-  /** As it is stored under `segmentKey(hash)`. */
+  /** The bytes stored under `segmentKey(hash)`. */
   readonly bytes: Uint8Array;
-  /** How its commit names it. */
+  /** The form in which its commit lists it. */
   readonly ref: SegmentRef;
 }
 
 /**
  * @param entries At least one, strictly ascending.
- * @throws `unsafePath` for an entry that no reader would take, `unsupported` for more than 256 MiB of JSON.
+ * @throws `unsafePath` for an entry that readers refuse, `unsupported` for more than 256 MiB of JSON.
  */
 export function encodeSegment(entries: readonly Entry[]): EncodedSegment {
   const first = entries[0];
@@ -44,13 +44,13 @@ export function encodeSegment(entries: readonly Entry[]): EncodedSegment {
   return { hash, raw, bytes, ref: { hash, first: first.path, last: last.path, ...totalsOfEntries(entries) } };
 }
 
-/** @param stored As read from `segmentKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */
+/** @param stored The bytes of `segmentKey(hash)`. @throws `damaged` naming that key, `formatTooNew`. */
 export function decodeSegment(hash: SegmentHash, stored: Uint8Array): Entry[] {
   const key = segmentKey(hash);
   return parseSegment(key, decodeDocument(key, hash, stored));
 }
 
-/** The JSON of a segment: stored by itself, or the `manifest` of a commit. */
+/** The JSON of a segment, stored by itself or as the `manifest` of a commit. */
 export function segmentToText(entries: readonly Entry[]): string {
   const packs = new Map<PackHash, number>();
   const packIndex = (pack: PackHash): number => {
@@ -70,7 +70,7 @@ export function segmentToText(entries: readonly Entry[]): string {
   return `{"format":1,"packs":${JSON.stringify([...packs.keys()])},"entries":[\n${lines.join(',\n')}\n]}`;
 }
 
-/** @param key The object that holds the segment. @throws `damaged` naming `key`, `formatTooNew`. */
+/** @param key The object with the segment. @throws `damaged` naming `key`, `formatTooNew`. */
 export function parseSegment(key: RemoteKey, value: unknown): Entry[] {
   const segment = checkFormat(key, value);
   const packs = parsePacks(key, segment);

@@ -1,4 +1,4 @@
-/** Reading and writing one manifest segment of a repository. */
+/** Reads and writes one manifest segment of a repository. */
 import { crc32 } from 'node:zlib';
 import { readChecked } from '../../base/read-again.ts';
 import type { Entry } from '../../model/entry.ts';
@@ -24,11 +24,11 @@ export async function readSegment(
     entries[0]?.path === segment.first &&
     entries.at(-1)?.path === segment.last &&
     sameTotals(totalsOfEntries(entries), segment);
-  if (!isAsNamed) throw damaged(key, 'its commit describes it otherwise');
+  if (!isAsNamed) throw damaged(key, 'its commit describes other content');
   return entries;
 }
 
-/** One request. Writing a segment that is there already changes nothing. */
+/** One request. Has no effect when the segment exists. */
 export async function writeSegment(
   store: ObjectStore,
   segment: EncodedSegment,

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { BlobHash, Chunk } from '../../model/entry.ts';
 
 /**
- * SHA-256 over the chunks' raw digests (32 bytes each) in order: the same for the same chunks, known without
- * reading the file again, and unlike the name of any blob that is stored whole.
+ * SHA-256 over the chunks' raw digests (32 bytes each) in order. Equal chunks give equal names, no file is
+ * read again, and the name differs from that of any blob stored whole.
  */
 export function hashOfChunks(chunks: readonly Chunk[]): BlobHash {
   const sum = createHash('sha256');

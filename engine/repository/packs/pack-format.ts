@@ -3,25 +3,25 @@
  *
  *     blob 1 | blob 2 | ... | blob n | row 1 ... row n | CRC-32 of the rows | index length | "DRP1"
  *
- * A row is 36 bytes: the blob's SHA-256 and its size as an unsigned 32-bit number. Blobs lie back to back in
- * the order of their rows, so a row's offset is the sum of the sizes before it. The index is the rows and
- * their CRC-32 (the one of zip); the last 8 bytes are its length and the magic. All numbers are little-endian. The pack is
- * named by the SHA-256 of all its bytes.
+ * A row is 36 bytes: the blob's SHA-256 and its size as an unsigned 32-bit number. Blobs are stored back to
+ * back in the order of their rows, so a row's offset is the sum of the sizes before it. The index is the rows
+ * and their CRC-32 (as in zip); the last 8 bytes are its length and the magic. All numbers are little-endian.
+ * The pack is named by the SHA-256 of all its bytes.
  *
- * Readers of a dataset never need the index: entries name pack and offset. It is there so that the pack can be checked,
- * collected and used again without any commit.
+ * Readers of a dataset never need the index: entries name pack and offset. With the index, a pack can be
+ * checked, collected and reused without any commit.
  */
 import { crc32 } from 'node:zlib';
 import type { BlobHash } from '../../model/entry.ts';
 
-/** No pack is larger: its index and offsets are 32-bit, and a writer holds it in memory. */
+/** The largest pack: its index and offsets are 32-bit, and a writer holds it in memory. */
 export const PACK_MAX_BYTES = 1024 * 1024 * 1024;
-/** No chunk is larger. */
+/** The largest chunk. */
 export const BLOB_MAX_BYTES = 1024 * 1024 * 1024;
 
 export const ROW_BYTES = 36;
 export const TRAILER_BYTES = 8;
-/** The CRC and the trailer: what an index costs besides its rows. */
+/** The CRC and the trailer: the size of an index without its rows. */
 export const INDEX_FIXED_BYTES = 4 + TRAILER_BYTES;
 
 const HASH_BYTES = 32;
@@ -34,7 +34,7 @@ export interface PackedBlob {
   readonly sizeBytes: number;
 }
 
-/** Writes rows, CRC and trailer into `target` from `start`; returns where they end. */
+/** Writes rows, CRC and trailer into `target` from `start`; returns the end offset. */
 export function writePackIndex(target: Buffer, start: number, blobs: Iterable<PackedBlob>): number {
   let at = start;
   for (const blob of blobs) {
@@ -49,18 +49,21 @@ export function writePackIndex(target: Buffer, start: number, blobs: Iterable<Pa
 }
 
 /**
- * The length in bytes of the index (without the trailer), as the trailer tells it.
- * @param tail Ends where the pack ends. @returns Text: what is wrong.
+ * The length in bytes of the index (without the trailer), from the trailer.
+ * @param tail Ends at the end of the pack. @returns A text: what is wrong.
  */
 export function readIndexLength(tail: Buffer, packBytes: number): number | string {
   if (tail.length < TRAILER_BYTES) return 'it is too short for a pack';
-  if (tail.readUInt32LE(tail.length - 4) !== MAGIC) return 'it does not end like a pack';
+  if (tail.readUInt32LE(tail.length - 4) !== MAGIC) return 'it does not end as a pack does';
   const length = tail.readUInt32LE(tail.length - TRAILER_BYTES);
   const isPossible = length >= 4 && (length - 4) % ROW_BYTES === 0 && length + TRAILER_BYTES <= packBytes;
   return isPossible ? length : 'the length of its index is impossible';
 }
 
-/** @param index The rows and their CRC. @param dataBytes What lies before them. @returns Text: what is wrong. */
+/**
+ * @param index The rows and their CRC. @param dataBytes The size of the blobs. @returns A text: what is
+ * wrong.
+ */
 export function parsePackIndex(index: Buffer, dataBytes: number): readonly PackedBlob[] | string {
   const rows = index.subarray(0, -4);
   if (crc32(rows) !== index.readUInt32LE(rows.length)) return 'its index does not match its checksum';

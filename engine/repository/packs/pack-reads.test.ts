@@ -5,7 +5,7 @@ import { planPackReads } from './pack-reads.ts';
 const itemArbitrary = fc.record({ offset: fc.nat(2_000), sizeBytes: fc.integer({ min: 1, max: 200 }) });
 
 describe('planning the reads of a pack', () => {
-  it('puts every item whole into exactly one range and keeps to the limits', () => {
+  it('puts every item into exactly one range and keeps the limits', () => {
     fc.assert(
       fc.property(
         fc.array(itemArbitrary),
@@ -42,7 +42,7 @@ describe('planning the reads of a pack', () => {
     ]);
   });
 
-  it('reads a whole pack in ranges of the given size when all of it is wanted', () => {
+  it('reads a whole pack in ranges of the given size', () => {
     const items = Array.from({ length: 1_000 }, (_, index) => ({ offset: index * 10, sizeBytes: 10 }));
     const reads = planPackReads(items, { gapBytesMax: 0, rangeBytesMax: 4_000 });
     expect(reads.map(({ start, end }) => [start, end])).toEqual([

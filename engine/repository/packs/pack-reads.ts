@@ -1,21 +1,21 @@
-/** Which ranges of a pack to read for the blobs that are wanted of it. */
+/** Plans which ranges of a pack to read for the wanted blobs. */
 
 export interface PackRead<Item> {
   /** Half open, in bytes of the pack. */
   readonly start: number;
   readonly end: number;
-  /** What lies in the range, by offset. */
+  /** The items in the range, by offset. */
   readonly items: readonly Item[];
 }
 
 export interface PackReadLimits {
-  /** Bytes that may be read and thrown away to save a request. */
+  /** Bytes that may be read and discarded to save a request. */
   readonly gapBytesMax: number;
-  /** A range grows no further than this; a blob that is larger by itself is one range. */
+  /** The largest range, except for a single larger blob. */
   readonly rangeBytesMax: number;
 }
 
-/** Coalesces neighbours: each item lies whole in exactly one range, and ranges ascend by start. Items may repeat. */
+/** Joins neighbors: each item is in exactly one range, and ranges ascend by start. Items may repeat. */
 export function planPackReads<Item extends { readonly offset: number; readonly sizeBytes: number }>(
   items: readonly Item[],
   limits: PackReadLimits,

@@ -47,7 +47,7 @@ const blobsArbitrary = fc.uniqueArray(fc.uint8Array({ minLength: 1, maxLength: 3
 });
 
 describe('a pack', () => {
-  it('gives back every blob at the offset that it told', () => {
+  it('returns every blob at its reported offset', () => {
     fc.assert(
       fc.property(blobsArbitrary, (blobs) => {
         const pack = build(blobs);
@@ -61,7 +61,7 @@ describe('a pack', () => {
     );
   });
 
-  it('tells its content through its own index', async () => {
+  it('lists its content in its own index', async () => {
     await fc.assert(
       fc.asyncProperty(blobsArbitrary, async (blobs) => {
         const pack = build(blobs);
@@ -78,7 +78,7 @@ describe('a pack', () => {
     );
   });
 
-  it('takes the same blob once', () => {
+  it('stores the same blob once', () => {
     const builder = new PackBuilder();
     const bytes = Buffer.from('same');
     expect(builder.add(nameOf(bytes), bytes)).toBe(0);
@@ -86,7 +86,7 @@ describe('a pack', () => {
     expect([builder.count, builder.sizeBytes]).toEqual([1, 4]);
   });
 
-  it('does not change when the caller uses its buffer again', () => {
+  it('does not change when the caller reuses its buffer', () => {
     const builder = new PackBuilder();
     const bytes = Buffer.from('first');
     builder.add(nameOf(bytes), bytes);
@@ -94,7 +94,7 @@ describe('a pack', () => {
     expect(Buffer.from(builder.finish().bytes).subarray(0, 5).toString()).toBe('first');
   });
 
-  it('is refused when nothing is in it or when it is finished already', () => {
+  it('is refused when it is empty or already finished', () => {
     expect(() => new PackBuilder().finish()).toThrow();
     expect(() => new PackBuilder().add(nameOf(Buffer.alloc(0)), Buffer.alloc(0))).toThrow();
     const builder = new PackBuilder();
@@ -108,21 +108,21 @@ describe('reading a pack index', () => {
   const manyBlobs = (count: number) =>
     Array.from({ length: count }, (_, index) => Buffer.from(`blob ${index}`));
 
-  it('takes one request for a small index when the size of the pack is known', async () => {
+  it('takes one request for a small index when the pack size is known', async () => {
     const pack = build(manyBlobs(3_000));
     const { counts, store } = counting(await stored(pack.bytes, pack.hash));
     await readPackIndex(store, pack.hash, { sizeBytes: pack.bytes.length });
     expect(counts).toEqual({ read: 1, head: 0 });
   });
 
-  it('takes a second one for a long index, and a HEAD when the size is not known', async () => {
+  it('takes a second one for a long index, and a HEAD when the size is unknown', async () => {
     const pack = build(manyBlobs(5_000));
     const { counts, store } = counting(await stored(pack.bytes, pack.hash));
     expect(await readPackIndex(store, pack.hash)).toHaveLength(5_000);
     expect(counts).toEqual({ read: 2, head: 1 });
   });
 
-  it('says that a missing pack is missing', async () => {
+  it('reports a missing pack', async () => {
     const { hash } = build(manyBlobs(1));
     await expect(readPackIndex(createMemoryStore(), hash)).rejects.toMatchObject({ code: 'notFound' });
     const gone = readPackIndex(createMemoryStore(), hash, { sizeBytes: 100 });
@@ -151,7 +151,7 @@ describe('reading a pack index', () => {
     }
   });
 
-  it('reports a size that is not the size of the pack', async () => {
+  it('reports a size that is not the pack size', async () => {
     const pack = build(manyBlobs(4));
     const store = await stored(pack.bytes, pack.hash);
     for (const sizeBytes of [

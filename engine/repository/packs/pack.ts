@@ -1,4 +1,4 @@
-/** Building packs and reading their indexes. The form of a pack is in `pack-format.ts`. */
+/** Builds packs and reads their indexes. `pack-format.ts` describes their form. */
 import assert from 'node:assert/strict';
 import { hash as hashOf } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -20,26 +20,33 @@ import {
 
 export interface BuiltPack {
   readonly hash: PackHash;
-  /** The whole pack, as it is stored under `packKey(hash)`. */
+  /** The whole pack, as stored under `packKey(hash)`. */
   readonly bytes: Uint8Array;
   readonly blobs: readonly PackedBlob[];
 }
 
 const INITIAL_BYTES = 256 * 1024;
 
-/** Gathers blobs in one growing buffer: at most twice the pack in memory while it grows, the pack alone after that. */
+/**
+ * Collects blobs in one growing buffer: at most twice the pack in memory while it grows, then only the pack.
+ */
 export class PackBuilder {
   readonly #blobs = new Map<BlobHash, PackedBlob>();
   #buffer: Buffer;
   #used = 0;
   #isFinished = false;
 
-  /** @param expectedBytes What the pack may come to: taken at once, so that nothing is moved as it grows. */
+  /**
+   * @param expectedBytes The expected size of the pack: allocated at once, so that nothing is copied as it
+   * grows.
+   */
   constructor(expectedBytes = 0) {
     this.#buffer = expectedBytes === 0 ? Buffer.alloc(0) : Buffer.allocUnsafeSlow(expectedBytes);
   }
 
-  /** Bytes of the blobs so far, without the index. Close the pack when it reaches the layout's `packTarget`. */
+  /**
+   * Size of the blobs so far, without the index. Finish the pack when it reaches the layout's `packTarget`.
+   */
   get sizeBytes(): number {
     return this.#used;
   }
@@ -48,7 +55,7 @@ export class PackBuilder {
     return this.#blobs.size;
   }
 
-  /** Copies the bytes and returns their offset. A blob that is in the pack already is not added again. */
+  /** Copies the bytes and returns their offset. A blob that the pack already has is not added again. */
   add(hash: BlobHash, bytes: Uint8Array): number {
     assert(!this.#isFinished, 'a blob for a finished pack');
     assert(bytes.length > 0, 'a blob of no bytes is stored nowhere');
@@ -62,7 +69,7 @@ export class PackBuilder {
     return offset;
   }
 
-  /** Ends the pack; needs at least one blob. The builder cannot be used after it. */
+  /** Finishes the pack, which needs at least one blob. The builder cannot be used afterwards. */
   finish(): BuiltPack {
     assert(!this.#isFinished && this.count > 0, 'a pack without blobs, or finished twice');
     this.#isFinished = true;
@@ -73,7 +80,7 @@ export class PackBuilder {
     return { hash: hashOf('sha256', bytes, 'hex') as PackHash, bytes, blobs };
   }
 
-  /** Doubles, so that each byte is moved less than twice on average. */
+  /** Doubles the buffer, so that each byte is copied less than twice on average. */
   #reserve(bytes: number): void {
     if (bytes <= this.#buffer.length) return;
     assert(bytes <= PACK_MAX_BYTES, 'a pack larger than the format allows');
@@ -83,12 +90,12 @@ export class PackBuilder {
   }
 }
 
-/** How much of a pack's end is read at first: the index of 3,600 blobs. */
+/** How much of a pack's end is read first: the index of 3,600 blobs. */
 const TAIL_BYTES = 128 * 1024;
 
 /**
- * The index of a stored pack: one request for its end, one more when the index is longer than 128 KiB, and one HEAD
- * before them when `sizeBytes` (which a listing gives) is not known.
+ * The index of a stored pack: one request for its end, one more when the index is longer than 128 KiB, and a
+ * HEAD before them when `sizeBytes` (from a listing) is unknown.
  * @throws `notFound`; `damaged` naming the pack.
  */
 export async function readPackIndex(

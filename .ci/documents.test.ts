@@ -36,6 +36,14 @@ it.each(DOCUMENTS)('%s has lines of 110 columns at most, but for tables and code
   expect(lines).toEqual([]);
 });
 
+it('comments name documents that exist', () => {
+  const named = SOURCES.flatMap((source) => [
+    ...(readFileSync(ROOT + source, 'utf8').match(/\b(?:app|bench|engine)\/[\w./-]+\.md\b/g) ?? []),
+  ]);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !existsSync(ROOT + name))).toEqual([]);
+});
+
 it('the architecture is read in one sitting', () => {
   expect(readFileSync(`${ROOT}engine/ARCHITECTURE.md`, 'utf8').split('\n').length).toBeLessThanOrEqual(300);
 });

@@ -9,11 +9,7 @@ import { HostProvider } from './host/use-host.tsx';
 import { takeWindowKey } from './host/window-key.ts';
 import { startTheme } from './shell/theme.ts';
 
-async function openHost(): Promise<HostConnection> {
-  if (new URLSearchParams(location.search).has('fixture')) {
-    const { openFixture } = await import('./host/fixture.ts');
-    return connect(openFixture);
-  }
+function openHost(): HostConnection {
   const bridge = window.dray;
   if (bridge) return connect(() => openPort(bridge));
   const url = new URL('/host', location.href);
@@ -21,16 +17,10 @@ async function openHost(): Promise<HostConnection> {
   return connect(() => openSocket(url.href));
 }
 
-async function start(): Promise<void> {
-  const host = await openHost();
-  createRoot(document.getElementById('window')!).render(
-    <HostProvider host={host}>
-      <App />
-    </HostProvider>,
-  );
-}
-
 takeWindowKey();
 startTheme();
-// Not awaited: what it fetches may lie in a file that imports this one, and waits for this module's end.
-void start();
+createRoot(document.getElementById('window')!).render(
+  <HostProvider host={openHost()}>
+    <App />
+  </HostProvider>,
+);

@@ -1,38 +1,28 @@
-/**
- * What the window offers when the desktop app has put its bridge into the page. Here the test provides the
- * bridge and its answers.
- */
+/** The forms and keys that the window offers only in the desktop app, whose bridge a test puts into the page. */
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
+import { keepToken } from '../../engine/remotes/peer/peer-tokens.ts';
+import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
 const WARNING = 'This desktop offers no keyring, so nothing can be saved here.';
+const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
 
 describe.skipIf(!findChromium())('The window in the desktop app', () => {
   let browser: Browser;
   let window: OpenWindow;
   let page: Page;
-  const removed: string[] = [];
-  let state: SecretsState = { profiles: ['lab', 'stuck'], isAvailable: true, warning: WARNING };
 
   beforeAll(async () => {
     browser = await launchBrowser();
     window = await openWindow(browser);
-    page = window.page;
-    await page.exposeFunction('secretsState', () => state);
-    await page.exposeFunction('saveKeys', (profile: string) => {
-      if (profile === 'stuck') throw new Error('The disk is full.');
-      removed.push(profile);
-      state = { profiles: ['stuck'], isAvailable: true };
-      return state;
-    });
-    await page.addInitScript(() => {
-      const given = globalThis as unknown as Record<string, unknown>;
-      given.dray = { secrets: { state: given.secretsState, saveKeys: given.saveKeys } };
-    });
+    keepToken(join(window.folder, 'home', '.config', 'dray'), 'dray://10.0.8.2:7443', 'token');
+    page = await window.context.newPage();
+    const keys = { lab: KEYS, stuck: KEYS };
+    await installFakeDesktop(page, window.page, { keys, warning: WARNING, fails: ['stuck'] });
   });
   afterAll(async () => {
     await window?.[Symbol.asyncDispose]();
@@ -40,7 +30,7 @@ describe.skipIf(!findChromium())('The window in the desktop app', () => {
   });
   const open = async (place: string) => {
     await page.goto('about:blank');
-    await page.goto(`${window.origin}/?fixture#/${place}`);
+    await page.goto(`${window.origin}/#/${place}`);
   };
 
   it('lists stored credentials, warns where none can be stored, and removes them', async () => {
@@ -54,15 +44,14 @@ describe.skipIf(!findChromium())('The window in the desktop app', () => {
       await page.getByRole('button', { name: `Remove: ${words}` }).click();
       await page.getByRole('button', { name: 'Remove', exact: true }).click();
     };
-    await remove('Keys of lab');
-    await page.getByText('Keys of lab', { exact: true }).waitFor({ state: 'detached' });
-    expect(await page.getByText(WARNING).count()).toBe(0);
-    await remove('Token of 10.0.8.2:7443');
-    await page.getByText('Token of 10.0.8.2:7443', { exact: true }).waitFor({ state: 'detached' });
+    for (const words of ['Keys of lab', 'Token of 10.0.8.2:7443']) {
+      await remove(words);
+      await page.getByText(words, { exact: true }).waitFor({ state: 'detached' });
+    }
     await remove('Keys of stuck');
     await page.getByText('The disk is full.').waitFor();
     await page.getByText('Keys of stuck', { exact: true }).waitFor();
-    expect(removed).toEqual(['lab']);
+    expect(Object.keys((await savedKeys(page)) ?? {})).toEqual(['stuck']);
     expect(await findViolations(page)).toEqual([]);
   });
 

@@ -7,21 +7,27 @@ import type { DesktopBridge, SecretsState } from '../../engine/api/desktop-bridg
 import type { AccessKeys } from '../../engine/api/host.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';
 
-type Kept = { keys: Record<string, AccessKeys> };
+/** `fails` names the profiles whose keys can be neither saved nor removed. */
+type Kept = { keys: Record<string, AccessKeys>; warning?: string; fails?: readonly string[] };
 type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept };
 
 /**
- * Call it before the page opens. @param opened A page of the same `dray ui`, which gives the key of the
- * socket.
+ * Call it before the page is opened.
+ * @param opened A page of the same `dray ui`, whose key the socket shows.
+ * @param initial The store of secrets that each load of the page begins with.
  */
-export async function installFakeDesktop(page: Page, opened: Page): Promise<void> {
+export async function installFakeDesktop(
+  page: Page,
+  opened: Page,
+  initial: Kept = { keys: {} },
+): Promise<void> {
   const key = await opened.evaluate(() => sessionStorage.getItem('dray-key') ?? undefined);
   await page.addInitScript(
-    (protocols) => {
-      const kept: Kept = { keys: {} };
+    ({ kept, protocols }) => {
       const state = async (): Promise<SecretsState> => ({
         profiles: Object.keys(kept.keys),
         isAvailable: true,
+        ...(kept.warning === undefined ? {} : { warning: kept.warning }),
       });
       const bridge: DesktopBridge = {
         requestPort() {
@@ -46,6 +52,7 @@ export async function installFakeDesktop(page: Page, opened: Page): Promise<void
         secrets: {
           state,
           async saveKeys(profile, keys) {
+            if (kept.fails?.includes(profile)) throw new Error('The disk is full.');
             if (keys) kept.keys[profile] = keys;
             else delete kept.keys[profile];
             return state();
@@ -54,7 +61,7 @@ export async function installFakeDesktop(page: Page, opened: Page): Promise<void
       };
       Object.assign(globalThis, { dray: bridge, kept });
     },
-    [...protocolsOf(key)],
+    { kept: initial, protocols: [...protocolsOf(key)] },
   );
 }
 

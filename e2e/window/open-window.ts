@@ -22,7 +22,7 @@ export interface OpenWindowOptions {
   /** Default: any free port. */
   readonly port?: number;
   readonly theme?: Theme;
-  /** The page to open after the link, such as `/?fixture#/home`. */
+  /** The page to open after the link, such as `/#/home`. */
   readonly path?: string;
   /** The folder of an earlier run, with its `home`. The caller removes it. */
   readonly folder?: string;

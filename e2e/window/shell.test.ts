@@ -1,12 +1,16 @@
 /**
- * The frame around the screens: the rail, the commands, the keyboard, small and large windows. Uses the
- * fixture, which fills every screen.
+ * The frame around the screens: the rail, the commands, the keyboard, small and large windows. A survey's
+ * dataset fills every screen.
  */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { makeSurvey } from './survey.fixture.ts';
 
 /** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };
@@ -20,6 +24,17 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     browser = await launchBrowser();
     window = await openWindow(browser);
     page = window.page;
+    const [root, otherRoot] = [join(window.folder, 'coast-survey'), join(window.folder, 'noor')];
+    const home = join(window.folder, 'home');
+    await makeSurvey({
+      root,
+      otherRoot,
+      remoteUrl: pathToFileURL(join(window.folder, 'remote')).href,
+      environment: { HOME: home },
+    });
+    const settings = join(home, '.config', 'dray');
+    mkdirSync(settings, { recursive: true });
+    writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root, otherRoot] }));
   });
   afterAll(async () => {
     await window?.[Symbol.asyncDispose]();
@@ -30,7 +45,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
   const openScreen = async (name: string) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto('about:blank');
-    await page.goto(`${window.origin}/?fixture#/${name.toLowerCase()}`);
+    await page.goto(`${window.origin}/#/${name.toLowerCase()}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await expect
       .poll(() => page.getByRole('progressbar', { name: /Opening|Looking|Reading/ }).count(), WAIT)
@@ -75,7 +90,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
           'Changes',
           'Plan',
           'History',
-          'Transfers3 under way',
+          'Transfers',
           'Browse',
           'Remotes',
           'Settings',
@@ -138,8 +153,8 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     };
     await run('Dark theme');
     await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme), WAIT).toBe('dark');
-    await run('Use workspace imagery');
-    await page.getByRole('button', { name: /^Workspace imagery/ }).waitFor();
+    await run('Use workspace noor');
+    await page.getByRole('button', { name: /^Workspace noor/ }).waitFor();
     await run('Add a remote');
     await page.getByRole('dialog', { name: /Add/ }).waitFor();
     await page.keyboard.press('Escape');
@@ -176,7 +191,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
   it('keeps working when a screen breaks, and opens that screen again later', async () => {
     await page.goto('about:blank');
     await page.route(/\/assets\/history-.*\.js/, (route) => route.abort());
-    await page.goto(`${window.origin}/?fixture#/history`);
+    await page.goto(`${window.origin}/#/history`);
     await page.getByRole('heading', { level: 1, name: 'This screen broke' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.unroute(/\/assets\/history-.*\.js/);

@@ -207,7 +207,7 @@ describe('A secret key', () => {
     await run(['clone', 's3://no-such-bucket/x', '../other', '--json', '-v']);
     await run(['push', '-v'], { AWS_ACCESS_KEY_ID: 'somebody-else' });
     await run(['pull', '--json', '-v'], { AWS_ACCESS_KEY_ID: 'somebody-else' });
-    await run(['pull', '-v', '--client', 'sdk'], { AWS_ACCESS_KEY_ID: 'somebody-else' });
+    await run(['pull', '-v'], { AWS_ACCESS_KEY_ID: 'somebody-else' });
     expect(outputs.filter((text) => text.includes(secret))).toEqual([]);
     // Guards against a test that never used the key, or that searched no output.
     expect(outputs.join('')).toContain('accessDenied');

@@ -201,12 +201,11 @@ describe('the global options', () => {
 
   it('reach the job under their own names, and are absent when not given', async () => {
     expect((await readContext('context')).connection).toEqual({});
-    const all = ['--endpoint', 'e', '--region', 'r', '--profile', 'p', '--client', 'sdk', '--anonymous'];
+    const all = ['--endpoint', 'e', '--region', 'r', '--profile', 'p', '--anonymous'];
     expect((await readContext('context', ...all)).connection).toEqual({
       endpoint: 'e',
       region: 'r',
       profile: 'p',
-      client: 'sdk',
       anonymous: true,
     });
   });

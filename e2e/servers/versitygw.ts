@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLeanClient, type S3Connection } from '../../engine/remotes/s3/s3-connection.ts';
+import { createS3Sender, type S3Connection } from '../../engine/remotes/s3/s3-connection.ts';
 import { resolvePlace } from '../../engine/remotes/s3/s3-options.ts';
 import { roomyFolder } from './memory-folder.ts';
 import { createS3Environment } from './s3-environment.ts';
@@ -135,7 +135,7 @@ export async function createBucketAt(options: {
     maxConnections: 1,
     clockOffsetMs: 0,
   };
-  const client = createLeanClient(connection);
+  const client = createS3Sender(connection);
   try {
     const call = { operation: 'CreateBucket' };
     const answer = await client.exchange(

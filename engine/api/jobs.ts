@@ -64,8 +64,6 @@ export interface ConnectionFlags {
   readonly transfers?: number;
   /** Limits the content of this connection, both ways together; unlimited when absent. */
   readonly bandwidthBytesPerSecond?: number;
-  /** `auto` (the lean path where it serves) or `sdk` (all through the AWS SDK). For tests and diagnosis. */
-  readonly client?: 'auto' | 'sdk';
 }
 
 /** Requests that the job sent, by class, and their price by the remote's row in the price table. */

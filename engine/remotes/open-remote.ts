@@ -104,7 +104,6 @@ async function openS3(url: S3RemoteUrl, options: OpenRemoteOptions): Promise<Obj
     bucket: url.bucket,
     prefix: url.prefix,
     ...resolveLocation(url, connection, options.settings),
-    ...(connection.client === undefined ? {} : { client: connection.client }),
     ...(connection.transfers === undefined ? {} : { maxConnections: connection.transfers }),
     environment,
     ...(meter ? { onWire: meter.onWire } : {}),

@@ -6,13 +6,7 @@ import { AnswerReader } from './http/http-answer-reader.ts';
 import { HttpError } from './http/http-message.ts';
 import { parseListPage, readListPage, SLICE_CHARS } from './s3/answers/s3-list-page.ts';
 import { parseErrorBody, readResult } from './s3/answers/s3-xml.ts';
-import {
-  parseCopiedPart,
-  parsePartsPage,
-  parseRemovalErrors,
-  parseUploadsPage,
-  parseWritten,
-} from './s3/answers/s3-xml-results.ts';
+import { parseUploadId, parseWritten } from './s3/answers/s3-xml-results.ts';
 import { parseSections } from './s3/keys/aws-profile.ts';
 
 const XML_FRAGMENTS = [
@@ -79,14 +73,7 @@ const PARSERS: readonly Parser[] = [
       ['<R>', '</R>'],
     ],
     parse: (xml) => {
-      for (const read of [
-        parseWritten,
-        parsePartsPage,
-        parseCopiedPart,
-        parseUploadsPage,
-        parseRemovalErrors,
-      ])
-        tolerating(() => read(xml));
+      for (const read of [parseWritten, parseUploadId]) tolerating(() => read(xml));
       readResult(encoded(xml), 'R');
     },
   },

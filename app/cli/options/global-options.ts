@@ -37,7 +37,6 @@ function createGlobalOptions(): Option[] {
       'trust a new dray:// peer if its certificate has this fingerprint',
     ).argParser(parseFingerprint),
     new Option('--trust-new-peer', 'trust any new dray:// peer'),
-    new Option('--client <kind>', 'how S3 is spoken to').choices(['auto', 'sdk']).hideHelp(),
   ];
 }
 
@@ -87,7 +86,6 @@ export function readGlobalOptions(command: Command): GlobalOptions {
       anonymous: values.anonymous === true ? true : undefined,
       bandwidthBytesPerSecond: typeof values.bwlimit === 'number' ? values.bwlimit : undefined,
       transfers: typeof values.transfers === 'number' ? values.transfers : undefined,
-      client: text('client') as 'auto' | 'sdk' | undefined,
     }),
   };
 }

@@ -2,9 +2,9 @@
 import type { ObjectStore } from '../object-store.ts';
 import { credentialSourceOf, identityOf } from './keys/credentials.ts';
 import { readProfile } from './keys/profile.ts';
-import { createLeanS3Store } from './lean/lean-s3-store.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { readAuthorities, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { createS3Store } from './s3-store.ts';
 
 /** Sockets, not requests under way: the scheduler bounds those. */
 const MAX_CONNECTIONS = 128;
@@ -24,7 +24,5 @@ export async function openS3Store(options: S3Options): Promise<ObjectStore> {
     onWire: options.onWire,
   };
   const storePlace = storePlaceOf(connection.place, identityOf(options, profile));
-  if (options.client !== 'sdk') return createLeanS3Store(connection, storePlace);
-  const { createSdkS3Store } = await import('./sdk/sdk-s3-store.ts');
-  return createSdkS3Store(connection, storePlace);
+  return createS3Store(connection, storePlace);
 }

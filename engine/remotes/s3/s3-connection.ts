@@ -1,4 +1,4 @@
-/** What both clients share about one remote: where it is now, who signs, and how one lean request is sent. */
+/** The connection to one bucket: its place, its keys, and the way of one request, which is signed, sent, and redirected once. */
 import { gunzipSync } from 'node:zlib';
 import type { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -14,64 +14,64 @@ import { isRegion } from './s3-grammar.ts';
 import { requestBaseOf, type S3Place } from './s3-options.ts';
 import { createSigner, encodeKey, encodeQuery, type Signer, type UnsignedRequest } from './s3-signer.ts';
 
-/** Shared by the lean client and the SDK's, so that either one's discovery of the region serves both. */
+/** `place` changes when the store names another region. */
 export interface S3Connection {
   place: S3Place;
   readonly credentials: CredentialSource;
   readonly maxConnections: number;
   readonly clockOffsetMs: number;
-  /** PEM: whose certificates are trusted, instead of those that Node trusts. */
+  /** PEM: the authorities to trust in place of Node's. */
   readonly authorities?: string | undefined;
-  /** Told of bytes as they go, either way. */
+  /** Called with the bytes of each read and write. */
   readonly onWire?: ((bytes: number) => void) | undefined;
 }
 
 type RequestBase = ReturnType<typeof requestBaseOf>;
 
-/** An error's XML is small; more is not an error of S3. */
+/** An error's XML is small; a larger answer is not S3's. */
 const ERROR_BODY_MAX_BYTES = 256 * 1024;
 const SLOW_DOWN_PAUSE_MAX_MS = 120_000;
 
-export interface LeanRequest {
+export interface S3Request {
   readonly call: S3Call;
   readonly method: UnsignedRequest['method'];
-  /** In full, with the remote's prefix; absent for the bucket itself. */
+  /** In full, with the remote's prefix. Absent for calls about the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** For `x-amz-content-sha256`: `UNSIGNED-PAYLOAD`, or the body's SHA-256 in hex. */
   readonly payloadHash: string;
   readonly body?: Uint8Array;
-  /** For the answer's bytes, if they fit. */
+  /** Receives the answer's bytes if they fit. */
   readonly into?: Uint8Array;
-  /** For the body of an answer that is streamed. */
+  /** Receives the body of a streamed answer. */
   readonly memory?: BodyMemory;
-  /** How long no byte may come. Default: the transport's quiet time. */
+  /** How long the server may stay silent. Default: the transport's quiet time. */
   readonly quietMs?: number;
   readonly signal: AbortSignal | undefined;
 }
 
-export type LeanAnswer<Body> =
+export type S3Answer<Body> =
   | (HttpAnswer & Body & { readonly failure?: never })
   | { readonly failure: S3Failure };
 
-export interface LeanClient {
-  /** An answer of the store that is no success comes back as `failure`. Network trouble throws. */
-  exchange(request: LeanRequest, maxBytes: number): Promise<LeanAnswer<{ readonly bytes: Uint8Array }>>;
-  stream(request: LeanRequest): Promise<LeanAnswer<{ readonly body: ByteQueue }>>;
+export interface S3Sender {
+  /** An error answer of the store comes back as `failure`. Network trouble throws a DrayError. */
+  exchange(request: S3Request, maxBytes: number): Promise<S3Answer<{ readonly bytes: Uint8Array }>>;
+  stream(request: S3Request): Promise<S3Answer<{ readonly body: ByteQueue }>>;
   close(): Promise<void>;
 }
 
-export function createLeanClient(connection: S3Connection): LeanClient {
+export function createS3Sender(connection: S3Connection): S3Sender {
   let transport: { readonly origin: URL; readonly opening: Promise<HttpTransport> } | undefined;
-  /** What was sent before the store named another region may be under way still. */
+  /** Requests that began before the store named another region may still use it. */
   let former: Promise<HttpTransport> | undefined;
   let signer: Signer | undefined;
   let known: { readonly place: S3Place; readonly base: RequestBase } | undefined;
 
   const { authorities, maxConnections, onWire } = connection;
   const transportTo = (origin: URL): Promise<HttpTransport> => {
-    // Nearly always the very same object: an origin is put together from its parts each time that it is asked for.
+    // Usually the same object. Comparing those first matters: `origin` is joined from its parts at each use.
     if (transport?.origin !== origin && transport?.origin.origin !== origin.origin) {
       if (former) void former.then((old) => old.close());
       former = transport?.opening;
@@ -85,9 +85,9 @@ export function createLeanClient(connection: S3Connection): LeanClient {
     return known.base;
   };
 
-  /** Signs and sends; once more when the store says that the bucket is in another region. */
+  /** Signs and sends a request, and again when the store names another region for the bucket. */
   const send = async <T extends HttpAnswer>(
-    request: LeanRequest,
+    request: S3Request,
     run: (transport: HttpTransport, http: Parameters<HttpTransport['exchange']>[0]) => Promise<T>,
     bytesOf: (answer: T) => Promise<Uint8Array>,
   ): Promise<T | { failure: S3Failure }> => {
@@ -127,13 +127,13 @@ export function createLeanClient(connection: S3Connection): LeanClient {
         request,
         (to, http) => to.exchange(http, Math.max(maxBytes, ERROR_BODY_MAX_BYTES)),
         async (answer) => answer.bytes,
-      ) as Promise<LeanAnswer<{ bytes: Uint8Array }>>,
+      ) as Promise<S3Answer<{ bytes: Uint8Array }>>,
     stream: (request) =>
       send(
         request,
         (to, http) => to.stream(http),
         (answer) => collectError(answer.body),
-      ) as Promise<LeanAnswer<{ body: ByteQueue }>>,
+      ) as Promise<S3Answer<{ body: ByteQueue }>>,
     close: async () => {
       const open = [former, transport?.opening];
       former = undefined;
@@ -144,15 +144,15 @@ export function createLeanClient(connection: S3Connection): LeanClient {
 }
 
 /**
- * Follows the store's word on the bucket's region. False when that is the one that was `asked`. Of requests that were under way together, the
- * first may have been followed already.
+ * Moves the connection to the region that the store named. False when the request went there already. Of several requests at once,
+ * the first may have moved it before.
  */
 export function moveTo(connection: S3Connection, failure: S3Failure, asked: S3Place): boolean {
   const { place } = connection;
   const isRedirection =
     [301, 307, 400].includes(failure.status) || failure.code === 'AuthorizationHeaderMalformed';
   if (!isRedirection || failure.region === undefined || failure.region === asked.region) return false;
-  // The region becomes a part of the host that the next request is signed for and sent to.
+  // The region becomes a part of the next request's host, so it must be one.
   if (!isRegion(failure.region)) return false;
   if (failure.region !== place.region) connection.place = { ...place, region: failure.region };
   return true;
@@ -162,7 +162,7 @@ export function failedCall(failure: S3Failure, call: S3Call, connection: S3Conne
   return translateFailure(failure, call, connection.place);
 }
 
-function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedRequest {
+function unsignedRequest(request: S3Request, base: RequestBase): UnsignedRequest {
   const path = request.key === undefined ? `${base.path}/` : `${base.path}/${encodeKey(request.key)}`;
   return {
     method: request.method,
@@ -174,17 +174,17 @@ function unsignedRequest(request: LeanRequest, base: RequestBase): UnsignedReque
 }
 
 /**
- * Google unpacks what is stored with `Content-Encoding: gzip` for who does not accept that, and then tells neither its length nor takes ranges of it
- * (https://cloud.google.com/storage/docs/transcoding). Other stores are not asked so: some pack plain objects then. Not signed, as Google's
- * front end changes the header before the signature is looked at.
+ * Google unpacks objects of `Content-Encoding: gzip` for clients that do not accept it, and then gives no length and serves no
+ * ranges (https://cloud.google.com/storage/docs/transcoding). Other stores get no such header: some would pack plain objects. It is
+ * not signed, as Google's front end changes it before the signature is checked.
  */
-function storedFormHeaders({ key, method, query }: LeanRequest, { hostname }: URL): Record<string, string> {
-  // A list may not come packed: nothing here would unpack it.
+function storedFormHeaders({ key, method, query }: S3Request, { hostname }: URL): Record<string, string> {
+  // Nothing here unpacks a list.
   const isRead = key !== undefined && query === undefined && (method === 'GET' || method === 'HEAD');
   return isRead && hostname.endsWith('.googleapis.com') ? { 'accept-encoding': 'gzip' } : {};
 }
 
-/** Without what is there for the signature alone. */
+/** Drops the header that only a signature needs. */
 function unsignedHeaders({ headers, host }: UnsignedRequest): Record<string, string> {
   const { 'x-amz-content-sha256': _, ...rest } = headers;
   return { ...rest, host };
@@ -205,7 +205,7 @@ export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: nu
   };
 }
 
-/** For who accepts packed objects an error may come packed as well. */
+/** A client that accepts packed objects may get a packed error. */
 function unpacked(answer: HttpAnswer, body: Uint8Array): Uint8Array {
   if (headerOf(answer, 'content-encoding') !== 'gzip') return body;
   try {

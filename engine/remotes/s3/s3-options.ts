@@ -22,13 +22,11 @@ export interface S3Options {
   readonly pathStyle?: boolean;
   /** No request is signed, and no keys are looked for. */
   readonly anonymous?: boolean;
-  /** `auto`: by the lean client. `sdk`: by the AWS SDK. */
-  readonly client?: 'auto' | 'sdk';
   readonly environment: Environment;
   readonly maxConnections?: number;
   /** Added to this machine's clock when requests are signed. For tests of a wrong clock. */
   readonly clockOffsetMs?: number;
-  /** Told of bytes as they go, either way; by the SDK's client not at all. */
+  /** Called with the bytes of each read and write of a connection. */
   readonly onWire?: (bytes: number) => void;
 }
 

@@ -39,7 +39,7 @@ export function crc64OfBase64(base64: string): bigint | undefined {
   return bytes.byteLength === 8 ? bytes.readBigUInt64BE() : undefined;
 }
 
-/** Checksums as the store spells them, in headers, XML and the SDK's fields alike. */
+/** Checksums as the store spells them: the same in headers, XML and the SDK's fields. */
 export interface RawChecksums {
   readonly crc64nvme?: string | undefined;
   readonly crc32?: string | undefined;

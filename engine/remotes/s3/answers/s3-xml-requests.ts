@@ -1,11 +1,11 @@
-/** The bodies of requests that have one in XML. */
+/** The XML of requests, and what XML cannot hold. */
 import type { PartInfo } from '../../object-store.ts';
-import { completedParts } from '../completed-parts.ts';
+import { completedParts } from '../calls/completed-parts.ts';
 import { base64OfCrc32, base64OfCrc64 } from '../s3-values.ts';
 
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** Of CompleteMultipartUpload. @param parts In any order. */
+/** The body of CompleteMultipartUpload. @param parts In any order. */
 export function completionXml(parts: readonly PartInfo[]): Uint8Array {
   const elements = completedParts(parts).map(partXml);
   return encode(
@@ -22,12 +22,6 @@ function partXml({ number, etag, sha256, crc32, crc64nvme }: PartInfo): string {
     crc64nvme === undefined ? '' : `<ChecksumCRC64NVME>${base64OfCrc64(crc64nvme)}</ChecksumCRC64NVME>`,
   ];
   return `<Part>${fields.join('')}</Part>`;
-}
-
-/** Of DeleteObjects. @param keys In full, each one that XML can hold. */
-export function removalXml(keys: readonly string[]): Uint8Array {
-  const elements = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
-  return encode(`<Delete xmlns="${NAMESPACE}"><Quiet>true</Quiet>${elements.join('')}</Delete>`);
 }
 
 /** XML 1.0 has no way to write most control characters, not even as numbers; S3 takes keys that hold them. */

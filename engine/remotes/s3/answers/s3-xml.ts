@@ -1,6 +1,6 @@
 /**
- * The answers of S3 that the lean client reads, by the names of their elements. Tolerant: unknown elements are skipped. A hostile store may send
- * anything, so each function here looks at a character a fixed number of times at most (`count-scans.fixture.ts`), and fails with a DrayError.
+ * Reads S3's answers by the names of their elements, and skips unknown ones. A hostile store may send anything, so each function
+ * reads a character a fixed number of times at most (`count-scans.fixture.ts`), and fails with a DrayError.
  */
 import { DrayError, excerpt } from '../../../api/error.ts';
 
@@ -139,7 +139,7 @@ function readEntity(name: string): string | undefined {
 }
 
 /** `encoding-type=url` is the encoding of forms: a plus is a space. @throws `remoteFailed` for what is not encoded so. */
-function decodeFormUrl(text: string): string {
+export function decodeFormUrl(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -35,21 +35,21 @@ import {
   storedLengthOf,
   wholeSizeOf,
 } from '../object-headers.ts';
-import { failedCall, type LeanRequest, type S3Connection } from '../s3-connection.ts';
+import { failedCall, type S3Connection, type S3Request } from '../s3-connection.ts';
 import { listPageOf } from '../s3-values.ts';
-import { type Lean, noteVerified, payloadHashOf, requestFor, writtenAs } from './lean-call.ts';
+import { noteVerified, payloadHashOf, requestFor, type S3Caller, writtenAs } from './s3-call.ts';
 
 const CHECKSUM_MODE = { 'x-amz-checksum-mode': 'ENABLED' };
 /** 1,000 keys of 1,024 bytes, each byte percent-encoded, and what stands around them. */
 const LIST_PAGE_MAX_BYTES = 8 * 1024 * 1024;
 
 export async function head(
-  { client, connection }: Lean,
+  { client, connection }: S3Caller,
   key: string,
   options: HeadOptions,
 ): Promise<ObjectInfo | undefined> {
   const { partNumber } = options;
-  const request: LeanRequest = {
+  const request: S3Request = {
     ...requestFor(connection, { operation: 'HEAD', method: 'HEAD', key }, options),
     headers: options.checksums ? CHECKSUM_MODE : {},
     ...(partNumber === undefined ? {} : { query: { partNumber: String(partNumber) } }),
@@ -65,7 +65,7 @@ export async function head(
 }
 
 export async function get(
-  { client, connection }: Lean,
+  { client, connection }: S3Caller,
   key: string,
   options: GetOptions,
 ): Promise<ObjectRead | undefined> {
@@ -91,7 +91,7 @@ export async function get(
 }
 
 export async function read(
-  { client, connection }: Lean,
+  { client, connection }: S3Caller,
   key: string,
   options: ReadOptions,
 ): Promise<ObjectBytes | undefined> {
@@ -107,33 +107,33 @@ export async function read(
 }
 
 export async function put(
-  lean: Lean,
+  caller: S3Caller,
   key: string,
   bytes: Uint8Array,
   options: PutOptions,
 ): Promise<PutOutcome> {
-  const { client, connection } = lean;
-  const request: LeanRequest = {
+  const { client, connection } = caller;
+  const request: S3Request = {
     ...requestFor(connection, { operation: 'PUT', method: 'PUT', key }, options),
     headers: { ...checksumHeaders(options), ...conditionHeaders(options), ...descriptionHeaders(options) },
-    payloadHash: payloadHashOf(bytes, options, lean),
+    payloadHash: payloadHashOf(bytes, options, caller),
     body: bytes,
   };
   const answer = await client.exchange(request, 0);
   if (answer.failure) return unwrittenOr(answer.failure, options, request.call, connection.place);
-  noteVerified(answer, options, lean);
+  noteVerified(answer, options, caller);
   return writtenAs(answer);
 }
 
-export async function list(lean: Lean, request: ListRequest, options: CallOptions): Promise<ListPage> {
-  const { keyPrefix } = lean.connection.place;
-  const { isMinio, page } = await listOnce(lean, request, options);
+export async function list(caller: S3Caller, request: ListRequest, options: CallOptions): Promise<ListPage> {
+  const { keyPrefix } = caller.connection.place;
+  const { isMinio, page } = await listOnce(caller, request, options);
   const { continuation, prefix, startAfter } = request;
   const isOver = page.continuation === undefined;
   // A key that is not below the prefix begins before all or after all.
   const isByKey = continuation === undefined && startAfter?.startsWith(prefix);
   if (!isMinio || !isOver || !isByKey || startAfter === '') return page;
-  return (await listOnce(lean, { ...request, continuation: minioToken(keyPrefix + startAfter) }, options))
+  return (await listOnce(caller, { ...request, continuation: minioToken(keyPrefix + startAfter) }, options))
     .page;
 }
 
@@ -148,7 +148,7 @@ function minioToken(key: string): string {
 }
 
 async function listOnce(
-  { client, connection }: Lean,
+  { client, connection }: S3Caller,
   request: ListRequest,
   options: CallOptions,
 ): Promise<{ readonly page: ListPage; readonly isMinio: boolean }> {
@@ -175,7 +175,7 @@ async function listOnce(
   return { page, isMinio: isOfMinio(answer) };
 }
 
-function getRequest(connection: S3Connection, key: string, options: GetOptions): LeanRequest {
+function getRequest(connection: S3Connection, key: string, options: GetOptions): S3Request {
   const headers = {
     ...(options.range ? { range: rangeHeader(options.range) } : {}),
     ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),

@@ -1,5 +1,5 @@
 /** The parts of an upload as its completion lists them. */
-import type { ChecksumKind, PartInfo } from '../object-store.ts';
+import type { ChecksumKind, PartInfo } from '../../object-store.ts';
 
 const KINDS: readonly ChecksumKind[] = ['sha256', 'crc32', 'crc64nvme'];
 

@@ -1,4 +1,4 @@
-/** What the lean calls share: how a request is begun, how its body is covered, and what is learned from the answers. */
+/** The steps that all calls share: beginning a request, signing its body, and learning from the answers. */
 import { createHash } from 'node:crypto';
 import type { HttpAnswer } from '../../http/http-message.ts';
 import type { CallOptions, ChecksumKind, ObjectStore, PutOptions, PutOutcome } from '../../object-store.ts';
@@ -7,13 +7,13 @@ import { isOfMinio } from '../answers/minio-answer.ts';
 import type { S3Failure } from '../answers/s3-errors.ts';
 import { type ErrorBody, readResult } from '../answers/s3-xml.ts';
 import { checksumHeaderOf, checksumsOfAnswer, etagOf } from '../object-headers.ts';
-import type { LeanClient, LeanRequest, S3Connection } from '../s3-connection.ts';
+import type { S3Connection, S3Request, S3Sender } from '../s3-connection.ts';
 import { endpointOf } from '../s3-options.ts';
 import { UNSIGNED_PAYLOAD } from '../s3-signer.ts';
 import { checksumPair } from '../s3-values.ts';
 
-export interface Lean {
-  readonly client: LeanClient;
+export interface S3Caller {
+  readonly client: S3Sender;
   readonly connection: S3Connection;
   /** Checksums that the store was seen to verify: it answers with the checksum that it computed. */
   readonly verified: Set<ChecksumKind>;
@@ -25,9 +25,9 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 
 export function requestFor(
   connection: S3Connection,
-  what: { readonly operation: string; readonly method: LeanRequest['method']; readonly key?: string },
+  what: { readonly operation: string; readonly method: S3Request['method']; readonly key?: string },
   { signal }: CallOptions,
-): LeanRequest {
+): S3Request {
   const key = what.key === undefined ? undefined : connection.place.keyPrefix + what.key;
   const call = { operation: what.operation, key };
   return {
@@ -40,7 +40,7 @@ export function requestFor(
 }
 
 /** For the XML that some requests carry: small, so it is hashed always. */
-export function xmlBody(body: Uint8Array): Pick<LeanRequest, 'body' | 'payloadHash'> {
+export function xmlBody(body: Uint8Array): Pick<S3Request, 'body' | 'payloadHash'> {
   return { body, payloadHash: createHash('sha256').update(body).digest('hex') };
 }
 
@@ -52,7 +52,7 @@ export function xmlBody(body: Uint8Array): Pick<LeanRequest, 'body' | 'payloadHa
 export function payloadHashOf(
   bytes: Uint8Array,
   { checksum }: PutOptions,
-  { connection, verified }: Lean,
+  { connection, verified }: S3Caller,
 ): string {
   if (checksum && verified.has(checksumKindOf(checksum))) return UNSIGNED_PAYLOAD;
   if (checksum && 'sha256' in checksum) return checksum.sha256;
@@ -60,7 +60,7 @@ export function payloadHashOf(
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-export function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { verified }: Lean): void {
+export function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { verified }: S3Caller): void {
   if (!checksum) return;
   const kind = checksumKindOf(checksum);
   if (!verified.has(kind) && checksumHeaderOf(answer, kind) === checksumPair(checksum)[1]) verified.add(kind);
@@ -85,14 +85,18 @@ export type XmlAnswer =
   | { readonly xml: string; readonly isMinio: boolean; readonly failure?: never }
   | { readonly failure: S3Failure; readonly xml?: never };
 
-/** Sends a request whose result is XML. An error comes back as `failure`, also one in an answer of status 200. */
+/**
+ * Sends a request whose result is XML. An error comes back as `failure`, also one in an answer of status 200.
+ * @param rootName Absent where a success has no content.
+ */
 export async function exchangeXml(
-  { client, connection }: Lean,
-  request: LeanRequest,
-  rootName: string,
+  { client, connection }: S3Caller,
+  request: S3Request,
+  rootName: string | undefined,
 ): Promise<XmlAnswer> {
   const answer = await client.exchange(request, RESULT_MAX_BYTES);
   if (answer.failure) return { failure: answer.failure };
+  if (rootName === undefined) return { xml: '', isMinio: isOfMinio(answer) };
   const result = readResult(answer.bytes, rootName);
   if (result.error) return { failure: lateFailure(result.error, connection) };
   return { xml: result.xml, isMinio: isOfMinio(answer) };

@@ -9,27 +9,27 @@ import type {
   PutOutcome,
 } from '../../object-store.ts';
 import { parseWritten } from '../answers/s3-xml-results.ts';
-import { type CopyAttempt, copyWithin } from '../copy-within.ts';
 import { conditionHeaders, descriptionHeaders } from '../object-headers.ts';
-import type { LeanRequest } from '../s3-connection.ts';
-import { copySourceOf, fullPlaceOf } from '../s3-copy-source.ts';
-import { exchangeXml, type Lean, requestFor, STORE_WORK_QUIET_MS } from './lean-call.ts';
-import { head } from './lean-objects.ts';
+import type { S3Request } from '../s3-connection.ts';
+import { copySourceOf, fullPlaceOf } from './copy-source.ts';
+import { type CopyAttempt, copyWithin } from './copy-within.ts';
+import { head } from './objects.ts';
+import { exchangeXml, requestFor, type S3Caller, STORE_WORK_QUIET_MS } from './s3-call.ts';
 
 export function copy(
-  lean: Lean,
+  caller: S3Caller,
   multipart: MultipartStore,
   what: { readonly from: CopySource; readonly to: string },
   options: CopyOptions,
 ): Promise<PutOutcome> {
   const { from, to } = what;
-  const source = fullPlaceOf(lean.connection.place, from);
+  const source = fullPlaceOf(caller.connection.place, from);
   return copyWithin(
     {
-      place: lean.connection.place,
+      place: caller.connection.place,
       multipart,
-      copyOnce: () => copyOnce(lean, what, options),
-      headSource: (call) => headSource(lean, from, call),
+      copyOnce: () => copyOnce(caller, what, options),
+      headSource: (call) => headSource(caller, from, call),
     },
     { from, to, fullSource: source },
     options,
@@ -37,14 +37,14 @@ export function copy(
 }
 
 async function copyOnce(
-  lean: Lean,
+  caller: S3Caller,
   { from, to }: { readonly from: CopySource; readonly to: string },
   options: CopyOptions,
 ): Promise<CopyAttempt> {
   const { description, storageClass, ifMatch } = options;
-  const source = fullPlaceOf(lean.connection.place, from);
-  const request: LeanRequest = {
-    ...requestFor(lean.connection, { operation: 'COPY', method: 'PUT', key: to }, options),
+  const source = fullPlaceOf(caller.connection.place, from);
+  const request: S3Request = {
+    ...requestFor(caller.connection, { operation: 'COPY', method: 'PUT', key: to }, options),
     call: { operation: 'COPY', key: source.key },
     headers: {
       'x-amz-copy-source': copySourceOf(source),
@@ -55,21 +55,25 @@ async function copyOnce(
     },
     quietMs: STORE_WORK_QUIET_MS,
   };
-  const { xml, failure } = await exchangeXml(lean, request, 'CopyObjectResult');
+  const { xml, failure } = await exchangeXml(caller, request, 'CopyObjectResult');
   if (failure) return { failure };
   const { etag, checksums } = parseWritten(xml);
   return { outcome: { written: true, etag, ...(checksums ? { checksums } : {}) } };
 }
 
-function headSource(lean: Lean, from: CopySource, options: CallOptions): Promise<ObjectInfo | undefined> {
+function headSource(
+  caller: S3Caller,
+  from: CopySource,
+  options: CallOptions,
+): Promise<ObjectInfo | undefined> {
   const isOwn = typeof from === 'string';
-  return isOwn ? head(lean, from, options) : lean.siblingOf(from.bucket).head(from.key, options);
+  return isOwn ? head(caller, from, options) : caller.siblingOf(from.bucket).head(from.key, options);
 }
 
 /** Fails with `notFound` when the source is not there. */
-export async function sourceSize(lean: Lean, from: CopySource, options: CallOptions): Promise<number> {
-  const info = await headSource(lean, from, options);
+export async function sourceSize(caller: S3Caller, from: CopySource, options: CallOptions): Promise<number> {
+  const info = await headSource(caller, from, options);
   if (info) return info.sizeBytes;
-  const { bucket, key } = fullPlaceOf(lean.connection.place, from);
+  const { bucket, key } = fullPlaceOf(caller.connection.place, from);
   throw new DrayError('notFound', `There is no s3://${bucket}/${key} to copy.`, { data: { bucket, key } });
 }

@@ -5,8 +5,8 @@
  * - A write from memory that was cut off looks at the object afterwards. One request when all goes well.
  * - A stream can be read only once, so the look comes first; the write still carries the condition.
  */
-import { DrayError } from '../../api/error.ts';
-import type { ObjectInfo, PutOptions, PutOutcome } from '../object-store.ts';
+import { DrayError } from '../../../api/error.ts';
+import type { ObjectInfo, PutOptions, PutOutcome } from '../../object-store.ts';
 
 /** Smaller bodies fit the socket's buffers, and the answer to them is never lost this way. */
 const CUT_OFF_ABOVE_BYTES = 256 * 1024;

@@ -4,8 +4,8 @@
  */
 
 import pLimit from 'p-limit';
-import { DrayError } from '../../api/error.ts';
-import { keptDescription } from '../kept-description.ts';
+import { DrayError } from '../../../api/error.ts';
+import { keptDescription } from '../../kept-description.ts';
 import type {
   CallOptions,
   CopyOptions,
@@ -16,10 +16,10 @@ import type {
   PartInfo,
   PutOptions,
   PutOutcome,
-} from '../object-store.ts';
-import { isAbsentKey, type S3Failure, translateFailure, unwrittenOr } from './answers/s3-errors.ts';
-import type { FullPlace } from './s3-copy-source.ts';
-import type { S3Place } from './s3-options.ts';
+} from '../../object-store.ts';
+import { isAbsentKey, type S3Failure, translateFailure, unwrittenOr } from '../answers/s3-errors.ts';
+import type { S3Place } from '../s3-options.ts';
+import type { FullPlace } from './copy-source.ts';
 
 /** S3's limit of one CopyObject. */
 const COPY_MAX_BYTES = 5 * 1024 ** 3;

@@ -1,4 +1,4 @@
-/** The documents beside the code stay true to its folders: each source file that they name exists. */
+/** The documents stay true to the project: each source file that they name exists, and each link leads somewhere. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,13 @@ import { describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const toPosix = (path: string) => path.replaceAll('\\', '/');
 const DOCUMENTS = globSync(['engine/**/*.md', 'bench/README.md', '.github/*.md'], { cwd: ROOT }).map(toPosix);
+/** Those beside the code, and those for users. */
+const ALL_DOCUMENTS = [
+  ...new Set([
+    ...DOCUMENTS,
+    ...globSync(['*.md', '{.github,app,bench,e2e,renderer}/**/*.md'], { cwd: ROOT }).map(toPosix),
+  ]),
+];
 const SOURCES = globSync('{.ci,app,bench,e2e,engine,renderer}/**/*.{ts,tsx}', { cwd: ROOT }).map(toPosix);
 
 /** Names are relative to the document's folder or to the project; a name without a folder lies somewhere below the document. */
@@ -30,10 +37,52 @@ describe.each(DOCUMENTS)('%s', (document) => {
   });
 });
 
-it.each(DOCUMENTS)('%s has lines of 110 columns at most, but for tables and code', (document) => {
-  const prose = readFileSync(ROOT + document, 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '');
-  const lines = prose.split('\n').filter((line) => line.length > 110 && !line.startsWith('|'));
-  expect(lines).toEqual([]);
+it.each([...ALL_DOCUMENTS].filter((document) => document !== 'bench/RESULTS.md'))(
+  '%s has lines of 110 columns at most, but for tables and code',
+  (document) => {
+    const prose = readFileSync(ROOT + document, 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '');
+    const lines = prose.split('\n').filter((line) => line.length > 110 && !line.startsWith('|'));
+    expect(lines).toEqual([]);
+  },
+);
+
+/** Without code, in which brackets are no links. */
+function readProse(document: string): string {
+  const text = readFileSync(ROOT + document, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+  return text.replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ''));
+}
+
+/** The targets of links and images: inline, by reference, and as HTML. */
+function findLinks(prose: string): string[] {
+  const forms = [/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)/g, /^\[[^\]]+\]: (\S+)/gm, /\b(?:href|src)="([^"]+)"/g];
+  return forms.flatMap((form) => [...prose.matchAll(form)].map(([, target]) => target!));
+}
+
+/** As GitHub makes them from headings: of two headings with one text, the second gets `-1`. */
+function findAnchors(prose: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, title] of prose.matchAll(/^#+ (.*)$/gm)) {
+    const words = title!.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const slug = words.replace(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+    let anchor = slug;
+    for (let count = 1; anchors.has(anchor); count += 1) anchor = `${slug}-${count}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
+
+function leadsSomewhere(document: string, link: string): boolean {
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? document : posix.join(posix.dirname(document), file);
+  if (target.startsWith('..') || !existsSync(ROOT + target)) return false;
+  return anchor === undefined || findAnchors(readProse(target)).has(anchor);
+}
+
+describe.each(ALL_DOCUMENTS)('%s', (document) => {
+  it('has no relative link that leads nowhere', () => {
+    const links = findLinks(readProse(document)).filter((link) => !/^[a-z]+:/.test(link));
+    expect(links.filter((link) => !leadsSomewhere(document, link))).toEqual([]);
+  });
 });
 
 it('comments name documents that exist', () => {

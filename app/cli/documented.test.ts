@@ -63,47 +63,61 @@ describe('the document of what programs see', () => {
   });
 });
 
-describe('the README', () => {
-  const readme = read('README.md');
+describe('the guide', () => {
+  const host: CommandHost = { environment: {}, exit: () => {}, exitCode: 0 };
+  const program = buildProgram(host);
+  const commands = read('app/guide/commands.md');
 
   it('has each command in its tables', () => {
-    const host: CommandHost = { environment: {}, exit: () => {}, exitCode: 0 };
-    const names = buildProgram(host).commands.map((command) => command.name());
-    expect(names.filter((name) => !new RegExp(`^\\|.*\`dray ${name}\\b`, 'm').test(readme))).toEqual([]);
+    const names = program.commands.map((command) => command.name());
+    expect(names.filter((name) => !new RegExp(`^\\|.*\`dray ${name}\\b`, 'm').test(commands))).toEqual([]);
   });
 
-  it('says that what moves content takes --bwlimit, and so it is', () => {
-    const program = buildProgram({ environment: {}, exit: () => {}, exitCode: 0 });
+  it('names the commands that take --bwlimit', () => {
     const limited = program.commands.filter(({ options }) =>
       options.some(({ long }) => long === '--bwlimit'),
     );
-    const moving = 'cat check clone copy delta pull push restore switch sync verify';
-    expect(limited.map((command) => command.name()).sort()).toEqual(moving.split(' '));
-    expect(readme).toMatch(/Those that move content\s+take `--bwlimit/);
+    const [, names] = /take `--bwlimit 10M`, in mebibytes a second:\n(.*)\.$/m.exec(commands)!;
+    expect(names!.match(/\w+/g)).toEqual(limited.map((command) => command.name()).sort());
   });
 
-  it('leads nowhere by its links to its own sections and to files', () => {
-    const anchors = new Set(
-      [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
-        title!
-          .toLowerCase()
-          .replace(/[^\w -]/g, '')
-          .replaceAll(' ', '-'),
-      ),
-    );
-    const links = [...readme.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor!);
-    expect(links.filter((anchor) => !anchors.has(anchor))).toEqual([]);
-    const files = [...readme.matchAll(/\]\(([\w./-]+)(?:#[^)]*)?\)/g)].map(([, file]) => file!);
-    expect(files.filter((file) => globSync(file, { cwd: ROOT }).length === 0)).toEqual([]);
+  it('speaks of no command, option or script that does not exist', () => {
+    const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
+    const unknown: string[] = [];
+    for (const path of ['README.md', ...globSync('app/guide/*.md', { cwd: ROOT })]) {
+      const text = read(path).replaceAll('\\|', '|');
+      for (const [line, name, rest] of text.matchAll(/(?:`|\$ )dray ([a-z]+)\b([^`\n]*)/g)) {
+        const command = program.commands.find((known) => known.name() === name);
+        const own = [command, ...(command?.commands ?? []), program].flatMap((known) => known?.options ?? []);
+        const options = rest!.match(/(?<=\s|\[)--[a-z][a-z-]+/g) ?? [];
+        const isKnown = (option: string) => option === '--help' || own.some(({ long }) => long === option);
+        if (!command || !options.every(isKnown)) unknown.push(`${path}: ${line}`);
+      }
+      for (const [line, script] of text.matchAll(/npm run (?:-s )?([\w:]+)/g))
+        if (!scripts.includes(script!)) unknown.push(`${path}: ${line}`);
+    }
+    expect(unknown).toEqual([]);
   });
 
-  it('names a test for each of its promises', () => {
-    const promises = readme.slice(
-      readme.indexOf('## What Dray promises'),
-      readme.indexOf('## Who is trusted'),
-    );
+  it('names a test for each promise', () => {
+    const text = read('app/guide/promises.md');
+    const promises = text.slice(text.indexOf('## What Dray promises'), text.indexOf('## Who is trusted'));
     const items = promises.split(/^(?=- )/m).slice(1);
     expect(items.length).toBeGreaterThan(7);
     expect(items.filter((item) => !/\]\([\w./-]+\.test\.ts\)/.test(item))).toEqual([]);
+  });
+
+  it('has each exit code of the help', () => {
+    const help = read('app/cli/program.ts');
+    const codes = [...help.matchAll(/^ {2,}(\d+) {2,}\w/gm)].map(([, code]) => code!);
+    const scripting = read('app/guide/scripting.md');
+    expect(codes.length).toBeGreaterThan(5);
+    expect(codes.filter((code) => !new RegExp(`^\\| (?:\\d+, )?${code}\\b`, 'm').test(scripting))).toEqual(
+      [],
+    );
+  });
+
+  it('begins with a README that is read in a minute', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(250);
   });
 });

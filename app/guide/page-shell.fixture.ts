@@ -1,0 +1,142 @@
+/**
+ * Runs the commands of a guide page in a folder of its own, with the built `dray` and a real S3 server. The page says
+ * `/tmp/demo`, `server:7370` and port 7371; the commands use a folder and ports of the test's own instead.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../e2e/servers/tools.ts';
+import type { ShownCommand } from './page-blocks.fixture.ts';
+
+const COMMAND = fileURLToPath(new URL('../../dist/dray.js', import.meta.url));
+const SAMPLE = fileURLToPath(new URL('./sample.fixture.ts', import.meta.url));
+const SHOWN_FOLDER = '/tmp/demo';
+const SHOWN_ADDRESS = 'server:7370';
+const SHOWN_STORE = 's3.example.com';
+const SHOWN_WINDOW_PORT = '7371';
+
+/** Each command finds the folder, the variables and the exit code that the one before it left. */
+const SCRIPT = `
+trap 'code=$?; pwd > "$STATE/pwd"; export -p > "$STATE/env"; echo $code > "$STATE/code"' EXIT
+. "$STATE/env"
+cd "$(cat "$STATE/pwd")"
+(exit "$(cat "$STATE/code")")
+. "$STATE/command" 2>&1
+`;
+
+export interface CommandResult {
+  readonly exitCode: number | null;
+  /** Both streams, with the folder and the address that the page shows. */
+  readonly output: string;
+}
+
+export interface PageShell extends AsyncDisposable {
+  run(command: ShownCommand): Promise<CommandResult>;
+}
+
+/** @param environment How to reach the S3 server. */
+export async function openPageShell(environment: Readonly<Record<string, string>>): Promise<PageShell> {
+  if (!existsSync(COMMAND)) throw new Error(`${COMMAND} is missing. Build it: node app/build/build.ts`);
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'dray-guide-')));
+  const folder = join(base, 'demo');
+  const address = `127.0.0.1:${await freePort()}`;
+  const windowPort = `${await freePort()}`;
+  mkdirSync(folder);
+  writeScript(join(base, 'dray'), COMMAND);
+  writeScript(join(base, 'make-sample'), SAMPLE);
+  const servers: ChildProcess[] = [];
+  const facts = { token: '', fingerprint: '' };
+
+  const toReal = (text: string) =>
+    text
+      .replaceAll(SHOWN_FOLDER, folder)
+      .replaceAll(SHOWN_WINDOW_PORT, windowPort)
+      .replace(/\b(?:0\.0\.0\.0|server):7370\b/g, address)
+      .replaceAll('FINGERPRINT', facts.fingerprint);
+  const toShown = (text: string) =>
+    text
+      .replaceAll(folder, SHOWN_FOLDER)
+      .replaceAll(address, SHOWN_ADDRESS)
+      .replaceAll(new URL(environment.AWS_ENDPOINT_URL!).host, SHOWN_STORE)
+      .replaceAll(`:${windowPort}`, `:${SHOWN_WINDOW_PORT}`);
+
+  const start = ({ command, machine }: ShownCommand): ChildProcess => {
+    const state = openState(join(base, `machine-${machine}`), folder);
+    writeFileSync(join(state, 'command'), `${toReal(command)}\n`);
+    const child = spawn('bash', ['-c', SCRIPT], {
+      env: childEnvironment(environment, base, state),
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+    });
+    // Only `dray login` reads it: the token of the page's server.
+    child.stdin!.on('error', () => {}).end(`${facts.token}\n`);
+    return child;
+  };
+
+  return {
+    async run(command) {
+      const child = start(command);
+      let output = '';
+      child.stdout!.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+      if (!/^dray (?:serve|ui)\b/.test(command.command)) {
+        const [exitCode] = (await once(child, 'close')) as [number | null];
+        return { exitCode, output: toShown(output) };
+      }
+      servers.push(child);
+      const isReady = () => output.split('\n').length > command.shown.length;
+      while (!isReady() && child.exitCode === null)
+        await Promise.race([once(child.stdout!, 'data'), once(child, 'close')]);
+      facts.token = /^Token, .*: (\S+)$/m.exec(output)?.[1] ?? facts.token;
+      facts.fingerprint = /^Fingerprint \(SHA-256\): (\S+)$/m.exec(output)?.[1] ?? facts.fingerprint;
+      return { exitCode: child.exitCode ?? 0, output: toShown(output) };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) {
+        if (server.exitCode !== null) continue;
+        const closed = once(server, 'close');
+        // The whole group: bash and the command that it runs.
+        process.kill(-server.pid!, 'SIGTERM');
+        await closed;
+      }
+      rmSync(base, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Of one machine: a home of its own, beside what its last command left. */
+function openState(state: string, folder: string): string {
+  if (existsSync(state)) return state;
+  mkdirSync(join(state, 'home'), { recursive: true });
+  writeFileSync(join(state, 'pwd'), folder);
+  writeFileSync(join(state, 'env'), '');
+  writeFileSync(join(state, 'code'), '0');
+  return state;
+}
+
+function childEnvironment(
+  environment: Readonly<Record<string, string>>,
+  binaries: string,
+  state: string,
+): NodeJS.ProcessEnv {
+  const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env;
+  return {
+    ...inherited,
+    ...environment,
+    PATH: `${binaries}:${process.env.PATH}`,
+    HOME: join(state, 'home'),
+    XDG_CONFIG_HOME: join(state, 'home/.config'),
+    XDG_CACHE_HOME: join(state, 'home/.cache'),
+    DRAY_AUTHOR: 'ada@lab',
+    STATE: state,
+  };
+}
+
+function writeScript(path: string, script: string): void {
+  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`);
+  chmodSync(path, 0o755);
+}

@@ -1,11 +1,11 @@
-/** Hashes that were asked for one by one, and what the remote said. */
+/** Hashes that were asked one by one, with the remote's answers. */
 import type { BlobHash } from '../../model/entry.ts';
 import type { MeasuredProbe } from './measured-probe.ts';
 
 export interface AskedHashes {
-  /** One HEAD for each hash, ever. */
+  /** Sends at most one HEAD for each hash, ever. */
   ask(hash: BlobHash): Promise<boolean>;
-  /** Which of the hashes were asked before, waiting for those under way. */
+  /** The answers for hashes asked before; waits for those in flight. */
   answered(hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, boolean>>;
   /** Hashes asked so far. */
   count(): number;

@@ -27,7 +27,7 @@ describe('estimateObjects', () => {
     expect(estimate).toEqual({ objects: 10, low: 10, high: 10, isExact: true, isEven: true });
   });
 
-  it('gives at least what it saw and an upper bound even when it saw nothing', () => {
+  it('returns at least what it saw, and an upper bound even when it saw nothing', () => {
     const estimate = estimateObjects([{ start: 0, end: SPACE / 100, run: packHashes([]) }]);
     expect(estimate.objects).toBe(0);
     expect(estimate.low).toBe(0);
@@ -43,13 +43,14 @@ describe('estimateObjects', () => {
     { objects: 3_000, rounds: [1, 3] },
     { objects: 2_000_000, rounds: [1, 3] },
   ])(
-    'holds the true number in its interval at least 90 % of the time: $objects objects, rounds $rounds',
+    'contains the true number in its interval at least 90 % of the time: $objects objects, rounds $rounds',
     async ({ objects, rounds }) => {
       const seeds = 150;
       let covered = 0;
       for (let seed = 0; seed < seeds; seed += 1) {
         const { estimate, remote } = await sampleOf(seed, objects, rounds);
-        // A large simulated remote is off its round number by far less than the interval's width; counting it takes long.
+        // A large simulated remote differs from its round number by far less than the interval's width, and
+        // counting it is slow.
         const truth = objects > 100_000 ? objects : remote.countObjects();
         if (estimate.low <= truth && truth <= estimate.high) covered += 1;
       }
@@ -67,7 +68,7 @@ describe('estimateObjects', () => {
     }
   });
 
-  it('notices hashes that are not spread evenly, and trusts its estimate less', async () => {
+  it('detects hashes that are not spread evenly, and widens its interval', async () => {
     const uneven = await sampleOf(5, 50_000, [1, 3], (place) => place ** 3);
     expect(uneven.estimate.isEven).toBe(false);
     const even = await sampleOf(5, 50_000, [1, 3]);
@@ -78,7 +79,7 @@ describe('estimateObjects', () => {
 });
 
 describe('sampleWindows', () => {
-  it('keeps windows disjoint and ascending however often it is asked, and ends when all is known', async () => {
+  it('keeps windows disjoint and ascending, and ends when everything is known', async () => {
     for (const objects of [0, 1, 700, 1_500, 4_000, 50_000]) {
       const { windows, estimate, requests } = await sampleOf(3, objects, [1, 3, 4, 7]);
       let at = 0;
@@ -95,7 +96,7 @@ describe('sampleWindows', () => {
     }
   });
 
-  it('learns as much from one window as from some eighty prefixes of three digits, on 50,000 objects', async () => {
+  it('learns as much from one window as from about eighty three-digit prefixes', async () => {
     const seeds = 25;
     const errorOfWindow: number[] = [];
     const errorOfPrefixes: number[] = [];

@@ -1,8 +1,8 @@
-/** How many objects a remote holds, told from a few windows of its listing. Pure. */
+/** Estimates the number of objects on a remote from a few windows of its listing. Pure. */
 import { countOf, type HashRun } from './hash-run.ts';
 import { SPACE } from './hash-space.ts';
 
-/** A range of the hash space, `end` excluded, of which every object is known. */
+/** A range of the hash space, `end` excluded, in which every object is known. */
 export interface SampledWindow {
   readonly start: number;
   readonly end: number;
@@ -14,7 +14,7 @@ export interface RemoteEstimate {
   readonly objects: number;
   readonly low: number;
   readonly high: number;
-  /** Latencies met on the way, for the next push's CostModel. */
+  /** Latencies measured on the way, for the next push's CostModel. */
   readonly headMs?: number;
   readonly listMs?: number;
 }
@@ -31,13 +31,14 @@ const Z_95_TWO_SIDED = 1.96;
 const Z_99_9_ONE_SIDED = 3.09;
 
 /**
- * Evenly spread objects come as a Poisson process, so K of them met over a part E of the space give the likelihood
- * N^K exp(-NE), whether a window stopped at its end or because its page was full. From it: N = K/E, with Garwood's
- * exact interval (gamma quantiles at K and K + 1; Garwood, Biometrika 28, 1936). What was seen is certain, so the interval
- * shrinks by sqrt(1 - E), the correction for a finite population, and is exact at E = 1.
+ * Evenly spread objects form a Poisson process: K objects in a part E of the space have the likelihood N^K
+ * exp(-NE), whether a window stopped at its end or because its page was full. So N = K/E, with Garwood's
+ * exact interval (gamma quantiles at K and K + 1; Garwood, Biometrika 28, 1936). Seen objects are certain, so
+ * the interval shrinks by sqrt(1 - E), the correction for a finite population, and is exact at E = 1.
  *
- * Windows that disagree by more than chance allows (chi-square, 99.9 %) show a remote whose hashes are not spread evenly,
- * such as one that another tool filled in order. The interval is then widened by the dispersion (quasi-Poisson).
+ * Windows that disagree by more than chance allows (chi-square, 99.9 %) indicate a remote whose hashes are
+ * not spread evenly, such as one that another tool filled in order. The interval is then widened by the
+ * dispersion (quasi-Poisson).
  */
 export function estimateObjects(windows: readonly SampledWindow[]): ObjectEstimate {
   const seen = windows.reduce((total, window) => total + countOf(window.run), 0);
@@ -58,7 +59,9 @@ export function estimateObjects(windows: readonly SampledWindow[]): ObjectEstima
   };
 }
 
-/** Pearson's chi-square of the windows' counts over its degrees of freedom. Two windows or fewer tell nothing. */
+/**
+ * Pearson's chi-square of the windows' counts over its degrees of freedom. At most two windows show nothing.
+ */
 function dispersionOf(
   windows: readonly SampledWindow[],
   objects: number,
@@ -67,7 +70,7 @@ function dispersionOf(
   if (freedom < 2 || objects === 0) return { dispersion: 1, isEven: true };
   let chiSquare = 0;
   for (const window of windows) {
-    // A window may end at its first object; half an object keeps the division sane.
+    // A window can end at its first object; half an object keeps the division finite.
     const expected = Math.max(0.5, (objects * (window.end - window.start)) / SPACE);
     chiSquare += (countOf(window.run) - expected) ** 2 / expected;
   }
@@ -76,8 +79,8 @@ function dispersionOf(
 }
 
 /**
- * The quantile of Gamma(shape, 1) at normal deviate `z`, by Wilson and Hilferty's cube root (PNAS 17, 1931): within
- * 1 % of the exact upper limit for every whole shape, and a little wide below.
+ * The quantile of Gamma(shape, 1) at normal deviate `z`, by Wilson and Hilferty's cube root (PNAS 17, 1931):
+ * within 1 % of the exact upper limit for every whole shape, and slightly wide below.
  */
 function gammaQuantile(shape: number, z: number): number {
   if (shape <= 0) return 0;

@@ -1,6 +1,8 @@
 import type { BlobHash } from '../../model/entry.ts';
 
-/** The two questions that a remote answers. Both are one request; both stop with `aborted` when the signal fires. */
+/**
+ * The two queries that a remote answers. Each is one request and fails with `aborted` when the signal fires.
+ */
 export interface ExistenceProbe {
   head(hash: BlobHash, signal?: AbortSignal): Promise<boolean>;
   /** One page of at most 1,000 hashes in ascending order. */
@@ -10,7 +12,10 @@ export interface ExistenceProbe {
 export interface HashListRequest {
   /** Only hashes that begin with these hex digits (0 to 64). */
   readonly prefix: string;
-  /** Only hashes that sort after this one. It may be shorter than a hash (12 digits), and then sorts before all that begin with it. */
+  /**
+   * Only hashes that sort after this one. It can be shorter than a hash (12 digits); it then sorts before all
+   * that begin with it.
+   */
   readonly after?: string;
 }
 

@@ -22,7 +22,7 @@ function queryOf(
   });
 }
 
-/** So many candidates, half of them on the remote where it has so many. */
+/** This many candidates, half of them on the remote if it has enough. */
 function candidatesFor(remote: SimulatedRemote, count: number, seed = 1): readonly BlobHash[] {
   const present = remote.someObjects(Math.floor(count / 2));
   return [...present, ...strangeHashes(seed, count - present.length)];
@@ -73,7 +73,7 @@ describe('the existence query', () => {
     }
   });
 
-  it('asks nearly nothing for 50,000 candidates against a remote that turns out empty, and nothing of one known to be', async () => {
+  it('sends almost no request to a remote that turns out empty, and none to a known empty one', async () => {
     const hashes = strangeHashes(2, 50_000);
     const remote = createSimulatedRemote({ seed: 1, objects: 0 });
     expect((await queryOf(remote, { expectedCandidates: 50_000 }).resolve(hashes)).size).toBe(0);
@@ -89,7 +89,7 @@ describe('the existence query', () => {
     });
   });
 
-  it('asks for each of 300 candidates against ten million objects', async () => {
+  it('sends a HEAD for each of 300 candidates against ten million objects', async () => {
     const remote = createSimulatedRemote({ seed: 3, objects: 10_000_000 });
     const query = queryOf(remote, { expectedCandidates: 300 });
     const hashes = candidatesFor(remote, 300);
@@ -99,7 +99,7 @@ describe('the existence query', () => {
     expect(remote.lists()).toBeLessThanOrEqual(WINDOWS_MAX);
   });
 
-  it('is never wrong and asks for each hash once, in any mode, with overlapping batches under way together', async () => {
+  it('is always right and asks each hash once, in any mode, with concurrent batches', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom<QueryMode>('auto', 'each', 'list'),
@@ -127,7 +127,7 @@ describe('the existence query', () => {
     );
   });
 
-  it('weighs at most 1.3 times the better pure way, and sampling: nine listings and a HEAD', async () => {
+  it('costs at most 1.3 times the better pure way, and sampling: nine listings and a HEAD', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer(),
@@ -168,7 +168,7 @@ describe('the existence query', () => {
           expect(actual).toBeLessThanOrEqual(1.3 * better + sampling);
         },
       ),
-      // A fixed seed: the bound is of the usual sample, and one in thousands is unlucky by a few percent.
+      // A fixed seed: the bound holds for a usual sample; one in thousands exceeds it by a few percent.
       { numRuns: 60, seed: 5 },
     );
   }, 120_000);
@@ -181,7 +181,7 @@ describe('the existence query', () => {
     expect(remote.heads() + remote.lists()).toBeLessThanOrEqual(40 + WINDOWS_MAX + 5);
   });
 
-  it('remembers what it learned, and spares the sampling with it', async () => {
+  it('remembers its estimate, and skips sampling with it', async () => {
     const estimates: RemoteEstimate[] = [];
     const first = createSimulatedRemote({ seed: 8, objects: 5_000_000 });
     const onEstimate = (estimate: RemoteEstimate) => estimates.push(estimate);
@@ -198,7 +198,7 @@ describe('the existence query', () => {
     expect(query.explanation()).toMatchObject({ chosen: 'each', remoteObjects: { from: 'remembered' } });
   });
 
-  it('is not led astray by a memory that is wrong', async () => {
+  it('is not misled by a wrong remembered estimate', async () => {
     const remembered = { objects: 300, low: 300, high: 300 };
     const remote = createSimulatedRemote({ seed: 8, objects: 5_000_000 });
     const query = queryOf(remote, { expectedCandidates: 200, remembered });
@@ -207,7 +207,7 @@ describe('the existence query', () => {
     expect(remote.lists()).toBeLessThanOrEqual(WINDOWS_MAX);
   });
 
-  it('explains the plan before anything was asked, and counts what it is told', () => {
+  it('explains the plan before the first request, and counts the reported blobs', () => {
     const remote = createSimulatedRemote({ seed: 1, objects: 10 });
     const query = queryOf(remote, { expectedCandidates: 700 });
     query.noteWanted(900);
@@ -219,7 +219,7 @@ describe('the existence query', () => {
     expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
   });
 
-  it('keeps to its bound of requests in flight', async () => {
+  it('keeps its bound of requests in flight', async () => {
     const remote = createSimulatedRemote({ seed: 1, objects: 60_000 });
     const query = queryOf(remote, { expectedCandidates: 2_000, costs: { ...DEFAULT_COSTS, concurrency: 7 } });
     await query.resolve(strangeHashes(1, 2_000));
@@ -240,7 +240,7 @@ describe('the existence query', () => {
   });
 
   it.each(['each', 'list', 'auto'] as const)(
-    'stops asking when the remote fails, and may be asked again: %s',
+    'stops sending requests when the remote fails, and can be asked again: %s',
     async (mode) => {
       let isDown = true;
       const onRequest = (requests: number) => {

@@ -1,16 +1,17 @@
 /**
- * Which of a push's objects are on the remote already, asked in the way that costs least.
+ * Finds which of a push's objects the remote already has, in the cheapest way.
  *
- * - Nothing is asked of an empty repository.
- * - Few candidates are asked for one by one.
- * - Otherwise a few windows of the listing tell the remote's size (sampler.ts), the planner weighs both ways (plan-query.ts), and
- *   the candidates are asked for one by one or looked up in a listing (list-objects.ts).
+ * - An empty repository needs no request.
+ * - Few candidates are asked one by one.
+ * - Otherwise a few windows of the listing give the remote's size (sampler.ts), the planner compares both
+ *   ways (plan-query.ts), and the candidates are asked one by one or looked up in a listing
+ *   (list-objects.ts).
  *
- * The seed of this is the remote status query of DVC 1.0, which listed one three-digit prefix to estimate the remote's size
- * and compared it with a fixed factor. Here the estimate has an interval, the break-even follows from this remote's costs, and what sampling
- * shows is kept as asked.
+ * This develops the remote status query of DVC 1.0, which listed one three-digit prefix to estimate the
+ * remote's size and compared it with a fixed factor. Here the estimate has an interval, the break-even
+ * follows from this remote's costs, and sampled hashes count as answered.
  *
- * Invariant: each hash is asked once. A hash is answered by one HEAD or by the one range that holds it.
+ * Invariant: each hash is asked once, by one HEAD or by the one range that contains it.
  */
 import type { QueryExplanation, QueryMode } from '../../api/events.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -34,13 +35,13 @@ import { sampleWindows } from './sampler.ts';
 export interface ExistenceOptions {
   readonly probe: ExistenceProbe;
   readonly mode: QueryMode;
-  /** Upper bound, known from the scan before most files are hashed. */
+  /** An upper bound, known from the scan before most files are hashed. */
   readonly expectedCandidates: number;
-  /** The repository is known to hold nothing. */
+  /** The repository is known to be empty. */
   readonly isEmpty: boolean;
-  /** What an earlier query of this remote learned; a guess that the planner distrusts by a factor of four. */
+  /** The result of an earlier query of this remote, which the planner trusts within a factor of four. */
   readonly remembered?: RemoteEstimate | undefined;
-  /** Called when this query learned the remote's size: worth remembering. */
+  /** Called when this query has learned the remote's size, to remember it. */
   readonly onEstimate?: ((estimate: RemoteEstimate) => void) | undefined;
   readonly costs: CostModel;
   readonly clock: Clock;
@@ -49,20 +50,20 @@ export interface ExistenceOptions {
 
 export interface ExistenceQuery {
   /**
-   * Those of the hashes that are on the remote. May be called many times, with batches, while others are under way.
-   * Holds some 100 bytes for each hash asked by HEAD and 16 for each object listed.
-   * @throws DrayError `aborted`, and whatever the probe throws; the hashes concerned may then be asked again.
+   * The hashes that are on the remote. Can be called many times, with batches, concurrently. Takes about 100
+   * bytes for each hash asked by HEAD and 16 for each listed object.
+   * @throws DrayError `aborted`, and the probe's errors; the hashes can then be asked again.
    */
   resolve(hashes: readonly BlobHash[]): Promise<ReadonlySet<BlobHash>>;
-  /** Blobs that the push needs, before anything was left out: adds up. For the explanation. */
+  /** Adds to the number of blobs that the push needs, before any are excluded. For the explanation. */
   noteWanted(count: number): void;
-  /** Blobs left out because the index knows them: adds up. For the explanation. */
+  /** Adds to the number of blobs excluded because the index knows them. For the explanation. */
   noteRemovedByIndex(count: number): void;
-  /** What was predicted and, once something was resolved, what it took. */
+  /** The prediction and, once something was resolved, the actual cost. */
   explanation(): QueryExplanation;
 }
 
-/** The choice, and what sampling learned on the way to it. */
+/** The choice, and what sampling learned on the way. */
 interface Decision {
   readonly plan: QueryPlan;
   readonly listing: Listing;
@@ -94,7 +95,7 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
     return decision;
   };
 
-  /** Undefined while so few hashes have come that asking for each is right whatever follows. */
+  /** Undefined while there are so few hashes that asking each is right whatever follows. */
   const currentDecision = (batch: readonly BlobHash[]): Promise<Decision> | undefined => {
     if (deciding === undefined) {
       const sofar = asked.count() + batch.length;
@@ -152,7 +153,7 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
   };
 }
 
-/** Like Promise.all, but nothing is under way any more when it fails. */
+/** Like Promise.all, but waits for all calls before it fails. */
 async function settleAll<T>(calls: readonly (T | Promise<T>)[]): Promise<readonly T[]> {
   const outcomes = await Promise.allSettled(calls);
   return outcomes.map((outcome) => {

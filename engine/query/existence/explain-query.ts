@@ -1,4 +1,4 @@
-/** The plan and what it took, in the form that `--explain` and the app show. Pure. */
+/** The plan and its actual cost, in the form that `--explain` and the app show. Pure. */
 import type { QueryExplanation, QueryMode } from '../../api/events.ts';
 import type { ObjectEstimate, RemoteEstimate } from './estimate-objects.ts';
 import { type CostModel, planQuery, type QueryPlan } from './plan-query.ts';

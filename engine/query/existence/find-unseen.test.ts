@@ -9,7 +9,7 @@ const limit = { run: <T>(task: () => Promise<T>) => task() };
 
 const keysOf = (objects: readonly WrittenObject[]) => objects.map(({ key }) => key);
 
-/** Puts them all, but those whose keys are in `lost`, which the store only says it has. */
+/** Puts all keys, except those in `lost`, which the store only claims to have. */
 async function put(keys: readonly string[], lost: ReadonlySet<string> = new Set()) {
   const asked: string[] = [];
   const memory = createMemoryStore();
@@ -44,20 +44,20 @@ async function put(keys: readonly string[], lost: ReadonlySet<string> = new Set(
 const numbered = (count: number, prefix = 'objects/') =>
   Array.from({ length: count }, (_, at) => `${prefix}${String(at).padStart(5, '0')}`);
 
-describe('a look at what was written', () => {
+describe('a check of written objects', () => {
   it('takes one HEAD for a single object', async () => {
     const { asked, store, written } = await put(['packs/a']);
     expect(await findUnseen(store, written, { limit, signal })).toEqual([]);
     expect(asked).toEqual(['HEAD packs/a']);
   });
 
-  it('takes a page of a listing for each thousand objects that lie together', async () => {
+  it('takes one listing page for each thousand adjacent objects', async () => {
     const { asked, store, written } = await put(numbered(2_500));
     expect(await findUnseen(store, written, { limit, signal })).toEqual([]);
     expect(asked).toEqual(['LIST', 'LIST', 'LIST']);
   });
 
-  it('takes a HEAD for each object where few of them are on a page, after the one page that shows it', async () => {
+  it('takes a HEAD for each object where a page shows few of them, after one such page', async () => {
     const mine = numbered(20).map((key) => `${key}-mine`);
     const { asked, memory, store, written } = await put(mine);
     for (const key of mine)
@@ -67,14 +67,14 @@ describe('a look at what was written', () => {
     expect(asked.length).toBeLessThanOrEqual(1 + mine.length);
   });
 
-  it.each([1, 11, 12, 1_500])('finds the ones that the store did not keep among %i', async (count) => {
+  it.each([1, 11, 12, 1_500])('finds the lost objects among %i', async (count) => {
     const keys = numbered(count);
     const lost = new Set([keys[0]!, keys[count >> 1]!, keys.at(-1)!]);
     const { store, written } = await put(keys, lost);
     expect(keysOf(await findUnseen(store, written, { limit, signal }))).toEqual([...lost]);
   });
 
-  it('finds an object that still is the one before, and takes a newer one of somebody else for no loss', async () => {
+  it('reports an object with its old content, and accepts that of another writer', async () => {
     const { memory, store } = await put([]);
     await memory.put('a', Buffer.from('old'));
     const replacedEtag = (await memory.head('a'))!.etag;
@@ -84,7 +84,7 @@ describe('a look at what was written', () => {
     expect(await findUnseen(store, [written], { limit, signal })).toEqual([]);
   });
 
-  it('asks a store nothing that confirms its writes itself', async () => {
+  it('sends no request to a store that confirms its writes itself', async () => {
     const { asked, store, written } = await put(numbered(20));
     expect(await findUnseen({ ...store, confirmsWrites: true }, written, { limit, signal })).toEqual([]);
     expect(asked).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * Finds the objects that a store said it has written and has not kept, before anything counts on them.
+ * Finds the objects that a store acknowledged but did not keep, before anything relies on them.
  *
  * It lists where a page shows many of the objects, and sends a HEAD for each of the others. An object that a
- * listing does not show gets a HEAD as well, so an odd listing alone accuses no store.
+ * listing does not show gets a HEAD too, so an incomplete listing alone never counts as a loss.
  */
 import { DrayError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
@@ -13,9 +13,9 @@ import type { RequestLimit } from '../trees/object-pages.ts';
 export interface WrittenObject {
   readonly key: RemoteKey;
   readonly sizeBytes: number;
-  /** The etag that the store answered; absent or '' if it told none, or if the key names the content. */
+  /** The etag that the store returned; absent or '' if it returned none, or if the key names the content. */
   readonly etag?: string;
-  /** The etag of the object before. If it is still there, nothing was written. */
+  /** The etag of the replaced object. If it is still there, nothing was written. */
   readonly replacedEtag?: string;
 }
 
@@ -29,7 +29,7 @@ export interface LookOptions {
   readonly signal: AbortSignal;
 }
 
-/** A page of a listing costs as much as this many HEADs (S3: $5 and $0.4 per million). */
+/** A listing page costs as much as this many HEADs (S3: $5 and $0.4 per million). */
 export const HEADS_PER_PAGE = 12;
 
 /** @returns The objects that are not there as they were written, in order of their keys. */
@@ -69,17 +69,18 @@ export async function findUnseen<T extends WrittenObject>(
   return doubtful.filter((_, at) => !isSeen[at]);
 }
 
-/** The error for an object that the store has not kept. */
+/** The error for an object that the store did not keep. */
 export function notStored(store: ObjectStore, { key }: WrittenObject): DrayError {
   return new DrayError(
     'remoteFailed',
-    `${store.address} said that it stored ${key}, and does not have it. Run the command again to send it again; if that does not help, the store loses data ("dray remote test" tries it).`,
+    `${store.address} acknowledged ${key}, but does not have it. Run the command again to send it again; ` +
+      'if that does not help, the store loses data ("dray remote test" tries it).',
     { retry: 'retry', data: { key, reason: 'notStored' } },
   );
 }
 
 /**
- * Only the old etag, or no object, shows a lost write. Any other etag may be that of somebody else's newer
+ * Only the old etag, or no object, shows a lost write. Any other etag may be that of another writer's newer
  * object.
  */
 function isAsWritten(written: WrittenObject, found: FoundObject | undefined): boolean {

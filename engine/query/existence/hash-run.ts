@@ -1,21 +1,21 @@
 /**
- * A sorted run of hashes in 16 bytes each: what is kept of a listing (10 million objects: 160 MB).
+ * A sorted run of hashes in 16 bytes each: the memory of a listing (10 million objects: 160 MB).
  *
- * A run remembers the first 128 bits of each hash and takes them for the whole. A false match would leave an upload
- * out, so the odds matter: with a million candidates against ten million objects it is 10^13 / 2^128, below 10^-25,
- * and to build such a pair on purpose takes 2^64 hashes.
+ * A run stores the first 128 bits of each hash and compares only them. A false match would skip an upload.
+ * Its probability with a million candidates against ten million objects is 10^13 / 2^128, below 10^-25, and
+ * building such a pair on purpose takes 2^64 hashes.
  */
 import type { BlobHash } from '../../model/entry.ts';
 
 const WORDS = 4;
 const DIGITS_PER_WORD = 8;
 
-/** Four words a hash, in the order of the hashes. */
+/** Four words for each hash, in the order of the hashes. */
 export type HashRun = Uint32Array;
 
 export const EMPTY_RUN: HashRun = new Uint32Array(0);
 
-/** @param hashes In ascending order, as a listing gives them. */
+/** @param hashes In ascending order, as in a listing. */
 export function packHashes(hashes: readonly BlobHash[]): HashRun {
   const run = new Uint32Array(hashes.length * WORDS);
   let at = 0;
@@ -28,7 +28,7 @@ export function packHashes(hashes: readonly BlobHash[]): HashRun {
   return run;
 }
 
-/** @param runs One after the other in ascending order. */
+/** @param runs In ascending order, without overlap. */
 export function joinRuns(runs: readonly HashRun[]): HashRun {
   if (runs.length === 1) return runs[0] ?? EMPTY_RUN;
   const joined = new Uint32Array(runs.reduce((total, run) => total + run.length, 0));
@@ -58,7 +58,7 @@ export function holdsHash(run: HashRun, hash: BlobHash): boolean {
   return false;
 }
 
-/** Below, at or above zero as the stored hash sorts before, like or after `hash`. */
+/** Negative, zero or positive when the stored hash sorts before, like or after `hash`. */
 function compareAt(run: HashRun, at: number, first: number, hash: BlobHash): number {
   const lead = (run[at] ?? 0) - first;
   if (lead !== 0) return lead;

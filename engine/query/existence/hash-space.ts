@@ -1,7 +1,7 @@
 /**
- * Hashes as points on a line. SHA-256 spreads them evenly over it, which is what the sampler counts on.
+ * Hashes as points on a line. SHA-256 spreads them evenly, which the sampler relies on.
  *
- * A position is the number in a hash's first 12 hex digits: 48 bits, exact in a double. Ranges are half open.
+ * A position is the number in a hash's first 12 hex digits: 48 bits, exact in a double. Ranges are half-open.
  */
 import type { BlobHash } from '../../model/entry.ts';
 
@@ -15,8 +15,8 @@ export function positionOf(hash: BlobHash): number {
 }
 
 /**
- * The `after` that starts a listing at `position`, itself included. It is shorter than a hash and so sorts
- * before every hash that begins with it. Undefined for the beginning.
+ * The `after` that starts a listing at `position`, inclusive. It is shorter than a hash and so sorts before
+ * every hash that begins with it. Undefined for the beginning.
  */
 export function afterOf(position: number): string | undefined {
   return position === 0 ? undefined : position.toString(16).padStart(POSITION_DIGITS, '0');

@@ -55,7 +55,7 @@ describe('createListing', () => {
     );
   });
 
-  it('reads on when more hashes than a page share their first 48 bits', async () => {
+  it('continues when more hashes than a page share their first 48 bits', async () => {
     const crowd = Array.from(
       { length: 30 },
       (_, at) => `${'0'.repeat(60)}${at.toString(16).padStart(4, '0')}` as BlobHash,
@@ -67,7 +67,7 @@ describe('createListing', () => {
     expect(listing.total()).toBe(30);
   });
 
-  it('lists 50,000 objects in at most 72 requests, sampling included, and close to the least that can be', async () => {
+  it('lists 50,000 objects in at most 72 requests, including sampling', async () => {
     for (let seed = 0; seed < 12; seed += 1) {
       const remote = createSimulatedRemote({ seed, objects: 50_000 });
       const list = (request: HashListRequest) => remote.probe.list(request);
@@ -86,7 +86,7 @@ describe('createListing', () => {
     }
   });
 
-  it('fetches only ranges that hold a candidate, each once', async () => {
+  it('fetches only ranges with a candidate, each once', async () => {
     const remote = createSimulatedRemote({ seed: 4, objects: 200_000 });
     const list = (request: HashListRequest) => remote.probe.list(request);
     const listing = createListing({ list, windows: [], objects: 200_000, relativeError: 0 });
@@ -98,7 +98,7 @@ describe('createListing', () => {
     expect(remote.lists()).toBe(before);
   });
 
-  it('splits a range that is much denser than thought, in about as many requests as there are pages', async () => {
+  it('splits a range that is much denser than estimated, in about one request per page', async () => {
     const remote = createSimulatedRemote({ seed: 9, objects: 100_000 });
     const list = (request: HashListRequest) => remote.probe.list(request);
     const listing = createListing({ list, windows: [], objects: 500, relativeError: 0 });
@@ -108,7 +108,7 @@ describe('createListing', () => {
     expect(remote.mostAtOnce()).toBeGreaterThan(10);
   });
 
-  it('asks again after a failure, and refuses a listing that does not move on', async () => {
+  it('asks again after a failure, and refuses a listing that does not advance', async () => {
     let isDown = true;
     const list = async () => {
       if (isDown) throw new Error('down');
@@ -130,7 +130,7 @@ describe('createListing', () => {
 });
 
 describe('a hash run', () => {
-  it('holds just the hashes that it was made of', () => {
+  it('contains exactly the hashes that it was made of', () => {
     fc.assert(
       fc.property(
         fc.array(anyHash, { maxLength: 50 }),

@@ -1,11 +1,11 @@
 /**
- * The listing, fetched in parallel ranges, and only where a candidate lies.
+ * Fetches the listing in concurrent ranges, and only the ranges with a candidate.
  *
- * The space outside the sampled windows is cut into cells of a little less than one page each, by the estimate. A cell is fetched
- * when the first candidate falls into it and answers all that follow. So the listing never takes more requests than there
- * are pages, nor more than there are candidates, and needs no candidate to be known ahead.
+ * The space outside the sampled windows is cut into cells of slightly less than one page each, by the
+ * estimate. A cell is fetched for the first candidate in it and answers all later ones. So the listing never
+ * takes more requests than there are pages or candidates, and needs no candidate in advance.
  *
- * What is kept of a cell is a sorted run of 16 bytes a hash (hash-run.ts): about 160 MB for ten million objects.
+ * A cell is kept as a sorted run of 16 bytes per hash (hash-run.ts): about 160 MB for ten million objects.
  */
 import type { BlobHash } from '../../model/entry.ts';
 import type { SampledWindow } from './estimate-objects.ts';
@@ -15,11 +15,14 @@ import { fetchRangePage, type ListPages } from './list-page.ts';
 import { PAGE_OBJECTS } from './plan-query.ts';
 import { gapsBetween } from './sampler.ts';
 
-/** Cells are cut so short of a page: 2.2 standard deviations, so that about one in seventy takes a second request. */
+/**
+ * How far cells stay below a page: 2.2 standard deviations, so that about one in seventy needs a second
+ * request.
+ */
 const CELL_DEVIATIONS = 2.2;
-/** Bounds the bookkeeping for a remote of more than 900 million objects; a cell then takes several pages. */
+/** Bounds the memory for a remote of more than 900 million objects; a cell then takes several pages. */
 const CELLS_MAX = 1 << 20;
-/** A range that turns out denser than thought is split into at most so many. */
+/** The most parts of a range that turns out denser than estimated. */
 const SPLIT_MAX = 16;
 
 export interface ListingOptions {
@@ -32,9 +35,9 @@ export interface ListingOptions {
 }
 
 export interface Listing {
-  /** The answer where a range listed so far holds it. No request. */
+  /** The answer, if a listed range contains the hash. No request. */
   known(hash: BlobHash): boolean | undefined;
-  /** Which of the hashes are present. Fetches the ranges that hold them and are not known yet, each once. */
+  /** Which of the hashes exist. Fetches unknown ranges that contain them, each once. */
   find(hashes: readonly BlobHash[]): Promise<readonly BlobHash[]>;
   /** The number of objects once every range is known. */
   total(): number | undefined;
@@ -55,7 +58,7 @@ export function createListing(options: ListingOptions): Listing {
     try {
       cell.run = joinRuns(await listRange(options.list, cell.start, cell.end));
     } finally {
-      // After a failure the next question tries again.
+      // After a failure the next query tries again.
       cell.pending = undefined;
     }
   };
@@ -73,7 +76,7 @@ export function createListing(options: ListingOptions): Listing {
         cell.pending ??= load(cell);
         loads.add(cell.pending);
       }
-      // All of them end before a failure is told, so that nothing is under way any more.
+      // Waits for all of them before it reports a failure, so that no request is left in flight.
       for (const outcome of await Promise.allSettled(loads)) {
         if (outcome.status === 'rejected') throw outcome.reason;
       }
@@ -94,8 +97,9 @@ export function createListing(options: ListingOptions): Listing {
 }
 
 /**
- * Every hash from position `start` to before `end`, as runs in ascending order. A range that its first page shows to be much longer than a
- * page is split, by the density that the page tells, and its parts are fetched in parallel.
+ * Every hash from position `start` to before `end`, as runs in ascending order. If the first page shows that
+ * a range is much longer than a page, the range is split by the page's density, and its parts are fetched
+ * concurrently.
  */
 async function listRange(
   list: ListPages,
@@ -123,7 +127,7 @@ async function listRange(
   return [run, ...rest.flat()];
 }
 
-/** The share of a page that a cell aims at, so that it seldom overflows. */
+/** The share of a page that a cell aims at, so that it rarely overflows. */
 function pageShare(relativeError: number): number {
   const deviation = Math.sqrt(PAGE_OBJECTS + (PAGE_OBJECTS * relativeError) ** 2);
   return Math.max(0.5, 1 - (CELL_DEVIATIONS * deviation) / PAGE_OBJECTS);
@@ -146,7 +150,7 @@ function cutCells(options: ListingOptions): readonly Cell[] {
   return cells.sort((a, b) => a.start - b.start);
 }
 
-/** The cells cover the space without a gap, so there is always one. */
+/** The cells cover the space without gaps, so there always is one. */
 function cellOf(cells: readonly Cell[], hash: BlobHash): Cell {
   const position = positionOf(hash);
   let low = 0;

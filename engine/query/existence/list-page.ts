@@ -1,4 +1,4 @@
-/** One page of the listing as a known range of the hash space: what sampling and listing are both made of. */
+/** One listing page as a known range of the hash space, the unit of sampling and listing. */
 import { DrayError } from '../../api/error.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { HashListRequest, HashPage } from './existence-probe.ts';
@@ -7,16 +7,16 @@ import { afterOf, positionOf } from './hash-space.ts';
 export type ListPages = (request: HashListRequest) => Promise<HashPage>;
 
 export interface RangePage {
-  /** Those within the range, ascending. */
+  /** The hashes within the range, ascending. */
   readonly hashes: readonly BlobHash[];
   /** The page reaches the end of the range. */
   readonly isWhole: boolean;
 }
 
 /**
- * Fetches the first page of the range from `start` (or from after the hash `after`, which must lie in it) to `end`.
- * What lies beyond the range is dropped. One request.
- * @throws DrayError `remoteFailed` when the remote says that more follows but does not move on.
+ * Fetches the first page of the range from `start` (or after the hash `after`, which must be in it) to `end`.
+ * Drops hashes beyond the range. One request.
+ * @throws DrayError `remoteFailed` when the remote reports more hashes but does not advance.
  */
 export async function fetchRangePage(
   list: ListPages,
@@ -28,7 +28,7 @@ export async function fetchRangePage(
   if (page.isTruncated && (last === undefined || (after !== undefined && last <= after))) {
     throw new DrayError(
       'remoteFailed',
-      "The remote's listing does not move on: it promises more and repeats itself.",
+      "The remote's listing does not advance: it reports more hashes and repeats the same ones.",
       {
         data: { after: after ?? '' },
       },
@@ -38,7 +38,7 @@ export async function fetchRangePage(
   return { hashes, isWhole: !page.isTruncated || hashes.length < page.hashes.length };
 }
 
-/** Those of the ascending `hashes` that lie before the position `end`. */
+/** The prefix of the ascending `hashes` that is before the position `end`. */
 export function hashesBefore(hashes: readonly BlobHash[], end: number): readonly BlobHash[] {
   let count = hashes.length;
   for (let last = hashes[count - 1]; last !== undefined && positionOf(last) >= end; last = hashes[count - 1])

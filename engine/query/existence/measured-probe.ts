@@ -1,4 +1,4 @@
-/** A probe that counts and times what it is asked, and keeps to a number of requests in flight. */
+/** A probe that counts and times its requests, and bounds those in flight. */
 import pLimit from 'p-limit';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -12,7 +12,7 @@ export interface MeasuredProbe {
   readonly list: ListPages;
   readonly heads: () => number;
   readonly lists: () => number;
-  /** The cost model with what was measured so far. */
+  /** The cost model with the measurements so far. */
   readonly costs: () => CostModel;
 }
 
@@ -24,8 +24,8 @@ export interface MeasuredProbeOptions {
 }
 
 /**
- * The fastest call counts as the latency: slower ones waited for a connection, or for their siblings, which the plan
- * reckons with by itself. It is averaged (geometrically) with what was known before, so that one odd call decides nothing alone.
+ * The fastest call counts as the latency: slower ones waited for a connection or for other calls, which the
+ * plan accounts for itself. The geometric mean with the previous value keeps one odd call from deciding.
  */
 export function createMeasuredProbe(options: MeasuredProbeOptions): MeasuredProbe {
   const { clock, costs, probe, signal } = options;
@@ -37,7 +37,7 @@ export function createMeasuredProbe(options: MeasuredProbeOptions): MeasuredProb
   let failures = 0;
   let lastFailure: unknown;
 
-  /** Calls that wait for their turn when another one fails fail with it: nobody goes on asking a remote that is gone. */
+  /** When a call fails, waiting calls fail with it, so that no more requests go to a remote that is gone. */
   const inTurn = async <T>(call: () => Promise<T>): Promise<T> => {
     const failuresBefore = failures;
     return limit(async () => {

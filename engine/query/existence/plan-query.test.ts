@@ -22,7 +22,7 @@ const anyCosts: fc.Arbitrary<CostModel> = fc.record({
 });
 
 describe('planQuery', () => {
-  it('asks for each of a few candidates without sampling', () => {
+  it('asks each of a few candidates without sampling', () => {
     const plan = planQuery({ candidates: 1, mode: 'auto', costs: DEFAULT_COSTS, windows: 0 });
     expect(plan).toMatchObject({ choice: 'each', samples: 0 });
     expect(plan.each.requests).toBe(1);
@@ -51,7 +51,7 @@ describe('planQuery', () => {
     }
   });
 
-  it('samples a first window alone and, when much is at stake, three more at once', () => {
+  it('samples a first window alone and, when the cost is high, three more at once', () => {
     const first = planQuery({ candidates: 5_000, mode: 'auto', costs: DEFAULT_COSTS, windows: 0 });
     expect(first.samples).toBe(1);
     const second = planQuery({
@@ -72,7 +72,7 @@ describe('planQuery', () => {
     expect(third.samples).toBe(0);
   });
 
-  it('skips sampling when memory says that the remote is far too large to list, and only then', () => {
+  it('skips sampling only when a remembered size is far too large to list', () => {
     const ask = (objects: number) =>
       planQuery({
         candidates: 100,
@@ -86,7 +86,7 @@ describe('planQuery', () => {
     expect(ask(500)).toMatchObject({ choice: 'list', samples: 1 });
   });
 
-  it('lets the break-even follow the latencies and the prices', () => {
+  it('derives the break-even from latencies and prices', () => {
     const breakEven = (costs: Partial<CostModel>) =>
       planQuery({ candidates: 100_000, mode: 'auto', costs: { ...DEFAULT_COSTS, ...costs }, windows: 0 })
         .breakEvenObjects;
@@ -95,7 +95,7 @@ describe('planQuery', () => {
     expect(breakEven({ dollarsPerList: 50e-6 })).toBeLessThan(breakEven({}));
   });
 
-  it('does as it is told in the fixed modes', () => {
+  it('follows the fixed modes', () => {
     for (const mode of ['each', 'list'] as const) {
       const plan = planQuery({
         candidates: 10,
@@ -108,7 +108,7 @@ describe('planQuery', () => {
     }
   });
 
-  it('puts the break-even where the two ways weigh the same', () => {
+  it('puts the break-even where both ways cost the same', () => {
     fc.assert(
       fc.property(anyCosts, fc.integer({ min: 1, max: 1_000_000 }), (costs, candidates) => {
         const { breakEvenObjects, each } = planQuery({ candidates, mode: 'each', costs, windows: 0 });
@@ -120,7 +120,7 @@ describe('planQuery', () => {
     );
   });
 
-  it('chooses the cheaper way for the estimate, sampling always ends, and every number is finite', () => {
+  it('chooses the cheaper way for the estimate, always ends sampling, and has only finite numbers', () => {
     fc.assert(
       fc.property(
         anyCosts,
@@ -146,7 +146,7 @@ describe('planQuery', () => {
     );
   });
 
-  it('calls fewer candidates few when more were', () => {
+  it('treats fewer candidates as few when more were', () => {
     fc.assert(
       fc.property(anyCosts, fc.integer({ min: 1, max: 10_000 }), (costs, candidates) => {
         if (isFew(candidates + 1, costs)) expect(isFew(candidates, costs)).toBe(true);

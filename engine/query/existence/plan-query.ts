@@ -1,31 +1,33 @@
 /**
- * Which way of asking costs less. Pure: numbers in, a decision out.
+ * Decides which kind of query costs less. Pure.
  *
- * Both ways are weighed in one currency: what the store charges, a small weight on every request whatever it charges (rate
- * limits and the store's other clients), and what waiting is worth beyond the time that nobody notices. There is
- * no break-even constant: it follows from this remote's latencies and prices and from the number of candidates.
+ * Both kinds are compared in dollars: the store's prices, a small cost of every request whatever its price
+ * (rate limits and the store's other clients), and the value of waiting beyond an unnoticeable time. There is
+ * no constant break-even: it follows from this remote's latencies and prices and from the number of
+ * candidates.
  */
 import type { QueryCost, QueryMode } from '../../api/events.ts';
 import type { ObjectEstimate, RemoteEstimate } from './estimate-objects.ts';
 
 export interface CostModel {
-  /** Latency of one HEAD and of one full page of a listing, measured on this remote or a first guess. */
+  /** Latency of one HEAD and of one full listing page, measured on this remote or a first guess. */
   readonly headMs: number;
   readonly listMs: number;
   /** Requests in flight. */
   readonly concurrency: number;
   readonly dollarsPerHead: number;
   readonly dollarsPerList: number;
-  /** What any request weighs beyond its price. Above 0. */
+  /** The cost of any request beyond its price. Above 0. */
   readonly dollarsPerRequest: number;
-  /** What a second of waiting is worth, once it lasts longer than `patienceSeconds`. */
+  /** The cost of a second of waiting beyond `patienceSeconds`. */
   readonly dollarsPerSecond: number;
   readonly patienceSeconds: number;
 }
 
 /**
- * For a remote that was never met. Latencies as cloud stores have them from a near region, prices of S3 Standard; two dollars a
- * million requests, five times S3's price of a HEAD; about seven dollars an hour, a large machine's rent, for waiting.
+ * For an unknown remote. Latencies of a cloud store in a near region, prices of S3 Standard; two dollars per
+ * million requests, five times S3's price of a HEAD; about seven dollars per hour of waiting, the rent of a
+ * large machine.
  */
 export const DEFAULT_COSTS: CostModel = {
   headMs: 30,
@@ -38,48 +40,49 @@ export const DEFAULT_COSTS: CostModel = {
   patienceSeconds: 2,
 };
 
-/** Keys in a page of a listing, at most. */
+/** The most keys in a listing page. */
 export const PAGE_OBJECTS = 1_000;
 
 /**
- * Objects in a page on average: ranges are cut a little short of a page, because a range that overflows its page by one object costs a second.
+ * Objects in a page on average: ranges are cut slightly below a page, because a range that overflows by one
+ * object costs a second page.
  */
 const PAGE_FILL = 920;
 
-/** Sampling is not worth its while for what so many listing pages would pay. */
+/** Below the cost of this many listing pages, sampling does not pay. */
 const FEW_PAGES = 4;
-/** A remembered remote may have grown or shrunk so much since. */
+/** How much a remembered remote may have grown or shrunk. */
 const MEMORY_FACTOR = 4;
-/** At most so many windows are sampled. */
+/** The most windows that are sampled. */
 export const WINDOWS_MAX = 8;
-/** Windows in the second round, which also shows whether hashes spread evenly. */
+/** Windows in the second round, which also shows whether hashes are spread evenly. */
 const SECOND_ROUND = 3;
-/** The second round is taken when the work ahead outweighs this many pages: it adds a tenth at most. */
+/** The second round is taken when the remaining cost exceeds this many pages: it adds at most a tenth. */
 const SECOND_ROUND_PAGES = 30;
-/** The chance, roughly, that the truth lies at the interval's far end. */
+/** A rough probability that the true size is at the interval's far end. */
 const FAR_END_CHANCE = 0.25;
 
 export interface PlanInput {
-  /** Hashes that still need an answer. */
+  /** Hashes without an answer. */
   readonly candidates: number;
   readonly mode: QueryMode;
   readonly costs: CostModel;
-  /** An estimate from windows sampled in this query, or one remembered from an earlier one (then `windows` is 0). */
+  /** An estimate from windows sampled in this query, or a remembered one (then `windows` is 0). */
   readonly remote?: RemoteEstimate | ObjectEstimate | undefined;
   /** Windows sampled so far; each is a page that a listing need not fetch again. */
   readonly windows: number;
 }
 
 export interface QueryPlan {
-  /** The whole cost of either way, had it been taken from the start. */
+  /** The whole cost of either way from the start. */
   readonly each: QueryCost;
   readonly list: QueryCost;
   /** With fewer objects than this on the remote, listing costs less. */
   readonly breakEvenObjects: number;
   readonly choice: 'each' | 'list';
-  /** Windows worth sampling at once before the choice is final; 0: it is. */
+  /** Windows to sample at once before the choice is final; 0: it is final. */
   readonly samples: number;
-  /** One sentence for people. */
+  /** One sentence for users. */
   readonly reason: string;
 }
 
@@ -90,9 +93,10 @@ export function planQuery(input: PlanInput): QueryPlan {
   const breakEvenObjects = breakEven(each, costs);
   const shared = { each, list, breakEvenObjects };
 
-  if (mode === 'each') return { ...shared, choice: 'each', samples: 0, reason: 'Asked for each, as told.' };
+  if (mode === 'each')
+    return { ...shared, choice: 'each', samples: 0, reason: 'Asked one by one on request.' };
   if (mode === 'list') {
-    return { ...shared, choice: 'list', samples: windows === 0 ? 1 : 0, reason: 'Listed, as told.' };
+    return { ...shared, choice: 'list', samples: windows === 0 ? 1 : 0, reason: 'Listed on request.' };
   }
   if (windows === 0) return { ...shared, ...planUnsampled(input, breakEvenObjects) };
   if (remote === undefined) throw new Error('A sampled plan needs its estimate.');
@@ -105,7 +109,7 @@ export function planQuery(input: PlanInput): QueryPlan {
   };
 }
 
-/** What a cost weighs, in dollars. */
+/** The cost in dollars. */
 export function weigh(cost: QueryCost, costs: CostModel): number {
   const waitedSeconds = Math.max(0, cost.seconds - costs.patienceSeconds);
   return cost.dollars + cost.requests * costs.dollarsPerRequest + waitedSeconds * costs.dollarsPerSecond;
@@ -115,17 +119,17 @@ export function eachCost(candidates: number, costs: CostModel): QueryCost {
   return costOf(Math.ceil(candidates), costs.headMs, costs.dollarsPerHead, costs.concurrency);
 }
 
-/** @param objects On the remote; the listing of none is a request too. */
+/** @param objects On the remote; listing an empty one is a request too. */
 export function listCost(objects: number, costs: CostModel): QueryCost {
   return pagesCost(pagesOf(objects), costs);
 }
 
-/** Candidates so few that asking for each costs no more than sampling could save. */
+/** Whether asking each candidate costs no more than sampling could save. */
 export function isFew(candidates: number, costs: CostModel): boolean {
   return weigh(eachCost(candidates, costs), costs) <= weigh(pagesCost(FEW_PAGES, costs), costs);
 }
 
-/** Pages that a listing in parallel ranges takes. */
+/** The pages of a listing in concurrent ranges. */
 function pagesOf(objects: number): number {
   return 1 + Math.ceil(Math.max(0, objects - PAGE_OBJECTS) / PAGE_FILL);
 }
@@ -139,12 +143,12 @@ function costOf(requests: number, latencyMs: number, dollarsEach: number, concur
   return { requests, seconds: (rounds * latencyMs) / 1_000, dollars: requests * dollarsEach };
 }
 
-/** The largest remote, in objects, whose listing weighs no more than asking for each. */
+/** The largest remote, in objects, for which listing costs no more than asking each. */
 function breakEven(each: QueryCost, costs: CostModel): number {
   const bound = weigh(each, costs);
   const fits = (pages: number) => weigh(pagesCost(pages, costs), costs) <= bound;
   if (!fits(1)) return 0;
-  // Every page weighs something, so the doubling ends.
+  // Every page costs something, so the doubling ends.
   let over = 2;
   while (fits(over)) over *= 2;
   let under = over / 2;
@@ -156,7 +160,7 @@ function breakEven(each: QueryCost, costs: CostModel): number {
   return PAGE_OBJECTS + (under - 1) * PAGE_FILL;
 }
 
-/** The choice before any window was sampled: by the number of candidates alone, or by memory. */
+/** The choice before any window was sampled: by the number of candidates, or by the remembered size. */
 function planUnsampled(
   input: PlanInput,
   breakEvenObjects: number,
@@ -167,19 +171,21 @@ function planUnsampled(
     return {
       choice: 'each',
       samples: 0,
-      reason: `${what} so few that asking for each costs less than finding out more.`,
+      reason: `${what} so few that asking for each costs less than sampling.`,
     };
   }
   if (remote !== undefined && remote.low / MEMORY_FACTOR > breakEvenObjects) {
-    const reason = `The remote held about ${formatCount(remote.objects)} objects when last sampled, far above the break-even of ${formatCount(breakEvenObjects)}.`;
+    const reason =
+      `The remote held about ${formatCount(remote.objects)} objects when last sampled, ` +
+      `far above the break-even of ${formatCount(breakEvenObjects)}.`;
     return { choice: 'each', samples: 0, reason };
   }
-  // Where memory says to list, the sample is the listing's first page and costs nothing.
+  // If the remembered size suggests listing, the sample is the listing's first page and costs nothing extra.
   const choice = remote !== undefined && remote.objects <= breakEvenObjects ? 'list' : 'each';
-  return { choice, samples: 1, reason: 'The remote is to be sampled first.' };
+  return { choice, samples: 1, reason: 'The remote is sampled first.' };
 }
 
-/** The cheaper way from here: windows already sampled are paid for and answer their share of the candidates. */
+/** The cheaper way from here: sampled windows are paid for and answer their share of the candidates. */
 function cheaperFrom(input: PlanInput, objects: number): 'each' | 'list' {
   return remainingWeight(input, objects, 'list') <= remainingWeight(input, objects, 'each') ? 'list' : 'each';
 }
@@ -194,7 +200,7 @@ function remainingWeight(input: PlanInput, objects: number, way: 'each' | 'list'
   return weigh(eachCost(candidates * (1 - answeredShare), costs), costs);
 }
 
-/** More windows are worth it when what they may save outweighs them. */
+/** More windows are worth their cost when they may save more. */
 function samplesWorthTaking(
   input: PlanInput,
   remote: RemoteEstimate | ObjectEstimate,
@@ -212,7 +218,7 @@ function samplesWorthTaking(
   return atRisk * FAR_END_CHANCE > next * pageWeight ? next : 0;
 }
 
-/** What the choice loses if the truth lies at the end of the interval that speaks against it. */
+/** The loss of the choice if the true size is at the unfavorable end of the interval. */
 function regret(input: PlanInput, remote: RemoteEstimate, chosen: 'each' | 'list'): number {
   const worst = chosen === 'each' ? remote.low : remote.high;
   const other = chosen === 'each' ? 'list' : 'each';
@@ -225,16 +231,18 @@ function reasonFor(
   chosen: 'each' | 'list',
 ): string {
   if ('isExact' in remote && remote.isExact) {
-    return `A listing told all: the remote holds ${formatCount(remote.objects)} objects.`;
+    return `The samples covered everything: the remote holds ${formatCount(remote.objects)} objects.`;
   }
   const pages = formatCount(pagesOf(remote.objects));
   const heads = formatCount(input.candidates);
   return chosen === 'list'
-    ? `Listing about ${formatCount(remote.objects)} objects takes some ${pages} requests, which costs less than ${heads} questions.`
-    : `Asking ${heads} questions costs less than listing about ${formatCount(remote.objects)} objects in some ${pages} requests.`;
+    ? `Listing about ${formatCount(remote.objects)} objects takes some ${pages} requests, ` +
+        `which costs less than ${heads} questions.`
+    : `Asking ${heads} questions costs less than listing about ${formatCount(remote.objects)} objects ` +
+        `in some ${pages} requests.`;
 }
 
 function formatCount(count: number): string {
-  // By hand: the first use of Intl in a process takes 15 ms.
+  // Without Intl: its first use in a process takes 15 ms.
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

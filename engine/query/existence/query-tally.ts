@@ -1,4 +1,4 @@
-/** What a query counts while it runs. */
+/** Counts a query's work while it runs. */
 import type { Clock } from '../../base/clock.ts';
 
 export interface QueryTally {
@@ -13,13 +13,13 @@ export interface QueryTally {
 export interface QueryCounts {
   readonly wanted: number;
   readonly removedByIndex: number;
-  /** Hashes resolved, each batch without its repetitions. */
+  /** Resolved hashes, without repetitions within a batch. */
   readonly candidates: number;
   readonly present: number;
   readonly seconds: number;
 }
 
-/** Time is the time during which at least one batch was under way. */
+/** Measures the time during which at least one batch was in flight. */
 export function createQueryTally(clock: Clock): QueryTally {
   let wanted = 0;
   let removedByIndex = 0;

@@ -1,16 +1,17 @@
 /**
- * Learns the size of a remote from a few pages of its listing.
+ * Estimates the size of a remote from a few pages of its listing.
  *
- * A sample is a window: a page of up to 1,000 keys from a starting point on. A full page tells the density by the span it covers, so
- * it never needs a second request, and 1,000 keys give the size within 6 % (95 %) whatever that size is. Listing a three-digit
- * prefix to its end instead meets 1/4096 of the objects: on 50,000 objects 12 keys, within 57 %; the same certainty as one
- * window then takes some 80 requests (sampler.test.ts holds the comparison). From 4 million objects on the two are the same.
+ * A sample is a window: a page of up to 1,000 keys from a starting point on. A full page gives the density by
+ * the span that it covers, so it never needs a second request, and 1,000 keys give the size within 6 % (95 %)
+ * whatever that size is. Listing a whole three-digit prefix instead finds 1/4096 of the objects: of 50,000
+ * objects 12 keys, within 57 %; it then takes about 80 requests for the certainty of one window
+ * (sampler.test.ts has the comparison). From 4 million objects on the two are equal.
  *
- * The first window starts at the beginning, because a remote of up to 1,000 objects is then known whole after one
- * request. Later ones start at random three-digit prefixes, spread evenly over what is not known yet, several at once: they
- * narrow the interval, and they notice hashes that are not spread evenly, which one window cannot.
+ * The first window starts at the beginning, because one request then covers a whole remote of up to 1,000
+ * objects. Later ones start at random three-digit prefixes, spread evenly over the unknown space, several at
+ * once. They narrow the interval, and they detect hashes that are not spread evenly, which one window cannot.
  *
- * Everything that a window shows is kept: it answers candidates, and a listing need not fetch it again.
+ * All keys of a window are kept: they answer candidates, and a listing need not fetch them again.
  */
 import type { BlobHash } from '../../model/entry.ts';
 import type { SampledWindow } from './estimate-objects.ts';
@@ -24,7 +25,7 @@ export interface SampleRequest {
   readonly list: ListPages;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** What is known already: ascending, disjoint. */
+  /** The known windows: ascending, disjoint. */
   readonly windows: readonly SampledWindow[];
   /** Windows to take at once; the very first is always taken alone. */
   readonly count: number;
@@ -41,7 +42,7 @@ export async function sampleWindows(request: SampleRequest): Promise<readonly Sa
   return [...windows, ...taken].sort((a, b) => a.start - b.start);
 }
 
-/** @param end Where the next window starts: it knows what follows. */
+/** @param end The start of the next window. */
 async function takeWindow(list: ListPages, start: number, end: number): Promise<SampledWindow> {
   const hashes: BlobHash[] = [];
   for (;;) {
@@ -49,14 +50,14 @@ async function takeWindow(list: ListPages, start: number, end: number): Promise<
     hashes.push(...page.hashes);
     const last = hashes.at(-1);
     if (page.isWhole || last === undefined) return { start, end, run: packHashes(hashes) };
-    // A full page stops at its last key. That key is left to what follows, so that a window ends at a position. Only a
-    // page whose keys all share their first 48 bits would leave nothing; it is read on.
+    // A full page stops at its last key, which is left to the next range, so that a window ends at a
+    // position. Only a page whose keys all share their first 48 bits would become empty; it is continued.
     const cut = positionOf(last);
     if (cut > start) return { start, end: cut, run: packHashes(hashesBefore(hashes, cut)) };
   }
 }
 
-/** Starts spread evenly, from a random point, over the part of the space that no window covers. */
+/** Starts spread evenly, from a random point, over the space that no window covers. */
 function randomStarts(request: SampleRequest): readonly number[] {
   const gaps = gapsBetween(request.windows);
   const open = gaps.reduce((total, gap) => total + (gap.end - gap.start), 0);
@@ -78,7 +79,7 @@ function randomStarts(request: SampleRequest): readonly number[] {
   return [...starts];
 }
 
-/** What the ascending, disjoint windows leave open. */
+/** The gaps between ascending, disjoint windows. */
 export function gapsBetween(
   windows: readonly SampledWindow[],
 ): readonly { readonly start: number; readonly end: number }[] {

@@ -1,8 +1,9 @@
 /**
- * For tests: a remote of up to tens of millions of objects that exist only when they are looked at.
+ * For tests: a remote of up to tens of millions of objects that are computed on demand.
  *
- * The space is cut into buckets of about 50 objects. A bucket's objects (a Poisson number of them, uniform places) follow from the seed and the
- * bucket's number, so the whole is a Poisson process like the hashes of real files, and looks the same from wherever it is read.
+ * The space is cut into buckets of about 50 objects. A bucket's objects (a Poisson number at uniform
+ * positions) follow from the seed and the bucket's number, so the whole is a Poisson process like the hashes
+ * of real files, and looks the same from any start.
  */
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -22,11 +23,11 @@ export interface SimulatedRemote {
   readonly lists: () => number;
   readonly asked: ReadonlyMap<BlobHash, number>;
   readonly mostAtOnce: () => number;
-  /** What the remote holds, for brute force. */
+  /** Whether the remote has the hash, for brute force. */
   readonly holds: (hash: BlobHash) => boolean;
-  /** How many objects there are: counts every bucket. */
+  /** The number of objects; counts every bucket. */
   readonly countObjects: () => number;
-  /** About so many of the objects, from all over the space. */
+  /** About this many of the objects, from the whole space. */
   readonly someObjects: (count: number) => readonly BlobHash[];
 }
 
@@ -35,9 +36,9 @@ export interface SimulationOptions {
   readonly objects: number;
   readonly headMs?: number;
   readonly listMs?: number;
-  /** Reshapes the even spread: a function of [0, 1) to [0, 1), rising. */
+  /** Distorts the even spread: an increasing function from [0, 1) to [0, 1). */
   readonly skew?: (place: number) => number;
-  /** Runs before every request; may throw. */
+  /** Called before every request; may throw. */
   readonly onRequest?: (requests: number) => void;
 }
 
@@ -64,7 +65,7 @@ export function createSimulatedRemote(options: SimulationOptions): SimulatedRemo
     return places.sort((a, b) => a - b).map(hashAt);
   };
 
-  /** The bucket where hashes after this one begin: the first that may hold one. */
+  /** The first bucket that may contain a hash after this one. */
   const bucketOf = (after: string): number => {
     const place = Number.parseInt(after.slice(0, DIGITS).padEnd(DIGITS, '0'), 16) / WIDTH;
     let low = 0;
@@ -143,13 +144,13 @@ export function createSimulatedRemote(options: SimulationOptions): SimulatedRemo
   };
 }
 
-/** Hashes that no remote holds, but for a chance of 2^-50. */
+/** Hashes that no remote has, except with a probability of 2^-50. */
 export function strangeHashes(seed: number, count: number): readonly BlobHash[] {
   const random = seededRandom(seed ^ 0x27d4eb2f);
   return Array.from({ length: count }, () => hashAt(random()));
 }
 
-/** Mulberry32: small, even enough for tests, the same everywhere. */
+/** Mulberry32: small, random enough for tests, the same everywhere. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   const next = () => {
@@ -168,7 +169,7 @@ function hashAt(place: number): BlobHash {
   return digits.padEnd(HASH_DIGITS, 'a') as BlobHash;
 }
 
-/** Knuth's product method, in parts of 50 so that the exponential does not vanish. */
+/** Knuth's product method, in parts of 50 so that the exponential does not underflow. */
 function poisson(random: () => number, mean: number): number {
   let count = 0;
   for (let left = mean; left > 0; left -= 50) {

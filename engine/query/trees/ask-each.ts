@@ -1,4 +1,4 @@
-/** A HEAD for each name. Tells more than a listing does: the time that the object's metadata hold. */
+/** Sends a HEAD for each name. Unlike a listing, it returns the time in the object's metadata. */
 
 import { DrayError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
@@ -7,7 +7,7 @@ import { headItemOf } from './head-item.ts';
 import type { LookupState } from './lookup-state.ts';
 import type { MatchedBatch, MatchedPair } from './merge-trees.ts';
 
-/** All at once: the caller bounds how many. When one fails, the others have ended too. */
+/** All at once: the caller bounds the number. A failure is thrown after all others have ended. */
 export async function askEach(state: LookupState, items: readonly TreeItem[]): Promise<MatchedBatch> {
   const answers = await Promise.allSettled(
     items.map(async (source): Promise<MatchedPair> => ({ source, destination: await ask(state, source) })),
@@ -29,7 +29,7 @@ async function ask(state: LookupState, { path }: TreeItem): Promise<TreeItem | u
     tally.destinationSeen += 1;
     return headItemOf(path, info);
   } catch (error) {
-    // No key of this store, so nothing lies there. Whoever writes it is told why it cannot be.
+    // The store cannot have such a key, so nothing is there. A later write reports why.
     if (error instanceof DrayError && error.code === 'unsafePath') return undefined;
     throw error;
   }

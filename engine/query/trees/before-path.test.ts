@@ -7,7 +7,7 @@ const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((p
 const HIGHEST = '\u{10ffff}';
 
 describe('the string before a path', () => {
-  it('is below it, with nothing between that begins otherwise', () => {
+  it('sorts before it, with only strings of the same prefix between', () => {
     fc.assert(
       fc.property(text, text, (path, other) => {
         const before = beforePath(path);
@@ -19,7 +19,7 @@ describe('the string before a path', () => {
     );
   });
 
-  it('is well-formed at the borders of what characters there are, and no longer than a long path', () => {
+  it('is well-formed at the limits of Unicode, and no longer than a long path', () => {
     expect(beforePath('a0')).toBe(`a/${HIGHEST}`);
     expect(beforePath('\0')).toBe('');
     expect(beforePath('\ue000')).toBe(`\ud7ff${HIGHEST}`);
@@ -29,7 +29,7 @@ describe('the string before a path', () => {
     expect(beforePath(long)).toBe(`${'\u00e9'.repeat(511)}y`);
   });
 
-  it('does not go back behind what is seen', () => {
+  it('does not go back before the given string', () => {
     expect(beforePathFrom('b', 'a')).toBe(`a${HIGHEST}`);
     expect(beforePathFrom('b', `a${HIGHEST}x`)).toBe(`a${HIGHEST}x`);
   });

@@ -1,4 +1,4 @@
-/** What a HEAD tells of an object, as an item of a tree. */
+/** Converts the answer of a HEAD to an item of a tree. */
 import { MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import type { ObjectInfo } from '../../remotes/object-store.ts';
@@ -16,7 +16,7 @@ export function headItemOf(path: string, info: ObjectInfo): TreeItem {
   };
 }
 
-/** In nanoseconds since the epoch, as it was given when the object was written; undefined when nobody did. */
+/** In nanoseconds since the epoch, as given when the object was written; undefined when it was not given. */
 export function mtimeOfObject({ metadata }: Pick<ObjectInfo, 'metadata'>): bigint | undefined {
   const text = metadata?.[MTIME_METADATA];
   return text === undefined ? undefined : parseObjectTime(text);

@@ -1,4 +1,4 @@
-/** What a lookup has learnt of the destination so far, shared by the windows that run side by side. */
+/** What a lookup has learned of the destination so far, shared by its concurrent windows. */
 import { comparePaths } from '../../model/entry.ts';
 import { pricesOf } from '../../model/prices.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -20,19 +20,19 @@ export interface LookupState {
   readonly pageSize: number;
   /** HEADs that cost as much as a page. */
   readonly headsForList: number;
-  /** Source items that a page of the listing covers, smoothed over the pages so far; 0 before the first. */
+  /** Source items that a listing page covers, smoothed over the pages so far; 0 before the first. */
   itemsInPage: number;
-  /** A listing has ended: no key lies after this string. */
+  /** A listing has ended: no key is after this string. */
   nothingAfter: string | undefined;
-  /** Pieces that were looked at while the source was sparse. */
+  /** Pieces that were looked up while the source was sparse. */
   sparsePieces: number;
 }
 
-/** A LIST is a store's most expensive request: measured at some 8 HEADs on a server of one's own, 12.5 by AWS's prices. */
+/** A LIST is a store's most expensive request: about 8 HEADs on a private server, 12.5 by AWS's prices. */
 const HEADS_FOR_LIST_MIN = 8;
-/** The lowest estimate: a page without any source item says no more than that. */
+/** The lowest estimate: a page without any source item shows no more than that. */
 const ITEMS_IN_PAGE_MIN = 0.5;
-/** The highest: from there on it makes no difference. */
+/** The highest estimate: beyond it nothing changes. */
 const ITEMS_IN_PAGE_MAX = 64_000;
 
 type StateOptions = Pick<LookupState, 'limit' | 'signal' | 'store' | 'tally' | 'wantExtras'> & {
@@ -58,14 +58,14 @@ export function createLookupState(options: StateOptions): LookupState {
   };
 }
 
-/** A page would tell of so few names that as many HEADs cost less. */
+/** Whether a page would cover so few names that as many HEADs cost less. */
 export function isSparse({ headsForList, itemsInPage, wantExtras }: LookupState): boolean {
   return !wantExtras && itemsInPage < headsForList;
 }
 
 /**
- * So many source items lay among so many of a page's keys. Smoothed on a logarithmic scale: sources are a hundred times denser here
- * than there, and a few pages have to be enough to notice it.
+ * Updates the density: source items among a number of a page's keys. Smoothed on a logarithmic scale, since
+ * sources can be a hundred times denser in places, and a few pages must suffice to detect it.
  */
 export function learnDensity(
   state: LookupState,
@@ -76,7 +76,7 @@ export function learnDensity(
   state.itemsInPage = state.itemsInPage === 0 ? bounded : Math.sqrt(state.itemsInPage * bounded);
 }
 
-/** The first page after that string. No request where the listing is known to be over. */
+/** The first page after that string. No request where the listing is known to have ended. */
 export async function readPage(state: LookupState, startAfter: string): Promise<TreePage> {
   if (isAbsentAfter(state, startAfter)) return { items: [], isLast: true };
   const { limit, pageSize, signal, store, tally } = state;
@@ -94,7 +94,7 @@ export async function readPage(state: LookupState, startAfter: string): Promise<
   return page;
 }
 
-/** All pages after that string, but for what is known to be no more. */
+/** All pages after that string, up to the known end. */
 export async function* readPagesAfter(
   state: LookupState,
   startAfter: string,
@@ -107,7 +107,7 @@ export async function* readPagesAfter(
   yield* listTreeItems({ store, limit, signal, pageSize, startAfter, onPage });
 }
 
-/** Whether nothing that comes after this string is there, for all that is known. */
+/** Whether everything after this string is known to be absent. */
 export function isAbsentAfter({ nothingAfter }: LookupState, path: string): boolean {
   return nothingAfter !== undefined && comparePaths(path, nothingAfter) >= 0;
 }

@@ -1,6 +1,6 @@
 /**
- * A stretch of the source, looked up on its own while others are. What its size costs: the last page mostly runs past its end, so it is
- * several pages wide, a little less than whole ones, as far as the pages before tell.
+ * A stretch of the source that is looked up concurrently with others. The last page usually extends beyond
+ * its end, so a stretch is several pages wide, slightly less than whole ones, estimated from earlier pages.
  */
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -11,14 +11,19 @@ import type { MatchedBatch } from './merge-trees.ts';
 import { createPageMatcher } from './page-matcher.ts';
 
 const PAGES = 8;
-/** Eight windows are under way: in a long walk the pages that the last ones cost are few, and what they hold in memory is not. */
+/** Eight windows are in flight: in a long walk their last pages cost little, but their memory does. */
 const PAGES_OF_LONG_WALK = 4;
 const LONG_WALK_LISTS = 40;
-/** Left free for where the source is denser than before; nothing where both sides are alike, page by page. */
+/**
+ * Left free for places where the source is denser than before; nothing where both sides are alike, page by
+ * page.
+ */
 const SPARE_PAGES = 0.25;
 const ITEMS_MAX = 16_000;
 const HEADS_AT_ONCE = 64;
-/** While names are asked one by one, every so often a page is tried: the next stretch may be denser. */
+/**
+ * While names are asked one by one, a page is tried after this many pieces: the next stretch may be denser.
+ */
 const PIECES_TO_TRIAL = 16;
 
 /** How many source items the next window takes. */
@@ -36,7 +41,7 @@ export function windowItems(state: LookupState): number {
 export interface WindowLookup {
   /** Not empty. */
   readonly items: readonly TreeItem[];
-  /** What is known ends there, included: the path before the first item, or further. */
+  /** Everything up to this string is known: the path before the first item, or further. */
   readonly seenUntil: string;
   readonly give: (batch: MatchedBatch) => Promise<void>;
 }
@@ -45,7 +50,7 @@ export function lookUpWindow(state: LookupState, window: WindowLookup): Promise<
   return state.wantExtras ? listWindow(state, window) : leapfrogWindow(state, window);
 }
 
-/** From name to name: each page begins right before the first one that is not known yet. */
+/** From name to name: each page begins right before the first unknown name. */
 async function leapfrogWindow(state: LookupState, { give, items, seenUntil }: WindowLookup): Promise<void> {
   let after = seenUntil;
   for (let at = 0; at < items.length; ) {
@@ -60,7 +65,7 @@ async function leapfrogWindow(state: LookupState, { give, items, seenUntil }: Wi
     const end = page.isLast ? items.length : countUntil(items, after, at);
     const covered = items.slice(at, end);
     const keys = countUntil(page.items, covered.at(-1)?.path ?? '');
-    // A window that ends within the page says something of the keys up to there alone.
+    // A window that ends within the page covers only the keys up to there.
     learnDensity(state, { items: covered.length, keys: end < items.length ? page.items.length : keys });
     state.tally.destinationSeen += page.items.length;
     if (covered.length > 0) await give(createPageMatcher(page.items, state).match(covered));
@@ -74,7 +79,7 @@ function asksEach(state: LookupState): boolean {
   return state.sparsePieces % PIECES_TO_TRIAL !== 0;
 }
 
-/** All that lies after `seenUntil` and up to the window's last name. */
+/** Everything after `seenUntil` up to the window's last name. */
 async function listWindow(state: LookupState, { give, items, seenUntil }: WindowLookup): Promise<void> {
   const last = items.at(-1)!.path;
   let after = seenUntil;
@@ -95,7 +100,7 @@ async function listWindow(state: LookupState, { give, items, seenUntil }: Window
   }
 }
 
-/** The index of the first item whose path is past `end`. */
+/** The index of the first item whose path is after `end`. */
 function countUntil(items: readonly TreeItem[], end: string, from = 0): number {
   let low = from;
   let high = items.length;

@@ -15,10 +15,10 @@ async function* inBatches(paths: readonly string[], sizes: readonly number[]) {
   }
 }
 
-describe('two trees side by side', () => {
-  it('give every source item once with its counterpart, and the rest as extras, all in order', async () => {
+describe('merging two trees', () => {
+  it('returns every source item with its counterpart, and the rest as extras, in order', async () => {
     const names = fc.uniqueArray(fc.stringMatching(/^[ab/\u00e9]{1,4}$/), { maxLength: 60 });
-    // Batches may be empty, but not all of them.
+    // Batches can be empty, but not all of them.
     const sizes = fc
       .array(fc.integer({ min: 0, max: 9 }), { minLength: 1 })
       .filter((each) => each.some(Boolean));
@@ -43,7 +43,7 @@ describe('two trees side by side', () => {
     );
   });
 
-  it('are both closed when the consumer stops early, and when one of them fails', async () => {
+  it('closes both when the consumer stops early, and when one of them fails', async () => {
     const closed: string[] = [];
     async function* endless(name: string, failsAt = Number.POSITIVE_INFINITY) {
       try {

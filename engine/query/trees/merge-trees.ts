@@ -1,11 +1,11 @@
-/** Two trees side by side, in one pass: what is on both sides under one path, and what is on one side alone. */
+/** Merges two trees in one pass: items on both sides under one path, and items on one side only. */
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 
-/** In order; a batch is about as large as those that came in. */
+/** In order; a batch is about as large as the incoming ones. */
 export interface MatchedBatch {
   readonly pairs: readonly MatchedPair[];
-  /** At the destination alone. */
+  /** At the destination only. */
   readonly extras: readonly TreeItem[];
 }
 
@@ -14,7 +14,7 @@ export interface MatchedPair {
   readonly destination: TreeItem | undefined;
 }
 
-/** Ends both streams, also when the consumer stops early. */
+/** Closes both streams, also when the consumer stops early. */
 export async function* mergeTrees(
   source: AsyncIterable<readonly TreeItem[]>,
   destination: AsyncIterable<readonly TreeItem[]>,
@@ -25,7 +25,7 @@ export async function* mergeTrees(
   for (; await left.fill(); ) {
     const pairs: MatchedPair[] = [];
     const extras: TreeItem[] = [];
-    // To the end of what one side has in memory, so that neither is waited for with results in hand.
+    // Continues to the end of what one side has in memory, so that results never wait for either side.
     for (;;) {
       const item = left.peek();
       if (item === undefined) break;
@@ -48,7 +48,7 @@ export async function* mergeTrees(
 }
 
 interface Cursor extends AsyncDisposable {
-  /** Sees to it that there is an item, if there is one to come. False when there is none. */
+  /** Fetches until there is a current item. False at the end. */
   fill(): Promise<boolean>;
   peek(): TreeItem | undefined;
   advance(): void;

@@ -13,7 +13,7 @@ async function storeOf(keys: readonly string[]): Promise<ObjectStore> {
   return store;
 }
 
-/** The store, with pages as the function changes them, and what it was asked. */
+/** The store, with pages changed by the function, and its requests. */
 function withPages(store: ObjectStore, change: (page: ListPage, request: ListRequest) => ListPage) {
   const requests: ListRequest[] = [];
   const changed: ObjectStore = {
@@ -36,7 +36,7 @@ const pathsOf = async (pages: AsyncIterable<readonly TreeItem[]>) =>
   (await pagesOf(pages)).flat().map(({ path }) => path);
 
 describe('a listing as a tree', () => {
-  it('goes on by continuations alone and tells each object as a listing knows it', async () => {
+  it('continues only by continuation tokens and returns each object as listed', async () => {
     const { requests, store } = withPages(await storeOf(['a', 'b', 'c', 'd', 'e']), (page) => page);
     const pages = await pagesOf(listTreeItems({ store, limit, signal, startAfter: 'a', pageSize: 2 }));
     expect(pages.map((page) => page.map(({ path }) => path))).toEqual([
@@ -53,7 +53,7 @@ describe('a listing as a tree', () => {
     expect(requests.map(({ startAfter }) => startAfter)).toEqual(['a', undefined]);
   });
 
-  it('asks for the next page while the one before is used, and for no more', async () => {
+  it('requests only the next page while the current one is used', async () => {
     const { requests, store } = withPages(await storeOf(['a', 'b', 'c', 'd']), (page) => page);
     const listing = listTreeItems({ store, limit, signal, pageSize: 1 });
     await listing.next();
@@ -62,7 +62,7 @@ describe('a listing as a tree', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('tells of a failure where the page would have come, and leaves no rejection behind when nobody asks', async () => {
+  it('reports a failure in place of the page, and no rejection stays unhandled', async () => {
     const failing = withPages(await storeOf(['a', 'b']), (page, { continuation }) => {
       if (continuation !== undefined) throw new Error('no second page');
       return page;
@@ -75,7 +75,7 @@ describe('a listing as a tree', () => {
     await left.return(undefined);
   });
 
-  it('passes over empty pages that promise more', async () => {
+  it('skips empty pages that are not the last', async () => {
     const empty = withPages(await storeOf(['a', 'b', 'c']), (page, { continuation }) =>
       continuation === undefined ? { ...page, objects: [] } : page,
     );
@@ -86,7 +86,7 @@ describe('a listing as a tree', () => {
     expect(isLast).toBe(false);
   });
 
-  it('refuses a listing that repeats its continuation, and one that ignores where it was to start', async () => {
+  it('refuses a listing that repeats its continuation, and one that ignores its start', async () => {
     const store = await storeOf(['a', 'b']);
     const stuck: ObjectStore = {
       ...store,
@@ -101,7 +101,7 @@ describe('a listing as a tree', () => {
     );
   });
 
-  it('refuses one in no order, unless that is said', async () => {
+  it('refuses an unordered listing, unless the caller accepts it', async () => {
     const { store } = withPages(await storeOf(['a', 'b', 'c']), (page) => ({
       ...page,
       objects: page.objects.toReversed(),

@@ -1,10 +1,10 @@
-/** A listing as a tree: items in order, a page fetched ahead while the one before is used. */
+/** Reads a listing as a tree: items in order, with the next page fetched while the current one is used. */
 import { DrayError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import type { ListedObject, ListPage, ObjectStore } from '../../remotes/object-store.ts';
 
-/** What bounds requests in flight; the transfer layer's adaptive limit is one. */
+/** Bounds requests in flight; the transfer layer's adaptive limit is one. */
 export interface RequestLimit {
   run<T>(
     task: () => Promise<T>,
@@ -12,10 +12,13 @@ export interface RequestLimit {
   ): Promise<T>;
 }
 
-/** The store lists in no order, as S3's directory buckets do. Whoever needs order starts again, by way of a sort on disk. */
+/**
+ * The store lists without order, as S3's directory buckets do. Callers that need order start again with a
+ * sort on disk.
+ */
 export class UnorderedListing extends Error {
   constructor(address: string) {
-    super(`${address} lists its objects in no order.`);
+    super(`${address} lists its objects without order.`);
     this.name = 'UnorderedListing';
   }
 }
@@ -26,16 +29,19 @@ export interface PagesOptions {
   readonly startAfter?: string;
   readonly limit: RequestLimit;
   readonly signal: AbortSignal;
-  /** Take the items as they come. */
+  /** Accept items in any order. */
   readonly isUnordered?: boolean;
   /** For tests; default 1,000. */
   readonly pageSize?: number;
   readonly onPage?: () => void;
-  /** Told of what the store could not read (`ListPage.problems`). Absent: nobody needs to know that the listing is not whole. */
+  /**
+   * Gets the objects that the store could not read (`ListPage.problems`). Absent: the listing may be
+   * incomplete.
+   */
   readonly onProblem?: (message: string) => void;
 }
 
-/** @throws UnorderedListing unless `isUnordered`, and what the store throws. */
+/** @throws UnorderedListing unless `isUnordered`, and the store's errors. */
 export async function* listTreeItems(options: PagesOptions): AsyncGenerator<readonly TreeItem[]> {
   const { isUnordered = false, startAfter = '' } = options;
   let last = startAfter;
@@ -44,7 +50,7 @@ export async function* listTreeItems(options: PagesOptions): AsyncGenerator<read
     while (next) {
       const page: ListPage = await next;
       next = page.continuation === undefined ? undefined : fetchPage(options, startAfter, page.continuation);
-      // Told of when it is awaited; until then nobody else looks at it.
+      // Reported when it is awaited; until then it must not count as unhandled.
       next?.catch(() => {});
       for (const problem of page.problems ?? []) options.onProblem?.(problem);
       if (page.objects.length === 0) continue;
@@ -63,7 +69,10 @@ export interface TreePage {
   readonly isLast: boolean;
 }
 
-/** The first page after a starting point. More than one request only where a store gives an empty page and promises more. */
+/**
+ * The first page after a starting point. More than one request only when a store returns an empty page that
+ * is not the last.
+ */
 export async function readTreePage(options: Omit<PagesOptions, 'isUnordered'>): Promise<TreePage> {
   const { startAfter = '' } = options;
   let continuation: string | undefined;
@@ -92,7 +101,7 @@ async function fetchPage(
   if (continuation === undefined || page.continuation !== continuation) return page;
   throw new DrayError(
     'remoteFailed',
-    `The listing of ${store.address} does not move on: it promises more and repeats itself.`,
+    `The listing of ${store.address} does not advance: it reports more objects and repeats the same ones.`,
     { data: { continuation } },
   );
 }

@@ -7,8 +7,8 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('producers side by side', () => {
-  it('have their results told in the order of their start, however long each takes', async () => {
+describe('concurrent producers', () => {
+  it('return their results in the order of their start, however long each takes', async () => {
     const plans = fc.array(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 12 }), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
@@ -36,7 +36,7 @@ describe('producers side by side', () => {
     );
   });
 
-  it('wait when they are ahead of their turn, and stop when the runs are closed', async () => {
+  it('wait before their turn, and stop when the runs are closed', async () => {
     const runs = createOrderedRuns<number>({ signal });
     const given = [0, 0];
     for (const run of [0, 1]) {
@@ -56,7 +56,7 @@ describe('producers side by side', () => {
     expect(given).toEqual([9, 8]);
   });
 
-  it('tell of a failure after the results before it', async () => {
+  it('report a failure after the results before it', async () => {
     const runs = createOrderedRuns<string>({ signal });
     runs.start(async (give) => {
       await turns(2);
@@ -72,7 +72,7 @@ describe('producers side by side', () => {
     await runs.close();
   });
 
-  it('end when the job is stopped', async () => {
+  it('end when the job is aborted', async () => {
     const stop = new AbortController();
     const runs = createOrderedRuns<number>({ signal: stop.signal });
     runs.start(async (give) => {

@@ -1,6 +1,6 @@
 /**
- * Producers that run side by side and whose results come one after the other, in the order in which the producers were started. One
- * that is ahead of its turn waits when it has given a few: what is held is bounded.
+ * Producers that run concurrently, with results in the order in which the producers were started. One that is
+ * ahead of its turn waits after a few results, which bounds memory.
  */
 import { checkAborted } from '../../base/abort.ts';
 
@@ -8,11 +8,14 @@ const RUNS_MAX = 8;
 const RESULTS_AHEAD_MAX = 8;
 
 export interface OrderedRuns<T> {
-  /** Whether another producer may be started. */
+  /** Whether another producer can be started. */
   readonly hasRoom: boolean;
   /** The producer calls `give` for each result and waits for it. */
   start(produce: (give: (result: T) => Promise<void>) => Promise<void>): void;
-  /** The next result; undefined when all that were started are done and there is room for more. Throws what a producer has thrown. */
+  /**
+   * The next result; undefined when all started producers are done and there is room for more. Throws a
+   * producer's error.
+   */
   next(): Promise<T | undefined>;
   /** Stops the producers at their next result, and waits for them. */
   close(): Promise<void>;

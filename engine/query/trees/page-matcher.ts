@@ -1,16 +1,16 @@
-/** Source items against one page of the destination, in one pass. */
+/** Matches source items with one page of the destination, in one pass. */
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import type { MatchedBatch, MatchedPair } from './merge-trees.ts';
 
 export interface PageMatcher {
-  /** Items whose counterparts lie in the page, if they are there at all; the next ones, in order. */
+  /** The next items, in order, whose counterparts can only be in this page. */
   match(items: readonly TreeItem[]): MatchedBatch;
-  /** What is left of the page. */
+  /** The rest of the page. */
   rest(): readonly TreeItem[];
 }
 
-/** Without `wantExtras`, what the source lacks is passed over and the batches' `extras` are empty. */
+/** Without `wantExtras`, items that the source lacks are skipped and the batches' `extras` are empty. */
 export function createPageMatcher(
   page: readonly TreeItem[],
   { wantExtras }: { readonly wantExtras: boolean },

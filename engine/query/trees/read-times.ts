@@ -1,4 +1,7 @@
-/** Reads the modification times that a filter by age needs and a listing does not tell: a HEAD for each object that is not remembered. */
+/**
+ * Reads the modification times that a filter by age needs and a listing lacks: a HEAD for each object whose
+ * time is not remembered.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -27,9 +30,8 @@ export interface TimesMemory {
 }
 
 /**
- * The same items in the same order, each with all that the filter needs. Leaves out objects that have
- * vanished since: there is nothing to copy or delete. Asks for all at once; `limit` bounds how many requests
- * are in flight.
+ * The same items in the same order, each with the time that the filter needs. Leaves out objects that have
+ * vanished: there is nothing to copy or delete. Sends all requests at once; `limit` bounds those in flight.
  */
 export async function readTimes(
   items: readonly TreeItem[],
@@ -62,7 +64,7 @@ async function ask(
   const info = await limit.run(() => store.head(item.path, { signal }), { bytes: 0, signal });
   if (!info) return undefined;
   const asked = headItemOf(item.path, info);
-  // The object was replaced since the listing: its new time does not belong to the content that was listed.
+  // The object was replaced since the listing: its new time does not belong to the listed content.
   if (info.etag !== item.token) throw changed(item.path);
   const known = {
     ...item,
@@ -73,7 +75,7 @@ async function ask(
   return known;
 }
 
-/** Two uploads may have the same second, and some stores tell no more of a time. */
+/** Two uploads may fall into one second, the resolution of some stores. */
 function isYoung({ modifiedMs }: TreeItem, { remoteTimeMs }: ObjectInfo): boolean {
   return remoteTimeMs === undefined || Math.floor(remoteTimeMs / 1000) <= Math.floor(modifiedMs / 1000);
 }

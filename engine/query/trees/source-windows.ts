@@ -1,4 +1,4 @@
-/** A source taken piece by piece, in pieces of any size, and looked into before that. */
+/** Reads a source in pieces of any size, with lookahead. */
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 
@@ -6,14 +6,14 @@ const PIECE_ITEMS = 1_000;
 
 export type SourceWindows = ReturnType<typeof createWindows>;
 
-/** The caller closes it; then the source is closed too. */
+/** The caller closes it, which closes the source. */
 export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
   const iterator = source[Symbol.asyncIterator]();
   let held: TreeItem[] = [];
   let at = 0;
   let isOver = false;
 
-  /** Sees to it that `count` items are held, if there are so many. */
+  /** Fetches until `count` items are buffered, if there are so many. */
   const hold = async (count: number): Promise<void> => {
     if (at > 0 && !isOver && held.length - at < count) {
       held = held.slice(at);
@@ -36,7 +36,7 @@ export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
   };
 
   return {
-    /** At most `count` of the next items, which stay. */
+    /** At most `count` of the next items, which stay buffered. */
     async peek(count: number): Promise<readonly TreeItem[]> {
       await hold(count);
       return held.slice(at, at + count);
@@ -46,7 +46,10 @@ export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
       await hold(count);
       return takeHeld(count);
     },
-    /** Those up to this path, included; all that is left without one. Never empty pieces, of at most `PIECE_ITEMS`. */
+    /**
+     * The items up to and including this path, or all remaining ones without it. Pieces are never empty and
+     * have at most `PIECE_ITEMS`.
+     */
     async *takeUntil(path: string | undefined): AsyncGenerator<readonly TreeItem[]> {
       for (;;) {
         await hold(1);

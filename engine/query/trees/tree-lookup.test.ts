@@ -70,14 +70,14 @@ async function look(
 const numbered = (count: number, step = 1) =>
   Array.from({ length: count }, (_, at) => `part-${String(at * step).padStart(8, '0')}`);
 
-describe('looking up a source at a store', () => {
-  it('takes one request where both hold the same 1,000 names and all has to be seen', async () => {
+describe('looking up a source on a store', () => {
+  it('takes one request when both have the same 1,000 names and everything has to be listed', async () => {
     const names = numbered(1_000);
     const looked = await look(await storeOf(names), names, { wantExtras: true });
     expect(looked).toMatchObject({ there: names, absent: [], extras: [], requests: 1 });
   });
 
-  it('takes one HEAD for one name among 50,000, and one page for 50,000 names at an empty place', async () => {
+  it('takes one HEAD for one name among 50,000, and one page for 50,000 names when empty', async () => {
     const store = await storeOf(numbered(50_000));
     expect(await look(store, ['part-00000777'])).toMatchObject({ requests: 1, chosen: 'each' });
     const none = await look(createMemoryStore(), numbered(50_000));
@@ -85,7 +85,7 @@ describe('looking up a source at a store', () => {
     expect(none.absent).toHaveLength(50_000);
   });
 
-  it('takes at most 60 requests for 500 names spread over 50,000, and 2 where they lie together', async () => {
+  it('takes at most 60 requests for 500 names spread over 50,000, and 2 when they are adjacent', async () => {
     const store = await storeOf(numbered(50_000));
     const spread = await look(store, numbered(500, 100));
     expect(spread.requests).toBeLessThanOrEqual(60);
@@ -94,7 +94,7 @@ describe('looking up a source at a store', () => {
     expect((await look(store, together)).requests).toBeLessThanOrEqual(2);
   });
 
-  it('takes a request for each of 50 pages where both sides are alike, and hardly more where they differ', async () => {
+  it('takes a request for each of 50 pages, and hardly more when the sides differ', async () => {
     const names = numbered(50_000);
     const store = await storeOf(names);
     for (const wantExtras of [false, true]) {
@@ -108,7 +108,7 @@ describe('looking up a source at a store', () => {
     }
   });
 
-  it('fetches no page of the stretches where the source has no names', async () => {
+  it('skips the pages of stretches without source names', async () => {
     const names = numbered(50_000);
     const patches = names.filter((_, at) => at % 10_000 < 1_000);
     const looked = await look(await storeOf(names), patches);
@@ -116,13 +116,13 @@ describe('looking up a source at a store', () => {
     expect(looked.requests).toBeLessThanOrEqual(8);
   });
 
-  it('asks name by name where the destination is far denser than the source', async () => {
+  it('asks name by name when the destination is far denser than the source', async () => {
     const looked = await look(await storeOf(numbered(50_000)), numbered(100, 500));
     expect(looked.there).toHaveLength(100);
     expect(looked.requests).toBeLessThanOrEqual(110);
   });
 
-  it('finds what a plain set would, for any names and any size of pages', async () => {
+  it('finds the same as a plain set, for any names and page sizes', async () => {
     const name = fc.array(fc.constantFrom('a', 'b', '!', '0', '\u{e000}', '\u{1f600}', '-', '\u00e9'), {
       minLength: 1,
       maxLength: 4,
@@ -151,7 +151,7 @@ describe('looking up a source at a store', () => {
     );
   });
 
-  it('finds what a plain set would where dense and empty stretches of either side follow each other', async () => {
+  it('finds the same as a plain set when dense and empty stretches alternate', async () => {
     const stretch = fc.record({
       kind: fc.constantFrom('both', 'source', 'destination', 'every 5th', 'every 40th'),
       length: fc.integer({ min: 1, max: 900 }),
@@ -183,7 +183,7 @@ describe('looking up a source at a store', () => {
     );
   });
 
-  it('asks nothing more once a listing has ended', async () => {
+  it('sends no request once a listing has ended', async () => {
     const store = await storeOf(numbered(3_000));
     const names = numbered(60_000);
     expect((await look(store, names)).requests).toBeLessThanOrEqual(4);
@@ -192,7 +192,7 @@ describe('looking up a source at a store', () => {
     expect(looked.absent).toHaveLength(57_000);
   });
 
-  it('moves on where thousands of keys lie right before a long name', async () => {
+  it('advances when thousands of keys are right before a long name', async () => {
     const folder = 'a'.repeat(300);
     const before = numbered(2_500).map((name) => `${folder}4/${name}`);
     const names = ['5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E'].map((end) => folder + end);
@@ -202,12 +202,12 @@ describe('looking up a source at a store', () => {
     expect(looked.requests).toBeLessThanOrEqual(names.length + 4);
   });
 
-  it('looks for a name that no store takes without failing', async () => {
+  it('looks up a name that no store accepts without failing', async () => {
     const store = await storeOf(['a']);
     expect(await look(store, ['../b', 'a'])).toMatchObject({ absent: ['../b'], there: ['a'] });
   });
 
-  it('brings the time that the metadata hold where it asks for a name', async () => {
+  it('returns the time from the metadata when it sends a HEAD', async () => {
     const store = createMemoryStore();
     await store.put('a', new Uint8Array(1), { metadata: { mtime: '1700000000.123456789' } });
     await store.put('b', new Uint8Array(1), { metadata: { mtime: 'yesterday' } });
@@ -225,7 +225,7 @@ describe('looking up a source at a store', () => {
     expect(found[1]).not.toHaveProperty('mtimeNs');
   });
 
-  it('refuses a listing that is in no order', async () => {
+  it('refuses an unordered listing', async () => {
     const store = await storeOf(['a', 'b', 'c']);
     const shuffled: ObjectStore = {
       ...store,
@@ -237,12 +237,12 @@ describe('looking up a source at a store', () => {
     await expect(look(shuffled, numbered(20), { wantExtras: true })).rejects.toThrow(UnorderedListing);
   });
 
-  it('takes few rounds of requests side by side, whatever is looked for', async () => {
+  it('takes few rounds of concurrent requests, whatever the names', async () => {
     const names = numbered(40_000);
     const store = await storeOf(names);
     expect(await roundsOf(store, names, true)).toBeLessThanOrEqual(10);
     expect(await roundsOf(store, names, false)).toBeLessThanOrEqual(10);
-    // 4,000 HEADs by 512, and a page now and then.
+    // 4,000 HEADs in rounds of 512, and a page now and then.
     const sparse = await storeOf(
       numbered(4_000).flatMap((name) => Array.from('0123456789', (end) => `${name}${end}`)),
     );
@@ -250,7 +250,7 @@ describe('looking up a source at a store', () => {
     expect(await roundsOf(sparse, wanted, false, 100)).toBeLessThanOrEqual(4);
   });
 
-  it('holds a bounded part of the source, however much a page covers and however slow the store is', async () => {
+  it('buffers a bounded part of the source, even with a slow store', async () => {
     let pulled = 0;
     let told = 0;
     let most = 0;
@@ -310,7 +310,7 @@ describe('looking up a source at a store', () => {
   });
 });
 
-/** How many round trips it takes when all requests that are under way together share one. */
+/** The number of round trips if all requests in flight together share one. */
 async function roundsOf(
   store: ObjectStore,
   source: readonly string[],

@@ -1,11 +1,12 @@
 /**
- * What lies at the destination under the names of a source, by as few requests as it takes.
+ * Finds the destination's items for the names of a source, with few requests.
  *
- * Both sides are in order, so pages of the listing and the source are merged. Where all of the destination has to be seen (sync), it is
- * listed in ranges between source paths, several at once. Where only the source's names matter (copy), the listing *leapfrogs*: each
- * LIST starts right before the next name that is not known yet, so what lies between is never fetched; and where a page would cover
- * so few names that as many HEADs cost less, they are asked one by one. Results come in the source's order; what is held is bounded by
- * the ranges in flight, whatever the number of keys.
+ * Both sides are in order, so listing pages and the source are merged. When everything at the destination is
+ * needed (sync), it is listed in ranges between source paths, several at once. When only the source's names
+ * matter (copy), the listing *leapfrogs*: each LIST starts right before the next unknown name, so nothing
+ * between is fetched. Where a page would cover so few names that as many HEADs cost less, they are asked one
+ * by one. Results come in the source's order. Memory is bounded by the ranges in flight, whatever the number
+ * of keys.
  */
 import { isHoldingFolder, type TreeItem } from '../../model/tree-item.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -29,12 +30,12 @@ import { createWindows, type SourceWindows } from './source-windows.ts';
 /** Filled while the lookup runs. */
 export interface LookupTally extends LookupCounts {
   chosen: 'none' | 'each' | 'list' | 'leapfrog' | 'scan';
-  /** A sentence for people. */
+  /** A sentence for users. */
   reason: string;
 }
 
 export function createLookupTally(): LookupTally {
-  return { chosen: 'none', reason: 'There was nothing to look for.', lists: 0, heads: 0, destinationSeen: 0 };
+  return { chosen: 'none', reason: 'There was nothing to look up.', lists: 0, heads: 0, destinationSeen: 0 };
 }
 
 export interface LookupOptions {
@@ -44,17 +45,21 @@ export interface LookupOptions {
   readonly limit: RequestLimit;
   readonly signal: AbortSignal;
   readonly tally: LookupTally;
-  /** Everything at the destination is to be seen. */
+  /** Also return everything that only the destination has. */
   readonly wantExtras: boolean;
-  /** So many HEADs are worth a page of the listing. Default: by the provider's prices, at least 8. */
+  /**
+   * The number of HEADs that cost as much as a listing page. Default: from the provider's prices, at least 8.
+   */
   readonly headsForList?: number;
   /** For tests; default 1,000. */
   readonly pageSize?: number;
 }
 
 /**
- * Every item of the source once, in order, and with `wantExtras` all that lies at the destination alone, in order.
- * @throws UnorderedListing when the store lists in no order, at any time: what was told until then is true. And what the store throws.
+ * Every item of the source once, in order, and with `wantExtras` everything that only the destination has, in
+ * order.
+ * @throws UnorderedListing when the store lists without order, at any time; earlier results stay valid. Also
+ * the store's errors.
  */
 export async function* lookUpDestination(options: LookupOptions): AsyncGenerator<MatchedBatch> {
   const { tally, wantExtras } = options;
@@ -64,7 +69,7 @@ export async function* lookUpDestination(options: LookupOptions): AsyncGenerator
     const first = wantExtras ? [] : await windows.peek(state.headsForList + 1);
     if (wantExtras) {
       tally.chosen = 'list';
-      tally.reason = 'All of the destination has to be seen to know what to delete.';
+      tally.reason = 'Deleting needs a full listing of the destination.';
     } else if (first.length === 0) {
       return;
     } else if (first.length <= state.headsForList) {
@@ -77,18 +82,18 @@ export async function* lookUpDestination(options: LookupOptions): AsyncGenerator
       if (wantExtras || tally.chosen !== 'none') return;
       tally.chosen = page.isLast ? 'list' : 'leapfrog';
       tally.reason = page.isLast
-        ? 'The first page of the listing told all that there is.'
-        : 'The listing was fetched where the source has names, and where it has few they were asked for one by one.';
+        ? 'The first page of the listing was the whole listing.'
+        : 'The listing was fetched where the source has many names; others were asked one by one.';
     });
   } finally {
     await windows.close();
   }
 }
 
-/** A page that covers so many source items lasts: the next one is read when they are through. */
+/** A page that covers so many source items lasts: the next one is read when they have been matched. */
 const ITEMS_IN_LONE_PAGE = 8_000;
 
-/** Page after page where one tells of thousands of names, and in windows side by side where it does not. */
+/** Page after page where one covers thousands of names, otherwise in concurrent windows. */
 async function* lookUpMany(
   state: LookupState,
   windows: SourceWindows,
@@ -135,7 +140,10 @@ async function* matchPage(
   if (extras.length > 0) yield { pairs: [], extras };
 }
 
-/** Windows in parallel, results in order, until the source ends or pages cover more than a window. Returns what is seen then. */
+/**
+ * Concurrent windows with results in order, until the source ends or pages cover more than a window. Returns
+ * the string up to which everything is known.
+ */
 async function* lookUpWindows(
   state: LookupState,
   windows: SourceWindows,
@@ -165,7 +173,7 @@ async function* lookUpWindows(
 
 export interface LocalLookupOptions {
   readonly source: AsyncIterable<readonly TreeItem[]>;
-  /** One file; undefined when nothing is there. */
+  /** One file; undefined when it does not exist. */
   readonly statLocal: (path: string) => TreeItem | undefined;
   /** All files, in order. */
   readonly scan: () => AsyncIterable<readonly TreeItem[]>;
@@ -173,7 +181,7 @@ export interface LocalLookupOptions {
   readonly tally: LookupTally;
 }
 
-/** Sources of at most so many names are looked up name by name, without reading any folder. */
+/** Sources of at most this many names are looked up name by name, without reading any folder. */
 const STATS_MAX = 1_000;
 
 export async function* lookUpLocal(options: LocalLookupOptions): AsyncGenerator<MatchedBatch> {

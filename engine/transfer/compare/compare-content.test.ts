@@ -24,17 +24,17 @@ const bytes = new Uint8Array(randomBytes(10_500));
 const MIB = 1024 * 1024;
 
 describe('compareObjects', () => {
-  it.each(SUM_KINDS)('compares by %s where both keep it', async (kind) => {
+  it.each(SUM_KINDS)('compares by %s when both stores keep it', async (kind) => {
     const one = await storedWith(kind, bytes);
     expect(compareObjects(one, await storedWith(kind, bytes))).toEqual({ result: 'same', by: kind });
     const other = compareObjects(one, await storedWith(kind, flipped(bytes, 0)));
-    // Other parts may be the same content cut elsewhere.
+    // Different parts can be the same content cut at other offsets.
     expect(other).toEqual(
       kind === 'md5OfParts' ? { result: 'uncertain', by: 'sizes' } : { result: 'differs', by: kind },
     );
   });
 
-  it('needs no sums for different sizes, and is not sure without one that both keep', async () => {
+  it('needs no sums for different sizes, and is uncertain without a common one', async () => {
     const one = await storedWith('crc64nvme', bytes);
     const shorter = await storedWith('crc64nvme', bytes.subarray(1));
     expect(compareObjects(one, shorter)).toEqual({ result: 'differs', by: 'sizes' });
@@ -45,7 +45,7 @@ describe('compareObjects', () => {
       });
   });
 
-  it('finds a sum that both keep behind better ones that only one does', async () => {
+  it('finds a common sum behind better ones that only one store keeps', async () => {
     const one = await storedWith('crc64nvme', bytes);
     const other = await storedWith('md5', bytes);
     expect(compareObjects(one, other)).toEqual({ result: 'same', by: 'md5' });
@@ -55,13 +55,13 @@ describe('compareObjects', () => {
     });
   });
 
-  it('does not believe that parts cut otherwise are another content', async () => {
+  it('does not treat differently cut parts as different content', async () => {
     const one = await storedWith('md5OfParts', bytes, { partBytes: 1_000 });
     const other = await storedWith('md5OfParts', bytes, { partBytes: 2_000 });
     expect(compareObjects(one, other).result).toBe('uncertain');
   });
 
-  it('compares one part with what was put in one request', async () => {
+  it('compares a single part with an object put in one request', async () => {
     const part = await storedWith('md5OfParts', bytes, { partBytes: 20_000 });
     const put = await storedWith('md5', bytes);
     const other = await storedWith('md5', flipped(bytes, 1));
@@ -70,7 +70,7 @@ describe('compareObjects', () => {
     expect(compareObjects(part, other)).toEqual({ result: 'differs', by: 'md5OfParts' });
   });
 
-  it('does not compare etags that are no MD5s, and takes equal SHA-256 of parts for proof', () => {
+  it('does not compare etags that are not MD5s, and accepts equal SHA-256 of parts as proof', () => {
     const store = createMemoryStore();
     const info = { key: KEY, sizeBytes: 1, modifiedMs: 0, etag: 'f'.repeat(32), etagIsOpaque: true } as const;
     const plain: ObjectInfo = { ...info, checksums: { covers: 'ofParts', sha256: 'x-3' } };
@@ -99,7 +99,7 @@ describe('compareFileWithObject', () => {
     });
   });
 
-  it('reads nothing where the sizes differ or nothing vouches for the object', async () => {
+  it('reads nothing when the sizes differ or the object has no sum', async () => {
     const example = await storedWith('none', bytes);
     expect(await compareFile(bytes, example)).toEqual({ result: 'uncertain', by: 'sizes', readBytes: 0 });
     expect(await compareFile(bytes.subarray(1), example)).toMatchObject({ result: 'differs', readBytes: 0 });
@@ -113,7 +113,7 @@ describe('compareFileWithObject', () => {
       expect(await compareFile(flipped(large, at), example)).toMatchObject({ result: 'differs' });
   });
 
-  it('is not sure of parts that were cut in a way that nobody tells', async () => {
+  it('is uncertain about parts that were cut at unknown offsets', async () => {
     const { store } = await storedWith('none', bytes);
     const cut = createMemoryStore({ etags: 'md5', keepsChecksums: false });
     await putInParts(cut, [bytes.subarray(0, 4_000), bytes.subarray(4_000, 7_500), bytes.subarray(7_500)]);
@@ -124,7 +124,7 @@ describe('compareFileWithObject', () => {
     expect(compared).toEqual({ result: 'uncertain', by: 'sizes', readBytes: bytes.length });
   });
 
-  it('passes on that the file changed while it was read, and gives its memory back', async () => {
+  it('reports that the file changed during the read, and releases its memory', async () => {
     const example = await storedWith('md5', bytes);
     const { budget, memory } = memoryOf();
     const failing = async () => {
@@ -147,7 +147,7 @@ describe('compareByReading', () => {
       signal: never,
     });
 
-  it('tells the first byte that differs', async () => {
+  it('returns the offset of the first differing byte', async () => {
     const large = new Uint8Array(randomBytes(13 * MIB));
     expect(await compare(large, large.slice())).toEqual({
       result: 'same',
@@ -167,13 +167,13 @@ describe('compareByReading', () => {
     await fc.assert(cases, { numRuns: 10 });
   });
 
-  it('reads nothing of different sizes, and finds empty ones equal', async () => {
+  it('reads nothing for different sizes, and treats empty objects as equal', async () => {
     expect(await compare(bytes, bytes.subarray(1))).toEqual({ result: 'differs', by: 'sizes', readBytes: 0 });
     const empty = new Uint8Array(0);
     expect(await compare(empty, empty)).toEqual({ result: 'same', by: 'content', readBytes: 0 });
   });
 
-  it('passes on that one of them cannot be read, and gives its memory back', async () => {
+  it('reports that one side cannot be read, and releases its memory', async () => {
     const { budget, memory } = memoryOf();
     const failing = {
       ...bytesSource(bytes),

@@ -1,4 +1,7 @@
-/** Whether two things hold the same content, found out as cheaply as it can be proved. Nothing is downloaded unless that is asked for. */
+/**
+ * Whether two objects or files have the same content, with the cheapest proof. Downloads nothing unless asked
+ * to.
+ */
 import type { ComparedBy } from '../../api/events.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import { TaskSet } from '../../base/task-set.ts';
@@ -22,8 +25,9 @@ const MIB = 1024 * 1024;
 const PIECE_BYTES = 4 * MIB;
 
 /**
- * By any sum that both stores keep of the whole content. Equal multipart etags prove equal content; different ones prove nothing, since
- * the parts may have been cut elsewhere. A whole in one part is compared with one that was put in one request.
+ * Compares by any sum that both stores keep of the whole content. Equal multipart etags prove equal content;
+ * different ones prove nothing, since the parts may have been cut at other offsets. An object in a single
+ * part is compared with one put in one request.
  */
 export function compareObjects(left: StoredObject, right: StoredObject): Compared {
   if (left.info.sizeBytes !== right.info.sizeBytes) return { result: 'differs', by: 'sizes' };
@@ -39,7 +43,7 @@ export function compareObjects(left: StoredObject, right: StoredObject): Compare
   return { result: 'uncertain', by: 'sizes' };
 }
 
-/** Undefined when the two say nothing about each other. */
+/** Undefined when the two sums cannot be compared. */
 function compareSums(left: ObjectSum, right: ObjectSum): Compared | undefined {
   const by = left.by === 'md5' ? right.by : left.by;
   const values = [left, right].map((sum) =>
@@ -54,22 +58,24 @@ function compareSums(left: ObjectSum, right: ObjectSum): Compared | undefined {
   return by === 'md5OfParts' && !isOnePart ? undefined : { result: 'differs', by };
 }
 
-/** As etags of parts, but from checksums: equal ones are of equal parts. */
+/** Like a multipart etag, but from checksums: equal values mean equal parts. */
 function sha256OfParts({ checksums }: ObjectInfo): string | undefined {
   return checksums?.covers === 'ofParts' ? checksums.sha256 : undefined;
 }
 
 export interface FileAndObject {
-  /** The local side; its reads may be repeated. */
+  /** The local side; its reads can be repeated. */
   readonly source: ObjectSource;
   readonly store: ObjectStore;
-  /** Of the object, from a HEAD with checksums. */
+  /** The object's, from a HEAD with checksums. */
   readonly info: ObjectInfo;
   readonly memory: LeasedMemory;
   readonly signal: AbortSignal;
 }
 
-/** Reads the file once. CRC64NVME needs `loadCrc64`. @throws DrayError `io` when the file changes meanwhile. */
+/**
+ * Reads the file once. CRC64NVME needs `loadCrc64`. @throws DrayError `io` when the file changes meanwhile.
+ */
 export async function compareFileWithObject(
   request: FileAndObject,
 ): Promise<Compared & { readonly readBytes: number }> {
@@ -83,7 +89,7 @@ export async function compareFileWithObject(
   return { result, by: result === 'uncertain' ? 'sizes' : check.by, readBytes: source.sizeBytes };
 }
 
-/** One piece is read while the one before is looked at. */
+/** Reads one piece while the previous one is processed. */
 async function readInOrder(
   { memory, signal, source }: Pick<FileAndObject, 'memory' | 'signal' | 'source'>,
   look: (bytes: Uint8Array) => void | Promise<void>,
@@ -104,7 +110,7 @@ async function readInOrder(
       await look(bytes);
     }
   } finally {
-    // Memory that is still being read into is not given back.
+    // Memory with a read in flight is not released.
     await reading?.catch(() => {});
     lease.release();
   }
@@ -113,11 +119,11 @@ async function readInOrder(
 export interface ComparedBytes extends Compared {
   /** Of both sides together. */
   readonly readBytes: number;
-  /** The first byte that is another one. */
+  /** The offset of the first differing byte. */
   readonly differsAt?: number;
 }
 
-/** Both read, several ranges at a time, up to the first difference. */
+/** Reads both sides, several ranges at once, up to the first difference. */
 export async function compareByReading(
   left: ObjectSource,
   right: ObjectSource,
@@ -156,7 +162,7 @@ export async function compareByReading(
   return { result: 'same', by: 'content', readBytes };
 }
 
-/** Both readings have ended when this returns or throws: their memory is given back then. */
+/** Both reads have ended when this returns or throws: their memory is released then. */
 async function readBoth(
   sources: readonly [ObjectSource, ObjectSource],
   { into, length, start }: { readonly start: number; readonly length: number; readonly into: Uint8Array },

@@ -28,7 +28,7 @@ async function resultOf(example: StoredExample, pieces: readonly Uint8Array[]) {
 const cutBytes = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 });
 
 describe('a content check', () => {
-  it.each(SUM_KINDS)('by %s knows the content however it comes in pieces', async (kind) => {
+  it.each(SUM_KINDS)('by %s accepts the content in pieces of any size', async (kind) => {
     const cases = fc.asyncProperty(cutBytes, fc.integer({ min: 1, max: 400 }), async (pieces, partBytes) => {
       const example = await storedWith(kind, new Uint8Array(Buffer.concat(pieces)), { partBytes });
       expect(await resultOf(example, pieces)).toBe('same');
@@ -36,14 +36,14 @@ describe('a content check', () => {
     await fc.assert(cases, { numRuns: 40 });
   });
 
-  it.each(SUM_KINDS)('by %s knows any other content of the size', async (kind) => {
+  it.each(SUM_KINDS)('by %s rejects any other content of the same size', async (kind) => {
     const bytes = new Uint8Array(randomBytes(2_500));
     const example = await storedWith(kind, bytes);
     for (const at of [0, 999, 1_000, 2_499])
       expect(await resultOf(example, [flipped(bytes, at)])).toBe('differs');
   });
 
-  it('is not to be had where only the size is known', async () => {
+  it('does not exist when only the size is known', async () => {
     const example = await storedWith('none', new Uint8Array(10));
     expect(await openContentCheck({ ...example, key: KEY, signal: never })).toBeUndefined();
   });
@@ -52,25 +52,25 @@ describe('a content check', () => {
 describe('a content check of parts', () => {
   const bytes = new Uint8Array(randomBytes(2_500));
 
-  it('is not sure of another content when the parts are of unequal sizes', async () => {
+  it('is uncertain about other content when the parts have unequal sizes', async () => {
     const { store } = await storedWith('md5OfParts', bytes);
-    // As many as even parts of the first one's size would be.
+    // As many parts as even ones of the first one's size would be.
     await putInParts(store, [bytes.subarray(0, 1_000), bytes.subarray(1_000, 1_900), bytes.subarray(1_900)]);
     expect(await resultOf({ store, info: await headOf(store) }, [bytes])).toBe('uncertain');
   });
 
   it.each([
-    ['refuses to tell of parts', refusing],
-    ['does not tell how many there are', silent],
-    ['tells of another object', other],
-  ])('tries usual sizes when the store %s, and is not sure when none fits', async (_, made) => {
+    ['refuses requests for parts', refusing],
+    ['does not report their number', silent],
+    ['answers for another object', other],
+  ])('tries usual sizes when the store %s, and is uncertain when none fits', async (_, made) => {
     const even = await storedWith('md5OfParts', bytes, { partBytes: 1_250 });
     const store = made(even.store);
     expect(await resultOf({ store, info: even.info }, [bytes])).toBe('same');
     expect(await resultOf({ store, info: even.info }, [flipped(bytes, 5)])).toBe('uncertain');
   });
 
-  it('passes on that the store cannot be reached', async () => {
+  it('reports that the store cannot be reached', async () => {
     const example = await storedWith('md5OfParts', bytes);
     const faults = createFaults();
     faults.add('head').errorInstead(new DrayError('unreachable', 'Gone.', { retry: 'retry' }));

@@ -1,8 +1,9 @@
 /**
- * Holds content that comes in order against the best sum that a store keeps of an object.
+ * Compares content that arrives in order with the best sum that a store keeps of an object.
  *
- * A sum of parts needs to know where they were cut. The store is asked for the size of the first; where it does not tell, what
- * tools are known to use is tried, all in one pass. That fits or it says nothing.
+ * A sum of parts needs their offsets. The store is asked for the size of the first part; if it does not
+ * answer, the sizes that common tools use are tried, all in one pass. A match proves equality; no match
+ * proves nothing.
  */
 
 import type { OpenDigest } from '../download/digest-threads.ts';
@@ -14,14 +15,19 @@ export interface ContentCheck {
   readonly by: SumKind;
   /** The next bytes. They must not change before it resolves. */
   update(bytes: Uint8Array): void | Promise<void>;
-  /** Once all has passed. `uncertain`: it may be the content, in parts that were cut in another way. */
+  /**
+   * Call after the last bytes. `uncertain`: it may be the content, in parts that were cut at other offsets.
+   */
   result(): Promise<'same' | 'differs' | 'uncertain'>;
 }
 
-/** MD5s of so many ways to cut the content are computed in one pass. */
+/** The most part sizes whose MD5s are computed in one pass. */
 const CANDIDATES_MAX = 6;
 
-/** Undefined when only the size of the object is known. At most one request. @param open Where digests are computed; default: in this thread. */
+/**
+ * Undefined when only the size of the object is known. At most one request. @param open Computes digests;
+ * default: in this thread.
+ */
 export async function openContentCheck(
   object: PartedObject,
   open?: OpenDigest,
@@ -62,7 +68,8 @@ async function openPartsCheck(
     async result() {
       const matches = await Promise.all(hashers.map((hasher) => hasher.matches()));
       if (matches.includes(true)) return 'same';
-      // The first part does not speak for the others: only when all are known to be as large is the content another one.
+      // The first part does not prove the size of the others: only when all sizes are known does the content
+      // differ.
       if (asked === undefined) return 'uncertain';
       return (await arePartsEqual(object, { partBytes: asked, partCount })) ? 'differs' : 'uncertain';
     },

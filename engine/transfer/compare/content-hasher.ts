@@ -1,4 +1,4 @@
-/** Running sums over content that comes in order, for each kind of sum that a store may keep of it. */
+/** Running sums over content that arrives in order, for each kind of sum that a store can keep. */
 import { crc32 } from 'node:zlib';
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
 import { type OpenDigest, openDigest, type RunningDigest } from '../download/digest-threads.ts';
@@ -7,14 +7,14 @@ import { multipartEtag, type ObjectSum } from './object-sums.ts';
 export interface ContentHasher {
   /** The next bytes. They must not change before it resolves. */
   update(bytes: Uint8Array): void | Promise<void>;
-  /** Whether what has passed is the content that the sum is of. To be called once. */
+  /** Whether the bytes so far are the content of the sum. Call it once. */
   matches(): boolean | Promise<boolean>;
 }
 
 export interface HasherOptions {
   /** The size of all parts but the last, for `md5OfParts`. */
   readonly partBytes?: number;
-  /** Where digests are computed; default: in this thread. */
+  /** Computes digests; default: in this thread. */
   readonly open?: OpenDigest;
 }
 
@@ -76,7 +76,7 @@ function partsHasher(etag: string, partBytes: number, open: OpenDigest): Content
       }
     },
     async matches() {
-      // An empty object in parts has one, which is empty.
+      // An empty multipart object has one empty part.
       await endPart();
       return multipartEtag(parts) === etag;
     },

@@ -17,7 +17,7 @@ const bytes = new Uint8Array(randomBytes(3_000));
 const MD5 = '0123456789abcdef0123456789abcdef';
 
 describe('the sums of an object', () => {
-  it.each(SUM_KINDS)('tell its bytes by %s from all others', async (kind) => {
+  it.each(SUM_KINDS)('distinguish its bytes by %s from all others', async (kind) => {
     const { info } = await storedWith(kind, bytes, { partBytes: 3_000 });
     const sum = bestSum(info)!;
     expect(sum.by).toBe(kind);
@@ -26,7 +26,7 @@ describe('the sums of an object', () => {
     expect(matchesSum(bytes.subarray(1), sum)).toBe(false);
   });
 
-  it('of an empty object fit nothing but no bytes', async () => {
+  it('of an empty object match only empty content', async () => {
     for (const kind of SUM_KINDS) {
       const { info } = await storedWith(kind, new Uint8Array(0));
       expect(matchesSum(new Uint8Array(0), bestSum(info)!)).toBe(true);
@@ -34,7 +34,7 @@ describe('the sums of an object', () => {
     }
   });
 
-  it('of several parts prove usual ways of cutting and say nothing of others', async () => {
+  it('of several parts prove usual part sizes and say nothing about others', async () => {
     const halves = await storedWith('md5OfParts', bytes, { partBytes: 1_500 });
     expect(matchesSum(bytes, bestSum(halves.info)!)).toBe(true);
     expect(matchesSum(flipped(bytes, 0), bestSum(halves.info)!)).toBeUndefined();
@@ -42,7 +42,7 @@ describe('the sums of an object', () => {
     expect(matchesSum(bytes, bestSum(await headOf(halves.store))!)).toBeUndefined();
   });
 
-  it('come in the order of their strength, and rclone`s MD5 before the etag of parts', () => {
+  it('are ordered by strength, with rclone`s MD5 before the etag of parts', () => {
     const md5chksum = Buffer.from(MD5, 'hex').toString('base64');
     const sums = sumsOf({
       etag: `${MD5}-3`,
@@ -52,14 +52,14 @@ describe('the sums of an object', () => {
     expect(sums.map(({ by }) => by)).toEqual(['crc64nvme', 'crc32', 'md5', 'md5OfParts']);
   });
 
-  it('leave out checksums of parts, etags that are no MD5s and metadata that hold none', () => {
+  it('leave out checksums of parts, etags that are not MD5s and metadata without sums', () => {
     expect(sumsOf({ etag: 'm17', checksums: { covers: 'ofParts', crc32: 7, sha256: 'x-2' } })).toEqual([]);
     expect(sumsOf({ etag: MD5, etagIsOpaque: true })).toEqual([]);
     expect(sumsOf({ etag: `${MD5}-0` })).toEqual([]);
     expect(sumsOf({ etag: '', metadata: { md5chksum: 'short' } })).toEqual([]);
   });
 
-  it('give the etag that S3 gives an object in parts', () => {
+  it('give the etag of S3 for an object in parts', () => {
     // "a" and "b" as two parts; the value by Python's hashlib.
     const parts = cutEvenly(Buffer.from('ab'), 1).map((part) => (part[0] === 97 ? A : B));
     expect(multipartEtag(parts)).toBe('96e024ba2074fe77e8e965ba43a704be-2');

@@ -1,12 +1,14 @@
 /**
- * What vouches for an object's content, and how bytes are held against it.
+ * The sums that identify an object's content, and the comparison of bytes with them.
  *
- * A checksum that the store keeps of the whole content comes first; then the MD5 that rclone leaves in the metadata of multipart
- * uploads; then the etag, where it is one: the MD5 of what was put in one request, or the MD5 of the parts' MD5s and their number.
+ * A checksum that the store keeps of the whole content comes first; then the MD5 that rclone stores in the
+ * metadata of multipart uploads; then the etag, if it is one of these: the MD5 of an object put in one
+ * request, or the MD5 of the parts' MD5s and their number.
  *
- * An etag is neither where the store encrypts with keys that it does not own (SSE-KMS, SSE-C), which it says. Where it says nothing and
- * the etag looks like an MD5, content that does not fit it counts as damaged, as in rclone: no store in use today gives
- * out 32 hex digits that mean something else without a word, and one that let damage pass would be worse than one that is refused.
+ * An etag is neither where the store encrypts with keys that it does not own (SSE-KMS, SSE-C), which it
+ * reports. Without such a report, content that does not match an MD5-like etag counts as damaged, as in
+ * rclone: no store in use today silently returns 32 hex digits with another meaning, and missing damage would
+ * be worse than a false alarm.
  */
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -26,15 +28,15 @@ export type ObjectSum =
 
 export type SumKind = ObjectSum['by'];
 
-/** What of an object tells its sums. */
+/** The fields of an object that contain sums. */
 export type SummedInfo = Pick<ObjectInfo, 'checksums' | 'etag' | 'etagIsOpaque' | 'metadata'>;
 
 const MD5 = /^[0-9a-f]{32}$/;
 const MD5_OF_PARTS = /^[0-9a-f]{32}-([1-9]\d{0,4})$/;
-/** Where rclone keeps the MD5 of what it uploads in parts, in base64. */
+/** Where rclone stores the MD5 of its multipart uploads, in base64. */
 const RCLONE_MD5_METADATA = 'md5chksum';
 
-/** All that is known, the best first. */
+/** All known sums, the best first. */
 export function sumsOf(info: SummedInfo): readonly ObjectSum[] {
   const { checksums, etag, etagIsOpaque, metadata } = info;
   const sums: ObjectSum[] = [];
@@ -62,7 +64,7 @@ export function bestSum(info: SummedInfo): ObjectSum | undefined {
 }
 
 /**
- * Whether the bytes are the whole content that the sum is of. Of parts: undefined when they fit no usual way of cutting them.
+ * Whether the bytes are the whole content of the sum. For parts: undefined when no usual part size matches.
  * CRC64NVME only after `loadCrc64`.
  */
 export function matchesSum(bytes: Uint8Array, sum: ObjectSum): boolean | undefined {
@@ -81,7 +83,7 @@ export function matchesSum(bytes: Uint8Array, sum: ObjectSum): boolean | undefin
 }
 
 function matchesParts(bytes: Uint8Array, etag: string, partCount: number): boolean | undefined {
-  // One part is cut nowhere.
+  // A single part has no cuts.
   if (partCount === 1) return etagInParts(bytes, bytes.length) === etag;
   const fits = candidatePartBytes(bytes.length, partCount).some(
     (partBytes) => etagInParts(bytes, partBytes) === etag,

@@ -1,11 +1,16 @@
-/** Where an object in parts was cut: asked of the store, or guessed from its size and the number of its parts. */
+/**
+ * The part sizes of a multipart object: from the store, or guessed from its size and the number of its parts.
+ */
 import pLimit from 'p-limit';
 import { toDrayError } from '../../api/error.ts';
 import type { ObjectInfo, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 
 const MIB = 1024 * 1024;
 const MB = 1_000_000;
-/** What tools are known to cut at: the AWS SDKs and command line, rclone, s5cmd, MinIO's client, Cyberduck and others. */
+/**
+ * The part sizes of common tools: the AWS SDKs and command line, rclone, s5cmd, MinIO's client, Cyberduck and
+ * others.
+ */
 const USUAL_BYTES: readonly number[] = [
   5, 8, 10, 15, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 512,
 ].flatMap((size) => [size * MIB, size * MB]);
@@ -15,12 +20,15 @@ const HEADS_AT_ONCE = 8;
 export interface PartedObject {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
-  /** From a HEAD with checksums; the parts must be of this very object. */
+  /** From a HEAD with checksums; the parts must belong to this very object. */
   readonly info: ObjectInfo;
   readonly signal: AbortSignal;
 }
 
-/** The size of all parts but the last, if they have one. One request. Undefined where the store does not tell. */
+/**
+ * The size of all parts but the last, if they are equal. One request. Undefined when the store does not
+ * answer.
+ */
 export async function askPartBytes(object: PartedObject, partCount: number): Promise<number | undefined> {
   const { info } = object;
   if (partCount === 1) return info.sizeBytes;
@@ -29,7 +37,10 @@ export async function askPartBytes(object: PartedObject, partCount: number): Pro
   return isPartSize(first.sizeBytes, info.sizeBytes, partCount) ? first.sizeBytes : undefined;
 }
 
-/** Whether all parts but the last are so large. A request for each but the first and the last: for when much hangs on it. */
+/**
+ * Whether all parts but the last have this size. One request for each part but the first and the last, so
+ * only for important cases.
+ */
 export async function arePartsEqual(
   object: PartedObject,
   { partBytes, partCount }: { readonly partBytes: number; readonly partCount: number },
@@ -52,14 +63,14 @@ async function askPart(
     const part = await store.head(key, { partNumber: number, signal });
     return part?.etag === info.etag ? part : undefined;
   } catch (error) {
-    // Not every store knows of parts that were joined; then nothing is known of them here either.
+    // Some stores forget the parts after completion; then their sizes stay unknown.
     const { code, retry } = toDrayError(error);
     if (retry === 'no' && code !== 'aborted' && code !== 'internal') return undefined;
     throw error;
   }
 }
 
-/** Sizes that give the number of parts, usual ones first, then the one that rounds evenly. */
+/** Sizes that give this number of parts: usual ones first, then the even division, rounded. */
 export function candidatePartBytes(sizeBytes: number, partCount: number): readonly number[] {
   const even = Math.ceil(sizeBytes / partCount);
   const wholeMib = Math.ceil(even / MIB) * MIB;

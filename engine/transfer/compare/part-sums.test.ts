@@ -6,7 +6,7 @@ import { joinSums, sumPart } from './part-sums.ts';
 beforeAll(loadCrc64);
 
 describe('joinSums', () => {
-  it.each(['crc32', 'crc64nvme'] as const)('gives the %s of the whole, however it was cut', (kind) => {
+  it.each(['crc32', 'crc64nvme'] as const)('returns the %s of the whole, wherever it was cut', (kind) => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(pieces, (cut) => {

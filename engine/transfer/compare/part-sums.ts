@@ -1,14 +1,14 @@
-/** Checksums of the parts of an object, and how they join to that of the whole. */
+/** Checksums of the parts of an object, and their combination to that of the whole. */
 import { crc32 } from 'node:zlib';
 import { combineCrc32, combineCrc64 } from '../../checksums/crc-combine.ts';
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
 
-/** Kinds that can be joined: the checksum of two pieces in a row follows from those of each. */
+/** Kinds that can be joined: the checksum of two adjacent pieces follows from those of each. */
 export type JoinedChecksumKind = 'crc32' | 'crc64nvme';
 
 export type PartSum = { readonly crc32: number } | { readonly crc64nvme: bigint };
 
-/** Of `crc64nvme` only after `loadCrc64`. */
+/** `crc64nvme` only after `loadCrc64`. */
 export function sumPart(kind: JoinedChecksumKind, bytes: Uint8Array): PartSum {
   return kind === 'crc32' ? { crc32: crc32(bytes) } : { crc64nvme: crc64Nvme(bytes) };
 }

@@ -24,7 +24,7 @@ async function copyOf(store: ObjectStore, more: Partial<StoreCopy> = {}): Promis
   return { from: store, fromKey: KEY, to: store, toKey: TO, info: (await store.head(KEY))!, ...more };
 }
 
-/** The same store, counting its HEADs of the copy. */
+/** The same store, which records the HEADs of the copy. */
 function watched(store: ObjectStore): { readonly store: ObjectStore; readonly heads: string[] } {
   const heads: string[] = [];
   const head: ObjectStore['head'] = (key, options) => {
@@ -35,7 +35,7 @@ function watched(store: ObjectStore): { readonly store: ObjectStore; readonly he
 }
 
 describe('copyInStore', () => {
-  it('copies in one request where the answer confirms it, and says what it became', async () => {
+  it('copies in one request when the answer confirms it, and returns the result', async () => {
     const inner = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(3_000);
     await inner.put(KEY, bytes, { metadata: { mtime: '5' }, contentType: 'text/plain' });
@@ -48,7 +48,7 @@ describe('copyInStore', () => {
     expect(await inner.head(TO)).toMatchObject({ metadata: { mtime: '5' }, contentType: 'text/plain' });
   });
 
-  it('looks at a copy whose etag is another one, as of objects in parts', async () => {
+  it('sends a HEAD for a copy with another etag, such as an object in parts', async () => {
     const inner = createMemoryStore({ etags: 'md5' });
     await uploadInParts(uploadOf(inner, bytesSource(randomBytes(3_000))));
     const request = await copyOf(inner, { info: (await inner.head(KEY, { checksums: true }))! });
@@ -58,7 +58,7 @@ describe('copyInStore', () => {
     expect(copied?.etag).toBe((await inner.head(TO))?.etag);
   });
 
-  it('gives the copy another description and storage class', async () => {
+  it('sets another description and storage class', async () => {
     const store = createMemoryStore();
     await store.put(KEY, randomBytes(10), { metadata: { mtime: '5', owner: 'ada' } });
     const description = { metadata: { mtime: '6' } };
@@ -69,7 +69,7 @@ describe('copyInStore', () => {
   it.each([
     ['another size', { sizeBytes: 9 }],
     ['another checksum', { checksums: { covers: 'whole', crc64nvme: 1n } }],
-  ] as const)('never calls a copy done that has %s', async (_, lie) => {
+  ] as const)('never accepts a copy that has %s', async (_, lie) => {
     const store = createMemoryStore();
     await store.put(KEY, randomBytes(10));
     const info = (await store.head(KEY, { checksums: true }))!;
@@ -83,7 +83,7 @@ describe('copyInStore', () => {
     ['accessDenied', 'no'],
     ['unsupported', 'no'],
     ['remoteFailed', 'no'],
-  ] as const)('tells the caller to let the bytes travel when the store answers %s', async (code, retry) => {
+  ] as const)('asks the caller to transfer the bytes when the store answers %s', async (code, retry) => {
     const { faults, store } = faultyStore();
     await store.put(KEY, randomBytes(10));
     faults.add('copy').errorInstead(new DrayError(code, 'No.', { retry }));
@@ -91,7 +91,7 @@ describe('copyInStore', () => {
     faults.verifyAllExercised();
   });
 
-  it('fails for an archived object alone, since the store copies others', async () => {
+  it('fails only for an archived object, since the store copies others', async () => {
     const { faults, store } = faultyStore();
     await store.put(KEY, randomBytes(10));
     const archived = new DrayError('accessDenied', 'No.', { data: { reason: 'archived' } });
@@ -102,7 +102,7 @@ describe('copyInStore', () => {
     faults.verifyAllExercised();
   });
 
-  it('tells that the source changed or is gone', async () => {
+  it('reports that the source changed or was deleted', async () => {
     const store = createMemoryStore();
     await store.put(KEY, randomBytes(10));
     const request = await copyOf(store);
@@ -115,14 +115,14 @@ describe('copyInStore', () => {
     await expect(copyInStore(request)).rejects.toMatchObject({ code: 'io', data: { reason: 'vanished' } });
   });
 
-  it('passes on what may pass', async () => {
+  it('passes on temporary errors', async () => {
     const { faults, store } = faultyStore();
     await store.put(KEY, randomBytes(10));
     faults.add('copy').errorInstead(gone());
     await expect(copyInStore(await copyOf(store))).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  it('copies what is too large for one request in parts, with all that describes it', async () => {
+  it('copies an object too large for one request in parts, with its description', async () => {
     const store = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(5_000);
     await store.put(KEY, bytes, { metadata: { mtime: '5' }, cacheControl: 'no-cache' });
@@ -138,7 +138,7 @@ describe('copyInParts', () => {
     return { ...(await copyOf(store)), source: KEY, partSizeBytes: 1_000, ...more };
   }
 
-  it('goes on after a crash with the parts that were copied', async () => {
+  it('resumes after a crash with the copied parts', async () => {
     const inner = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(20_500);
     await inner.put(KEY, bytes);
@@ -166,7 +166,7 @@ describe('copyInParts', () => {
     expect(journal.rows.size).toBe(0);
   });
 
-  it('begins anew where the bytes were being sent before, under a checksum', async () => {
+  it('starts again when an earlier attempt sent the bytes under a checksum', async () => {
     const { faults, inner, store } = faultyStore();
     const bytes = randomBytes(5_000);
     await store.put(KEY, bytes);
@@ -197,7 +197,7 @@ describe('copyInParts', () => {
     expect(await storedBytes(inner, TO)).toEqual(new Uint8Array(bytes));
   });
 
-  it('leaves nothing behind when it cannot go on: refused, or without a journal', async () => {
+  it('leaves nothing behind when it cannot resume: refused, or without a journal', async () => {
     for (const [journal, error] of [
       [createJournal(), new DrayError('unsupported', 'No.')],
       [undefined, gone()],
@@ -211,7 +211,7 @@ describe('copyInParts', () => {
     }
   });
 
-  it('stops on request, and keeps what was copied for the next time', async () => {
+  it('stops on request, and keeps copied parts for the next time', async () => {
     const inner = createMemoryStore({ etags: 'md5' });
     await inner.put(KEY, randomBytes(20_000));
     const stop = new AbortController();

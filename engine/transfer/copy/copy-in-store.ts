@@ -1,6 +1,6 @@
 /**
- * Copies inside one service: no bytes travel. What came of it is confirmed: by the answer's etag or checksum where those are the
- * source's, otherwise by a HEAD.
+ * Copies inside one service, without transferring bytes. The copy is confirmed by the answer's etag or
+ * checksum where those are the source's, otherwise by a HEAD.
  */
 import { DrayError, type ErrorCode, toDrayError } from '../../api/error.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 import type { UploadJournal } from '../upload/upload-journal.ts';
 import { copyInParts } from './copy-parts.ts';
 
-/** S3's limit of one copy. */
+/** S3's limit for one copy request. */
 export const COPY_ONCE_BYTES = 5 * 1024 ** 3;
 
 export interface StoreCopy {
@@ -24,12 +24,15 @@ export interface StoreCopy {
   /** The same store, or one of the same service (`place.service`). */
   readonly to: ObjectStore;
   readonly toKey: RemoteKey;
-  /** The state that is meant. Without `checksums`, a copy whose etag says nothing is confirmed by its size. */
+  /**
+   * The expected state of the source. Without `checksums`, a copy whose etag proves nothing is confirmed by
+   * its size.
+   */
   readonly info: Pick<ObjectInfo, 'etag' | 'sizeBytes' | 'checksums'>;
   /** Replaces the source's. */
   readonly description?: ObjectDescription;
   readonly storageClass?: string;
-  /** With it, a copy in parts that broke off goes on. */
+  /** With it, an interrupted copy in parts is resumed. */
   readonly journal?: UploadJournal;
   /** Default 5 GiB: larger objects are copied in parts. */
   readonly copyOnceBytes?: number;
@@ -38,17 +41,17 @@ export interface StoreCopy {
 
 export interface StoreCopied {
   readonly outcome: PutOutcome;
-  /** Of the object as it was confirmed; '' where the store tells none. */
+  /** Of the confirmed object; '' where the store returns none. */
   readonly etag: string;
 }
 
-/** The store will not do it, at least with this object. */
+/** The store refuses to copy, at least this object. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['accessDenied', 'unsupported']);
 
 /**
- * Undefined when the store refuses to copy, so that the caller lets the bytes travel.
- * @throws DrayError `io` with `data.reason` `changedWhileRead` or `vanished` when the source is not what it was, `damaged` when the
- *   copy is not the source, and what the store throws.
+ * Undefined when the store refuses to copy, so that the caller transfers the bytes.
+ * @throws DrayError `io` with `data.reason` `changedWhileRead` or `vanished` when the source changed,
+ * `damaged` when the copy is not the source, and the store's errors.
  */
 export async function copyInStore(request: StoreCopy): Promise<StoreCopied | undefined> {
   const { copyOnceBytes = COPY_ONCE_BYTES, info } = request;
@@ -84,17 +87,17 @@ function copySource({ from, fromKey, to }: StoreCopy): CopySource {
 async function confirmedEtag({ info, signal, to, toKey }: StoreCopy, outcome: PutOutcome): Promise<string> {
   const told = outcome.written ? outcome : undefined;
   const bySum = sameSum(info.checksums, told?.checksums);
-  if (bySum === false) throw damaged(toKey, 'its checksum is another one');
+  if (bySum === false) throw damaged(toKey, 'its checksum differs');
   if (told && told.etag !== '' && (bySum === true || told.etag === info.etag)) return told.etag;
   const found = await to.head(toKey, { checksums: true, ...(signal && { signal }) });
-  if (found === undefined) throw damaged(toKey, 'it is not there');
+  if (found === undefined) throw damaged(toKey, 'it does not exist');
   if (found.sizeBytes !== info.sizeBytes)
     throw damaged(toKey, `it has ${found.sizeBytes} bytes instead of ${info.sizeBytes}`);
-  if (sameSum(info.checksums, found.checksums) === false) throw damaged(toKey, 'its checksum is another one');
+  if (sameSum(info.checksums, found.checksums) === false) throw damaged(toKey, 'its checksum differs');
   return found.etag;
 }
 
-/** Undefined when they have no kind in common that covers the whole. */
+/** Undefined when they have no common kind that covers the whole. */
 function sameSum(left: ObjectChecksums | undefined, right: ObjectChecksums | undefined): boolean | undefined {
   if (left?.covers !== 'whole' || right?.covers !== 'whole') return undefined;
   for (const kind of ['sha256', 'crc64nvme', 'crc32'] as const) {
@@ -103,27 +106,27 @@ function sameSum(left: ObjectChecksums | undefined, right: ObjectChecksums | und
   return undefined;
 }
 
-/** What some servers call an invalid request, such as a copy between buckets that they keep apart, is a refusal as well. */
+/** Some servers call a refused copy, such as one between separate buckets, an invalid request. */
 function isRefusal(error: unknown): boolean {
-  // What is archived is refused by itself.
+  // An archived object is refused for its own state.
   if (!(error instanceof DrayError) || error.data.reason === 'archived') return false;
   return REFUSALS.has(error.code) || (error.code === 'remoteFailed' && error.retry === 'no');
 }
 
-/** The conditions are on the source. */
+/** The request's conditions apply to the source. */
 function asSourceError({ fromKey }: StoreCopy, cause: unknown): DrayError {
   const error = toDrayError(cause);
   if (error.code !== 'conflict' && error.code !== 'notFound') return error;
   const isGone = error.code === 'notFound';
   const message = isGone
-    ? `${fromKey} is not there any more.`
-    : `${fromKey} changed while it was copied. Copy again when it is at rest.`;
+    ? `${fromKey} no longer exists.`
+    : `${fromKey} changed while it was copied. Copy it again when nothing writes to it.`;
   const reason = isGone ? 'vanished' : 'changedWhileRead';
   return new DrayError('io', message, { data: { path: fromKey, reason }, cause });
 }
 
 function damaged(key: RemoteKey, why: string): DrayError {
-  return new DrayError('damaged', `${key} was not copied as it is: ${why}. Do not rely on it; run again.`, {
+  return new DrayError('damaged', `${key} is a damaged copy: ${why}. Do not use it; run the command again.`, {
     data: { key },
   });
 }

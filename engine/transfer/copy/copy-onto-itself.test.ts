@@ -27,7 +27,7 @@ describe('copyOntoItself', () => {
   it.each([
     ['one request', undefined],
     ['parts', 4_999],
-  ])('changes the metadata and keeps all else, by %s', async (_, copyOnceBytes) => {
+  ])('changes the metadata and keeps the rest, by %s', async (_, copyOnceBytes) => {
     const { bytes, inner, request } = await setUp(5_000);
     const more = copyOnceBytes === undefined ? {} : { copyOnceBytes };
     const outcome = await copyOntoItself({ ...request, ...more });
@@ -43,7 +43,7 @@ describe('copyOntoItself', () => {
     expect(await storedBytes(inner)).toEqual(new Uint8Array(bytes));
   });
 
-  it('repeats the one part of a large object that failed, and begins nothing anew', async () => {
+  it('repeats only the failed part of a large object', async () => {
     const { faults, request } = await setUp(5_000);
     faults.add('uploadPartCopy').errorInstead(new DrayError('slowDown', 'Slower.', { retry: 'backoff' }));
     faults.add('create').before(() => {});
@@ -56,7 +56,7 @@ describe('copyOntoItself', () => {
   it.each([
     ['one request', undefined],
     ['parts', 4_999],
-  ])('never touches another object than the one that is meant, by %s', async (_, copyOnceBytes) => {
+  ])('never changes an object that was replaced meanwhile, by %s', async (_, copyOnceBytes) => {
     const { inner, request } = await setUp(5_000);
     await inner.put(KEY, randomBytes(5_000));
     const more = copyOnceBytes === undefined ? {} : { copyOnceBytes };

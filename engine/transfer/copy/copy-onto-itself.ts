@@ -1,4 +1,4 @@
-/** Another description for an object of a store, such as its time: by a copy onto itself, without the bytes travelling. */
+/** Changes an object's description, such as its time, by a copy onto itself that transfers no bytes. */
 import { keptDescription } from '../../remotes/kept-description.ts';
 import type { ObjectDescription, ObjectInfo, ObjectStore, PutOutcome } from '../../remotes/object-store.ts';
 import type { UploadJournal } from '../upload/upload-journal.ts';
@@ -7,17 +7,20 @@ import { copyInParts } from './copy-parts.ts';
 
 export interface CopyOntoItself {
   readonly store: ObjectStore;
-  /** The object as it is meant. All that describes it stays, but for `metadata`. */
+  /** The expected state of the object. Its description stays, except for `metadata`. */
   readonly info: ObjectInfo;
   readonly metadata: NonNullable<ObjectDescription['metadata']>;
-  /** With it, a copy in parts that broke off goes on. */
+  /** With it, an interrupted copy in parts is resumed. */
   readonly journal?: UploadJournal;
   readonly signal?: AbortSignal | undefined;
-  /** Default 5 GiB. Larger objects are copied in parts, each of which is repeated by itself where it fails for a reason that passes. */
+  /**
+   * Default 5 GiB. Larger objects are copied in parts, each of which is retried by itself after a temporary
+   * failure.
+   */
   readonly copyOnceBytes?: number;
 }
 
-/** @throws DrayError `conflict` when the object is not the one that is meant any more, and what the store throws. */
+/** @throws DrayError `conflict` when the object was replaced meanwhile, and the store's errors. */
 export async function copyOntoItself(request: CopyOntoItself): Promise<PutOutcome> {
   const { copyOnceBytes = COPY_ONCE_BYTES, info, journal, metadata, signal, store } = request;
   const { etag, key, sizeBytes, storageClass } = info;

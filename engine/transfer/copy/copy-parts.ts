@@ -1,4 +1,7 @@
-/** A copy inside the store in parts: for objects above the limit of one copy. Goes on after a crash where it is journalled. */
+/**
+ * Copies an object above the limit of one copy request inside the store, in parts. Resumes after a crash if
+ * it has a journal.
+ */
 
 import pLimit from 'p-limit';
 import { toDrayError } from '../../api/error.ts';
@@ -18,7 +21,7 @@ import { partSizeFor } from '../upload/part-size.ts';
 import type { UploadJournal } from '../upload/upload-journal.ts';
 import { abandon, openUploadSession, type UploadSession } from '../upload/upload-session.ts';
 
-/** Large, since each is a request that is paid for, and small enough that each is answered within seconds. */
+/** Large, since each part is a paid request, and small enough to be answered within seconds. */
 const COPY_PART_BYTES = 256 * 1024 * 1024;
 const COPIES_AT_ONCE = 8;
 
@@ -60,7 +63,7 @@ export async function copyInParts(request: PartsCopy): Promise<PutOutcome> {
     journal?.forget(toKey);
     return outcome;
   } catch (error) {
-    // With a journal the next attempt goes on from here, unless there is nothing to go on to.
+    // With a journal the next attempt resumes from here, unless the upload is useless.
     const { code, retry } = toDrayError(error);
     const mayPass = retry !== 'no' || code === 'aborted';
     if (journal === undefined || !mayPass) await abandon(target, multipart, session.upload);
@@ -68,13 +71,13 @@ export async function copyInParts(request: PartsCopy): Promise<PutOutcome> {
   }
 }
 
-/** Parts carry nothing that describes the object, so what the source has is given anew. A copy takes the default storage class. */
+/** Parts carry no description, so the source's is set again. A copy gets the default storage class. */
 async function describe(request: PartsCopy): Promise<ObjectDescription> {
   const { description, from, fromKey, info, signal, storageClass } = request;
   const wanted = storageClass === undefined ? {} : { storageClass };
   if (description) return { ...description, ...wanted };
   const found = await from.head(fromKey, signal ? { signal } : {});
-  // Another object's description goes with another object: the copy of its parts will then be refused.
+  // The description of another object is useless: the copy of its parts will be refused.
   if (found === undefined || found.etag !== info.etag) return wanted;
   return { ...keptDescription(found), ...wanted };
 }

@@ -21,7 +21,7 @@ describe('digests in threads', () => {
     await threads.close();
   });
 
-  it('are those of all bytes where the pieces of many are asked for at once, of whatever length', async () => {
+  it('are those of all bytes when pieces of many digests are in flight, of whatever length', async () => {
     const threads = createDigestThreads(1);
     const lengths = [0, 1, 55, 56, 63, 64, 65, 119, 128, 1_000, 40_000, 70_001];
     const digests = lengths.map((length, index) => {
@@ -38,7 +38,7 @@ describe('digests in threads', () => {
     await threads.close();
   });
 
-  it('are those in the own thread', async () => {
+  it('equal those of the own thread', async () => {
     const digest = openDigest('md5');
     digest.update(noise(5_000, 1));
     digest.update(noise(5_000, 2));
@@ -46,13 +46,13 @@ describe('digests in threads', () => {
     expect(Buffer.from(await digest.end())).toEqual(Buffer.from(whole('md5', both)));
   });
 
-  it('start no thread before one is needed, and end all', async () => {
+  it('start no thread before one is needed, and end all of them', async () => {
     const threads = createDigestThreads(3);
     await threads.close();
     const one = createDigestThreads(1);
     const left = one.open('md5');
     await left.update(noise(100, 1));
-    // A digest that is given up holds nothing back.
+    // An abandoned digest does not delay anything.
     await one.close();
   });
 });

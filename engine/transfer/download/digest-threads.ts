@@ -1,7 +1,7 @@
 /**
- * Running digests in threads of their own. MD5 takes a core 1.4 s for each GB, and a download has but one thread for the network: with the
- * digest there too, 10 objects of 100 MB took 2.7 s. Up to four MD5s share a thread, which
- * computes them side by side in a third of the time.
+ * Computes running digests in worker threads. MD5 takes a core 1.4 s for each GB, and a download has only one
+ * thread for the network. Up to four MD5s share a thread, which computes them side by side in a third of the
+ * time.
  */
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -12,20 +12,23 @@ import type { DigestAnswer, DigestRequest } from './digest-worker.ts';
 
 export type DigestAlgorithm = 'md5' | 'sha256';
 
-/** Of bytes that come in order. */
+/** A digest of bytes that arrive in order. */
 export interface RunningDigest {
   /** The next bytes. They must not change before it resolves. */
   update(bytes: Uint8Array): void | Promise<void>;
-  /** To be called once, at the end. */
+  /** Call it once, at the end. */
   end(): Uint8Array | Promise<Uint8Array>;
 }
 
 export type OpenDigest = (algorithm: DigestAlgorithm) => RunningDigest;
 
 export interface DigestThreads {
-  /** Bytes in shared memory are seen by the thread as they are; others are copied. @throws DrayError `internal` from its calls when the thread dies. */
+  /**
+   * Threads read shared memory in place; other bytes are copied. @throws DrayError `internal` from its calls
+   * when the thread dies.
+   */
   readonly open: OpenDigest;
-  /** Resolves when the threads have ended. What is asked of a digest afterwards is never answered. */
+  /** Resolves when the threads have ended. Later calls of a digest are never answered. */
   close(): Promise<void>;
 }
 
@@ -45,12 +48,12 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   readonly exited: Promise<void>;
-  /** By digest, each in the order of its answers. */
+  /** By digest, each in the order of its requests. */
   readonly waiting: Map<number, Waiting[]>;
   digests: number;
 }
 
-/** Threads start as digests are opened, at most one less than there are cores. */
+/** Starts threads as digests are opened, at most one less than there are cores. */
 export function createDigestThreads(
   threadsMax = Math.min(THREADS_MAX, Math.max(1, availableParallelism() - 1)),
 ): DigestThreads {
@@ -94,7 +97,8 @@ export function createDigestThreads(
   function ask({ waiting, worker }: Thread, request: DigestRequest): Promise<Uint8Array | undefined> {
     if (broken) return Promise.reject(broken);
     return new Promise((resolve, reject) => {
-      // First: what cannot be sent has no answer, and each answer goes to the one of its digest who waits longest.
+      // First: a message that cannot be sent gets no answer, and answers go to the oldest request of their
+      // digest.
       worker.postMessage(request);
       if (waiting.size === 0) worker.ref();
       const ofDigest = waiting.get(request.id) ?? [];
@@ -117,7 +121,8 @@ export function createDigestThreads(
       };
     },
     async close() {
-      // By itself, once it is through with its start: a thread that is ended while it loads native code takes the process with it.
+      // The thread exits by itself once it has started: terminating one while it loads native code ends the
+      // whole process.
       for (const { worker } of threads) {
         worker.ref();
         worker.postMessage('end');

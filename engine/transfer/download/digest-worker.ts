@@ -1,6 +1,7 @@
 /**
- * A thread that computes digests: one piece of one digest a message. The pieces of one digest are answered in order. Those of several
- * MD5s are worked on side by side: four take as long as one, so a piece waits a moment for others.
+ * A thread that computes digests: one piece of one digest a message. The pieces of one digest are answered in
+ * order. Those of several MD5s are worked on side by side: four take as long as one, so a piece waits a
+ * moment for others.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
@@ -15,13 +16,13 @@ import {
 export interface DigestRequest {
   readonly id: number;
   readonly algorithm: 'md5' | 'sha256';
-  /** The next ones; none at the end. */
+  /** The next bytes; absent at the end. */
   readonly bytes?: Uint8Array;
 }
 
 export interface DigestAnswer {
   readonly id: number;
-  /** At the end; else the bytes are not needed any more. */
+  /** At the end; otherwise the bytes are no longer needed. */
   readonly digest?: Uint8Array;
 }
 

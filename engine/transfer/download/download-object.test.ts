@@ -46,7 +46,7 @@ describe('downloadWhole', () => {
     expect(downloaded.info.etag).toBe(example.info.etag);
   });
 
-  it.each(SUM_KINDS)('asks once more for what was damaged on the way (%s)', async (kind) => {
+  it.each(SUM_KINDS)('requests damaged bytes once more (%s)', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 10_500 });
     let reads = 0;
     const once = readingOtherwise(example.store, (read) => (reads++ === 0 ? flipped(read, 7) : read));
@@ -59,7 +59,7 @@ describe('downloadWhole', () => {
     });
   });
 
-  it('takes no other state than the one that was listed', async () => {
+  it('accepts only the listed state', async () => {
     const example = await storedWith('md5', bytes);
     const ignoring: ObjectStore = {
       ...example.store,
@@ -75,7 +75,7 @@ describe('downloadWhole', () => {
     await expect(wholeOf(example)).rejects.toMatchObject({ code: 'io', data: { reason: 'vanished' } });
   });
 
-  it('does not take fewer bytes than there are, whether the store has etags or none', async () => {
+  it('does not accept too few bytes, with or without etags', async () => {
     const example = await storedWith('none', bytes);
     const store = readingOtherwise(example.store, (read) => read.subarray(1));
     await expect(wholeOf({ ...example, store })).rejects.toMatchObject({ code: 'damaged' });
@@ -99,7 +99,7 @@ function rangesOf({ info, store }: StoredExample, more: RangesTest = {}) {
 }
 
 describe('downloadInRanges', () => {
-  it.each([...SUM_KINDS, 'none'] as const)('brings all bytes and verifies by %s', async (kind) => {
+  it.each([...SUM_KINDS, 'none'] as const)('fetches all bytes and verifies by %s', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 3_000 });
     const sink = memorySink(bytes.length);
     const { budget, memory } = memoryOf();
@@ -115,7 +115,7 @@ describe('downloadInRanges', () => {
     expect(budget.used).toBe(0);
   });
 
-  it.each(SUM_KINDS)('says that what came is damaged (%s)', async (kind) => {
+  it.each(SUM_KINDS)('reports damaged bytes (%s)', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 3_000 });
     const store = readingOtherwise(example.store, (read, start) =>
       start === 4_000 ? flipped(read, 999) : read,
@@ -128,7 +128,7 @@ describe('downloadInRanges', () => {
     expect(budget.used).toBe(0);
   });
 
-  it('brings an empty object', async () => {
+  it('fetches an empty object', async () => {
     for (const kind of SUM_KINDS)
       expect(await rangesOf(await storedWith(kind, new Uint8Array(0)))).toEqual({
         by: kind,
@@ -136,7 +136,7 @@ describe('downloadInRanges', () => {
       });
   });
 
-  it('works with memory for a single range, also where ranges wait for each other', async () => {
+  it('works with memory for a single range, even when ranges wait for each other', async () => {
     for (const kind of SUM_KINDS) {
       const { budget, memory } = memoryOf(1);
       const sink = memorySink(bytes.length);
@@ -150,7 +150,7 @@ describe('downloadInRanges', () => {
     ['changed', () => randomBytes(10_500), 'changedWhileRead'],
     ['grew', () => randomBytes(10_600), 'changedWhileRead'],
     ['went away', () => undefined, 'vanished'],
-  ])('notices that the object %s meanwhile', async (_, next, reason) => {
+  ])('detects that the object %s meanwhile', async (_, next, reason) => {
     for (const etags of ['md5', 'none'] as const) {
       let nowMs = 0;
       const clock = { ...systemClock, nowMs: () => nowMs++ };
@@ -174,7 +174,7 @@ describe('downloadInRanges', () => {
     }
   });
 
-  it('does not take a range that is shorter than it should be', async () => {
+  it('does not accept a range that is too short', async () => {
     const example = await storedWith('crc64nvme', bytes);
     const store = readingOtherwise(example.store, (read, start) =>
       start === 3_000 ? read.subarray(1) : read,
@@ -182,29 +182,26 @@ describe('downloadInRanges', () => {
     await expect(rangesOf({ ...example, store })).rejects.toMatchObject({ code: 'damaged' });
   });
 
-  it.each(SUM_KINDS)(
-    'stops at a body that stalls when it is told to, and gives its memory back (%s)',
-    async (kind) => {
-      const example = await storedWith(kind, bytes);
-      const stop = new AbortController();
-      const stalling: ObjectStore = {
-        ...example.store,
-        read: async (key, request) => {
-          if (request.range?.start !== 2_000) return example.store.read(key, request);
-          setImmediate(() => stop.abort());
-          const { promise, reject } = Promise.withResolvers<never>();
-          request.signal!.addEventListener('abort', () => reject(new DrayError('aborted', 'Stopped.')));
-          return promise;
-        },
-      };
-      const { budget, memory } = memoryOf();
-      const working = rangesOf({ ...example, store: stalling }, { memory, signal: stop.signal });
-      await expect(working).rejects.toMatchObject({ code: 'aborted' });
-      expect(budget.used).toBe(0);
-    },
-  );
+  it.each(SUM_KINDS)('stops a stalled body on request, and releases its memory (%s)', async (kind) => {
+    const example = await storedWith(kind, bytes);
+    const stop = new AbortController();
+    const stalling: ObjectStore = {
+      ...example.store,
+      read: async (key, request) => {
+        if (request.range?.start !== 2_000) return example.store.read(key, request);
+        setImmediate(() => stop.abort());
+        const { promise, reject } = Promise.withResolvers<never>();
+        request.signal!.addEventListener('abort', () => reject(new DrayError('aborted', 'Stopped.')));
+        return promise;
+      },
+    };
+    const { budget, memory } = memoryOf();
+    const working = rangesOf({ ...example, store: stalling }, { memory, signal: stop.signal });
+    await expect(working).rejects.toMatchObject({ code: 'aborted' });
+    expect(budget.used).toBe(0);
+  });
 
-  it('gives memory back only after the sink has done with it', async () => {
+  it('releases memory only after the sink has finished with it', async () => {
     const example = await storedWith('md5', bytes);
     const { budget, memory } = memoryOf();
     let used: number | undefined;
@@ -224,7 +221,7 @@ describe('downloadInRanges', () => {
 
 const bytesIn = (notes: readonly NotedRange[]) => notes.reduce((sum, { end, start }) => sum + end - start, 0);
 
-describe('a download that was broken off', () => {
+describe('an interrupted download', () => {
   async function brokenOff(example: StoredExample, sink: MemorySink) {
     const faults = createFaults();
     faults
@@ -239,7 +236,7 @@ describe('a download that was broken off', () => {
     return journal.notes;
   }
 
-  it.each(SUM_KINDS)('goes on with what is missing and verifies the whole by %s', async (kind) => {
+  it.each(SUM_KINDS)('fetches only missing ranges and verifies the whole by %s', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 3_000 });
     const sink = memorySink(bytes.length);
     const notes = await brokenOff(example, sink);
@@ -252,11 +249,11 @@ describe('a download that was broken off', () => {
     expect(sink.bytes).toEqual(bytes);
   });
 
-  it.each(SUM_KINDS)('fetches again what is not on disk as it was noted (%s)', async (kind) => {
+  it.each(SUM_KINDS)('fetches ranges again that are not on disk as noted (%s)', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 3_000 });
     const sink = memorySink(bytes.length);
     const [first, second, ...notes] = await brokenOff(example, sink);
-    // A power cut: the note is there, the bytes are not.
+    // A power failure: the note exists, the bytes do not.
     sink.bytes.fill(0, first!.start, first!.end);
     const strange = { ...second!, end: second!.end - 1 };
     const journal = journalOf([first!, strange, ...notes]);
@@ -265,7 +262,7 @@ describe('a download that was broken off', () => {
     expect(sink.bytes).toEqual(bytes);
   });
 
-  it('is damaged, and nothing else, when what is on disk is whole but of another object', async () => {
+  it('is damaged when the bytes on disk are complete but of another object', async () => {
     const example = await storedWith('crc64nvme', bytes);
     const sink = memorySink(bytes.length);
     sink.bytes.fill(1, 0, RANGE_BYTES);
@@ -312,23 +309,23 @@ describe('catObject', () => {
     [{ start: 999, end: 3_001 }, 999, 3_001],
     [{ start: 10_000, end: 99_999 }, 10_000, 10_500],
     [{ start: 20_000, end: 99_999 }, 10_500, 10_500],
-  ])('writes a part of it, for which nothing vouches (%o)', async (range, start, end) => {
+  ])('writes a part of it, which cannot be verified (%o)', async (range, start, end) => {
     const { by, bytes: count, written } = await cat(await storedWith('crc64nvme', bytes), range);
     expect(written).toEqual(bytes.subarray(start, end));
     expect({ by, count }).toEqual({ by: 'sizes', count: end - start });
   });
 
-  it('fetches no more ahead than memory allows', async () => {
+  it('fetches ahead only as far as memory allows', async () => {
     expect((await cat(await storedWith('md5', bytes), undefined, 1)).written).toEqual(bytes);
   });
 
-  it('says at the end that what was written is damaged', async () => {
+  it('reports at the end that the written bytes are damaged', async () => {
     const example = await storedWith('sha256', bytes);
     const store = readingOtherwise(example.store, (read, start) => (start === 0 ? flipped(read, 0) : read));
     await expect(cat({ ...example, store })).rejects.toMatchObject({ code: 'damaged' });
   });
 
-  it('stops when nobody takes the bytes any more', async () => {
+  it('stops when the consumer fails', async () => {
     const { info, store } = await storedWith('md5', bytes);
     const write = async () => {
       throw new DrayError('io', 'EPIPE');

@@ -1,4 +1,7 @@
-/** Objects from a store, verified: small ones whole in memory, others as a stream in order. Large ones to a file: `download-ranges.ts`. */
+/**
+ * Reads objects from a store, verified: small ones whole in memory, others as an ordered stream.
+ * `download-ranges.ts` writes large ones to a file.
+ */
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-again.ts';
 import type {
@@ -15,13 +18,15 @@ import { fetchRanges, type RangesRequest } from './fetch-ranges.ts';
 import { createTurns, type VerifiedBy, wrongContent } from './range-check.ts';
 
 const MIB = 1024 * 1024;
-/** Objects of at most so much come in one request. */
+/** The largest object that is fetched in one request. */
 export const WHOLE_BYTES_MAX = 8 * MIB;
 
 export interface WholeDownload {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
-  /** As it was listed; another state is `io` with reason `changedWhileRead`. '' takes what is there, if it fits. */
+  /**
+   * The listed etag; another state is `io` with reason `changedWhileRead`. '' accepts any state of that size.
+   */
   readonly etag: string;
   readonly sizeBytes: number;
   /** Room for `sizeBytes`. */
@@ -37,14 +42,17 @@ export interface WholeDownloaded {
   readonly by: VerifiedBy;
 }
 
-/** @throws DrayError `damaged` when the bytes are not what the store vouches for, `io` when the object changed or is gone. */
+/**
+ * @throws DrayError `damaged` when the bytes do not match the store's sums, `io` when the object changed or
+ * was deleted.
+ */
 export async function downloadWhole(request: WholeDownload): Promise<WholeDownloaded> {
   const { etag, key, sizeBytes } = request;
   const downloaded = await readChecked(
     () => readWhole(request),
     ({ bytes, info }) => {
       if (bytes.length !== sizeBytes) throw wrongLength(key, bytes.length, sizeBytes);
-      // An answer without an etag is compared with the listing.
+      // An answer without an etag is compared with the listed one.
       const sum = bestSum(info) ?? bestSum({ ...info, etag });
       const isRight = sum && matchesSum(bytes, sum);
       if (isRight === false) throw wrongContent(key, sum!.by);
@@ -64,7 +72,7 @@ async function readWhole(request: WholeDownload): Promise<ObjectBytes | undefine
     .catch((error: unknown) => {
       throw error instanceof DrayError && error.code === 'conflict' ? changed(key, error) : error;
     });
-  // A store that does not honour If-Match is noticed by the etag of its answer.
+  // The etag of the answer reveals a store that ignores If-Match.
   if (read && etag !== '' && read.etag !== '' && read.etag !== etag) throw changed(key);
   if (read && etag === '' && read.bytes.length !== sizeBytes) throw changed(key);
   return read;
@@ -73,13 +81,14 @@ async function readWhole(request: WholeDownload): Promise<ObjectBytes | undefine
 export interface CatRequest extends RangesRequest {
   /** Default: all of it. Cut at the object's end. */
   readonly range?: ByteRange;
-  /** Called with one piece after the other, which are the callee's until it resolves. */
+  /** Called with one piece after the other; the callee owns a piece until it resolves. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
 }
 
 /**
- * An object's bytes in order, ranges fetched ahead. All of it is checked once its last byte is out; nothing vouches for a part of it.
- * @throws As `downloadInRanges`; what was written until then is not to be relied on.
+ * Writes an object's bytes in order, with ranges fetched ahead. The whole is verified after its last byte; a
+ * part cannot be verified.
+ * @throws As `downloadInRanges`; bytes written before are then unverified.
  */
 export async function catObject(
   request: CatRequest,
@@ -100,7 +109,7 @@ export async function catObject(
 }
 
 function wrongLength(key: RemoteKey, bytes: number, wanted: number): DrayError {
-  return new DrayError('damaged', `${key}: the store sent ${bytes} bytes of the ${wanted} that it has.`, {
+  return new DrayError('damaged', `${key}: the store sent ${bytes} bytes of ${wanted}.`, {
     data: { key },
   });
 }

@@ -1,4 +1,7 @@
-/** Large objects that are one of many: in stretches, a request for each. By ranges in parallel: `download-object.test.ts`. */
+/**
+ * Large objects downloaded among many others: in stretches, one request each. `download-object.test.ts` tests
+ * concurrent ranges.
+ */
 import { randomBytes } from 'node:crypto';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 import fc from 'fast-check';
@@ -26,7 +29,7 @@ beforeAll(loadCrc64);
 const bytes = new Uint8Array(randomBytes(10_500));
 const RANGE_BYTES = 1_000;
 
-/** The store, its bodies cut into pieces of this size, each changed. What was asked for is kept. */
+/** The store, with bodies cut into pieces of this size, each changed. Records the requests. */
 function sending(store: ObjectStore, pieceBytes: number, change = (piece: Uint8Array, _at: number) => piece) {
   const gets: GetOptions[] = [];
   const cutting: ObjectStore = {
@@ -62,32 +65,29 @@ const noteOf = (start: number): NotedRange => {
 };
 const allNotes = () => Array.from({ length: 11 }, (_, at) => noteOf(at * RANGE_BYTES));
 
-describe('a large object that is one of many', () => {
-  it.each([...SUM_KINDS, 'none'] as const)(
-    'comes by one request for all of it, verified by %s',
-    async (kind) => {
-      const example = await storedWith(kind, bytes, { partBytes: 3_000 });
-      const { gets, store } = sending(example.store, 777);
-      const sink = memorySink(bytes.length);
-      const { budget, memory } = memoryOf();
-      const journal = journalOf();
-      let progress = 0;
-      const onProgress = (more: number) => {
-        progress += more;
-      };
-      const downloaded = await download({ ...example, store }, { sink, memory, journal, onProgress });
-      expect(downloaded).toEqual({ by: kind === 'none' ? 'sizes' : kind, receivedBytes: bytes.length });
-      expect(sink.bytes).toEqual(bytes);
-      expect(gets.map(({ ifMatch, range }) => ({ ifMatch, range }))).toEqual([
-        { ifMatch: example.info.etag, range: undefined },
-      ]);
-      expect(journal.notes).toEqual(allNotes());
-      expect(progress).toBe(bytes.length);
-      expect(budget.used).toBe(0);
-    },
-  );
+describe('a large object among many', () => {
+  it.each([...SUM_KINDS, 'none'] as const)('is fetched by one request, verified by %s', async (kind) => {
+    const example = await storedWith(kind, bytes, { partBytes: 3_000 });
+    const { gets, store } = sending(example.store, 777);
+    const sink = memorySink(bytes.length);
+    const { budget, memory } = memoryOf();
+    const journal = journalOf();
+    let progress = 0;
+    const onProgress = (more: number) => {
+      progress += more;
+    };
+    const downloaded = await download({ ...example, store }, { sink, memory, journal, onProgress });
+    expect(downloaded).toEqual({ by: kind === 'none' ? 'sizes' : kind, receivedBytes: bytes.length });
+    expect(sink.bytes).toEqual(bytes);
+    expect(gets.map(({ ifMatch, range }) => ({ ifMatch, range }))).toEqual([
+      { ifMatch: example.info.etag, range: undefined },
+    ]);
+    expect(journal.notes).toEqual(allNotes());
+    expect(progress).toBe(bytes.length);
+    expect(budget.used).toBe(0);
+  });
 
-  it('notes each range rightly, however its bytes are cut and in whatever order they are written (property)', async () => {
+  it('notes each range correctly, for any pieces and order of writes (property)', async () => {
     const example = await storedWith('md5', bytes);
     const cases = fc.asyncProperty(
       fc.integer({ min: 100, max: 4_000 }),
@@ -111,7 +111,7 @@ describe('a large object that is one of many', () => {
     await fc.assert(cases, { numRuns: 30 });
   });
 
-  it('is asked for only where nothing is noted', async () => {
+  it('is requested only where nothing is noted', async () => {
     const example = await storedWith('crc64nvme', bytes);
     const { gets, store } = sending(example.store, 777);
     const sink = memorySink(bytes.length);
@@ -126,7 +126,7 @@ describe('a large object that is one of many', () => {
     expect(sink.bytes).toEqual(bytes);
   });
 
-  it.each(SUM_KINDS)('is damaged when another byte came (%s)', async (kind) => {
+  it.each(SUM_KINDS)('is damaged when a byte differs (%s)', async (kind) => {
     const example = await storedWith(kind, bytes, { partBytes: 3_000 });
     const { store } = sending(example.store, 1_000, (piece, at) =>
       at === 4_000 ? flipped(piece, 9) : piece,
@@ -140,7 +140,7 @@ describe('a large object that is one of many', () => {
   it.each([
     ['more', (piece: Uint8Array) => new Uint8Array(piece.length + 1)],
     ['fewer', (piece: Uint8Array) => piece.subarray(1)],
-  ])('is damaged when %s bytes came than there are', async (_, change) => {
+  ])('is damaged when %s bytes arrive than expected', async (_, change) => {
     const example = await storedWith('md5', bytes);
     const { budget, memory } = memoryOf();
     const { store } = sending(example.store, 1_000, change);
@@ -151,7 +151,7 @@ describe('a large object that is one of many', () => {
   it.each([
     ['replaced', (store: ObjectStore) => store.put(KEY, randomBytes(10_500)), 'changedWhileRead'],
     ['removed', (store: ObjectStore) => store.delete([KEY]), 'vanished'],
-  ])('is no other than the one that was looked at (%s)', async (_, change, reason) => {
+  ])('is accepted only in the expected state (%s)', async (_, change, reason) => {
     const example = await storedWith('md5', bytes);
     const heedless: ObjectStore = {
       ...example.store,
@@ -162,7 +162,7 @@ describe('a large object that is one of many', () => {
       await expect(download({ ...example, store })).rejects.toMatchObject({ code: 'io', data: { reason } });
   });
 
-  it('gives its memory back only after the sink has done with it', async () => {
+  it('releases its memory only after the sink has finished with it', async () => {
     const example = await storedWith('md5', bytes);
     const { budget, memory } = memoryOf();
     let used: number | undefined;
@@ -182,14 +182,14 @@ describe('a large object that is one of many', () => {
   });
 
   it.each(SUM_KINDS)(
-    'is verified though the sink would move its bytes to another thread (%s)',
+    'is verified even if the sink tries to move its bytes to another thread (%s)',
     async (kind) => {
       const example = await storedWith(kind, bytes, { partBytes: 3_000 });
       const sink = memorySink(bytes.length);
       const write = (offset: number, piece: Uint8Array) => {
         const written = sink.write(offset, piece.slice());
         const { buffer } = piece;
-        // As the threads that write files do.
+        // As the writer threads do.
         if (
           buffer instanceof ArrayBuffer &&
           buffer.byteLength === piece.byteLength &&
@@ -205,7 +205,7 @@ describe('a large object that is one of many', () => {
     },
   );
 
-  it('fails when a digest does, and waits for none of the pieces behind', async () => {
+  it('fails when a digest does, without waiting for later pieces', async () => {
     const example = await storedWith('md5', bytes);
     let updates = 0;
     const openDigest = () => ({
@@ -220,7 +220,7 @@ describe('a large object that is one of many', () => {
     await expect(download({ ...example, store }, { openDigest })).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('fetches again what is noted and wrong on the disk, where no two requests may be in flight', async () => {
+  it('fetches a noted range again that is wrong on disk, with one request in flight', async () => {
     const example = await storedWith('md5', bytes);
     const sink = memorySink(bytes.length);
     const noted = [0, 2_000].map(noteOf);
@@ -245,7 +245,7 @@ describe('a large object that is one of many', () => {
     expect(sink.bytes).toEqual(bytes);
   });
 
-  it('comes though the answer does not tell its size', async () => {
+  it('is fetched even if the answer has no size', async () => {
     const example = await storedWith('md5', bytes);
     const store: ObjectStore = {
       ...example.store,
@@ -259,13 +259,13 @@ describe('a large object that is one of many', () => {
     expect(sink.bytes).toEqual(bytes);
   });
 
-  it('goes on by ranges in parallel once it is alone', async () => {
+  it('continues by concurrent ranges once it is alone', async () => {
     const example = await storedWith('crc64nvme', bytes);
     const sink = memorySink(bytes.length);
     const journal = journalOf([noteOf(3_000)]);
     sink.bytes.set(bytes.subarray(3_000, 4_000), 3_000);
     let asked = 0;
-    // The first stretch ends at what is noted; what comes after it is asked for anew.
+    // The first stretch ends at a noted range; the function is called again after it.
     const isOneOfMany = () => asked++ === 0;
     const gets: (ByteRange | undefined)[] = [];
     const reads: (ByteRange | undefined)[] = [];

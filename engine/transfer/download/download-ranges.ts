@@ -1,4 +1,7 @@
-/** A large object to a sink that takes its ranges in any order, verified; one that was broken off goes on. */
+/**
+ * Downloads a large object to a sink that accepts its ranges in any order, verified; an interrupted download
+ * is resumed.
+ */
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
 import type { PartSum } from '../compare/part-sums.ts';
 import {
@@ -13,41 +16,46 @@ import type { VerifiedBy } from './range-check.ts';
 import type { NotedRange, RangeJournal } from './range-journal.ts';
 import { cutAtRanges, openStretchNotes } from './stretch-notes.ts';
 
-/** Where ranges go. Several at a time, in any order. */
+/** The destination of ranges: several at a time, in any order. */
 export interface RangeSink {
   write(offset: number, bytes: Uint8Array): Promise<void>;
-  /** Reads back what was written: needed to go on with a download that was broken off. */
+  /** Reads back written bytes, to resume an interrupted download. */
   read?(offset: number, into: Uint8Array): Promise<Uint8Array>;
-  /** Told of what was read back and found right. */
+  /** Called for ranges that were read back and verified. */
   accept?(offset: number, lengthBytes: number): void;
 }
 
-/** A stretch is at most so long: then whether it is still one of many is asked again. */
+/** The longest stretch: after it, `isOneOfMany` is called again. */
 const STRETCH_BYTES_MAX = 512 * 1024 * 1024;
 
 export interface RangesDownload extends RangesRequest {
   readonly sink: RangeSink;
-  /** Of this object in these ranges: what it has noted is read back from the sink, and fetched only when it is not right there. */
+  /**
+   * The journal of this object in these ranges. Noted ranges are read back from the sink, and fetched only if
+   * they are wrong there.
+   */
   readonly journal?: Pick<RangeJournal, 'note' | 'noted'>;
-  /** So many bytes more are in the sink. */
+  /** Reports how many more bytes are in the sink. */
   readonly onProgress?: (bytes: number) => void;
   /**
-   * Asked again and again: whether enough else is in flight that this object needs no more than one request at a time. Then its ranges
-   * come in stretches, which cost servers far less. Only with an etag.
+   * Called repeatedly: whether enough other transfers are in flight that this object needs only one request
+   * at a time. Its ranges are then fetched in stretches, which cost servers far less. Only with an etag.
    */
   readonly isOneOfMany?: () => boolean;
 }
 
 export interface RangesDownloaded {
   readonly by: VerifiedBy;
-  /** Over the wire: less than the object's size when some of it was there already. */
+  /** Bytes on the wire: less than the object's size when part of it existed already. */
   readonly receivedBytes: number;
 }
 
 /**
- * Resolves when every byte is in the sink and the whole is what the store vouches for. CRC64NVME needs `loadCrc64`.
- * @throws DrayError `damaged` when it is not; `io` with reason `changedWhileRead` when the object was replaced meanwhile. What the sink
- *   and the journal hold is for nothing then. After any other error another run may go on from it.
+ * Resolves when every byte is in the sink and the whole matches the store's sums. CRC64NVME needs
+ * `loadCrc64`.
+ * @throws DrayError `damaged` when it does not match; `io` with reason `changedWhileRead` when the object was
+ * replaced meanwhile. The content of the sink and the journal is then useless. After any other error another
+ * run can resume.
  */
 export async function downloadInRanges(request: RangesDownload): Promise<RangesDownloaded> {
   const { info, isOneOfMany, journal, sink } = request;
@@ -77,7 +85,7 @@ export async function downloadInRanges(request: RangesDownload): Promise<RangesD
   return { by, receivedBytes };
 }
 
-/** Up to the next range that is noted: that one is looked at on the disk first. */
+/** Up to the next noted range, which is first checked on disk. */
 function stretchEnd(request: RangesDownload, start: number): number {
   const { info, journal } = request;
   if (info.etag === '') return start;
@@ -98,7 +106,7 @@ async function fetchAndKeep(request: RangesDownload, stretch: RangeStretch): Pro
   const notes = journal && openStretchNotes(journal, cut);
   const keep = async (start: number, bytes: Uint8Array, signal: AbortSignal) => {
     const piece = { start, end: start + bytes.length };
-    // Both in this turn: pieces come in order.
+    // Both in this tick: pieces must be registered in order.
     const pass = next(piece);
     const note = notes?.begin(piece);
     const sum = await bothEnded(pass(bytes, signal), sink.write(start, bytes));
@@ -112,7 +120,10 @@ async function fetchAndKeep(request: RangesDownload, stretch: RangeStretch): Pro
   await fetchStretch({ ...request, range, signal: stretch.signal, take });
 }
 
-/** Their memory is given back afterwards, so that a failure of one does not hurry the other. Gives what the first one gave. */
+/**
+ * Their memory is released afterwards, so a failure of one waits for the other. Returns the result of the
+ * first.
+ */
 async function bothEnded<T>(first: Promise<T>, second: Promise<unknown>): Promise<T> {
   await allEnded([first, second]);
   return first;

@@ -1,4 +1,7 @@
-/** What the tests of downloads and comparisons share: objects of every kind of sum, a sink in memory, and stores that lie. */
+/**
+ * Shared by the tests of downloads and comparisons: objects with every kind of sum, a sink in memory, and
+ * faulty stores.
+ */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { Budget } from '../../base/budget.ts';
@@ -66,7 +69,7 @@ export async function headOf(store: ObjectStore): Promise<ObjectInfo> {
   return (await store.head(KEY, { checksums: true }))!;
 }
 
-/** The store, but what is read from it goes through the change. */
+/** The store with changed answers to reads. */
 export function readingOtherwise(
   store: ObjectStore,
   change: (bytes: Uint8Array, start: number) => Uint8Array,
@@ -88,7 +91,7 @@ export function flipped(bytes: Uint8Array, at: number): Uint8Array {
 
 export interface MemorySink extends RangeSink {
   readonly bytes: Uint8Array;
-  /** Where ranges were written, in order. */
+  /** The ranges written, in order. */
   readonly writes: number[];
 }
 
@@ -111,7 +114,7 @@ export function memorySink(sizeBytes: number): MemorySink {
 
 export interface BudgetedMemory {
   readonly memory: LeasedMemory;
-  /** What is out. */
+  /** The memory in use. */
   readonly budget: Budget;
 }
 
@@ -125,7 +128,7 @@ export function limitOf(requests = 4) {
   return createAdaptiveLimit({ clock: systemClock, fixed: requests });
 }
 
-/** As the journal of a run that was broken off; `notes` is what is noted in it from now on. */
+/** The journal of an interrupted run; `notes` collects new entries. */
 export function journalOf(noted: readonly NotedRange[] = []) {
   const notes: NotedRange[] = [];
   return {

@@ -1,4 +1,7 @@
-/** A large object, or a part of it, by ranges in parallel; or by stretches of many ranges in a row, a request for each. */
+/**
+ * Fetches a large object, or a part of it, by concurrent ranges, or by stretches of many adjacent ranges in
+ * one request each.
+ */
 import { Budget } from '../../base/budget.ts';
 import type { LeasedMemory } from '../../base/leased-memory.ts';
 import { TaskSet } from '../../base/task-set.ts';
@@ -11,13 +14,16 @@ import { openRangeCheck, type RangeCheck, type VerifiedBy } from './range-check.
 
 const MIB = 1024 * 1024;
 const RANGE_BYTES = 8 * MIB;
-/** A single large object takes 0.8 of the CPU time in ranges of this size (measured with versitygw), for half the requests. */
+/**
+ * A single large object takes 0.8 of the CPU time in ranges of this size (measured with versitygw), for half
+ * the requests.
+ */
 const LARGE_RANGE_BYTES = 16 * MIB;
 const LARGE_OBJECT_BYTES = 512 * MIB;
-/** Ranges that are hashed or written while others are fetched: memory for more would lie idle. */
+/** Ranges that are hashed or written while others are fetched: memory for more would stay unused. */
 const RANGES_AHEAD = 4;
 
-/** How large the ranges of an object are when nobody says. */
+/** The default size of an object's ranges. */
 export function rangeBytesFor(sizeBytes: number): number {
   return sizeBytes < LARGE_OBJECT_BYTES ? RANGE_BYTES : LARGE_RANGE_BYTES;
 }
@@ -25,11 +31,11 @@ export function rangeBytesFor(sizeBytes: number): number {
 export interface RangesRequest {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
-  /** From a HEAD with checksums: the state that is fetched, and no other. */
+  /** From a HEAD with checksums: the only accepted state. */
   readonly info: ObjectInfo;
   readonly limit: AdaptiveLimit;
   readonly memory: LeasedMemory;
-  /** Where digests are computed, when the store keeps nothing better; default: in this thread. */
+  /** Computes digests when the store has no better sum; default: in this thread. */
   readonly openDigest?: OpenDigest;
   /** Default `rangeBytesFor` its size. */
   readonly rangeBytes?: number;
@@ -38,36 +44,36 @@ export interface RangesRequest {
 
 export interface RangePiece {
   readonly range: ByteRange;
-  /** Room for the range, until the work on it ends. */
+  /** Memory for the range, until the work on it ends. */
   readonly bytes: Uint8Array;
   readonly signal: AbortSignal;
-  /** Fetches it; usually into `bytes`. */
+  /** Fetches the range, usually into `bytes`. */
   read(): Promise<Uint8Array>;
   readonly pass: Pass;
 }
 
-/** As `RangeCheck` gives it for a range. */
+/** The function that `RangeCheck` returns for a range. */
 export type Pass = ReturnType<RangeCheck['next']>;
 
 export interface RangeStretch {
-  /** Whole ranges. */
+  /** Covers whole ranges. */
   readonly range: ByteRange;
   readonly signal: AbortSignal;
-  /** For the next piece, in order; pieces may be of any size. */
+  /** For the next piece, in order; pieces can have any size. */
   readonly next: (piece: ByteRange) => Pass;
 }
 
-/** What is fetched in stretches, each awaited before anything behind it begins. */
+/** The ranges that are fetched in stretches, each awaited before later ranges begin. */
 export interface Stretches {
-  /** Where a stretch from a range's start would end; that start itself when its range is to be fetched alone. */
+  /** The end of a stretch from a range's start; that start itself when its range is to be fetched alone. */
   readonly endFrom: (start: number) => number;
   readonly fetch: (stretch: RangeStretch) => Promise<void>;
 }
 
 /**
- * Starts the work on one range after the other, as memory allows, in order.
- * @param part All of the object is checked; a part of it is not, and gives `sizes`.
- * @param work Resolves when the range's memory is not needed any more.
+ * Starts the work on one range after the other, in order, as memory allows.
+ * @param part The whole object is verified; a part of it is not, and returns `sizes`.
+ * @param work Resolves when the range's memory is no longer needed.
  */
 export async function fetchRanges(
   request: RangesRequest,
@@ -103,8 +109,8 @@ export async function fetchRanges(
       const stretchEnd = stretches?.endFrom(at) ?? at;
       const range = { start: at, end: stretchEnd > at ? stretchEnd : Math.min(at + rangeBytes, end) };
       if (stretchEnd > at) {
-        // A range that is on the disk may turn out wrong there, and then asks for a slot that the stretch would hold while its pieces wait
-        // for that range.
+        // A range on disk may turn out wrong and then needs a slot, which the stretch would hold while its
+        // pieces wait for that range.
         await tasks.settle();
         await stretches!.fetch({ range, signal, next });
       } else await startRange(range);

@@ -1,4 +1,7 @@
-/** A stretch of an object, or all of it, by one request: its bytes are dealt with piece by piece as they come. */
+/**
+ * Fetches a stretch of an object, or all of it, by one request, and processes its bytes piece by piece as
+ * they arrive.
+ */
 import { markAsUntransferable } from 'node:worker_threads';
 import { DrayError } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
@@ -16,32 +19,35 @@ import type { AdaptiveLimit } from '../limit/adaptive-limit.ts';
 import { changed, vanished } from '../upload/remote-source.ts';
 
 const MIB = 1024 * 1024;
-/** Large enough that a message to another thread is little beside it, small enough to stay in a processor's cache on its way. */
+/**
+ * Large enough that a message to another thread costs little, small enough to stay in a processor's cache.
+ */
 const PIECE_BYTES = MIB;
-/** One is filled, and others are on their way to the disk. */
+/** One is filled, and the others are on their way to disk. */
 const PIECES = 4;
 const DONE = Promise.resolve();
 
 export interface Stretch {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
-  /** With an etag: the state that is fetched, and no other. */
+  /** With an etag: the only accepted state. */
   readonly info: Pick<ObjectInfo, 'etag' | 'sizeBytes'>;
   readonly range: ByteRange;
   readonly limit: AdaptiveLimit;
   readonly memory: LeasedMemory;
   readonly signal: AbortSignal;
   /**
-   * Called with one piece after the other, in order, without waiting for those before. The bytes are its own until it resolves. The
-   * signal fires when another one has failed, too.
+   * Called with one piece after the other, in order, without waiting for earlier ones. The callee owns the
+   * bytes until it resolves. The signal also fires when another piece has failed.
    */
   readonly take: (offset: number, bytes: Uint8Array, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Resolves when all pieces were dealt with. One request, and one more for the rest each time that the connection breaks.
- * @throws DrayError `io` with reason `changedWhileRead` or `vanished`, `damaged` when the store sends another number of bytes, what
- *   `take` throws, and what reading does. Nothing touches the memory any more then.
+ * Resolves when all pieces were processed. One request, and one more for the rest each time that the
+ * connection breaks.
+ * @throws DrayError `io` with reason `changedWhileRead` or `vanished`, `damaged` when the store sends another
+ * number of bytes, and the errors of `take` and of reading. Nothing accesses the memory afterwards.
  */
 export async function fetchStretch(stretch: Stretch): Promise<void> {
   const { limit, memory, range, signal } = stretch;
@@ -71,7 +77,7 @@ async function receive(stretch: Stretch, ring: BodyMemory, tasks: TaskSet): Prom
       const offset = at;
       at += bytes.byteLength;
       if (at > range.end) break;
-      // Several look at them at once: none may move them to another thread.
+      // Several callees read them at once: none may move them to another thread.
       if (bytes.buffer instanceof ArrayBuffer) markAsUntransferable(bytes.buffer);
       const permit = await room.acquire(1, tasks.signal);
       tasks.spawn(() =>
@@ -95,7 +101,7 @@ async function open(stretch: Stretch, ring: BodyMemory, signal: AbortSignal): Pr
   const part = isWhole ? {} : { range };
   const read = await store.get(key, { ifMatch: info.etag, ...part, memory: ring, isResumed: true, signal });
   if (!read) throw vanished(key);
-  // A store that does not honour If-Match is noticed by the etag of its answer. An answer in chunks does not tell its size.
+  // The etag of the answer reveals a store that ignores If-Match. A chunked answer has no size.
   const { sizeBytes } = read.info;
   const isSame =
     sizeBytes === info.sizeBytes
@@ -106,7 +112,10 @@ async function open(stretch: Stretch, ring: BodyMemory, signal: AbortSignal): Pr
   throw changed(key);
 }
 
-/** What lies elsewhere is not taken back. The piece that came back last is given out first: it is the one that the processor's cache still holds. */
+/**
+ * Ignores memory of others. The piece that was returned last is given out first: the processor's cache still
+ * holds it.
+ */
 function createRing(memory: Uint8Array): BodyMemory {
   const { buffer, byteOffset } = memory;
   const pieceAt = (offset: number) => new Uint8Array(buffer, offset, PIECE_BYTES);

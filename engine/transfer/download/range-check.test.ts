@@ -8,7 +8,7 @@ import { openRangeCheck } from './range-check.ts';
 
 beforeAll(loadCrc64);
 
-/** Ranges of these lengths, whose bytes come in the order of `ranks`. */
+/** Checks ranges of these lengths, whose bytes arrive in the order of `ranks`. */
 async function check(
   example: StoredExample,
   bytes: Uint8Array,
@@ -30,7 +30,7 @@ async function check(
 }
 
 describe('a range check', () => {
-  it.each(SUM_KINDS)('by %s knows the content from ranges of any size in any order', async (kind) => {
+  it.each(SUM_KINDS)('by %s accepts the content from ranges of any size in any order', async (kind) => {
     const lengths = fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 8 });
     const ranks = fc.array(fc.nat(), { maxLength: 9 });
     const cases = fc.asyncProperty(fc.nat(4_000), lengths, ranks, async (sizeBytes, cut, order) => {
@@ -41,7 +41,7 @@ describe('a range check', () => {
     await fc.assert(cases, { numRuns: 40 });
   });
 
-  it.each(SUM_KINDS)('by %s finds a byte that is another one', async (kind) => {
+  it.each(SUM_KINDS)('by %s finds a differing byte', async (kind) => {
     const bytes = new Uint8Array(randomBytes(3_000));
     const example = await storedWith(kind, bytes);
     const cut = { lengths: [700, 1_300], ranks: [2, 1, 0] };
@@ -52,12 +52,12 @@ describe('a range check', () => {
       });
   });
 
-  it('says when there is only the size', async () => {
+  it('reports when only the size is known', async () => {
     const bytes = new Uint8Array(10);
     expect(await check(await storedWith('none', bytes), bytes, { lengths: [], ranks: [] })).toBe('sizes');
   });
 
-  it('lets a range that waits for its turn go when it is all stopped', async () => {
+  it('releases a waiting range on an abort', async () => {
     const bytes = new Uint8Array(randomBytes(2_000));
     const running = await openRangeCheck({ ...(await storedWith('md5', bytes)), key: KEY, signal: never });
     running.next({ start: 0, end: 1_000 });

@@ -1,4 +1,4 @@
-/** Holds the ranges of an object, which arrive in any order, against what the store vouches for. */
+/** Compares the ranges of an object, which arrive in any order, with the store's sums. */
 import { DrayError } from '../../api/error.ts';
 import type { ByteRange } from '../../remotes/object-store.ts';
 import { type ContentCheck, openContentCheck } from '../compare/content-check.ts';
@@ -7,23 +7,25 @@ import type { PartedObject } from '../compare/part-layout.ts';
 import { joinSums, type PartSum, type SummedPart, sumPart } from '../compare/part-sums.ts';
 import type { OpenDigest } from './digest-threads.ts';
 
-/** By what content was found to be right; `sizes`: nothing but its size could be compared. */
+/** How content was verified; `sizes`: only its size was comparable. */
 export type VerifiedBy = SumKind | 'sizes';
 
 export interface RangeCheck {
   /**
-   * To be called once for each range, in order; what it gives may be called in any, once the range's bytes are there. It resolves when
-   * they are not needed any more, with their sum if it came by the way.
+   * Call it once for each range, in order. Call the returned functions in any order, once the range's bytes
+   * have arrived. They resolve when the bytes are no longer needed, with their sum if it was computed anyway.
    */
   next(range: ByteRange): (bytes: Uint8Array, signal: AbortSignal) => Promise<PartSum | undefined>;
-  /** After all ranges. @throws DrayError `damaged` */
+  /** Call it after all ranges. @throws DrayError `damaged` */
   finish(): Promise<VerifiedBy>;
 }
 
-/** CRC64NVME needs `loadCrc64`. At most one request. @param open Where digests are computed; default: in this thread. */
+/**
+ * CRC64NVME needs `loadCrc64`. At most one request. @param open Computes digests; default: in this thread.
+ */
 export async function openRangeCheck(object: PartedObject, open?: OpenDigest): Promise<RangeCheck> {
   const sum = bestSum(object.info);
-  // CRCs are joined, so that no range waits for another one.
+  // CRCs are combined, so that no range waits for another one.
   if (sum?.by === 'crc64nvme' || sum?.by === 'crc32') return joinedCheck(object, sum);
   const content = await openContentCheck(object, open);
   return content ? orderedCheck(object, content) : NO_CHECK;
@@ -58,7 +60,7 @@ function joinedCheck(
   };
 }
 
-/** Hashes that need the bytes in order: a range waits for the one before, and its memory with it. */
+/** For hashes that need the bytes in order: a range waits for the previous one, and so does its memory. */
 function orderedCheck({ key }: PartedObject, content: ContentCheck): RangeCheck {
   const turns = createTurns();
   return {
@@ -80,13 +82,18 @@ function orderedCheck({ key }: PartedObject, content: ContentCheck): RangeCheck 
 }
 
 export function wrongContent(key: string, by: SumKind): DrayError {
-  const message = `${key}: what the store sent is not what it vouches for (${by}). The object may be damaged there; compare it with its origin.`;
+  const message =
+    `${key}: the received bytes do not match the sum that the store keeps (${by}). ` +
+    'The object may be damaged there; compare it with its origin.';
   return new DrayError('damaged', message, { data: { key, by } });
 }
 
 export type Turn = (signal: AbortSignal, work: () => Promise<void>) => Promise<void>;
 
-/** Work that is done in the order in which its turns were drawn. A turn whose work fails is never passed on: the signal ends the rest. */
+/**
+ * Work in the order in which its turns were drawn. A turn whose work fails is never passed on: the signal
+ * ends the rest.
+ */
 export function createTurns(): { next(): Turn } {
   let before: Promise<void> = Promise.resolve();
   return {

@@ -33,11 +33,11 @@ async function notedIn(path: string, download = DOWNLOAD) {
 }
 
 describe('a range journal', () => {
-  it('gives back what an earlier run has noted', async () => {
+  it('returns the ranges that an earlier run noted', async () => {
     expect(await notedIn(await write('again'))).toEqual(RANGES);
   });
 
-  it('keeps the lines of ranges apart that are noted at once, in whatever order', async () => {
+  it('keeps the lines of concurrently noted ranges separate', async () => {
     const path = join(folder, 'at-once');
     const download = { ...DOWNLOAD, sizeBytes: 200_000 };
     const journal = await openRangeJournal(path, download);
@@ -48,7 +48,7 @@ describe('a range journal', () => {
     expect(noted).toEqual(ranges.map((range) => ({ ...range, crc64nvme: BigInt(range.start) })));
   });
 
-  it('begins anew for another object, size or cut, and for one without an etag', async () => {
+  it('starts empty for another object, size or range size, and without an etag', async () => {
     for (const [at, change] of [
       { etag: 'abc' },
       { sizeBytes: 2_501 },
@@ -61,7 +61,7 @@ describe('a range journal', () => {
     }
   });
 
-  it('takes the whole lines of a file that was cut anywhere, and goes on after them', async () => {
+  it('keeps the complete lines of a file that was truncated anywhere, and appends after them', async () => {
     const whole = readFileSync(await write('cut'));
     const header = whole.indexOf('\n') + 1;
     for (let length = 0; length < whole.length; length += 1) {
@@ -76,7 +76,7 @@ describe('a range journal', () => {
     }
   });
 
-  it('believes no line that was changed, and none after it', async () => {
+  it('ignores a changed line and all after it', async () => {
     const path = await write('changed');
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.replace('\n0 1000 ', '\n0 1001 '));
@@ -85,7 +85,7 @@ describe('a range journal', () => {
     expect(await notedIn(path)).toEqual([]);
   });
 
-  it('does not fail the download when it cannot note, and is gone once removed', async () => {
+  it('does not fail the download when it cannot note, and is deleted by `remove`', async () => {
     const path = join(folder, 'removed');
     const journal = await openRangeJournal(path, DOWNLOAD);
     await journal.remove();
@@ -94,7 +94,7 @@ describe('a range journal', () => {
     expect(() => readFileSync(path)).toThrow('ENOENT');
   });
 
-  it('says that it cannot be made', async () => {
+  it('reports that it cannot be created', async () => {
     await expect(openRangeJournal(join(folder, 'absent/file'), DOWNLOAD)).rejects.toMatchObject({
       code: 'io',
     });

@@ -1,9 +1,10 @@
 /**
- * Which ranges of a download lie on disk, so that one that was killed goes on: a small file beside the unfinished one, a line for each range,
- * appended once the range was written.
+ * Records which ranges of a download are on disk, so that a killed one is resumed: a small file beside the
+ * unfinished one, with a line for each range, appended after the range was written.
  *
- * Nothing is forced to the disk, so after a crash of the machine a line may be there whose range is not, and the last line may be torn.
- * So each line carries a sum of itself and one of the range's bytes: who goes on reads the range back and compares before it counts.
+ * Nothing is synced, so after a crash of the machine a line may exist without its range, and the last line
+ * may be torn. Each line therefore has a checksum of itself and one of the range's bytes: a later run reads
+ * the range back and compares before it counts.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -13,34 +14,34 @@ import { formatCrc64 } from '../../checksums/crc64-nvme.ts';
 import type { ByteRange } from '../../remotes/object-store.ts';
 
 export interface NotedRange extends ByteRange {
-  /** Unsigned, of the range's bytes. */
+  /** Unsigned; the checksum of the range's bytes. */
   readonly crc64nvme: bigint;
 }
 
-/** What is downloaded, and how it is cut. */
+/** The downloaded object, and its range size. */
 export interface JournaledDownload {
-  /** '' vouches for nothing: such a download always begins anew. */
+  /** '' identifies nothing: such a download always starts again. */
   readonly etag: string;
   readonly sizeBytes: number;
   readonly rangeBytes: number;
 }
 
 export interface RangeJournal {
-  /** Of an earlier run that was broken off; by their start. */
+  /** The ranges of an earlier interrupted run, by their start. */
   readonly noted: ReadonlyMap<number, NotedRange>;
-  /** Never fails: what could not be noted is fetched again. */
+  /** Never fails: an unrecorded range is fetched again. */
   note(range: ByteRange, crc64nvme: bigint): Promise<void>;
-  /** Leaves the file for another run. Idempotent. */
+  /** Keeps the file for another run. Idempotent. */
   close(): Promise<void>;
-  /** The download is done, or was for nothing. Idempotent. */
+  /** For a finished or useless download. Idempotent. */
   remove(): Promise<void>;
 }
 
 const VERSION = 'dray ranges 1';
-/** Far more than 5 TiB of ranges need; a larger file is none of ours. */
+/** Far more than the ranges of 5 TiB need; a larger file is not a journal. */
 const JOURNAL_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Makes the file when it is absent; empties it when it is of another download. @throws DrayError `io`, `diskFull` */
+/** Creates a missing file; empties that of another download. @throws DrayError `io`, `diskFull` */
 export async function openRangeJournal(path: string, download: JournaledDownload): Promise<RangeJournal> {
   const handle = await attempt(path, () =>
     open(
@@ -98,12 +99,12 @@ async function goOnOrBegin(
     return new Map();
   }
   const { noted, endBytes } = readLines(text, header.length, download);
-  // What follows a torn line would be taken for its end.
+  // Text after a torn line would be read as its end.
   if (endBytes < size) await handle.truncate(endBytes);
   return noted;
 }
 
-/** Up to the first line that is not whole. */
+/** Up to the first incomplete line. */
 function readLines(text: string, from: number, download: JournaledDownload) {
   const noted = new Map<number, NotedRange>();
   let at = from;
@@ -132,7 +133,7 @@ function rangeIn(content: string, { rangeBytes, sizeBytes }: JournaledDownload):
   return isCutSo ? { start, end, crc64nvme: BigInt(`0x${fields[3]}`) } : undefined;
 }
 
-/** The content with its own sum at the end. */
+/** The content with its own checksum at the end. */
 function lineOf(content: string): string {
   return `${content} ${crc32(content).toString(16).padStart(8, '0')}\n`;
 }

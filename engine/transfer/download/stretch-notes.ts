@@ -1,12 +1,15 @@
-/** Notes the ranges of a stretch, whose bytes come in pieces of any size, each range once all of it is written. */
+/**
+ * Records the ranges of a stretch, whose bytes arrive in pieces of any size, each range once it is completely
+ * written.
+ */
 import type { ByteRange } from '../../remotes/object-store.ts';
 import { joinSums, type SummedPart } from '../compare/part-sums.ts';
 import type { RangeJournal } from './range-journal.ts';
 
 export interface StretchNotes {
   /**
-   * To be called for one piece after the other, in order, none of which crosses a range's border; what it gives is called in any order,
-   * once the piece is written, with its CRC64NVME.
+   * Call it for one piece after the other, in order; no piece may cross a range's border. Call the returned
+   * functions in any order, once the piece is written, with its CRC64NVME.
    */
   begin(piece: ByteRange): (crc64nvme: bigint) => Promise<void>;
 }
@@ -45,7 +48,7 @@ export function openStretchNotes(
   };
 }
 
-/** A piece in one part, unless it crosses borders of ranges: then in one for each. */
+/** A piece, divided at the borders of ranges. */
 export function cutAtRanges(
   start: number,
   bytes: Uint8Array,

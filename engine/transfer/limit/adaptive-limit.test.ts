@@ -14,7 +14,7 @@ function simulate(link: LinkOptions, options: Omit<AdaptiveLimitOptions, 'clock'
   const limit = createAdaptiveLimit({ clock: time.clock, ...options });
   const levels: number[] = [];
 
-  /** Repeats what the server refused, after a pause, as the retry wrapper does. */
+  /** Repeats a refused request after a pause, as the retry wrapper does. */
   const send = async (bytes: number): Promise<void> => {
     for (;;) {
       try {
@@ -32,7 +32,7 @@ function simulate(link: LinkOptions, options: Omit<AdaptiveLimitOptions, 'clock'
     limit,
     network,
     levels,
-    /** Sends them all and tells how long it took. */
+    /** Sends all of them and returns the time that it took. */
     sendAll: async (count: number, bytesOf: number | ((at: number) => number)): Promise<number> => {
       const startMs = time.clock.nowMs();
       const sizes = Array.from({ length: count }, (_, at) =>
@@ -55,7 +55,7 @@ describe('the adaptive limit, on simulated links', () => {
     expect(tookMs).toBeLessThan(1.15 * 480);
   });
 
-  it('needs two round trips more than hundreds at once from the first would, on tiny requests', async () => {
+  it('needs two round trips more than an immediate start with hundreds, on tiny requests', async () => {
     const { levels, sendAll } = simulate(
       { roundTripMs: 30, bytesPerSecond: 100 * MB },
       { initial: 32, max: 256 },
@@ -66,20 +66,20 @@ describe('the adaptive limit, on simulated links', () => {
     expect(tookMs).toBeLessThan(6.2 * 30);
   });
 
-  it('keeps few in flight next to a server that answers at once, however many wait', async () => {
-    // Half a millisecond there and back, and 2,000 answers a second: one in flight is enough.
+  it('keeps few in flight near a server that answers at once, however many wait', async () => {
+    // Half a millisecond round trip, and 2,000 answers per second: one in flight is enough.
     const { levels, sendAll } = simulate(
       { roundTripMs: 0.5, bytesPerSecond: 2_048_000 },
       { initial: 32, max: 256 },
     );
     const tookMs = await sendAll(4_000, 1_024);
-    // All share the server here, so that the quickest of the first 32 has queued as long as the last.
+    // All share the server here, so the fastest of the first 32 has queued as long as the last.
     expect(Math.max(...levels)).toBeLessThanOrEqual(128);
     expect(levels.at(-1)).toBeLessThanOrEqual(16);
     expect(tookMs).toBeLessThan(1.02 * 2_000);
   });
 
-  it('does not grow at the start while this process is busy for more than three quarters of the time', async () => {
+  it('does not grow at the start while this process is busy over three quarters of the time', async () => {
     for (const idleShare of [0.2, 0.3]) {
       const time = createVirtualTime();
       const network = createSimulatedLink(time.clock, { roundTripMs: 30, bytesPerSecond: 100 * MB });
@@ -93,7 +93,7 @@ describe('the adaptive limit, on simulated links', () => {
     }
   });
 
-  it('keeps as many in flight as a long way needs, while nothing queues', async () => {
+  it('keeps as many in flight as a high latency needs, while nothing queues', async () => {
     const { limit, sendAll } = simulate(
       { roundTripMs: 100, bytesPerSecond: 1_000 * MB },
       { initial: 32, max: 256 },
@@ -102,7 +102,7 @@ describe('the adaptive limit, on simulated links', () => {
     expect(limit.current).toBe(256);
   });
 
-  it('fills a fat long link whose connections are slow each', async () => {
+  it('fills a fast, high-latency link whose single connections are slow', async () => {
     const link = { roundTripMs: 100, bytesPerSecond: 1_000 * MB, connectionBytesPerSecond: 16 * MB };
     const { sendAll } = simulate(link);
     const tookMs = await sendAll(1_000, 8 * MB);
@@ -110,20 +110,20 @@ describe('the adaptive limit, on simulated links', () => {
     expect(tookMs).toBeLessThan(1.35 * 9_400);
   });
 
-  it('does not hurt a thin link: no throughput lost, few requests that wait for each other', async () => {
+  it('keeps the throughput of a slow link with few waiting requests', async () => {
     const { levels, sendAll } = simulate({ roundTripMs: 20, bytesPerSecond: MB });
     const tookMs = await sendAll(300, MB);
     expect(tookMs).toBeLessThan(1.03 * 300_000);
     expect(levels.slice(-4).every((level) => level <= 6)).toBe(true);
   });
 
-  it('fills a link with large and tiny requests mixed', async () => {
+  it('fills a link with a mix of large and tiny requests', async () => {
     const { sendAll } = simulate({ roundTripMs: 30, bytesPerSecond: 100 * MB });
     const tookMs = await sendAll(3_000, (at) => (at % 10 === 0 ? 2 * MB : 2_000));
     expect(tookMs).toBeLessThan(1.1 * 6_054);
   });
 
-  it('settles below what a server refuses, and loses little to refusals', async () => {
+  it('settles below the capacity of a server, and loses little to refusals', async () => {
     const { limit, network, levels, sendAll } = simulate({
       roundTripMs: 30,
       bytesPerSecond: 100 * MB,
@@ -135,12 +135,12 @@ describe('the adaptive limit, on simulated links', () => {
     expect(tookMs).toBeLessThan(1.3 * 7_500);
     const cutBelow = levels.findIndex((level, at) => level <= 20 && at > 0 && levels[at - 1]! > 20);
     expect(cutBelow).toBeGreaterThan(0);
-    // A trial takes a quarter more.
+    // A trial uses a quarter more.
     expect(Math.max(...levels.slice(cutBelow))).toBeLessThanOrEqual(25);
     expect(limit.stats().cuts).toBeGreaterThan(0);
   });
 
-  it('recovers when a server takes more again', async () => {
+  it('recovers when a server accepts more again', async () => {
     const { limit, network, sendAll } = simulate({ roundTripMs: 30, bytesPerSecond: 100 * MB, capacity: 10 });
     await sendAll(1_000, 1_024);
     expect(limit.current).toBeLessThanOrEqual(12);
@@ -149,7 +149,7 @@ describe('the adaptive limit, on simulated links', () => {
     expect(limit.current).toBeGreaterThanOrEqual(40);
   });
 
-  it('follows a link that becomes thin and fat again', async () => {
+  it('follows a link that becomes slow and fast again', async () => {
     const { limit, network, sendAll } = simulate({
       roundTripMs: 50,
       bytesPerSecond: 400 * MB,
@@ -166,7 +166,7 @@ describe('the adaptive limit, on simulated links', () => {
     expect(limit.current).toBeGreaterThanOrEqual(24);
   });
 
-  it('keeps to a fixed number, and never leaves its bounds', async () => {
+  it('keeps a fixed number, and never leaves its bounds', async () => {
     const fixed = simulate({ roundTripMs: 30, bytesPerSecond: 100 * MB }, { fixed: 5 });
     await fixed.sendAll(300, 1_024);
     expect(fixed.levels).toEqual([5]);
@@ -211,7 +211,7 @@ describe('the adaptive limit', () => {
     expect(limit.stats()).toMatchObject({ completed: 2, failed: 1, inFlight: 0 });
   });
 
-  it('lets a waiting task go when its signal fires, and hands the signal to a running one', async () => {
+  it('drops a waiting task when its signal fires, and passes the signal to a running one', async () => {
     const limit = createAdaptiveLimit({ clock, fixed: 1 });
     const stop = new AbortController();
     let finish = () => {};
@@ -241,7 +241,7 @@ describe('the adaptive limit', () => {
     expect(given).toBeInstanceOf(AbortSignal);
   });
 
-  it('cuts once for all requests of one level, less for a failure than for a SlowDown, not at all for a plain error', async () => {
+  it('cuts once per level: most for a SlowDown, less for a failure, not for a plain error', async () => {
     const failWith = async (retry: 'no' | 'retry' | 'backoff') => {
       const limit = createAdaptiveLimit({ clock, initial: 32 });
       const fail = () =>
@@ -260,7 +260,7 @@ describe('the adaptive limit', () => {
     expect(await failWith('no')).toBe(32);
   });
 
-  it('hears of failures that a retry wrapper hides, and takes those of one congestion as one', async () => {
+  it('counts failures that a retry wrapper hides, and those of one congestion as one', async () => {
     const limit = createAdaptiveLimit({ clock, initial: 32 });
     for (let turn = 0; turn < 32; turn += 1) limit.report('backoff');
     expect(limit.current).toBe(16);
@@ -269,7 +269,7 @@ describe('the adaptive limit', () => {
     expect(limit.current).toBe(8);
   });
 
-  it('is told by the retry wrapper of a SlowDown that the wrapper repeated', async () => {
+  it('is notified by the retry wrapper of a SlowDown that the wrapper repeated', async () => {
     const time = createVirtualTime();
     const limit = createAdaptiveLimit({ clock: time.clock, initial: 32 });
     const memory = createMemoryStore();

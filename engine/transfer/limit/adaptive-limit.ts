@@ -1,13 +1,14 @@
 /**
- * How many requests to have in flight, found out by trying.
+ * Finds by trial how many requests to have in flight.
  *
- * It starts as TCP does, with more after each answer until answers queue (slow-start.ts). From there the limit climbs the hill of
- * throughput level by level (climb.ts says by which rules). At each level the throughput comes from
- * Little's law: with L requests in flight all the time, work is done at L x (work of the requests) / (time that they took), counted
- * over requests that started at this level. This needs no stop-watch over bursts and no warm-up pause: one round of requests
- * tells a level. A window in which the limit was not the bound tells nothing, so a caller with little to do never changes it.
+ * It starts as TCP does, with more after each answer until answers queue (slow-start.ts). From there the
+ * limit climbs the hill of throughput level by level (climb.ts has the rules). Each level's throughput
+ * follows from Little's law: with L requests in flight all the time, work is done at L x (work of the
+ * requests) / (their time), counted over requests that started at this level. This needs no timing of bursts
+ * and no warm-up: one round of requests measures a level. A window in which the limit was not the bound
+ * measures nothing, so a caller with little work never changes it.
  *
- * For a fixed bound over a list of calls p-limit serves as well; this is for transfers, whose right bound nobody knows.
+ * For a fixed bound over a list of calls, use p-limit; this is for transfers, whose best bound is unknown.
  */
 import { DrayError, type RetryAdvice } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
@@ -20,29 +21,30 @@ export interface AdaptiveLimitOptions {
   readonly min?: number;
   readonly max?: number;
   readonly initial?: number;
-  /** How long this thread has waited for something to do, since any time; absent: it always has time to spare. */
+  /** How long this thread has been idle, since any time; absent: it always has idle time. */
   readonly idleMs?: () => number;
-  /** Keeps to this number (`--transfers`). */
+  /** A fixed limit (`--transfers`). */
   readonly fixed?: number | undefined;
 }
 
 export interface TaskOptions {
-  /** What the request moves, so that large and small ones can be compared. */
+  /** The request's bytes, so that large and small requests can be compared. */
   readonly bytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface AdaptiveLimit {
   /**
-   * Runs the task when its turn comes: first come, first served. Passes its result or error on.
-   * @throws DrayError `aborted` when the signal fires while it waits; a running task gets the signal and ends by itself.
+   * Runs the task when its turn comes: first come, first served. Passes on its result or error.
+   * @throws DrayError `aborted` when the signal fires while it waits; a running task gets the signal and ends
+   * by itself.
    */
   run<T>(task: (signal?: AbortSignal) => Promise<T>, options: TaskOptions): Promise<T>;
-  /** For the retry wrapper: a request failed that it will repeat, so that `run` does not see it. */
+  /** For the retry wrapper: a request failed that it will repeat, so that `run` does not see the failure. */
   report(advice: RetryAdvice): void;
-  /** The number it keeps to, when it was given one. */
+  /** The fixed limit, if one was given. */
   readonly fixed: number | undefined;
-  /** Requests that may be in flight now. */
+  /** The current limit of requests in flight. */
   readonly current: number;
   stats(): AdaptiveLimitStats;
 }
@@ -53,31 +55,31 @@ export interface AdaptiveLimitStats {
   readonly highest: number;
   readonly completed: number;
   readonly failed: number;
-  /** Times that the limit was cut because the remote asked for it or failed. */
+  /** How often the limit was cut because the remote asked for it or failed. */
   readonly cuts: number;
 }
 
 const DEFAULTS = { min: 2, max: 64, initial: 12 };
 
-/** The work of a request besides its bytes: as much as moving so many. */
+/** The work of a request besides its bytes, expressed in bytes. */
 const REQUEST_WORK_BYTES = 64 * 1024;
-/** Requests in a window, at least. */
+/** The fewest requests in a window. */
 const WINDOW_REQUESTS_MIN = 8;
 /**
- * A window's length, at least. Eight small requests take some 5 ms, in which a server's pause decides everything: with such windows the
- * limit strayed down to 2, and 10,000 objects of 1 KiB took twice the time that they take with these.
+ * The shortest window. Eight small requests take about 5 ms, in which a server's pause decides everything:
+ * with such windows the limit fell to 2, and 10,000 objects of 1 KiB took twice as long.
  */
 const WINDOW_MS_MIN = 100;
 /**
- * Small requests in flight that are always right once there are so many: they cost the remote nothing, and its disk and processors have something to do
- * at each moment. Large ones take memory here, and may go on with fewer.
+ * This many small requests in flight are always fine: they cost the remote nothing and keep its disk and
+ * processors busy. Large ones take memory here and can go below.
  */
 const SMALL_REQUESTS = 16;
-/** The part of a window's requests that must have met a full house. */
+/** The share of a window's requests that must have ended at the limit. */
 const FULL_SHARE = 0.75;
-/** Small requests that take no more than so many times the least have not waited for each other. */
+/** Small requests that take at most this many times the minimum have not queued. */
 const NO_QUEUE = 1.25;
-/** The share of its time that this thread must spend waiting if it is to have more answers to deal with. */
+/** The share of its time that this thread must be idle before it handles more answers. */
 const IDLE_SHARE_MIN = 0.25;
 
 export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimit {
@@ -141,7 +143,7 @@ export function createAdaptiveLimit(options: AdaptiveLimitOptions): AdaptiveLimi
   };
 }
 
-/** Looks back over a time given, or somewhat more. */
+/** Looks back over the given time, or slightly more. */
 function watchIdleTime({ clock, idleMs }: AdaptiveLimitOptions): (overMs: number) => boolean {
   if (!idleMs) return () => true;
   const mark = () => ({ atMs: clock.monotonicMs(), idleMs: idleMs() });
@@ -177,14 +179,17 @@ interface Climber {
   level(): number;
   complete(completion: Completion): void;
   fail(advice: 'retry' | 'backoff', level: number): void;
-  /** A failure of a request whose level is not known. */
+  /** A failure of a request whose level is unknown. */
   report(advice: 'retry' | 'backoff'): void;
   cuts(): number;
 }
 
 const EMPTY_WINDOW = { startMs: 0, requests: 0, full: 0, large: 0, work: 0, spentMs: 0 };
 
-/** Hears of each request: grows with the answers at first, then gathers them into windows and moves the limit after each. */
+/**
+ * Gets each completed request: grows with the answers at first, then collects them into windows and moves the
+ * limit after each.
+ */
 function createClimber(options: {
   readonly bounds: ClimbBounds;
   readonly initial: number;
@@ -194,12 +199,12 @@ function createClimber(options: {
   let state = startClimb(options.initial, bounds);
   let start: SlowStart | undefined = bounds.min === bounds.max ? undefined : SLOW_START;
   let window = EMPTY_WINDOW;
-  /** What a small request takes at least: the way there and back. */
+  /** The least time of a small request: the round trip. */
   let leastMs = Number.POSITIVE_INFINITY;
   let level = 0;
   let lastCutLevel = -1;
   let cuts = 0;
-  /** Reports that may still be of requests from before the last cut. */
+  /** Reports that may still belong to requests from before the last cut. */
   let reportsIgnored = 0;
 
   const moveTo = (next: ClimbState) => {
@@ -213,7 +218,7 @@ function createClimber(options: {
 
   const settle = () => {
     start = undefined;
-    // What is in flight started under a smaller limit, and belongs to no window.
+    // Requests in flight started under a smaller limit, and belong to no window.
     level += 1;
     state = settleAt(state.limit);
   };
@@ -243,7 +248,7 @@ function createClimber(options: {
   const cut = (advice: 'retry' | 'backoff') => {
     start = undefined;
     lastCutLevel = level;
-    // Each request in flight may tell once of the same congestion.
+    // Each request in flight may report the same congestion once.
     reportsIgnored = state.limit;
     cuts += 1;
     moveTo(climbDown(state, advice, bounds));
@@ -254,7 +259,7 @@ function createClimber(options: {
     cuts: () => cuts,
     complete: (completion) => {
       if (!completion.isLarge) leastMs = Math.min(leastMs, completion.tookMs);
-      // It started after the last cut and went well: what fails from now on is news.
+      // It started after the last cut and succeeded: later failures are new.
       if (completion.level > lastCutLevel) reportsIgnored = 0;
       if (completion.level !== level) return;
       if (start) {
@@ -280,7 +285,7 @@ function createClimber(options: {
       }
     },
     fail: (advice, failedLevel) => {
-      // Requests that started before the last cut tell nothing new.
+      // Requests that started before the last cut show nothing new.
       if (failedLevel > lastCutLevel) cut(advice);
     },
     report: (advice) => {

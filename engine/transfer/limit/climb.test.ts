@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ClimbState, climbDown, climbOn, settleAt, startClimb } from './climb.ts';
 
-/** Climbs a hill whose throughput at each limit is given, for so many windows. */
+/** Climbs a hill with a given throughput at each limit, for a number of windows. */
 function climb(
   rateAt: (limit: number) => number,
   windows: number,
@@ -19,11 +19,11 @@ function climb(
 const limitsOf = (states: readonly ClimbState[]) => states.map((state) => state.limit);
 
 describe('the climb', () => {
-  it('doubles to the top where all concurrency pays', () => {
+  it('doubles to the top when all concurrency pays', () => {
     expect(limitsOf(climb((limit) => limit, 3))).toEqual([12, 24, 48, 64]);
   });
 
-  it('steps back at once where more brings nothing, and then finds the least that brings as much', () => {
+  it('steps back at once when more has no effect, and then finds the smallest equal limit', () => {
     const limits = limitsOf(climb(() => 1, 40));
     expect(limits.slice(0, 3)).toEqual([12, 24, 12]);
     expect(Math.max(...limits.slice(-10))).toBeLessThanOrEqual(3);
@@ -40,7 +40,7 @@ describe('the climb', () => {
     );
   });
 
-  it('never leaves its bounds, whatever it meets', () => {
+  it('never leaves its bounds, whatever happens', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -68,7 +68,7 @@ describe('the climb', () => {
     );
   });
 
-  it('comes back from a cut to a little below where it happened', () => {
+  it('recovers from a cut to slightly below where it happened', () => {
     const bounds = { min: 2, max: 64 };
     let state = climbDown(startClimb(40, bounds), 'backoff', bounds);
     expect(state.limit).toBe(20);
@@ -81,7 +81,7 @@ describe('the climb', () => {
     expect(limits.length).toBeLessThan(10);
   });
 
-  it('tries fewer only where there is a queue; where there is none, twice as many, and more rarely each time that fails', () => {
+  it('tries fewer only when there is a queue; otherwise twice as many, ever more rarely', () => {
     const bounds = { min: 2, max: 256 };
     const limitsAfter = (hasQueue: boolean) => {
       let state = settleAt(64);

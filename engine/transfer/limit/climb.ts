@@ -1,22 +1,24 @@
 /**
- * The climb up the hill of throughput, as a pure state machine: a level's measured rate in, the next level out.
+ * The climb up the hill of throughput, as a pure state machine: a level's measured rate in, the next level
+ * out.
  *
- * - grow: double while at least half of the added concurrency turns into throughput; where nearly nothing does, step back.
- * - hold: now and then try a quarter more or a quarter less. More must pay; less must cost nothing, and then wins, because it
- *   means that requests only waited for each other (latency without gain). Where answers come as quickly as they ever did, none
- *   waits for another: there is nothing to gain below, and the number is doubled.
- * - recover: after the remote asked for fewer requests (halved) or failed (a quarter less), climb back in small steps
- *   to a little below where it happened.
+ * - grow: double while at least half of the added concurrency turns into throughput; when almost none does,
+ *   step back.
+ * - hold: sometimes try a quarter more or a quarter less. More must pay. Less must cost nothing, and then
+ *   wins, because requests only waited for each other (latency without gain). When answers are as fast as
+ *   ever, none waits for another: fewer gains nothing, and the number is doubled.
+ * - recover: after the remote asked for fewer requests (halved) or failed (a quarter less), climb back in
+ *   small steps to slightly below where it happened.
  */
 
 export interface ClimbBounds {
   readonly min: number;
   readonly max: number;
-  /** Fewer than so many are not tried: they would gain nobody anything. Refusals and failures go below all the same. */
+  /** Fewer than this are not tried: nobody would gain. Refusals and failures still go below. */
   readonly enough?: number;
 }
 
-/** A limit and the work per millisecond that was done under it. */
+/** A limit and the work per millisecond under it. */
 export interface Level {
   readonly limit: number;
   readonly rate: number;
@@ -25,10 +27,10 @@ export interface Level {
 export interface ClimbState {
   readonly limit: number;
   readonly mode: ClimbMode;
-  /** Windows between trials: doubled after each that fails. */
+  /** Windows between trials: doubled after each failed one. */
   readonly patience: number;
   readonly isNextTrialUp: boolean;
-  /** The remote refused or failed once: more is tried in small steps only. */
+  /** The remote has refused or failed: only small steps up from now on. */
   readonly isWary: boolean;
 }
 
@@ -38,12 +40,12 @@ export type ClimbMode =
   | { readonly is: 'trial'; readonly base: Level; readonly isRepeat: boolean }
   | { readonly is: 'recover'; readonly ceiling: number };
 
-/** The part of the added concurrency that must turn into throughput: to go on, and to stay. */
+/** The share of the added concurrency that must turn into throughput: to go on, and to stay. */
 const PAYS = 0.5;
 const PAYS_A_LITTLE = 0.15;
-/** Throughput that a smaller limit must keep. */
+/** The share of throughput that a smaller limit must keep. */
 const COSTS_NOTHING = 0.97;
-/** A window this much below the level's usual throughput calls for a trial at once. */
+/** A window this far below the level's usual throughput causes a trial at once. */
 const SUDDEN_DROP = 0.7;
 
 const TRIAL_UP = 1.25;
@@ -53,10 +55,10 @@ const PATIENCE_MAX = 16;
 
 const CUT_ON_BACKOFF = 0.5;
 const CUT_ON_FAILURE = 0.75;
-/** Recovery ends at this part of the limit that failed. */
+/** Recovery ends at this share of the limit that failed. */
 const CEILING_SHARE = 0.8;
 const RECOVERY_STEP = 0.1;
-/** Each window, the memory of a level's throughput moves so far to the newest. */
+/** How far each window moves the average of a level's throughput towards the newest. */
 const SMOOTHING = 0.3;
 
 export function startClimb(initial: number, bounds: ClimbBounds): ClimbState {
@@ -69,7 +71,7 @@ export function startClimb(initial: number, bounds: ClimbBounds): ClimbState {
   };
 }
 
-/** Begins with no growth: a number was found that is enough, and the first trial is of fewer. */
+/** Begins without growth: the number is enough, and the first trial is of fewer. */
 export function settleAt(limit: number): ClimbState {
   return {
     limit,
@@ -87,7 +89,7 @@ export interface Window {
   readonly hasQueue: boolean;
 }
 
-/** What to do after a window at `state.limit`. */
+/** The state after a window at `state.limit`. */
 export function climbOn(state: ClimbState, { hasQueue, rate }: Window, bounds: ClimbBounds): ClimbState {
   const here = { limit: state.limit, rate };
   const { mode } = state;
@@ -107,7 +109,7 @@ export function climbOn(state: ClimbState, { hasQueue, rate }: Window, bounds: C
   }
 }
 
-/** What to do when the remote refuses (`backoff`) or fails (`retry`). */
+/** The state after the remote refuses (`backoff`) or fails (`retry`). */
 export function climbDown(state: ClimbState, advice: 'retry' | 'backoff', bounds: ClimbBounds): ClimbState {
   const share = advice === 'backoff' ? CUT_ON_BACKOFF : CUT_ON_FAILURE;
   return {
@@ -149,7 +151,7 @@ function afterTrial(
     const limit = clamp(here.limit * 2, bounds);
     return { ...state, limit, patience: PATIENCE_MIN, mode: { is: 'grow', from: here } };
   }
-  // A smaller limit must keep up with the larger one's throughput, or many small losses would add up.
+  // A smaller limit must match the larger one's throughput, or many small losses would add up.
   const next = isUp ? here : { limit: here.limit, rate: Math.max(here.rate, base.rate) };
   const going = { ...state, patience: PATIENCE_MIN, isNextTrialUp: isUp };
   const neighbour = isUp ? levelAbove(next, bounds) : levelBelow(next, bounds);
@@ -174,7 +176,7 @@ function afterHold(
   return { ...state, mode: { is: 'hold', usual: known, windows: windows + 1 } };
 }
 
-/** Tries the level above or below, whichever is due; at the edge of what is allowed, the other one. */
+/** Tries the level above or below, whichever is due; at a bound, the other one. */
 function tryNeighbour(state: ClimbState, base: Level, bounds: ClimbBounds): ClimbState {
   const up = levelAbove(base, bounds);
   const down = levelBelow(base, bounds);
@@ -203,7 +205,10 @@ function levelBelow({ limit }: Level, bounds: ClimbBounds): number | undefined {
   return below < limit ? below : undefined;
 }
 
-/** The part of the change in concurrency that turned into throughput: 1 when it scales, 0 when it changes nothing. */
+/**
+ * The share of the change in concurrency that turned into throughput: 1 when it scales, 0 when it has no
+ * effect.
+ */
 function payOf(from: Level, to: Level): number {
   if (to.limit === from.limit) return 1;
   return (to.rate / from.rate - 1) / (to.limit / from.limit - 1);

@@ -1,8 +1,9 @@
 /**
- * For tests: a link and a server on a clock of their own, by which adaptive concurrency is judged.
+ * For tests: a link and a server with their own clock, to judge adaptive concurrency.
  *
- * A request takes one round trip, then its bytes share the bandwidth with the others (each at most `connectionBytesPerSecond`). A server
- * with a capacity refuses what comes beyond it, as S3 does with 503 SlowDown.
+ * A request takes one round trip, then its bytes share the bandwidth with the others (each at most
+ * `connectionBytesPerSecond`). A server with a capacity refuses requests beyond it, as S3 does with 503
+ * SlowDown.
  */
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -48,7 +49,7 @@ export function createVirtualTime(): VirtualTime {
         await new Promise((resume) => setImmediate(resume));
         if (isDone) return work;
         const next = timers.shift();
-        if (next === undefined) throw new Error('Nothing will ever happen again, and the work is not done.');
+        if (next === undefined) throw new Error('No event is left, but the work is not done.');
         nowMs = next.atMs;
         next.fire();
       }
@@ -60,13 +61,13 @@ export interface LinkOptions {
   readonly roundTripMs: number;
   readonly bytesPerSecond: number;
   readonly connectionBytesPerSecond?: number;
-  /** Requests that the server takes at once; more are refused after a round trip. */
+  /** Requests that the server accepts at once; more are refused after a round trip. */
   readonly capacity?: number;
 }
 
 export interface SimulatedLink {
   request(bytes: number): Promise<void>;
-  /** From now on. */
+  /** Changes the link from now on. */
   change(options: Partial<LinkOptions>): void;
   readonly refused: () => number;
   readonly mostAtOnce: () => number;

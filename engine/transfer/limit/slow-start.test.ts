@@ -27,21 +27,21 @@ describe('the slow start', () => {
     expect(answersOf(Array.from({ length: 32 }, () => small(10)))).toEqual({ ended: undefined, more: 96 });
   });
 
-  it('makes room for seven more where the way is long', () => {
+  it('makes room for seven more when the latency is high', () => {
     expect(answersOf(Array.from({ length: 32 }, () => small(30)))).toEqual({ ended: undefined, more: 224 });
   });
 
-  it('does not grow for a caller that has little to do', () => {
+  it('does not grow for a caller with little work', () => {
     const answers = Array.from({ length: 100 }, () => ({ ...small(30), isFull: false }));
     expect(answersOf(answers)).toEqual({ ended: undefined, more: 0 });
   });
 
-  it('does not grow while this process has no time to spare', () => {
+  it('does not grow while this process has no idle time', () => {
     const answers = Array.from({ length: 100 }, () => ({ ...small(30), hasIdleTime: false }));
     expect(answersOf(answers)).toEqual({ ended: undefined, more: 0 });
   });
 
-  it('ends when all answers of a round trip have queued, eight at least, and not for one less', () => {
+  it('ends when all answers of a round trip, at least eight, have queued', () => {
     const quick = Array.from({ length: 8 }, () => small(10));
     const queued = Array.from({ length: 7 }, () => small(21));
     expect(answersOf([...quick, ...queued, small(21)])).toEqual({ ended: 'queue', more: 24 });
@@ -56,7 +56,7 @@ describe('the slow start', () => {
     expect(answersOf([large, small(10), large, large, large])).toEqual({ ended: 'large', more: 3 });
   });
 
-  it('never grows by an answer that took more than twice the least', () => {
+  it('never grows by an answer that took more than twice the minimum', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0.1, max: 1000, noNaN: true }), { maxLength: 60 }), (times) => {
         let start: SlowStart = SLOW_START;

@@ -1,18 +1,19 @@
 /**
- * How the limit of requests in flight finds its size in a few round trips, before the climb (climb.ts) takes over.
+ * Finds the limit of requests in flight in a few round trips, before the climb (climb.ts) takes over.
  *
- * As TCP does it, each answer opens the way for more, so the number grows with every round trip; and as HyStart has it (Ha and
- * Rhee 2011; RFC 9406), what ends it is not a loss but the answers' time. By Little's law the requests in flight are the rate of
- * answers times the time of one. The least time seen stands for a way with no queue on it; an answer that took twice as long spent
- * half of its time in queues, so there are twice as many in flight as the way can use. Thus a long way is filled with hundreds, and
- * a server next door, where all that answers wait for is a processor, keeps few. Answers that carry much are left to the climb:
- * their time tells of the bandwidth that they share. Nor does the number grow while this process is busy all the time, since then even the
- * quickest answer has waited for its turn here.
+ * As in TCP, each answer permits more requests, so the number grows with every round trip. As in HyStart (Ha
+ * and Rhee 2011; RFC 9406), not a loss but the answers' time ends it. By Little's law the requests in flight
+ * are the rate of answers times the time of one. The least time seen is that of a path without a queue. An
+ * answer that took twice as long spent half of its time in queues, so twice as many are in flight as the path
+ * can use. So a long path is filled with hundreds, and a near server, whose answers wait only for a
+ * processor, keeps few. Answers with much content are left to the climb: their time depends on the shared
+ * bandwidth. The number does not grow while this process is always busy, since then even the fastest answer
+ * has waited here.
  */
 
 export interface SlowStart {
   readonly leastMs: number;
-  /** Of the answers since the last look: how many there were, and the quickest. */
+  /** The answers since the last check: their number, and the fastest. */
   readonly lookAnswers: number;
   readonly lookLeastMs: number;
   readonly largeAnswers: number;
@@ -23,7 +24,7 @@ export interface Answer {
   readonly isLarge: boolean;
   /** The limit was reached when it came. */
   readonly isFull: boolean;
-  /** This thread had nothing else to do: more requests would not only wait for it. */
+  /** This thread was idle: more requests would not only wait for it. */
   readonly hasIdleTime: boolean;
 }
 
@@ -31,21 +32,24 @@ export type SlowStartStep =
   | { readonly is: 'going'; readonly start: SlowStart; readonly more: number }
   /** There is a queue: enough are in flight. */
   | { readonly is: 'queue' }
-  /** Requests are large: their throughput must tell. */
+  /** Requests are large: their throughput must decide. */
   | { readonly is: 'large' };
 
-/** Each answer makes room for its successor and so many more: four times as many after each round trip. */
+/** Each answer permits its successor and this many more: four times as many after each round trip. */
 const MORE_PER_ANSWER = 3;
-/** Eight times as many where the quickest answer took so long: a round trip costs more than a few requests too many. */
+/**
+ * From this time of the fastest answer on, eight times as many: a round trip costs more than a few requests
+ * too many.
+ */
 const FAR_MS = 20;
 const MORE_PER_FAR_ANSWER = 7;
 /**
- * Of a round trip's answers, and of so many at least (RFC 9406), the quickest must have queued: some are held up by connections that
- * are being made, which passes.
+ * Of a round trip's answers, and at least this many (RFC 9406), the fastest must have queued: new connections
+ * delay some only for a short time.
  */
 const LOOK_ANSWERS_MIN = 8;
 const QUEUED = 2;
-/** Large ones after which it is the climb's turn. */
+/** After this many large answers the climb takes over. */
 const LARGE_ANSWERS = 4;
 
 export const SLOW_START: SlowStart = {
@@ -55,7 +59,7 @@ export const SLOW_START: SlowStart = {
   largeAnswers: 0,
 };
 
-/** @param limit What may be in flight now. */
+/** @param limit The current limit of requests in flight. */
 export function slowStartOn(
   start: SlowStart,
   { hasIdleTime, isFull, isLarge, tookMs }: Answer,

@@ -1,7 +1,7 @@
 import type { Budget } from '../../base/budget.ts';
 import type { PartMemory } from './object-source.ts';
 
-/** Fresh memory for each part, under a budget that others share. */
+/** Fresh memory for each part, under a shared budget. */
 export function budgetedMemory(budget: Budget): PartMemory {
   return {
     take: async (bytes, signal) => {

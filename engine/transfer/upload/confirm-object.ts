@@ -1,4 +1,4 @@
-/** The last word on a write: what the store says of the object that lies there now, against what was meant. */
+/** Confirms a write: compares the stored object, as the store reports it, with what was sent. */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import type { ObjectInfo, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
@@ -10,7 +10,7 @@ export interface ExpectedObject {
   readonly sizeBytes: number;
   /** Of the whole content. */
   readonly sum: PartSum;
-  /** As the write's answer told it; '' when it did not. */
+  /** From the write's answer; '' when it had none. */
   readonly etag: string;
   /** In order, when it was written in parts. */
   readonly parts?: readonly ExpectedPart[];
@@ -19,13 +19,13 @@ export interface ExpectedObject {
 
 export interface ExpectedPart {
   readonly etag: string;
-  /** Whether the etag is the MD5 of the bytes; absent where that was not looked into. */
+  /** Whether the etag is the MD5 of the bytes; absent when that was not checked. */
   readonly isMd5?: boolean;
 }
 
 /**
- * What the content was confirmed by: the checksum of the whole; the MD5 of it; the MD5s of its parts as the store gave them out while
- * it verified each; or its size alone, which is all that some stores tell.
+ * How the content was confirmed: by the checksum of the whole, its MD5, the MD5s of its parts as the store
+ * returned them after verifying each, or its size alone, which is all that some stores report.
  */
 export type ConfirmedBy = 'checksum' | 'md5' | 'md5OfParts' | 'size';
 
@@ -36,20 +36,21 @@ export interface ConfirmedObject {
 
 /**
  * One HEAD.
- * @throws DrayError `damaged` when what lies there is not what was written, `conflict` when another writer replaced it meanwhile.
+ * @throws DrayError `damaged` when the stored object is not what was written, `conflict` when another writer
+ * replaced it meanwhile.
  */
 export async function confirmObject(store: ObjectStore, expected: ExpectedObject): Promise<ConfirmedObject> {
   const { key, signal, sizeBytes } = expected;
   const info = await store.head(key, { checksums: true, ...(signal && { signal }) });
-  if (info === undefined) throw damaged(expected, 'it is not there');
+  if (info === undefined) throw damaged(expected, 'it does not exist');
   if (info.sizeBytes !== sizeBytes)
     throw otherObject(expected, info, `it has ${info.sizeBytes} bytes instead of ${sizeBytes}`);
   const held = wholeSum(info, expected.sum);
   if (held !== undefined) {
     if (held) return { info, by: 'checksum' };
-    throw otherObject(expected, info, 'its checksum is another one');
+    throw otherObject(expected, info, 'its checksum differs');
   }
-  // Another etag is no proof of damage: with some kinds of encryption etags only look like MD5s.
+  // Another etag does not prove damage: with some kinds of encryption etags only look like MD5s.
   if (info.etag === '' || info.etag !== etagOfParts(expected.parts)) return { info, by: 'size' };
   if (expected.parts?.some(({ isMd5 }) => isMd5 === false)) throw damaged(expected, 'a part has another MD5');
   return { info, by: 'md5OfParts' };
@@ -63,7 +64,7 @@ function wholeSum({ checksums }: ObjectInfo, sum: PartSum): boolean | undefined 
   return checksums.crc32 === undefined ? undefined : checksums.crc32 === sum.crc32;
 }
 
-/** As S3 makes it: the MD5 of the parts' MD5s, and their number. Undefined where the parts' etags are no MD5s. */
+/** S3's rule: the MD5 of the parts' MD5s, and their number. Undefined when the parts' etags are not MD5s. */
 function etagOfParts(parts: ExpectedObject['parts']): string | undefined {
   if (!parts?.every(({ etag }) => isMd5(etag))) return undefined;
   const hash = createHash('md5');
@@ -75,7 +76,7 @@ function otherObject(expected: ExpectedObject, { etag }: ObjectInfo, why: string
   if (expected.etag === '' || etag === '' || etag === expected.etag) return damaged(expected, why);
   return new DrayError(
     'conflict',
-    `${expected.key} was replaced by another writer as soon as it was written.`,
+    `${expected.key} was replaced by another writer right after it was written.`,
     {
       data: { key: expected.key },
     },
@@ -85,7 +86,7 @@ function otherObject(expected: ExpectedObject, { etag }: ObjectInfo, why: string
 function damaged({ key }: ExpectedObject, why: string): DrayError {
   return new DrayError(
     'damaged',
-    `${key} did not arrive as it was sent: ${why}. Do not rely on it; run again.`,
+    `${key} was damaged during the upload: ${why}. Do not use it; run the command again.`,
     {
       data: { key },
     },

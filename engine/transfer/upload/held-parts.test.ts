@@ -10,7 +10,7 @@ describe('isHeldPart', () => {
   const crc = 0xcbf43926;
   const held = { number: 1, etag: 'opaque', sizeBytes: 9 };
 
-  it('believes the sum that the store tells', () => {
+  it('trusts the store sum', () => {
     expect(isHeldPart({ ...held, crc32: crc }, bytes, { crc32: crc })).toBe(true);
     expect(isHeldPart({ ...held, crc32: crc ^ 1 }, bytes, { crc32: crc })).toBe(false);
     expect(
@@ -24,13 +24,13 @@ describe('isHeldPart', () => {
     );
   });
 
-  it('does not believe a size alone', () => {
+  it('does not trust a size alone', () => {
     expect(isHeldPart(held, bytes, { crc32: crc })).toBe(false);
     expect(isHeldPart({ ...held, sizeBytes: 8, crc32: crc }, bytes, { crc32: crc })).toBe(false);
     expect(isHeldPart({ ...held, etag: '0'.repeat(32) }, bytes, { crc32: crc })).toBe(false);
   });
 
-  it('computes the kind of sum that the store tells, when it is not the one at hand', () => {
+  it('computes the store kind of sum when it is not available', () => {
     const crc64nvme = crc64Nvme(bytes);
     expect(isHeldPart({ ...held, crc64nvme }, bytes, { crc32: crc })).toBe(true);
     expect(isHeldPart({ ...held, crc32: crc }, bytes, { crc64nvme })).toBe(true);

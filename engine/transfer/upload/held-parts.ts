@@ -1,4 +1,4 @@
-/** What a store tells of bytes that it holds, against bytes that lie here. */
+/** Compares a store's sums of its bytes with local bytes. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
@@ -7,14 +7,15 @@ import type { PartSum } from '../compare/part-sums.ts';
 
 const MD5_HEX = /^[0-9a-f]{32}$/;
 
-/** Sums that a store may keep of a part. */
+/** Sums that a store can keep of a part. */
 export type HeldSums = Pick<PartInfo, 'sha256' | 'crc32' | 'crc64nvme'>;
 
 /**
- * Whether a part that the store holds is these bytes: the size fits, and so does the strongest sum that the store tells. Where it
- * tells none, an etag that looks like an MD5 is taken for one (S3 and its kin, unless they encrypt with keys of their own; then it does not fit
- * and the part is sent again). A part that nothing vouches for does not count.
- * @param sum Of the bytes, as computed already.
+ * Whether a part on the store is these bytes: the size and the strongest sum that the store reports match.
+ * Without a sum, an etag that looks like an MD5 is taken for one (S3 and similar stores, unless they encrypt
+ * with their own keys; then it does not match and the part is sent again). A part without any sum does not
+ * count.
+ * @param sum Of the bytes, already computed.
  */
 export function isHeldPart(held: PartInfo, bytes: Uint8Array, sum: PartSum): boolean {
   if (held.sizeBytes !== bytes.byteLength) return false;

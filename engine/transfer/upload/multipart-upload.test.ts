@@ -29,7 +29,7 @@ const gone = () => new DrayError('unreachable', 'The remote is gone.', { retry: 
 const changed = () => new DrayError('io', 'It changed.', { data: { reason: 'changedWhileRead' } });
 
 describe('uploadInParts', () => {
-  it('stores the bytes with what describes them, under the checksum of the whole, and tells each block', async () => {
+  it('stores the bytes with description and checksum of the whole, and returns each block', async () => {
     const bytes = randomBytes(10_500);
     const { inner, store } = faultyStore();
     const journal = createJournal();
@@ -63,7 +63,7 @@ describe('uploadInParts', () => {
     expect(journal.rows.size).toBe(0);
   });
 
-  it('sends parts as small as the store wants them, through all wrappers, and goes on with more than 10,000', async () => {
+  it('sends parts as small as the store wants, through all wrappers, and resumes above 10,000', async () => {
     const sizes = new Set<number>();
     let left = 10_005;
     const { inner } = faultyStore();
@@ -94,8 +94,8 @@ describe('uploadInParts', () => {
     ['as the upload begins, its answer lost', 'create', 'after', { sent: 10, kept: 0 }],
     ['before the object is completed', 'complete', 'before', { sent: 0, kept: 10 }],
     ['when it is complete, its answer lost', 'complete', 'after', { sent: 10, kept: 0 }],
-    ['when it is complete and looked at', 'head', 'before', { sent: 10, kept: 0 }],
-  ])('goes on after a crash %s', async (_, method, when, { kept, sent }) => {
+    ['when it is complete and checked', 'head', 'before', { sent: 10, kept: 0 }],
+  ])('resumes after a crash %s', async (_, method, when, { kept, sent }) => {
     const bytes = randomBytes(10_000);
     const { faults, store } = faultyStore();
     const journal = createJournal();
@@ -134,7 +134,7 @@ describe('uploadInParts', () => {
     expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
   });
 
-  it('compares the parts with a file that nothing vouches for, and sends those that differ', async () => {
+  it('compares the parts with a file without a token, and sends those that differ', async () => {
     const bytes = randomBytes(10_000);
     const { faults, store } = faultyStore();
     const journal = createJournal();
@@ -146,7 +146,7 @@ describe('uploadInParts', () => {
     expect(await storedBytes(store)).toEqual(new Uint8Array(bytes));
   });
 
-  it('begins anew when what describes the object is another one now', async () => {
+  it('starts again when the description has changed', async () => {
     const bytes = randomBytes(5_000);
     const { faults, inner, store } = faultyStore();
     const journal = createJournal();
@@ -159,7 +159,7 @@ describe('uploadInParts', () => {
     expect((await inner.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
   });
 
-  it('aborts the upload when the source changed, whenever that is noticed', async () => {
+  it('aborts the upload when the source changed, whenever that is detected', async () => {
     const bytes = randomBytes(5_000);
     const sources: ObjectSource[] = [
       {
@@ -188,7 +188,7 @@ describe('uploadInParts', () => {
     }
   });
 
-  it('aborts the upload when the caller says that the source is another one', async () => {
+  it('aborts the upload when the caller rejects the source', async () => {
     const { inner, store } = faultyStore();
     const beforeComplete = () => {
       throw new DrayError('io', 'large.bin is not what was hashed.');
@@ -199,7 +199,7 @@ describe('uploadInParts', () => {
     expect(await inner.head(KEY)).toBeUndefined();
   });
 
-  it('aborts the upload when the object is there already', async () => {
+  it('aborts the upload when the object exists', async () => {
     const { inner, store } = faultyStore();
     await inner.put(KEY, new Uint8Array([1]));
     const upload = uploadOf(store, bytesSource(randomBytes(5_000)), { condition: { absent: true } });
@@ -208,7 +208,7 @@ describe('uploadInParts', () => {
     expect(await storedBytes(inner)).toEqual(new Uint8Array([1]));
   });
 
-  it('keeps the part size of the attempt before, whatever is wished for now', async () => {
+  it('keeps the part size of the earlier attempt, whatever is requested now', async () => {
     const bytes = randomBytes(10_000);
     const { faults, store } = faultyStore();
     const journal = createJournal();
@@ -219,7 +219,7 @@ describe('uploadInParts', () => {
     expect(again).toMatchObject({ keptParts: 10, sentParts: 0, blocks: { blockBytes: PART_BYTES } });
   });
 
-  it('begins anew when the store has forgotten the upload', async () => {
+  it('starts again when the store has forgotten the upload', async () => {
     const journal = createJournal();
     journal.save(KEY, { uploadId: 'long-gone', partSizeBytes: PART_BYTES });
     const { store } = faultyStore();
@@ -227,7 +227,7 @@ describe('uploadInParts', () => {
     expect(await uploadInParts(upload)).toMatchObject({ sentParts: 3, keptParts: 0 });
   });
 
-  it('begins anew when these keys may not ask for the parts, and leaves none of the old ones', async () => {
+  it('starts again when these keys may not list the parts, and removes the old ones', async () => {
     const bytes = randomBytes(5_000);
     const { faults, inner, store } = faultyStore();
     const journal = createJournal();
@@ -240,7 +240,7 @@ describe('uploadInParts', () => {
     faults.verifyAllExercised();
   });
 
-  it('does not begin anew when it is the credentials that are refused', async () => {
+  it('does not start again when the credentials are refused', async () => {
     const { faults, store } = faultyStore();
     const journal = createJournal();
     journal.save(KEY, { uploadId: 'kept', partSizeBytes: PART_BYTES });
@@ -251,7 +251,7 @@ describe('uploadInParts', () => {
     expect(journal.load(KEY)?.uploadId).toBe('kept');
   });
 
-  it('stops on request, holds nothing, and keeps what was sent for the next time', async () => {
+  it('stops on request, holds no memory, and keeps sent parts for the next time', async () => {
     const bytes = randomBytes(30_000);
     const { inner } = faultyStore();
     const stop = new AbortController();
@@ -279,7 +279,7 @@ describe('uploadInParts', () => {
     expect(again.keptParts).toBe(sent.length);
   });
 
-  it('goes by CRC-32 where that is asked for, with a row of the journal that keeps no token', async () => {
+  it('uses CRC-32 on request, with a journal row without a token', async () => {
     const bytes = randomBytes(10_000);
     const { faults, inner, store } = faultyStore();
     const rows = createJournal();
@@ -299,7 +299,7 @@ describe('uploadInParts', () => {
     });
   });
 
-  it('keeps the upload when reading failed for a reason that may pass', async () => {
+  it('keeps the upload when reading failed for a temporary reason', async () => {
     const { inner, store } = faultyStore();
     const journal = createJournal();
     const source: ObjectSource = {
@@ -313,7 +313,7 @@ describe('uploadInParts', () => {
     expect(journal.rows.size).toBe(1);
   });
 
-  it('is told by the store when bytes change on the wire', async () => {
+  it('fails when the store reports that bytes changed on the wire', async () => {
     const inner = createMemoryStore();
     const store = withMultipart(inner, (multipart) => ({
       uploadPart: (upload, number, bytes, options) => {
@@ -328,7 +328,7 @@ describe('uploadInParts', () => {
     expect(await inner.head(KEY)).toBeUndefined();
   });
 
-  it('begins anew the next time when the parts do not make up the whole', async () => {
+  it('starts again the next time when the parts do not form the whole', async () => {
     const { inner } = faultyStore();
     const journal = createJournal();
     const store = withMultipart(inner, (multipart) => ({
@@ -343,7 +343,7 @@ describe('uploadInParts', () => {
   it.each([
     ['another size', { sizeBytes: 4_999 }],
     ['another checksum', { checksums: { covers: 'whole', crc64nvme: 1n } }],
-  ] as const)('never calls an object done that has %s in the end', async (_, lie) => {
+  ] as const)('never accepts an object that has %s in the end', async (_, lie) => {
     const { inner } = faultyStore();
     const store = { ...inner, head: async () => ({ ...(await inner.head(KEY))!, ...lie }) };
     await expect(uploadInParts(uploadOf(store, bytesSource(randomBytes(5_000))))).rejects.toMatchObject({
@@ -352,7 +352,7 @@ describe('uploadInParts', () => {
     });
   });
 
-  it('tells another writer from damage', async () => {
+  it('distinguishes another writer from damage', async () => {
     const { inner } = faultyStore();
     const store = {
       ...inner,
@@ -366,7 +366,7 @@ describe('uploadInParts', () => {
     });
   });
 
-  it('goes by the MD5s of the parts where the store keeps no checksums, and by the size where it tells nothing', async () => {
+  it('uses the MD5s of the parts when the store has no checksums, and otherwise the size', async () => {
     const bytes = randomBytes(5_000);
     const quiet = createMemoryStore({ etags: 'md5', keepsChecksums: false });
     expect(await uploadInParts(uploadOf(quiet, bytesSource(bytes)))).toMatchObject({
@@ -381,12 +381,12 @@ describe('uploadInParts', () => {
     });
   });
 
-  it('looks into the MD5 of each part once a store was seen to keep no checksums', async () => {
+  it('checks the MD5 of each part once a store is known to keep no checksums', async () => {
     const bytes = randomBytes(5_000);
     const quiet = createMemoryStore({ etags: 'md5', keepsChecksums: false });
     const state = { spoils: false };
     const store = withMultipart(quiet, (multipart) => ({
-      // Such a store may not look at the checksum of a part either.
+      // Such a store may not check a part's checksum either.
       uploadPart: (upload, number, part, options) => {
         const spoilt = part.slice();
         if (state.spoils && number === 2) spoilt[0] = (spoilt[0] ?? 0) ^ 1;
@@ -405,7 +405,7 @@ describe('uploadInParts', () => {
     });
   });
 
-  it('holds no more parts than its requests can use', async () => {
+  it('buffers no more parts than its requests can use', async () => {
     const inner = createMemoryStore();
     let underWay = 0;
     let most = 0;

@@ -1,14 +1,14 @@
 /**
- * One large object in parts, in parallel, surviving crashes: from a local file or from another store.
+ * Uploads one large object in concurrent parts, from a local file or another store, and survives crashes.
  *
- * Order of effects: the upload is journalled as soon as the store named it, then parts are sent, then the object is completed
- * under the checksum of the whole, then looked at, then the journal row goes. After a crash the next call finds the row and asks the store
- * which parts it holds. When the source is the very one of before (its token says so), they count as they are; otherwise they are
- * compared with the file as it is now, and only parts that are missing or different are sent. So a file that changed in between
- * never gives a mixture.
+ * Order of effects: the upload is journaled as soon as the store has named it, then parts are sent, then the
+ * object is completed under the checksum of the whole, then confirmed, then the journal row is removed. After
+ * a crash the next call finds the row and asks the store for its parts. When the source is unchanged (by its
+ * token), they count as sent; otherwise they are compared with the current file, and only missing or
+ * different parts are sent. So a file that changed in between never produces a mixture.
  *
- * An upload that broke off for a reason that may pass (the network, a stop, credentials) is kept for the next call. One that can
- * never be completed is aborted, so that nobody pays for its parts.
+ * An upload that was interrupted for a temporary reason (the network, an abort, credentials) is kept for the
+ * next call. One that can never be completed is aborted, so that nobody pays for its parts.
  */
 import assert from 'node:assert';
 import { DrayError, type ErrorCode, toDrayError } from '../../api/error.ts';
@@ -28,7 +28,7 @@ import {
   type UploadSession,
 } from './upload-session.ts';
 
-/** Reasons that no later attempt would get past. */
+/** Errors that a later attempt would repeat. */
 const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'unsupported',
   'bucketMissing',
@@ -37,12 +37,13 @@ const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
   'notFound',
 ]);
 
-/** `data.reason` of an `io` error when the source is not what it was. */
+/** `data.reason` of an `io` error when the source has changed. */
 const FINAL_REASONS: ReadonlySet<unknown> = new Set(['changedWhileRead', 'vanished']);
 
 /**
- * @throws DrayError `io` when the source cannot be read or is not what it was, `unsupported` when the store has no multipart uploads,
- *   `damaged` when the object did not arrive as it was sent, `aborted`, and what the store throws.
+ * @throws DrayError `io` when the source cannot be read or has changed, `unsupported` when the store has no
+ * multipart uploads, `damaged` when the object was damaged during the upload, `aborted`, and the store's
+ * errors.
  */
 export async function uploadInParts(request: PartsUpload): Promise<UploadedObject> {
   const { key, source, store } = request;
@@ -56,7 +57,7 @@ export async function uploadInParts(request: PartsUpload): Promise<UploadedObjec
   try {
     return await uploadOnce(request, multipart, attempt);
   } catch (error) {
-    // Copied parts were not what they were taken for. Then nothing is copied.
+    // Copied parts had other content than assumed. The next attempt copies nothing.
     if (attempt.copiedParts === 0 || toDrayError(error).code !== 'damaged') throw error;
     request.onProgress?.(-attempt.doneBytes);
     const { previous: _, ...whole } = request;
@@ -102,20 +103,20 @@ function sessionRequest(request: PartsUpload, multipart: MultipartStore): Sessio
     sizeBytes,
     token,
     isComparable: source.limit === undefined,
-    // Cut as the object that it replaces, so that unchanged parts can be copied.
+    // The same part size as the replaced object, so that unchanged parts can be copied.
     copiesPartsOf: isDelta ? previous.blockBytes : undefined,
     partSizeBytes,
     signal,
   };
 }
 
-/** Reading may fail for a reason that passes; the last look at the source says that it is another one. */
+/** A read may fail for a temporary reason; the final check of the source proves that it has changed. */
 function isFinal(error: unknown, isSent: boolean): boolean {
   const { code, data } = toDrayError(error);
   return FINAL_CODES.has(code) || (code === 'io' && (isSent || FINAL_REASONS.has(data.reason)));
 }
 
-/** Whether stores were seen to keep the checksum of an object that was uploaded in parts, in either mode. */
+/** Whether stores are known to keep the checksum of an object uploaded in parts, in either mode. */
 const tellsSums = new WeakMap<ObjectStore, Partial<Record<UploadMode, boolean>>>();
 
 interface Sent {
@@ -172,9 +173,10 @@ async function complete(
   try {
     return await multipart.complete(session.upload, parts, options);
   } catch (cause) {
-    // Each part was taken under its own checksum, so it is not the way that spoilt them: the next attempt begins anew.
+    // The store accepted each part under its own checksum, so the transfer is not the cause: the next attempt
+    // starts again.
     if (!(cause instanceof DrayError) || cause.code !== 'checksumRefused') throw cause;
-    const message = `The parts of ${key} do not make up what was sent: the store refused the checksum of the whole.`;
+    const message = `The parts of ${key} do not form the sent object: the store refused the checksum of the whole.`;
     throw new DrayError('damaged', message, { data: { key }, cause });
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canBeParts, PART_SIZE_MAX_BYTES, partSizeFor } from './part-size.ts';
 
 describe('partSizeFor', () => {
-  it('keeps to 10,000 parts at any size that S3 takes', () => {
+  it('keeps to 10,000 parts at any size that S3 accepts', () => {
     const mib = 1024 * 1024;
     expect(partSizeFor(1)).toBe(8 * mib);
     expect(partSizeFor(512 * mib)).toBe(16 * mib);
@@ -14,7 +14,7 @@ describe('partSizeFor', () => {
     }
   });
 
-  it('takes more parts than 10,000 where the store says how large one may be', () => {
+  it('uses more than 10,000 parts when the store limits their size', () => {
     const mib = 1024 * 1024;
     const bytesMax = 64 * mib;
     expect(partSizeFor(100 * mib, undefined, bytesMax)).toBe(8 * mib);

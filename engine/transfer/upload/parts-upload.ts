@@ -1,4 +1,4 @@
-/** An upload in parts: what is asked for, and what came of it. */
+/** The request and the result of an upload in parts. */
 import type {
   ObjectDescription,
   ObjectStore,
@@ -16,36 +16,40 @@ import type { UploadJournal } from './upload-journal.ts';
 export interface PartsUpload {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
-  /** `sizeBytes` at least 1: what has no bytes has no parts. Stays open. */
+  /** `sizeBytes` is at least 1: an empty object has no parts. Stays open. */
   readonly source: ObjectSource;
   readonly description?: ObjectDescription;
   readonly checksum: JoinedChecksumKind;
   /**
-   * A wish: an upload that goes on keeps its size, a delta keeps that of the object it replaces, and 10,000 parts must do (or
-   * parts as large as the store takes). S3 wants at least 5 MiB. Default 8 MiB, from 512 MiB on 16 MiB.
+   * A preference: a resumed upload keeps its size, a delta keeps that of the object it replaces, and 10,000
+   * parts must suffice (or parts as large as the store accepts). S3 needs at least 5 MiB. Default 8 MiB, from
+   * 512 MiB on 16 MiB.
    */
   readonly partSizeBytes?: number;
-  /** Of requests to `store`. */
+  /** Limits requests to `store`. */
   readonly limit: AdaptiveLimit;
-  /** Bytes of parts at once. Its largest piece must hold a part (`PART_SIZE_MAX_BYTES`). */
+  /** Bounds the bytes of parts in memory. Its largest span must hold a part (`PART_SIZE_MAX_BYTES`). */
   readonly memory: PartMemory;
   readonly journal: UploadJournal;
   readonly condition?: NonNullable<PutOptions['condition']>;
-  /** Unchanged parts of it are copied inside the store. */
+  /** Its unchanged parts are copied inside the store. */
   readonly previous?: PreviousObject;
-  /** Called when every part is sent, before the source is asked whether it is unchanged; an `io` error of either aborts the upload. */
+  /**
+   * Called when every part is sent, before the source is checked for changes; an `io` error of either aborts
+   * the upload.
+   */
   readonly beforeComplete?: () => void | Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** So many bytes more are at the store; fewer than 0 when some turned out not to be. */
+  /** Reports how many more bytes are at the store; negative when some turned out to be wrong. */
   readonly onProgress?: (bytes: number) => void;
-  /** So many bytes were there already, from an earlier attempt. Absent: told as progress. */
+  /** Reports bytes that an earlier attempt had sent. Absent: they are reported as progress. */
   readonly onKept?: (bytes: number) => void;
 }
 
 export interface UploadedObject {
   /** `written: false` when the condition did not hold. */
   readonly outcome: PutOutcome;
-  /** Of the object as it was confirmed; '' where the store tells none, or nothing was written. */
+  /** Of the confirmed object; '' when the store returns none, or nothing was written. */
   readonly etag: string;
   readonly confirmedBy?: ConfirmedBy;
   readonly sentParts: number;
@@ -54,7 +58,7 @@ export interface UploadedObject {
   readonly keptParts: number;
   /** Parts that the store copied from `previous`. */
   readonly copiedParts: number;
-  /** CRC64NVME of each part, in order, for the delta of the next upload. No sums with `checksum: 'crc32'`. */
+  /** CRC64NVME of each part, in order, for the delta of the next upload. Empty with `checksum: 'crc32'`. */
   readonly blocks: { readonly blockBytes: number; readonly sums: readonly bigint[] };
   /** Of the whole, with `checksum: 'crc64nvme'`. */
   readonly crc64nvme?: bigint;

@@ -20,7 +20,7 @@ async function sourceOf(store: ObjectStore) {
 
 async function sourceStore(bytes: Uint8Array, etags: 'md5' | 'none' = 'md5'): Promise<ObjectStore> {
   let nowMs = 0;
-  // Each write has a time of its own.
+  // Each write has a different time.
   const nextMs = () => {
     nowMs += 1;
     return nowMs;
@@ -31,7 +31,7 @@ async function sourceStore(bytes: Uint8Array, etags: 'md5' | 'none' = 'md5'): Pr
 }
 
 describe('openRemoteSource', () => {
-  it('lets an object go from one store to another, range by range', async () => {
+  it('copies an object from one store to another, range by range', async () => {
     const bytes = randomBytes(25_500);
     const from = await sourceStore(bytes);
     const to = createMemoryStore();
@@ -40,7 +40,7 @@ describe('openRemoteSource', () => {
     expect(await storedBytes(to)).toEqual(new Uint8Array(bytes));
   });
 
-  it('reads only what the destination does not hold when it goes on after a crash', async () => {
+  it('reads only missing parts when it resumes after a crash', async () => {
     const bytes = randomBytes(20_000);
     const inner = await sourceStore(bytes);
     const to = createMemoryStore({ etags: 'md5' });
@@ -67,7 +67,7 @@ describe('openRemoteSource', () => {
     expect(await storedBytes(to)).toEqual(new Uint8Array(bytes));
   });
 
-  it('begins anew after a crash when the source is another one now', async () => {
+  it('starts again after a crash when the source has changed', async () => {
     const from = await sourceStore(randomBytes(5_000));
     const to = createMemoryStore();
     const faults = createFaults();
@@ -83,30 +83,27 @@ describe('openRemoteSource', () => {
     expect((await to.multipart?.listUploads({ prefix: '' }))?.uploads).toEqual([]);
   });
 
-  it.each(['md5', 'none'] as const)(
-    'never lets a mixture of two states arrive (etags: %s)',
-    async (etags) => {
-      const from = await sourceStore(randomBytes(20_000), etags);
-      const to = createMemoryStore();
-      const source = await sourceOf(from);
-      let reads = 0;
-      const changing = {
-        ...source,
-        read: async (...call: Parameters<typeof source.read>) => {
-          reads += 1;
-          if (reads === 10) await from.put(FROM, randomBytes(20_000));
-          return source.read(...call);
-        },
-      };
-      await expect(uploadInParts(uploadOf(to, changing))).rejects.toMatchObject({
-        code: 'io',
-        data: { path: FROM, reason: 'changedWhileRead' },
-      });
-      expect(await to.head(KEY)).toBeUndefined();
-    },
-  );
+  it.each(['md5', 'none'] as const)('never uploads a mixture of two states (etags: %s)', async (etags) => {
+    const from = await sourceStore(randomBytes(20_000), etags);
+    const to = createMemoryStore();
+    const source = await sourceOf(from);
+    let reads = 0;
+    const changing = {
+      ...source,
+      read: async (...call: Parameters<typeof source.read>) => {
+        reads += 1;
+        if (reads === 10) await from.put(FROM, randomBytes(20_000));
+        return source.read(...call);
+      },
+    };
+    await expect(uploadInParts(uploadOf(to, changing))).rejects.toMatchObject({
+      code: 'io',
+      data: { path: FROM, reason: 'changedWhileRead' },
+    });
+    expect(await to.head(KEY)).toBeUndefined();
+  });
 
-  it('says that an object is gone, or that another one came without the condition being honoured', async () => {
+  it('reports a deleted object, and a changed one when the condition was ignored', async () => {
     const from = await sourceStore(randomBytes(100));
     const source = await sourceOf(from);
     const ignoring = await sourceOf({
@@ -124,7 +121,7 @@ describe('openRemoteSource', () => {
     });
   });
 
-  it('does not take fewer bytes than it asked for', async () => {
+  it('does not accept fewer bytes than it requested', async () => {
     const inner = await sourceStore(randomBytes(100));
     const source = await sourceOf({
       ...inner,

@@ -1,4 +1,7 @@
-/** An object of another store as the source of an upload: what one request reads, the next one writes. No disk. */
+/**
+ * An object of another store as the source of an upload: one request reads, the next one writes, without a
+ * disk.
+ */
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-again.ts';
 import type { ObjectBytes, ObjectInfo, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
@@ -8,15 +11,15 @@ import type { ObjectSource } from './object-source.ts';
 export interface RemoteSourceOptions {
   readonly store: ObjectStore;
   readonly key: RemoteKey;
-  /** As a HEAD, a listing or a GET told it: the state that is read, and no other. */
+  /** From a HEAD, a listing or a GET: the only accepted state. */
   readonly info: Pick<ObjectInfo, 'etag' | 'modifiedMs' | 'sizeBytes'>;
   /** The reading store's. */
   readonly limit: AdaptiveLimit;
 }
 
 /**
- * Its token is the etag. Each range is read under If-Match, so the bytes are of one state; where the store tells no etags,
- * size and modification time are looked at once more at the end.
+ * Its token is the etag. Each range is read under If-Match, so the bytes are of one state. Where the store
+ * has no etags, size and modification time are checked again at the end.
  */
 export function openRemoteSource(options: RemoteSourceOptions): ObjectSource {
   const { info, key, limit, store } = options;
@@ -52,7 +55,7 @@ export function openRemoteSource(options: RemoteSourceOptions): ObjectSource {
   };
 }
 
-/** A store that does not honour If-Match is noticed by the etag of its answer. */
+/** The etag of the answer reveals a store that ignores If-Match. */
 function checkAnswer(answer: ObjectBytes, { info, key }: RemoteSourceOptions, wantedBytes: number): void {
   const isOther = info.etag !== '' && answer.etag !== '' && answer.etag !== info.etag;
   if (isOther || answer.info.sizeBytes !== info.sizeBytes) throw changed(key);
@@ -66,12 +69,12 @@ function isConflict(error: unknown): boolean {
 }
 
 export function changed(key: RemoteKey, cause?: unknown): DrayError {
-  return new DrayError('io', `${key} changed while it was read. Copy again when it is at rest.`, {
+  return new DrayError('io', `${key} changed while it was read. Copy it again when nothing writes to it.`, {
     data: { path: key, reason: 'changedWhileRead' },
     cause,
   });
 }
 
 export function vanished(key: RemoteKey): DrayError {
-  return new DrayError('io', `${key} is not there any more.`, { data: { path: key, reason: 'vanished' } });
+  return new DrayError('io', `${key} no longer exists.`, { data: { path: key, reason: 'vanished' } });
 }

@@ -1,4 +1,7 @@
-/** Brings every part of a source to the store: kept from an earlier attempt, copied from the object before, or sent. */
+/**
+ * Brings every part of a source to the store: kept from an earlier attempt, copied from the previous object,
+ * or sent.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { MultipartStore, PartInfo } from '../../remotes/object-store.ts';
 import { type PartSum, type SummedPart, sumPart } from '../compare/part-sums.ts';
@@ -7,9 +10,9 @@ import { isHeldPart, isMd5, matchesEtag, matchesSums } from './held-parts.ts';
 import type { PartsUpload } from './parts-upload.ts';
 import type { UploadSession } from './upload-session.ts';
 
-/** A local file's parts that are read while others are under way, beyond the requests that may be. */
+/** Parts of a local file that are read ahead, beyond the requests in flight. */
 const READ_AHEAD_PARTS = 2;
-/** What is in flight when the process is killed has to be sent again: so much, or this share of a larger object. */
+/** A killed process loses the parts in flight: at most this much, or this share of a larger object. */
 const IN_FLIGHT_BYTES = 64 * 1024 * 1024;
 const IN_FLIGHT_SHARE = 1 / 16;
 const SENDS_MIN = 2;
@@ -24,9 +27,9 @@ export interface PartsAtStore {
 }
 
 export interface StoredPart extends SummedPart {
-  /** As the completion names it. */
+  /** In the form of the completion request. */
   readonly info: PartInfo;
-  /** Whether its etag is the MD5 of its bytes; absent where that was not looked into. */
+  /** Whether its etag is the MD5 of its bytes; absent when that was not checked. */
   readonly isMd5?: boolean;
 }
 
@@ -34,12 +37,12 @@ interface Sending {
   readonly request: PartsUpload;
   readonly multipart: MultipartStore;
   readonly session: UploadSession;
-  /** Compute MD5s, since nothing else may come to confirm the object. */
+  /** Compute MD5s, since nothing else may confirm the object. */
   readonly checksEtags: boolean;
   readonly signal: AbortSignal;
   readonly parts: StoredPart[];
   readonly counts: { sentParts: number; sentBytes: number; keptParts: number; copiedParts: number };
-  /** Off once the store refused to copy, or the object before is no longer there. */
+  /** False once the store refused to copy, or the previous object no longer exists. */
   canCopy: boolean;
 }
 
@@ -89,7 +92,7 @@ function* partsOf({ source }: PartsUpload, { partSizeBytes }: UploadSession): Ge
     yield { number, start, end: Math.min(start + partSizeBytes, source.sizeBytes) };
 }
 
-/** No more memory than requests can use: those that read a remote source, and those that send. */
+/** Only as much memory as requests can use: those that read a remote source, and those that send. */
 function partsAtOnce({ limit, source }: PartsUpload, { partSizeBytes }: UploadSession): number {
   const bytesMax = Math.max(IN_FLIGHT_BYTES, source.sizeBytes * IN_FLIGHT_SHARE);
   const sendsMax = Math.max(SENDS_MIN, Math.floor(bytesMax / partSizeBytes));
@@ -97,7 +100,7 @@ function partsAtOnce({ limit, source }: PartsUpload, { partSizeBytes }: UploadSe
   return Math.min(limit.current, sendsMax) + Math.min(source.limit.current, sendsMax);
 }
 
-/** A part of this very source that the store holds, with its sum: nothing needs to be read. */
+/** Keeps a part of this very source that the store has, with its sum: nothing needs to be read. */
 function keepUnread(sending: Sending, part: Part): boolean {
   const { request, session } = sending;
   const held = session.held.get(part.number);
@@ -141,7 +144,7 @@ interface AtStore {
 function heldPart(session: UploadSession, { number }: Part, { bytes, sum }: Found): AtStore | undefined {
   const info = session.held.get(number);
   if (info === undefined) return undefined;
-  // The source's token says that it is the same, and the store tells no sum that could say otherwise.
+  // The source's token says that it is unchanged, and the store has no sum that could disprove it.
   const isVouched =
     session.isVouched && info.sizeBytes === bytes.byteLength && matchesSums(info, bytes, sum) === undefined;
   return isVouched || isHeldPart(info, bytes, sum) ? { info, how: 'kept' } : undefined;
@@ -154,7 +157,7 @@ function sendPart(sending: Sending, { number }: Part, { bytes, sum }: Found): Pr
   return request.limit.run(send, { bytes: bytes.byteLength, signal });
 }
 
-/** Undefined when the part has to be sent: it is another one, or the store does not copy it. */
+/** Undefined when the part has to be sent: it differs, or the store does not copy it. */
 async function copyPart(sending: Sending, part: Part, found: Found): Promise<AtStore | undefined> {
   const { multipart, request, session, signal } = sending;
   const { limit, previous } = request;
@@ -168,7 +171,8 @@ async function copyPart(sending: Sending, part: Part, found: Found): Promise<AtS
     const info = await limit.run(copy, { bytes: 0, signal });
     return match === 'same' || matchesEtag(info.etag, found.bytes) ? { info, how: 'copied' } : undefined;
   } catch (error) {
-    // The object was replaced, or the store refuses: then all parts are sent. What may pass, or stops everything, is told.
+    // The object was replaced, or the store refuses: then all parts are sent. Temporary errors and aborts are
+    // thrown.
     if (!(error instanceof DrayError) || error.retry !== 'no' || error.code === 'aborted') throw error;
     sending.canCopy = false;
     return undefined;
@@ -189,7 +193,7 @@ function note(
 ): void {
   const sizeBytes = end - start;
   const named = { number, etag: info.etag, sizeBytes };
-  // The completion tells the parts' sums where the upload has them, also those that the store did not tell back.
+  // The completion names the parts' sums if the upload has them, even those that the store did not return.
   parts[number - 1] = {
     info: session.mode === 'summed' ? { ...named, ...sum } : named,
     sum,

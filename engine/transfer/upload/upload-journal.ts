@@ -1,4 +1,4 @@
-/** What must survive a crash for a multipart upload to go on: one row for each key. */
+/** What must survive a crash to resume a multipart upload: one row for each key. */
 export interface UploadJournal {
   load(key: string): JournaledUpload | undefined;
   /** Durable when it returns. */
@@ -9,6 +9,9 @@ export interface UploadJournal {
 export interface JournaledUpload {
   readonly uploadId: string;
   readonly partSizeBytes: number;
-  /** What the upload was of, as `upload-session.ts` writes and reads it. Absent where the journal does not keep it. */
+  /**
+   * Identifies the uploaded source, as `upload-session.ts` writes and reads it. Absent when the journal does
+   * not keep it.
+   */
   readonly token?: string;
 }

@@ -8,7 +8,7 @@ import { putObject, uploadStream } from './upload-object.ts';
 
 beforeAll(loadCrc64);
 
-/** A store whose puts answer with less, as those of some servers; counts its HEADs. */
+/** A store whose puts return less, like those of some servers; counts its HEADs. */
 function answering(
   answer: (told: PutOutcome) => PutOutcome,
   inner: ObjectStore = createMemoryStore({ etags: 'md5' }),
@@ -38,20 +38,20 @@ describe('putObject', () => {
     expect(await inner.head(KEY)).toMatchObject({ ...description, etag: put.etag });
   });
 
-  it('goes by an etag that is the MD5', async () => {
+  it('accepts an etag that is the MD5', async () => {
     const { heads, store } = answering((told) => (told.written ? { written: true, etag: told.etag } : told));
     expect(await putObject({ store, key: KEY, bytes })).toMatchObject({ confirmedBy: 'md5' });
     expect(heads).toEqual([]);
   });
 
-  it('looks once at a store that keeps the checksum but does not answer with it', async () => {
+  it('sends one HEAD to a store that keeps the checksum but does not return it', async () => {
     const { heads, store } = answering(() => ({ written: true, etag: '' }));
     expect(await putObject({ store, key: KEY, bytes })).toMatchObject({ confirmedBy: 'checksum' });
     expect(await putObject({ store, key: 'other', bytes })).toMatchObject({ confirmedBy: 'checksum' });
     expect(heads).toEqual([KEY]);
   });
 
-  it('has only the size to go by where a store tells nothing else, and asks for it each time', async () => {
+  it('has only the size when a store reports nothing else, and asks for it each time', async () => {
     const silent = createMemoryStore({ etags: 'none', keepsChecksums: false });
     const { heads, store } = answering(() => ({ written: true, etag: '' }), silent);
     expect(await putObject({ store, key: KEY, bytes })).toMatchObject({ confirmedBy: 'size' });
@@ -59,7 +59,7 @@ describe('putObject', () => {
     expect(heads).toEqual([KEY, KEY]);
   });
 
-  it('never calls an object done of which the store tells another checksum or size', async () => {
+  it('never accepts an object with another checksum or size on the store', async () => {
     const checksums = { covers: 'whole', crc64nvme: 1n } as const;
     const wrong = answering(() => ({ written: true, etag: '', checksums }));
     await expect(putObject({ store: wrong.store, key: KEY, bytes })).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('uploadStream', () => {
     for (let at = 0; at < bytes.byteLength; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
   }
 
-  it.each([0, 1, 25_500])('stores %i bytes, and looks at what became of them', async (sizeBytes) => {
+  it.each([0, 1, 25_500])('stores %i bytes, and checks the result', async (sizeBytes) => {
     const store = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(sizeBytes);
     const description = { metadata: { mtime: '1' } };
@@ -93,7 +93,7 @@ describe('uploadStream', () => {
     expect(await store.head(KEY)).toMatchObject({ ...description, etag: uploaded.etag });
   });
 
-  it('never calls an object done that the store has of another content', async () => {
+  it('never accepts an object that the store has with other content', async () => {
     const inner = createMemoryStore();
     const store: ObjectStore = {
       ...inner,

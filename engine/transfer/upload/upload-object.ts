@@ -1,6 +1,6 @@
 /**
- * One object from memory in one request, verified: the store answers with the checksum that it computed, or with an etag that is the
- * MD5; where it does neither, one HEAD looks at what lies there.
+ * Uploads one object from memory in one request, verified: by the checksum in the answer, or by an etag that
+ * is the MD5; without both, by one HEAD.
  */
 import { DrayError } from '../../api/error.ts';
 import { crc64Nvme, loadCrc64 } from '../../checksums/crc64-nvme.ts';
@@ -14,7 +14,7 @@ import type {
 import { type ConfirmedBy, confirmObject } from './confirm-object.ts';
 import { matchesEtag } from './held-parts.ts';
 
-/** Objects of at most so much go up in one request; larger ones in parts. */
+/** The largest object that is uploaded in one request; larger ones are uploaded in parts. */
 export const ONE_PUT_BYTES = 16 * 1024 * 1024;
 
 export interface PutObjectRequest {
@@ -29,16 +29,18 @@ export interface PutObjectRequest {
 export interface PutObject {
   /** `written: false` when the condition did not hold. */
   readonly outcome: PutOutcome;
-  /** '' where the store tells none, or nothing was written. */
+  /** '' when the store returns none, or nothing was written. */
   readonly etag: string;
   readonly crc64nvme: bigint;
   readonly confirmedBy?: ConfirmedBy;
 }
 
-/** Stores that were seen to keep the checksum of a put, though they do not answer with it: they refuse a wrong one. */
+/**
+ * Stores that are known to keep the checksum of a put, though they do not return it: they refuse a wrong one.
+ */
 const keepersOfSums = new WeakSet<ObjectStore>();
 
-/** @throws DrayError `damaged` when the object did not arrive as it was sent, and what the store throws. */
+/** @throws DrayError `damaged` when the object was damaged during the upload, and the store's errors. */
 export async function putObject(request: PutObjectRequest): Promise<PutObject> {
   const { bytes, condition, description, key, signal, store } = request;
   await loadCrc64();
@@ -56,13 +58,13 @@ export async function putObject(request: PutObjectRequest): Promise<PutObject> {
     if (checksums.crc64nvme === crc64nvme) return { ...done, confirmedBy: 'checksum' };
     throw new DrayError(
       'damaged',
-      `${key} did not arrive as it was sent: the store computed another checksum.`,
+      `${key} was damaged during the upload: the store computed another checksum.`,
       {
         data: { key },
       },
     );
   }
-  // Another one is no proof of damage: with some kinds of encryption an etag only looks like an MD5.
+  // Another etag does not prove damage: with some kinds of encryption it only looks like an MD5.
   if (matchesEtag(etag, bytes)) return { ...done, confirmedBy: 'md5' };
   if (keepersOfSums.has(store)) return { ...done, confirmedBy: 'checksum' };
   const expected = { key, etag, sizeBytes: bytes.byteLength, sum: { crc64nvme }, signal };
@@ -90,8 +92,8 @@ export interface StreamUploaded {
 }
 
 /**
- * An object of a length that nobody knows yet: summed as it passes, and looked at in the end. It cannot go on after a crash: what was
- * read is gone.
+ * Uploads an object of unknown length: summed as it passes, and confirmed at the end. It cannot be resumed
+ * after a crash, because the bytes read before are gone.
  */
 export async function uploadStream(request: StreamUpload): Promise<StreamUploaded> {
   const { description, key, partSizeBytes, signal, store } = request;

@@ -1,4 +1,7 @@
-/** Which multipart upload goes on, or begins: the journal's row against what the store still holds. */
+/**
+ * Decides which multipart upload to resume, or begins one: compares the journal's row with the parts on the
+ * store.
+ */
 import { createHash } from 'node:crypto';
 import { DrayError, isNotAllowed } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -16,17 +19,20 @@ import type { JournaledUpload, UploadJournal } from './upload-journal.ts';
 export interface SessionRequest {
   readonly key: RemoteKey;
   readonly description?: ObjectDescription | undefined;
-  /** Absent where nothing could be found out about parts of an earlier attempt: the upload cannot go on after a crash. */
+  /**
+   * Absent when parts of an earlier attempt could not be identified: the upload cannot be resumed after a
+   * crash.
+   */
   readonly journal?: UploadJournal | undefined;
   readonly checksum: JoinedChecksumKind;
   readonly sizeBytes: number;
-  /** Of the source; '' vouches for nothing. */
+  /** Of the source; '' identifies nothing. */
   readonly token: string;
   /** Parts of an earlier attempt can be compared with the source at little cost. */
   readonly isComparable: boolean;
   /** Begin in `plain` mode, in parts of this size. */
   readonly copiesPartsOf?: number | undefined;
-  /** Otherwise: a wish. */
+  /** Otherwise: a preference. */
   readonly partSizeBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,22 +40,23 @@ export interface SessionRequest {
 export interface UploadSession {
   readonly upload: MultipartUpload;
   readonly partSizeBytes: number;
-  /** What the store holds from an earlier attempt, by part number. */
+  /** The parts on the store from an earlier attempt, by part number. */
   readonly held: ReadonlyMap<number, PartInfo>;
-  /** The source is the one that the held parts are of, so they need not be compared with it. */
+  /** The held parts are of this very source, so they need not be compared with it. */
   readonly isVouched: boolean;
   /**
-   * `summed`: each part and the whole are sent under their checksums, and the store keeps the whole's. `plain`: without, as copied
-   * parts want it. In an upload with CRC64NVME, MinIO refuses to copy a part (it finds no checksum for it), and versitygw
-   * takes the checksum of the whole source for that of the part, and refuses the completion. Without, AWS and versitygw keep a
-   * CRC64NVME of the whole all the same, and MinIO's etags are MD5s.
+   * `summed`: each part and the whole are sent under their checksums, and the store keeps the whole's.
+   * `plain`: without checksums, as copied parts need. In an upload with CRC64NVME, MinIO refuses to copy a
+   * part (it finds no checksum for it), and versitygw uses the checksum of the whole source as that of the
+   * part, and refuses the completion. In plain mode, AWS and versitygw still keep a CRC64NVME of the whole,
+   * and MinIO's etags are MD5s.
    */
   readonly mode: UploadMode;
 }
 
 export type UploadMode = 'summed' | 'plain';
 
-/** Goes on with the journalled upload where the store still has it and it is of use, or begins one. */
+/** Resumes the journaled upload if the store still has it and it is useful, or begins one. */
 export async function openUploadSession(
   request: SessionRequest,
   multipart: MultipartStore,
@@ -87,24 +94,25 @@ async function beginSession(request: SessionRequest, multipart: MultipartStore):
   return { upload: { key, uploadId }, partSizeBytes, held: new Map(), isVouched: false, mode };
 }
 
-/** Frees the parts on the store and forgets the upload. Never throws. */
+/** Frees the parts on the store and removes the upload from the journal. Never throws. */
 export async function abandon(
   request: Pick<SessionRequest, 'journal' | 'key'>,
   multipart: MultipartStore,
   upload: MultipartUpload,
 ): Promise<void> {
   try {
-    // Not under the caller's signal: what is left behind costs money whether or not somebody still waits.
+    // Not under the caller's signal: leftover parts cost money even if nobody waits.
     await multipart.abort(upload);
     request.journal?.forget(request.key);
   } catch {
-    // The row stays, so the next call tries again; the error that led here is the one to tell.
+    // The row stays, so the next call tries again; the original error is the one to report.
   }
 }
 
 /**
- * Whether the upload is of this very source (`isVouched`) or at least one whose parts can be compared with it, by reading. Undefined: it is of no
- * use: parts too small or too large, another description (which cannot be changed any more), or a source that would have to be fetched to compare.
+ * Whether the upload is of this very source (`isVouched`) or at least one whose parts can be compared with it
+ * by reading. Undefined: it is useless. Its parts are too small or too large, it has another description
+ * (which cannot be changed), or the source would have to be fetched for the comparison.
  */
 function fitOf(
   request: SessionRequest,
@@ -117,7 +125,7 @@ function fitOf(
   const [described, ...rest] = token.split(' ');
   const mode = MODES.find((each) => describedAs(request, each) === described);
   if (mode === undefined) return undefined;
-  // What is not read here is copied by the store, and copied parts do not go with a checksum.
+  // A part that is not read here is copied by the store, and copied parts have no checksum.
   if (mode === 'summed' && copiesPartsOf !== undefined && !isComparable) return undefined;
   const isVouched = request.token !== '' && rest.join(' ') === request.token;
   return isVouched || isComparable ? { isVouched, mode } : undefined;
@@ -125,7 +133,7 @@ function fitOf(
 
 const MODES: readonly UploadMode[] = ['summed', 'plain'];
 
-/** Of what was fixed when the upload began. */
+/** The properties that were fixed when the upload began. */
 function describedAs({ checksum, description = {} }: SessionRequest, mode: UploadMode): string {
   const { metadata = {}, ...rest } = description;
   const fields = [mode === 'summed' ? checksum : 'plain', sorted(rest), sorted(metadata)];
@@ -136,7 +144,10 @@ function sorted(record: object): [string, unknown][] {
   return Object.entries(record).sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** `gone`: the store does not know the upload any more. `untold`: these keys may not ask for it, and so have to begin anew. */
+/**
+ * `gone`: the store no longer knows the upload. `untold`: these keys may not list its parts, and so have to
+ * start again.
+ */
 async function partsStillHeld(
   multipart: MultipartStore,
   upload: MultipartUpload,

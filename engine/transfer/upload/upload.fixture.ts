@@ -1,4 +1,4 @@
-/** What the tests of uploads share: a source in memory, a journal that a test can look into, and stores that get in the way. */
+/** Shared by the tests of uploads: a source in memory, a readable journal, and faulty stores. */
 import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLeasedMemory } from '../../base/leased-memory.ts';
@@ -25,11 +25,11 @@ export function createJournal(): UploadJournal & { readonly rows: Map<string, Jo
 }
 
 export interface BytesSource extends ObjectSource {
-  /** Where ranges were read, in order. */
+  /** The ranges read, in order. */
   readonly reads: number[];
 }
 
-/** As a local file: read again at little cost. */
+/** Like a local file: cheap to read again. */
 export function bytesSource(bytes: Uint8Array, token = 'first'): BytesSource {
   const reads: number[] = [];
   return {
@@ -74,7 +74,7 @@ export async function storedBytes(store: ObjectStore, key = KEY): Promise<Uint8A
   return read && new Uint8Array(read.bytes);
 }
 
-/** A store as AWS without encryption by default, and faults for it. */
+/** A store like AWS without encryption, with injectable faults. */
 export function faultyStore(options: MemoryStoreOptions = {}): {
   readonly inner: ObjectStore;
   readonly store: ObjectStore;

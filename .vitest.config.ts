@@ -1,20 +1,41 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+const ROOT = fileURLToPath(new URL('.', import.meta.url));
+const isLongRun = process.env.DRAY_LONG_TESTS === '1';
+/** Parts of a test that does little in `npm test` and all in `npm run test:long`. */
+const HAS_BUDGET = /\brunBudget\(/;
+/**
+ * Files that replace what other files share: modules, globals, timers, V8's flags. Each gets a process of its own.
+ * All other files take turns in the same processes, which saves each of them the start of one and the loading of the engine.
+ */
+const SETS_GLOBALS = /\bvi\.\w+\(|setFlagsFromString|syncBuiltinESMExports/;
+
+const files = ['.ci', 'app', 'bench', 'engine', 'e2e', 'renderer']
+  .flatMap((folder) => globSync(`${folder}/**/*.test.ts`, { cwd: ROOT }))
+  .map((path) => path.replaceAll('\\', '/'))
+  .map((path) => ({ path, source: readFileSync(ROOT + path, 'utf8') }))
+  .filter(({ path, source }) => {
+    const isLong = path.endsWith('.long.test.ts');
+    return isLongRun ? isLong || HAS_BUDGET.test(source) : !isLong;
+  });
+
+function pathsOf(isAlone: boolean): string[] {
+  return files.filter(({ source }) => SETS_GLOBALS.test(source) === isAlone).map(({ path }) => path);
+}
 
 export default defineConfig({
   test: {
-    include: [
-      '.ci/**/*.test.ts',
-      'app/**/*.test.ts',
-      'bench/**/*.test.ts',
-      'engine/**/*.test.ts',
-      'e2e/**/*.test.ts',
-      'renderer/**/*.test.ts',
-    ],
-    // They end what hangs and judge nothing: on a machine that is busy with other work a test may take ten times as long.
+    // They end a test that hangs and judge nothing: on a busy machine a test may take ten times as long.
     testTimeout: 600_000,
     hookTimeout: 900_000,
     expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'together', isolate: false, include: pathsOf(false) } },
+      { extends: true, test: { name: 'alone', include: pathsOf(true) } },
+    ],
   },
 });

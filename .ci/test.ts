@@ -2,8 +2,9 @@
  * Everything that must hold, in one run: format and lint, types, import rules, the build, every test. Ends with a line of
  * its own, `N passed, N failed, N skipped`, and exits with 1 when anything failed. Arguments go to vitest:
  *
- *   npm test                      everything
+ *   npm test                      everything that takes minutes
  *   npm test -- engine/model      the checks, the build, and these tests
+ *   npm run test:long             `*.long.test.ts`, and the tests that have a budget (`runBudget`) with all of it
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,6 +19,10 @@ import { ensureChromium } from './install-chromium.ts';
 import { readTestCounts } from './test-counts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LONG = '--long';
+const given = process.argv.slice(2);
+const isLong = given.includes(LONG);
+const BUILD = 'build';
 
 /** What runs before the tests; the rest runs even when one fails, so that one run tells all. */
 const STEPS: readonly {
@@ -34,14 +39,19 @@ const STEPS: readonly {
   { name: 'types of the window', command: 'tsc', parameters: ['-p', 'renderer'] },
   { name: "types of the window's tests", command: 'tsc', parameters: ['-p', 'e2e/window'] },
   { name: 'import rules', command: 'node', parameters: ['.ci/import-rules.ts'] },
-  { name: 'build', command: 'node', parameters: ['app/build/build.ts'] },
+  { name: BUILD, command: 'node', parameters: ['app/build/build.ts'] },
 ];
 
-function succeeds(command: string, parameters: readonly string[]): boolean {
+function succeeds(
+  command: string,
+  parameters: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): boolean {
   const { status, error } = spawnSync(command, parameters, {
     cwd: ROOT,
     stdio: 'inherit',
     shell: process.platform === 'win32',
+    env: { ...process.env, ...environment },
   });
   if (error) console.error(`${command} did not start: ${error.message}`);
   return status === 0;
@@ -56,7 +66,15 @@ function runTests(parameters: readonly string[]): {
   const report = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const isClean = succeeds('vitest', ['run', '--config', '.vitest.config.ts', ...reporters, ...parameters]);
+    const isClean = succeeds(
+      'vitest',
+      ['run', '--config', '.vitest.config.ts', ...reporters, ...parameters],
+      {
+        ...(isLong ? { DRAY_LONG_TESTS: '1' } : {}),
+        // A build that failed may have left an older command.
+        ...(isBuilt ? { DRAY_TEST_COMMAND: join(ROOT, 'dist', 'dray.js') } : {}),
+      },
+    );
     const counts = readTestCounts(JSON.parse(readFileSync(report, 'utf8')));
     // An error outside of any test fails the run without failing a test.
     return isClean || counts.failed > 0 ? counts : { ...counts, failed: 1 };
@@ -79,7 +97,8 @@ const broken = STEPS.filter(({ name, command, parameters }) => {
 });
 console.log('\n== tests');
 ensureChromium();
-const counts = runTests(process.argv.slice(2));
+const isBuilt = broken.every(({ name }) => name !== BUILD);
+const counts = runTests(given.filter((parameter) => parameter !== LONG));
 if (broken.length > 0)
   console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);
 if (findElectron() === undefined)

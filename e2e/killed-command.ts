@@ -1,11 +1,10 @@
 /** Runs the command in a process that ends itself by SIGKILL at a chosen step (`kill-at-step.ts`). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { COMMAND } from '../app/cli/command.fixture.ts';
 import type { Sandbox } from '../engine/jobs/session/job.fixture.ts';
 
-const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 const PRELOAD = new URL('./kill-at-step.ts', import.meta.url).href;
 
 export interface KilledRun {
@@ -28,7 +27,7 @@ export function runKilledAt(
   parameters: readonly string[],
   options: KilledRunOptions = {},
 ): Promise<KilledRun> {
-  const child = spawn(process.execPath, ['--import', PRELOAD, MAIN, ...parameters], {
+  const child = spawn(process.execPath, ['--import', PRELOAD, COMMAND, ...parameters], {
     cwd: options.cwd,
     env: { ...process.env, DRAY_TEST_KILL_AT: `${step}`, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],

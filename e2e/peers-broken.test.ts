@@ -3,12 +3,13 @@
  * At any such moment the destination holds whole files only; the next run resumes, and in the end nothing is
  * missing or left over.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { COMMAND } from '../app/cli/command.fixture.ts';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
@@ -31,7 +32,7 @@ async function startServer(): Promise<void> {
   server = spawn(
     process.execPath,
     [
-      fileURLToPath(new URL('../app/cli/main.ts', import.meta.url)),
+      COMMAND,
       'serve',
       sandbox.path('offered'),
       '--listen',

@@ -3,18 +3,18 @@
  * user for whom modes matter. `find` describes both ends, and rsync, where it is installed, has nothing left
  * to do.
  */
+
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../app/cli/command.fixture.ts';
 import { findRsync } from '../engine/jobs/delta/local-rsync.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace } from '../engine/peer/peer.fixture.ts';
 import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
-const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 const TIMEOUT_MS = 5 * 60_000;
 const FOLDERS = 40;
 /** No folder is read-only for the superuser, so these tests then run as nobody. */
@@ -78,7 +78,7 @@ const serve = (folder: string) =>
 const at = (index: 0 | 1, path: string) => plainPlace(servers[index]!.port, path);
 
 async function dray(...parameters: readonly string[]) {
-  const { stderr, stdout } = await asUser(process.execPath, [MAIN, ...parameters, '--json'], '.');
+  const { stderr, stdout } = await asUser(process.execPath, [COMMAND, ...parameters, '--json'], '.');
   expect(stderr).toBe('');
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
 }

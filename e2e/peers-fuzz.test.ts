@@ -3,10 +3,11 @@
  * one or answers it correctly, never fails, and its memory stays bounded. Nothing is read or changed without
  * the token. The seed is fixed.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { COMMAND } from '../app/cli/command.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { conversation, FUZZ_TOKEN, SECRET, UNWELCOME } from './peers-fuzz-requests.ts';
@@ -25,11 +26,10 @@ let sandbox: Sandbox;
 const servers: { readonly child: ChildProcess; readonly port: number; stderr: string; stdout: string }[] = [];
 
 async function startServer(folder: string, ...more: readonly string[]) {
-  const main = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
   const child = spawn(
     process.execPath,
     [
-      main,
+      COMMAND,
       'serve',
       folder,
       '--listen',

@@ -2,15 +2,14 @@
  * On a read-only disk, and with a low limit of open files, commands that only read succeed. All others report
  * the problem in one line.
  */
+
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND } from '../app/cli/command.fixture.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
-
-const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
 
 let sandbox: Sandbox;
 beforeEach(async () => {
@@ -26,7 +25,7 @@ afterEach(() => sandbox[Symbol.dispose]());
 /** Runs the command in the workspace after a line of shell. */
 function runAfter(line: string, parameters: readonly string[], mounts = false) {
   const script = `${line} && cd "$0" && exec "$@"`;
-  const shell = ['sh', '-c', script, sandbox.path('work'), process.execPath, MAIN, ...parameters];
+  const shell = ['sh', '-c', script, sandbox.path('work'), process.execPath, COMMAND, ...parameters];
   const [program = '', ...rest] = mounts ? ['unshare', '--mount', ...shell] : shell;
   const environment = { ...process.env, DRAY_CACHE: sandbox.path('cache') };
   const { status, stderr, stdout } = spawnSync(program, rest, { encoding: 'utf8', env: environment });

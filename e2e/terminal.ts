@@ -1,8 +1,6 @@
 /** Runs the command at a terminal, by util-linux's `script`, and types answers. */
 import { spawn, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../app/cli/main.ts', import.meta.url));
+import { COMMAND } from '../app/cli/command.fixture.ts';
 
 /** Why no terminal is available, or undefined where one is. */
 export const whyNoTerminal: string | undefined = findWhyNot();
@@ -25,7 +23,7 @@ export function runAtTerminal(
   { answers, cwd, environment }: TerminalOptions,
 ): Promise<TerminalRun> {
   const { FORCE_COLOR: _, NO_COLOR: __, ...own } = process.env;
-  const line = [process.execPath, MAIN, ...parameters].map(quote).join(' ');
+  const line = [process.execPath, COMMAND, ...parameters].map(quote).join(' ');
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd,
     env: { ...own, TERM: 'dumb', ...environment },

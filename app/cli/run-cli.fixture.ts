@@ -1,6 +1,7 @@
 /** Runs the command, or another script, in a process of its own. For tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { COMMAND } from './command.fixture.ts';
 
 export interface CliResult {
   readonly exitCode: number | null;
@@ -19,7 +20,7 @@ export interface CliOptions {
 }
 
 export function runCli(parameters: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const script = fileURLToPath(new URL(options.script ?? './main.ts', import.meta.url));
+  const script = options.script ? fileURLToPath(new URL(options.script, import.meta.url)) : COMMAND;
   // What the tests' own terminal or runner asks for must not reach the command.
   const { FORCE_COLOR: _, NO_COLOR: __, ...environment } = process.env;
   const child = spawn(process.execPath, [script, ...parameters], {

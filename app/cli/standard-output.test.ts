@@ -1,14 +1,13 @@
 /** What is written to a file or a pipe arrives whole, or the command says that it did not. */
+
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from './command.fixture.ts';
 import { formatCompletionScript } from './options/completion-script.ts';
 import { buildProgram } from './program.ts';
-
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 let folder: string;
 beforeAll(() => {
@@ -20,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function inShell(script: string, ...parameters: string[]) {
   const { status, stderr, stdout } = spawnSync(
     'sh',
-    ['-c', script, 'sh', process.execPath, MAIN, ...parameters],
+    ['-c', script, 'sh', process.execPath, COMMAND, ...parameters],
     // Its compiled code would be cut by a limit of files, too.
     { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } },
   );

@@ -1,4 +1,5 @@
 /** Plain trees from the command line, between local places: what a user sees, and the exit codes. */
+
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,
@@ -11,8 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND } from './command.fixture.ts';
 import { type CliResult, runCli } from './run-cli.fixture.ts';
 
 let base: string;
@@ -214,8 +215,7 @@ describe('ls, du and cat of a local place', () => {
     'end quietly when their reader goes away (no such signal on Windows)',
     async () => {
       write('big', 'x'.repeat(8 * 1024 * 1024));
-      const script = fileURLToPath(new URL('./main.ts', import.meta.url));
-      const child = spawn(process.execPath, [script, 'cat', 'big'], {
+      const child = spawn(process.execPath, [COMMAND, 'cat', 'big'], {
         cwd: base,
         stdio: ['ignore', 'pipe', 'pipe'],
       });

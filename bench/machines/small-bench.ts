@@ -1,6 +1,6 @@
 /** A bench for tests: a real server, and Dray from its sources in every role, since the tools of others may not be there. */
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { roomyFolder } from '../../e2e/servers/memory-folder.ts';
 import type { LoggedRequest } from '../../e2e/servers/versitygw.ts';
 import type { Contender, ContenderName, Courier } from '../entrants/contender.ts';
@@ -11,12 +11,9 @@ import { type Bench, openBench } from './bench.ts';
 import type { ServerName } from './bench-servers.ts';
 import type { Command, CommandRun } from './measure.ts';
 
-/** What Node runs as Dray. */
-export const SOURCES = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
+export const DRAY_FROM_SOURCES: Contender = createDrayCopy('of the sources', COMMAND);
 
-export const DRAY_FROM_SOURCES: Contender = createDrayCopy('of the sources', SOURCES);
-
-export const DRAY_REPOSITORY_FROM_SOURCES: Contender = createDray('of the sources', SOURCES);
+export const DRAY_REPOSITORY_FROM_SOURCES: Contender = createDray('of the sources', COMMAND);
 
 /** What a server keeps below a folder, objects or parts of them, each file with its time. */
 const LIST_FILES = `

@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../../app/cli/command.fixture.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import type { Contender, ContenderName } from '../entrants/contender.ts';
 import { createDray } from '../entrants/contenders.ts';
 import type { Bench } from '../machines/bench.ts';
-import {
-  DRAY_FROM_SOURCES,
-  findUnplanned,
-  openSmallBench,
-  runEntrant,
-  SOURCES,
-} from '../machines/small-bench.ts';
+import { DRAY_FROM_SOURCES, findUnplanned, openSmallBench, runEntrant } from '../machines/small-bench.ts';
 import { createGrowthScenarios } from './growth-scenarios.ts';
 import { runScenario } from './run-scenario.ts';
 import { type Heat, listHeats } from './scenario.ts';
 
 const SHAPES: readonly DatasetShape[] = [20, 40].map((files) => ({ files, bytesMax: 30, sizes: 'spread' }));
-const HEATS = listHeats(createGrowthScenarios(SHAPES, SOURCES), undefined);
+const HEATS = listHeats(createGrowthScenarios(SHAPES, COMMAND), undefined);
 
 /** Dray replaces rclone, since both copy in the same ways; only hashing a folder is left out. */
 const IN_RCLONES_PLACE: Contender = { ...DRAY_FROM_SOURCES, name: 'rclone' };
@@ -25,7 +20,7 @@ describe('A scenario of growth', () => {
   beforeAll(async () => {
     bench = await openSmallBench({
       contenders: new Map<ContenderName, Contender>([
-        ['dray', createDray('of the sources', SOURCES)],
+        ['dray', createDray('of the sources', COMMAND)],
         ['rclone', IN_RCLONES_PLACE],
       ]),
     });

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { chooseBlocks } from '../data/changed-file.ts';
 import { shapeOfSizes } from '../data/dataset.ts';
 import type { Bench } from '../machines/bench.ts';
@@ -17,8 +17,7 @@ const TINY: PeerShapes = {
   deltaBytes: { medium: 3_000_000, large: 4_000_000 },
 };
 
-const SOURCES = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
-const HEATS = listHeats(createPeerScenarios(TINY, SOURCES), [0]).filter(({ name }) =>
+const HEATS = listHeats(createPeerScenarios(TINY, COMMAND), [0]).filter(({ name }) =>
   /^(peer-.*|delta-10|delta-large-50|cdc-insert)$/.test(name),
 );
 

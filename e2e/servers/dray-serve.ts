@@ -1,8 +1,6 @@
 /** Runs `dray serve` over a folder in its own process, as scripts start it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
+import { COMMAND } from '../../app/cli/command.fixture.ts';
 
 export interface Serving {
   readonly process: ChildProcess;
@@ -36,7 +34,7 @@ export async function startServing({ folder, more = [], tokenFile, user }: Serve
     '--json',
     ...more,
   ];
-  const server = spawn(process.execPath, [MAIN, ...parameters], {
+  const server = spawn(process.execPath, [COMMAND, ...parameters], {
     ...user,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -2,12 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
+import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from '../servers/tools.ts';
 import { findChromium } from './find-chromium.ts';
 
-const COMMAND = fileURLToPath(new URL('../../app/cli/main.ts', import.meta.url));
 /** The size of the README's pictures. */
 const VIEWPORT = { width: 1280, height: 800 };
 

@@ -8,6 +8,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
@@ -147,7 +148,9 @@ async function expectWholeOnly(way: Way, name: string): Promise<void> {
   expect((await way.arrived(name)).filter((line) => !whole.has(line))).toEqual([]);
 }
 
-describe.each(WAYS)('A copy $to', (way) => {
+const TRIED = runBudget({ short: WAYS.slice(0, 2), long: WAYS });
+
+describe.each(TRIED)('A copy $to', (way) => {
   const nameOf = (what: string) => `${what}-${WAYS.indexOf(way)}`;
 
   it('completes over a link that cuts every connection', async () => {
@@ -181,7 +184,7 @@ describe.each(WAYS)('A copy $to', (way) => {
 });
 
 describe('A link too bad for any large file', () => {
-  it.each(WAYS)(
+  it.each(TRIED)(
     'makes a copy $to fail with the cause and whole files only, and the next one resumes',
     async (way) => {
       const name = `never-${WAYS.indexOf(way)}`;

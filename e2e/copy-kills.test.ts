@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import { DrayError } from '../engine/api/error.ts';
 import type { PlaceRequest } from '../engine/api/trees.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { uploads } from '../engine/jobs/remotes/uploads.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -27,7 +28,7 @@ import { startMinio } from './servers/minio.ts';
 import { type LoggedRequest, type S3Endpoint, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-const KILLS = 4;
+const KILLS = runBudget({ short: 1, long: 4 });
 /** A fixed number of requests in flight to one server: all that a kill can cost. */
 const TRANSFERS = 4;
 /** The most memory that holds bytes read from one server and not yet sent to the other. */

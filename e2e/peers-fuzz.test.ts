@@ -1,20 +1,20 @@
 /**
- * A hundred thousand requests that no client would send, pipelined over raw sockets. The server refuses each
+ * Requests that no client would send, pipelined over raw sockets. The server refuses each
  * one or answers it correctly, never fails, and its memory stays bounded. Nothing is read or changed without
  * the token. The seed is fixed.
  */
-
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { COMMAND } from '../app/cli/command.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { conversation, FUZZ_TOKEN, SECRET, UNWELCOME } from './peers-fuzz-requests.ts';
 import { converse } from './peers-fuzz-socket.ts';
 
 const SEED = 20_261_121;
-const REQUESTS = 100_000;
+const REQUESTS = runBudget({ short: 4_000, long: 100_000 });
 const LANES = 8;
 /** Bodies may take 192 MiB. The rest is what the allocator keeps, even without any leak. */
 const RSS_MIB_MAX = 400;

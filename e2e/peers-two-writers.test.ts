@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { deltaFile } from '../engine/jobs/delta/delta-file.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -11,7 +12,7 @@ import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
-const ROUNDS = 20;
+const ROUNDS = runBudget({ short: 4, long: 20 });
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000;
 

@@ -4,6 +4,7 @@
  */
 import { rmSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { verify } from '../engine/jobs/history/verify.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
@@ -11,7 +12,7 @@ import { status } from '../engine/jobs/working-copy/status.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const ROUNDS = 6;
+const ROUNDS = runBudget({ short: 2, long: 6 });
 const EDITS = 100;
 /** From before the command does anything until after its end. */
 const KILL_AFTER_MS = { min: 150, max: 850 };

@@ -1,31 +1,24 @@
 /**
- * A real tree that exists wherever these tests run: this project's node_modules, with thousands of small
- * files, links, executables and a binary large enough to be chunked. It goes to a server and back, and `diff`
+ * A real tree that exists wherever these tests run: packages of this project's node_modules, with small
+ * files, links, executables and, in the long run, a binary large enough to be chunked. It goes to a server and back, and `diff`
  * compares it as well as Dray.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { appendFileSync, chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { verify } from '../engine/jobs/history/verify.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { listPackages, PACKAGE_FILES_MIN, PACKAGES } from './real-packages.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const TREE = fileURLToPath(new URL('../node_modules', import.meta.url));
+/** A binary to append to. The large one is stored in chunks. */
+const LARGE = runBudget({ short: 'esbuild/bin/esbuild', long: 'node/bin/node' });
 const hasDiff = spawnSync('diff', ['--version']).error === undefined;
 
 let server: S3Server;
@@ -36,10 +29,8 @@ beforeAll(async () => {
   server = await startVersitygw();
   dataset = createS3Dataset(server, 'node-modules');
   root = await dataset.init('work');
-  // The files that tools keep there may change while the tests run.
-  const own = readdirSync(TREE).filter((name) => !/^\.(?!bin$)/.test(name));
-  for (const name of own) {
-    cpSync(join(TREE, name), join(root, name), {
+  for (const name of listPackages()) {
+    cpSync(join(PACKAGES, name), join(root, name), {
       recursive: true,
       verbatimSymlinks: true,
       preserveTimestamps: true,
@@ -69,7 +60,7 @@ async function runDiff(left: string, right: string): Promise<string> {
  */
 function changeTree(): void {
   appendFileSync(join(root, 'typescript/package.json'), '\n');
-  appendFileSync(join(root, 'node/bin/node'), 'a tail on a file that is stored in chunks');
+  appendFileSync(join(root, LARGE), 'a tail on a file that is stored in chunks');
   rmSync(join(root, 'commander'), { recursive: true });
   renameSync(join(root, 'valibot'), join(root, 'valibot-moved'));
   chmodSync(join(root, 'p-limit/package.json'), 0o755);
@@ -83,7 +74,7 @@ function changeTree(): void {
 function expectSame(copy: string): void {
   const lines = describeTree(copy);
   expect(lines).toEqual(describeTree(root));
-  expect(lines.length).toBeGreaterThan(3_000);
+  expect(lines.length).toBeGreaterThan(PACKAGE_FILES_MIN);
 }
 
 describe("This project's node_modules", () => {
@@ -96,7 +87,7 @@ describe("This project's node_modules", () => {
     const pushed = await push(dataset.context('work'), { message: 'edited' });
     expect(pushed).toMatchObject({ result: 'pushed', failed: 0 });
     expect(pushed.uploadedBytes, 'an edited large file costs its changed chunks').toBeLessThan(
-      40 * 1024 * 1024,
+      runBudget({ short: 15, long: 40 }) * 1024 * 1024,
     );
     expect(await pull(dataset.context('copy'), {})).toMatchObject({ result: 'pulled', failed: 0 });
     expectSame(copy);

@@ -8,10 +8,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestTotals } from '../engine/api/jobs.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { createS3Dataset, listRequests, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
+
+const FILES = runBudget({ short: 10_000, long: 100_000 });
+const OBJECTS = runBudget({ short: 5_000, long: 50_000 });
 
 let server: S3Server;
 beforeAll(async () => {
@@ -67,12 +71,12 @@ describe('A dataset of 1,000 files of 1 KiB in packs', () => {
   });
 });
 
-describe('A dataset of 100,000 files in packs', () => {
+describe(`A dataset of ${FILES.toLocaleString('en')} files in packs`, () => {
   let dataset: S3Dataset;
   beforeAll(async () => {
     dataset = createS3Dataset(server, 'large');
     const root = await dataset.init('work');
-    writeFiles(root, 100_000, (at) => (at % 10 === 0 ? `content of ${at}` : ''));
+    writeFiles(root, FILES, (at) => (at % 10 === 0 ? `content of ${at}` : ''));
     await push(dataset.context('work'), {});
     await dataset.clone('copy');
   });
@@ -86,7 +90,7 @@ describe('A dataset of 100,000 files in packs', () => {
   });
 
   it('takes at most 9 requests to push one changed file and at most 5 to pull it', async () => {
-    dataset.sandbox.write('work/part-42/file-42042.txt', 'changed');
+    dataset.sandbox.write('work/part-4/file-4242.txt', 'changed');
     // Three of them see what is new once: content, segment and commit.
     const pushed = await countRequests(() => push(dataset.context('work'), {}), 9);
     expect(pushed).toMatchObject({ result: 'pushed', changes: { modified: 1, added: 0, deleted: 0 } });
@@ -95,14 +99,14 @@ describe('A dataset of 100,000 files in packs', () => {
   });
 });
 
-describe('A dataset of 100,000 files with an object for each content', () => {
+describe(`A dataset of ${FILES.toLocaleString('en')} files with an object for each content`, () => {
   it('takes at most 9 requests to push one changed file with content new to the index', async () => {
     using dataset = createS3Dataset(server, 'objects');
     const root = await dataset.init('work', { layout: { kind: 'objects' } });
     // A hundred contents: with a warm index the number of objects on the remote makes no difference.
-    writeFiles(root, 100_000, (at) => (at % 10 === 0 ? `content ${(at / 10) % 100}` : ''));
+    writeFiles(root, FILES, (at) => (at % 10 === 0 ? `content ${(at / 10) % 100}` : ''));
     await push(dataset.context('work'), {});
-    dataset.sandbox.write('work/part-42/file-42042.txt', 'changed');
+    dataset.sandbox.write('work/part-4/file-4242.txt', 'changed');
     // Three of them see what is new once: content, segment and commit.
     const pushed = await countRequests(() => push(dataset.context('work'), {}), 9);
     expect(pushed).toMatchObject({ result: 'pushed', uploadedObjects: 1, changes: { modified: 1 } });
@@ -110,8 +114,7 @@ describe('A dataset of 100,000 files with an object for each content', () => {
   });
 });
 
-describe('A dry run without an index against 50,000 objects', () => {
-  const OBJECTS = 50_000;
+describe(`A dry run without an index against ${OBJECTS.toLocaleString('en')} objects`, () => {
   let dataset: S3Dataset;
   const stored = (at: number) => `stored ${at}`;
 
@@ -120,7 +123,7 @@ describe('A dry run without an index against 50,000 objects', () => {
     await dataset.init('first', { layout: { kind: 'objects' } });
     dataset.sandbox.write('first/a', stored(0));
     await push(dataset.context('first'), {});
-    // Writes the objects into the server's own folder, as a push would leave them, because 50,000 requests
+    // Writes the objects into the server's own folder, as a push would leave them, because so many requests
     // take longer.
     const folder = join(server.dataFolder, server.bucket, 'crowded/objects');
     for (let at = 1; at < OBJECTS; at += 1) {
@@ -141,7 +144,9 @@ describe('A dry run without an index against 50,000 objects', () => {
   }
 
   it('finds 500 candidates by listing, in at most 80 requests', async () => {
-    const contents = Array.from({ length: 500 }, (_, at) => (at < 200 ? stored(at * 241) : `new ${at}`));
+    const contents = Array.from({ length: 500 }, (_, at) =>
+      at < 200 ? stored(Math.floor((at * OBJECTS) / 208)) : `new ${at}`,
+    );
     const planned = await dryRun('many', contents, 80);
     expect(planned).toMatchObject({ result: 'wouldPush', uploadedObjects: 300, requests: { writes: 0 } });
     expect(planned.query).toMatchObject({

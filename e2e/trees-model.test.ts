@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PlaceRequest, SyncRequest } from '../engine/api/trees.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { compilePatterns } from './model-patterns.ts';
@@ -17,7 +18,7 @@ type Tree = ReadonlyMap<string, string>;
 type Kind = 'folder' | 'store';
 
 const SEED = 20_261_121;
-const RUNS = 250;
+const RUNS = runBudget({ short: 40, long: 250 });
 
 const names = fc.constantFrom(
   'f0',

@@ -1,31 +1,29 @@
 /**
  * A real tree goes up to one server as plain objects, across to a server of another make, and down again, and
- * `diff` compares the result as well as Dray. By default it is this project's node_modules without its
- * largest packages, with thousands of small files, links and large binaries. DRAY_REAL_TREE names another
+ * `diff` compares the result as well as Dray. By default it is packages of this project's node_modules without the
+ * largest ones, with small files, links and binaries. DRAY_REAL_TREE names another
  * folder, which is only read.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckTreesRequest, PlaceRequest, TransferSummary } from '../engine/api/trees.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
+import { listPackages, PACKAGE_FILES_MIN, PACKAGES } from './real-packages.ts';
 import { startMinio } from './servers/minio.ts';
 import { type S3Endpoint, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-const FILES_MIN = 3_000;
 /** On a slow disk MinIO needs tens of milliseconds for a file. */
-const PACKAGE_ITEMS_MAX = 600;
-/** The files that tools keep in node_modules may change while the tests run. */
-const OWN_NOTES = /^\.(?!bin$)/;
+const PACKAGE_ITEMS_MAX = runBudget({ short: 450, long: 600 });
 
 const given = process.env.DRAY_REAL_TREE;
-const tree = given || fileURLToPath(new URL('../node_modules', import.meta.url));
+const tree = given || PACKAGES;
 const size = measure(tree);
 
 let sandbox: Sandbox;
@@ -51,12 +49,9 @@ afterAll(async () => {
   await Promise.all([first?.stop(), second?.stop()]);
 });
 
-function ownNames(folder: string): string[] {
-  const names = readdirSync(folder);
-  if (given) return names;
-  return names.filter(
-    (name) => !OWN_NOTES.test(name) && itemsBelow(join(folder, name)).length <= PACKAGE_ITEMS_MAX,
-  );
+function ownNames(folder: string): readonly string[] {
+  if (given) return readdirSync(folder);
+  return listPackages().filter((name) => itemsBelow(join(folder, name)).length <= PACKAGE_ITEMS_MAX);
 }
 
 function itemsBelow(path: string): string[] {
@@ -156,7 +151,7 @@ const title = `${given ?? "packages of this project's node_modules"}: ${size.fil
 describe(title, given ? { timeout: 60 * 60_000 } : {}, () => {
   const items = size.files + size.links;
 
-  it(`has enough files to matter`, () => expect(size.files).toBeGreaterThan(FILES_MIN));
+  it(`has enough files to matter`, () => expect(size.files).toBeGreaterThan(given ? 0 : PACKAGE_FILES_MIN));
 
   it.each(STEPS)(
     'is copied $to, is equal there, and is not sent a second time',

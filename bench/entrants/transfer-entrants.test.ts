@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import type { Bench } from '../machines/bench.ts';
-import { SERVER_NAMES } from '../machines/bench-servers.ts';
+import { SERVER_NAMES, type ServerName } from '../machines/bench-servers.ts';
 import { DRAY_FROM_SOURCES, openSmallBench, runEntrant } from '../machines/small-bench.ts';
 import type { Contender, ContenderName } from './contender.ts';
 import { NODE_ALONE, openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
 
+const SERVERS = runBudget<readonly ServerName[]>({ short: SERVER_NAMES.slice(0, 1), long: SERVER_NAMES });
 const SHAPE: DatasetShape = { files: 12, bytesMax: 200, sizes: 'spread' };
 const NAMES: readonly ContenderName[] = ['dray copy'];
 
-describe.each(SERVER_NAMES)('The entrants that copy a dataset, on %s,', (server) => {
+describe.each(SERVERS)('The entrants that copy a dataset, on %s,', (server) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({ server });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../../app/cli/command.fixture.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { chooseBlocks } from '../data/changed-file.ts';
 import { shapeOfSizes } from '../data/dataset.ts';
 import type { Bench } from '../machines/bench.ts';
@@ -28,19 +29,18 @@ describe('Every kind of scenario between machines', () => {
   });
   afterAll(() => bench[Symbol.asyncDispose]());
 
-  it.each(HEATS.map((heat) => [heat.name, heat] as const))(
-    'runs with Dray, and every check passes: %s',
-    async (_, heat) => {
-      await bench.beginHeat(new Set());
-      const field = (await heat.open(bench)).filter(({ kind }) => kind === 'dray');
-      const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });
-      const states = entrants.map(({ name, outcome }) =>
-        outcome.state === 'measured' ? [name, outcome.state] : [name, outcome.state, outcome.reason],
-      );
-      expect(states).toEqual(field.map(({ name }) => [name, 'measured']));
-      expect(findUnplanned(bench, heat.needs)).toEqual({ unused: [], unnamed: [] });
-    },
-  );
+  it.each(
+    HEATS.slice(0, runBudget({ short: 1, long: HEATS.length })).map((heat) => [heat.name, heat] as const),
+  )('runs with Dray, and every check passes: %s', async (_, heat) => {
+    await bench.beginHeat(new Set());
+    const field = (await heat.open(bench)).filter(({ kind }) => kind === 'dray');
+    const { entrants } = await runScenario(heat, field, bench, { runs: 1, say: () => {} });
+    const states = entrants.map(({ name, outcome }) =>
+      outcome.state === 'measured' ? [name, outcome.state] : [name, outcome.state, outcome.reason],
+    );
+    expect(states).toEqual(field.map(({ name }) => [name, 'measured']));
+    expect(findUnplanned(bench, heat.needs)).toEqual({ unused: [], unnamed: [] });
+  });
 });
 
 describe('The blocks to change', () => {

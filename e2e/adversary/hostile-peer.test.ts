@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import type { PlaceRequest } from '../../engine/api/trees.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { usage } from '../../engine/jobs/places/disk-usage.ts';
 import { listPlace } from '../../engine/jobs/places/list-place.ts';
 import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
@@ -25,7 +26,7 @@ import {
 } from './outcomes.ts';
 
 const SEED = 20_261_123;
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 2_000);
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 300, long: 2_000 }));
 const LANES = 6;
 const TIMEOUT_MS = 7_200_000;
 

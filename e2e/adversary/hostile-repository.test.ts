@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { listTree } from '../../engine/jobs/history/list-tree.ts';
 import { log } from '../../engine/jobs/history/log.ts';
 import { verify } from '../../engine/jobs/history/verify.ts';
@@ -37,7 +38,7 @@ import { changeRepository, type Objects } from './hostile-documents.ts';
 import { createOutcomes, findForbidden, printRun, refuseUnforeseen } from './outcomes.ts';
 
 const SEED = 20_261_123;
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 600);
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 96, long: 600 }));
 const TIMEOUT_MS = 7_200_000;
 /** One workspace serves this many steps; then the repository and the workspace start anew. */
 const STEPS_PER_WORKSPACE = 12;

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { tag } from '../../engine/jobs/history/refs.ts';
 import { verify } from '../../engine/jobs/history/verify.ts';
 import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
@@ -28,7 +29,7 @@ import { type Canary, layCanary } from './canary.ts';
 import { createOutcomes, printRun } from './outcomes.ts';
 
 const SEED = 20_261_123;
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 150);
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 24, long: 150 }));
 const TIMEOUT_MS = 7_200_000;
 const FOLDERS = [
   '.dray-tmp',

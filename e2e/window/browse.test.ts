@@ -13,14 +13,16 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type BrowsePanes, openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { PATIENCE_MS, type Theme } from './open-window.ts';
+import { PATIENCE_MS, THEMES, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
-const MANY = 20_000;
+const MANY = runBudget({ short: 3_000, long: 20_000 });
+const LAST = `file-${String(MANY - 1).padStart(5, '0')}`;
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -401,14 +403,14 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'many',
-      local: { 'file-19999': 'another one' },
+      local: { [LAST]: 'another one' },
       remote: manyFiles(),
     });
     const { left, names, page, right, row } = panes;
     await row(right, 'many').dblclick();
     await right.getByText('1,000 entries so far, sorted among these; there are more').waitFor();
-    await row(left, 'file-19999').dragTo(right.getByRole('grid'));
-    await page.getByRole('dialog', { name: 'file-19999 is there already' }).waitFor();
+    await row(left, LAST).dragTo(right.getByRole('grid'));
+    await page.getByRole('dialog', { name: `${LAST} is there already` }).waitFor();
     await page.keyboard.press('Escape');
     await right.getByRole('grid').hover();
     await page.mouse.wheel(0, 1_000 * 34);
@@ -416,17 +418,17 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await right.getByRole('button', { name: 'Read all' }).click();
     await right.getByText(`${MANY.toLocaleString('en')} entries`, { exact: true }).waitFor();
     await right.getByRole('columnheader', { name: 'Name' }).click();
-    await expect.poll(async () => (await names(right))[0], WAIT).toBe('file-19999');
-    await row(right, 'file-19999').click();
+    await expect.poll(async () => (await names(right))[0], WAIT).toBe(LAST);
+    await row(right, LAST).click();
     await page.keyboard.press('Control+End');
     await row(right, 'file-00000').waitFor();
     // Only the visible rows are drawn, however many there are.
     expect(await right.getByRole('row').count()).toBeLessThan(60);
     expect(await row(left, 'file-00000').count()).toBe(0);
-    expect(readFileSync(join(panes.bucketFolder, 'many/file-19999'), 'utf8')).toBe('');
+    expect(readFileSync(join(panes.bucketFolder, 'many', LAST), 'utf8')).toBe('');
   });
 
-  it.each(['light', 'dark'] satisfies Theme[])(
+  it.each(runBudget<readonly Theme[]>(THEMES))(
     'have no accessibility violation by axe, in the %s theme',
     async (theme) => {
       await using panes = await openBrowse(started.browser, {

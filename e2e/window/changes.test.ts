@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 import { startToxiproxy } from '../servers/toxiproxy.ts';
@@ -14,6 +15,7 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { CHANGED_PATHS, changeDataset, noise, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
+import { THEMES, type Theme } from './open-window.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The Changes screen', () => {
@@ -248,7 +250,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it.each(['light', 'dark'] as const)(
+  it.each(runBudget<readonly Theme[]>(THEMES))(
     'has no accessibility violation by axe, empty, filled and failed (%s)',
     async (theme) => {
       using dataset = await pushedDataset(started.server, `axe-${theme}`);

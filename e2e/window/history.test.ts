@@ -6,11 +6,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { createHistoryRepository, type HistoryRepository, NOTES, PICTURES } from './history-repository.ts';
-import { launchBrowser, PATIENCE_MS, type Theme } from './open-window.ts';
+import { launchBrowser, PATIENCE_MS, THEMES, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 
@@ -152,7 +153,7 @@ describe.skipIf(!findChromium())('History', () => {
     await page.getByText('No commits yet').waitFor();
   });
 
-  it.each(['light', 'dark'] satisfies Theme[])(
+  it.each(runBudget<readonly Theme[]>(THEMES))(
     'has no accessibility violation by axe, in the %s theme',
     async (theme) => {
       await using window = await repository.open(browser, { theme });

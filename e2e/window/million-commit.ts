@@ -2,6 +2,7 @@
  * Makes a branch whose newest commit has a million files more than the workspace, by parts of the engine and
  * without writing files.
  */
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
 import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
 import { openSessionRemote } from '../../engine/jobs/session/opened-remote.ts';
@@ -14,7 +15,8 @@ import { readSegment, writeSegment } from '../../engine/repository/manifest/stor
 import { moveRef } from '../../engine/repository/refs.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 
-export const FOLDERS = 1_000;
+/** A million files in `npm run test:long`. */
+export const FOLDERS = runBudget({ short: 50, long: 1_000 });
 export const FILES_EACH = 1_000;
 
 const BRANCH = 'main';

@@ -1,9 +1,10 @@
 /**
- * A million rows through the real engine: what the page draws, requests and holds stays bounded from end to
+ * Many rows, a million in the long run, through the real engine: what the page draws, requests and holds stays bounded from end to
  * end.
  */
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset } from '../s3-dataset.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -15,11 +16,11 @@ import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 const ROWS = FOLDERS * FILES_EACH;
 /** The visible rows and some beside them. */
 const DRAWN_MAX = 80;
-const STOPS = 40;
+const STOPS = runBudget({ short: 10, long: 40 });
 /** A stop lies in one page or two, and scrolling to it may pass one more. */
 const PAGES_MAX = 3 * (STOPS + 2);
 
-describe.skipIf(!findChromium())('A list of a million rows', () => {
+describe.skipIf(!findChromium())(`A list of ${ROWS.toLocaleString('en')} rows`, () => {
   const started = startBrowserAndStore();
 
   it('scrolls from end to end with few rows drawn and one or two pages read at each stop', async () => {
@@ -35,7 +36,9 @@ describe.skipIf(!findChromium())('A list of a million rows', () => {
     });
     const { page } = window;
     const asked = await countAsks(window);
-    await page.getByRole('button', { name: 'Pull 1,000,000 changes' }).waitFor({ timeout: 5 * 60_000 });
+    await page
+      .getByRole('button', { name: `Pull ${ROWS.toLocaleString('en')} changes` })
+      .waitFor({ timeout: 5 * 60_000 });
     await rowOf(page, 'camera-0000/').waitFor();
     expect(await rowCount(page)).toBe(FOLDERS);
     await page.getByRole('radio', { name: 'Flat' }).click();

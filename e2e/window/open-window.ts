@@ -15,6 +15,12 @@ export const PATIENCE_MS = 120_000;
 
 export type Theme = 'light' | 'dark';
 
+/** For tests that open a window for each theme, as a budget: the shell's test looks at every screen in both. */
+export const THEMES = {
+  short: ['light'],
+  long: ['light', 'dark'],
+} as const satisfies Record<string, readonly Theme[]>;
+
 export interface OpenWindowOptions {
   /** Variables besides PATH, HOME and the sandbox's own, such as a test server's credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

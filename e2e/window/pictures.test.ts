@@ -5,17 +5,18 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow, type Theme } from './open-window.ts';
+import { launchBrowser, type OpenWindow, openWindow, THEMES, type Theme } from './open-window.ts';
 import { checkScreenshot } from './screenshots.ts';
 import { makeSurvey } from './survey.fixture.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe.skipIf(!findChromium()).each<Theme>(['light', 'dark'])('In the %s theme', (theme) => {
+describe.skipIf(!findChromium()).each(runBudget<readonly Theme[]>(THEMES))('In the %s theme', (theme) => {
   const stack = new AsyncDisposableStack();
   let browser: Browser;
   let window: OpenWindow;

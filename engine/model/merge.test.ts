@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../base/run-budget.fixture.ts';
 import { type Change, diffEntries, isSameEntry } from './diff.ts';
 import { type BlobHash, comparePaths, type Entry } from './entry.ts';
 import { type Merge, type MergeConflict, mergeChanges, mergePath, resolveMerge } from './merge.ts';
@@ -214,7 +215,7 @@ describe('for any two sides of any base, a merge', () => {
         expectValid(apply(ours, resolveMerge(merged, 'ours')));
         expectValid(apply(ours, resolveMerge(merged, 'theirs')));
       }),
-      { numRuns: 2000 },
+      { numRuns: runBudget({ short: 400, long: 2000 }) },
     );
   });
 
@@ -229,7 +230,7 @@ describe('for any two sides of any base, a merge', () => {
           ),
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: runBudget({ short: 400, long: 2000 }) },
     );
   });
 
@@ -246,7 +247,7 @@ describe('for any two sides of any base, a merge', () => {
           expect(apply(ours, resolveMerge(here, winner))).toEqual(apply(theirs, resolveMerge(there, loser)));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runBudget({ short: 400, long: 2000 }) },
     );
   });
 
@@ -267,7 +268,7 @@ describe('for any two sides of any base, a merge', () => {
           expect(at(result, path)).toEqual(decision === 'takeTheirs' ? sides.theirs : sides.ours);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runBudget({ short: 200, long: 1000 }) },
     );
   });
 
@@ -281,7 +282,7 @@ describe('for any two sides of any base, a merge', () => {
           expect(files).toEqual([...new Set(files)]);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runBudget({ short: 400, long: 2000 }) },
     );
   });
 
@@ -331,7 +332,7 @@ describe('for any two sides of any base, a merge', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runBudget({ short: 200, long: 1000 }) },
     );
   });
 });

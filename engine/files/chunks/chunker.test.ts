@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { type ChunkSize, createChunker, openChunkerTools, WINDOW_BYTES } from './chunker.ts';
 import { CHUNKER_MEMORY_START, createChunkerMemory, viewMemory } from './chunker-memory.ts';
 import { LANE_BYTES } from './chunker-wasm.ts';
@@ -21,7 +22,7 @@ describe('the chunker', () => {
         for (const length of lengths.slice(0, -1)) expect(length).toBeGreaterThanOrEqual(size.min);
         for (const length of lengths) expect(length).toBeLessThanOrEqual(size.max);
       }),
-      { numRuns: 200 },
+      { numRuns: runBudget({ short: 50, long: 200 }) },
     );
   });
 
@@ -31,7 +32,7 @@ describe('the chunker', () => {
       fc.property(contents, sizes, splits, (bytes, size, pieces) => {
         expect(chunkLengths(bytes, size, pieces)).toEqual(chunkLengths(bytes, size));
       }),
-      { numRuns: 200 },
+      { numRuns: runBudget({ short: 50, long: 200 }) },
     );
   });
 
@@ -40,7 +41,7 @@ describe('the chunker', () => {
       fc.property(contents, sizes, (bytes, size) => {
         expect(chunkLengths(bytes, size)).toEqual(chunkLengthsByDefinition(bytes, size));
       }),
-      { numRuns: 100 },
+      { numRuns: runBudget({ short: 30, long: 100 }) },
     );
   });
 

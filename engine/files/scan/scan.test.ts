@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../model/entry.ts';
 import {
   type ScanBatch,
@@ -160,7 +161,7 @@ describe('the order of a scan', () => {
         }
         expect(scanPaths({ batchSize })).toEqual(walkPlainly('').sort(comparePaths));
       }),
-      { numRuns: 60 },
+      { numRuns: runBudget({ short: 15, long: 60 }) },
     );
   });
 });

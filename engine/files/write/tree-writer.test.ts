@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import { openTreeWriter } from './tree-writer.ts';
 import type { PackedFile, TreeWriter, WriteResult } from './tree-writer-types.ts';
@@ -238,7 +239,7 @@ describe('a tree writer and the attributes of files', () => {
           expect(readFileSync(`${root}/${path}`).equals(Buffer.from(content))).toBe(true);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runBudget({ short: 15, long: 50 }) },
     );
   });
 

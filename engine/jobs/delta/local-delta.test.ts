@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
 import { createLeasedMemory } from '../../base/leased-memory.ts';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { BLOCK_HASHES, type BlockHash } from '../../checksums/block-digest.ts';
 import { openBlockThreads } from '../../files/blocks/block-threads.ts';
 import { openLocalDeltaSource } from '../../files/blocks/local-delta-source.ts';
@@ -144,7 +145,7 @@ describe('a block delta between two files', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: runBudget({ short: 60, long: 300 }) });
   });
 
   it('reports in a dry run what would be sent, and touches nothing', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { estimateObjects } from './estimate-objects.ts';
 import { packHashes } from './hash-run.ts';
 import { SPACE } from './hash-space.ts';
@@ -45,7 +46,7 @@ describe('estimateObjects', () => {
   ])(
     'contains the true number in its interval at least 90 % of the time: $objects objects, rounds $rounds',
     async ({ objects, rounds }) => {
-      const seeds = 150;
+      const seeds = runBudget({ short: 40, long: 150 });
       let covered = 0;
       for (let seed = 0; seed < seeds; seed += 1) {
         const { estimate, remote } = await sampleOf(seed, objects, rounds);
@@ -60,7 +61,7 @@ describe('estimateObjects', () => {
 
   it('is within 13 % (four standard errors) after one request, whatever the size', async () => {
     for (const objects of [5_000, 50_000, 1_000_000, 10_000_000]) {
-      for (let seed = 0; seed < 10; seed += 1) {
+      for (let seed = 0; seed < runBudget({ short: 3, long: 10 }); seed += 1) {
         const { estimate, requests } = await sampleOf(seed, objects, [1]);
         expect(requests).toBe(1);
         expect(Math.abs(estimate.objects / objects - 1)).toBeLessThan(0.13);

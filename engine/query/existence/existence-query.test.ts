@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import type { QueryMode } from '../../api/events.ts';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { RemoteEstimate } from './estimate-objects.ts';
 import { createExistenceQuery, type ExistenceOptions } from './existence-query.ts';
@@ -53,7 +54,7 @@ describe('the existence query', () => {
 
   it('lists 50,000 objects for 500 candidates, in at most 72 listings and 80 requests in all', async () => {
     const near = { ...DEFAULT_COSTS, concurrency: 16, dollarsPerHead: 0, dollarsPerList: 0 };
-    for (let seed = 0; seed < 5; seed += 1) {
+    for (let seed = 0; seed < runBudget({ short: 1, long: 5 }); seed += 1) {
       for (const setting of [
         { headMs: 30, listMs: 100, costs: DEFAULT_COSTS },
         { headMs: 1, listMs: 350, costs: near },
@@ -123,7 +124,7 @@ describe('the existence query', () => {
           expect(Math.max(0, ...remote.asked.values())).toBeLessThanOrEqual(1);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runBudget({ short: 20, long: 60 }) },
     );
   });
 
@@ -169,7 +170,7 @@ describe('the existence query', () => {
         },
       ),
       // A fixed seed: the bound holds for a usual sample; one in thousands exceeds it by a few percent.
-      { numRuns: 60, seed: 5 },
+      { numRuns: runBudget({ short: 20, long: 60 }), seed: 5 },
     );
   }, 120_000);
 

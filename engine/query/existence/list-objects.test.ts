@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import { estimateObjects } from './estimate-objects.ts';
 import type { HashListRequest } from './existence-probe.ts';
@@ -51,7 +52,7 @@ describe('createListing', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runBudget({ short: 40, long: 150 }) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
@@ -147,7 +148,7 @@ describe('looking up a source on a store', () => {
           expect(looked.extras).toEqual(wantExtras ? extras : []);
         },
       ),
-      { numRuns: 300, seed: 7 },
+      { numRuns: runBudget({ short: 60, long: 300 }), seed: 7 },
     );
   });
 
@@ -179,7 +180,7 @@ describe('looking up a source on a store', () => {
           expect(looked.extras).toEqual(wantExtras ? destination.filter((path) => !wanted.has(path)) : []);
         },
       ),
-      { numRuns: 80, seed: 17 },
+      { numRuns: runBudget({ short: 20, long: 80 }), seed: 17 },
     );
   });
 

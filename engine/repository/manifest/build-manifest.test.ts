@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths, type Entry, type SegmentHash } from '../../model/entry.ts';
 import { byPath, countedEntries, entriesArbitrary, fileEntry } from '../entries.fixture.ts';
 import { hashOfChunks } from '../packs/chunked-blob.ts';
@@ -69,7 +70,7 @@ async function expectSameAsFromScratch(
   expect(isDeepStrictEqual(manifest, fromScratch.manifest)).toBe(true);
 }
 
-const COUNT = 12_000;
+const COUNT = runBudget({ short: 4_000, long: 12_000 });
 const ENTRIES = countedEntries(COUNT);
 
 /**
@@ -105,7 +106,7 @@ describe('building a manifest', () => {
       fc.asyncProperty(editsArbitrary, fc.constantFrom(1, 7, 1_000, 100_000), async (changes, batch) => {
         await expectSameAsFromScratch(segments, { base, entries: ENTRIES }, changes, batch);
       }),
-      { numRuns: 20 },
+      { numRuns: runBudget({ short: 8, long: 20 }) },
     );
   });
 
@@ -164,7 +165,7 @@ describe('building a manifest', () => {
         await expectSameAsFromScratch(segments, { base, entries: before }, sorted, 5);
         expect(segments.counts).toEqual({ loads: 0, stores: 0 });
       }),
-      { numRuns: 100 },
+      { numRuns: runBudget({ short: 30, long: 100 }) },
     );
   });
 

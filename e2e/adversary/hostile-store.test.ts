@@ -97,7 +97,7 @@ it(
     expect(canary.findTraces()).toEqual([]);
     expect(lanes.map(({ path }) => describeTree(path('source')))).toEqual(sources);
     expect(readdirSync(sandbox.folder).sort()).toEqual([...Object.keys(lanes), 'outside']);
-    outcomes.expectEachDone(COMMANDS);
+    outcomes.expectDone(COMMANDS);
   },
   TIMEOUT_MS,
 );

@@ -10,6 +10,7 @@ import { DrayError, exitCodeOf } from '../../engine/api/error.ts';
 import type { JobEvent } from '../../engine/api/events.ts';
 import { checkAborted } from '../../engine/base/abort.ts';
 import { systemClock } from '../../engine/base/clock.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import type { Canary } from './canary.ts';
 
 /** The length limit of a message: a longer one shows more of the attacker's text than anybody reads. */
@@ -25,10 +26,12 @@ export function createOutcomes() {
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     },
     counts: () => [...counts].sort().map(([outcome, count]) => `${outcome} ${count}`),
-    /** Expects each command to have succeeded at least once: a run that only refuses proves nothing. */
-    expectEachDone(commands: object): void {
-      for (const name of Object.keys(commands))
-        expect(counts.get(`${name}: done`) ?? 0, name).toBeGreaterThan(0);
+    /** Expects each command to have succeeded, because a run that only refuses proves nothing; in a slice, some command. */
+    expectDone(commands: object): void {
+      const names = Object.keys(commands);
+      const done = names.filter((name) => counts.has(`${name}: done`));
+      if (runBudget({ short: false, long: true })) expect(done).toEqual(names);
+      else expect(done).not.toEqual([]);
     },
   };
 }

@@ -92,8 +92,8 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
 }
 
 const view: CommandView<DeltaSummary> = {
-  onSummary: ({ destination, keptBytes, result, sentBytes, sizeBytes, zeroBytes }, output, { elapsedMs }) => {
-    const share = sizeBytes === 0 ? 100 : ((keptBytes + zeroBytes) / sizeBytes) * 100;
+  onSummary: ({ destination, keptBytes, result, sentBytes, sizeBytes }, output, { elapsedMs }) => {
+    const share = sizeBytes === 0 ? 100 : (keptBytes / sizeBytes) * 100;
     const seconds = (elapsedMs / 1000).toFixed(2);
     const alike = `${share.toFixed(1)} % of ${formatBytes(sizeBytes)} was there`;
     switch (result) {

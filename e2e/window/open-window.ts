@@ -7,7 +7,7 @@ import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from '../servers/tools.ts';
 import { findChromium } from './find-chromium.ts';
 
-/** The size of the README's pictures. */
+/** The size of the guide's pictures. */
 const VIEWPORT = { width: 1280, height: 800 };
 
 /** The longest wait on a machine under heavy load; no test measures time by it. */

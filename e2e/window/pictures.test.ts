@@ -1,6 +1,6 @@
 /**
  * Each screen on a real workspace and a real store, in both themes: no accessibility violation by axe, and
- * equal to the picture in `screens/`, which the README shows. `DRAY_SCREENS=write` writes the pictures anew.
+ * equal to the picture in `screens/`, which the guide shows. `DRAY_SCREENS=write` writes the pictures anew.
  */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';

@@ -1,5 +1,5 @@
 /**
- * Pictures of the screens, stored beside the tests and shown by the README. `DRAY_SCREENS=write` writes them
+ * Pictures of the screens, stored beside the tests and shown by the guide. `DRAY_SCREENS=write` writes them
  * anew. Otherwise a screen is compared with its picture, which the browser itself decodes.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,10 @@
 /**
- * The rules of the import graph: layers point one way, vendors stay behind their edge, no cycles, no barrel files, no file
- * over 500 lines, one module that writes to the terminal. Prints each offence as `file:line: what` and exits with 1 when there is one.
+ * Checks the rules of the import graph: layers import one way, vendor packages stay behind one folder, and
+ * there are no cycles, no barrel files, no file over 500 lines, and one module that writes to the terminal.
+ * Prints each offence as `file:line: what` and exits with 1 when there is one.
  *
- * Of our own, since of the tools for it dependency-cruiser reads types through a TypeScript below 7, and Biome's
- * noRestrictedImports cannot say "which folder may import which" without a pattern for each pair.
+ * Written here because dependency-cruiser reads types through a TypeScript below 7, and Biome's
+ * noRestrictedImports needs a pattern for each pair of folders.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -19,7 +20,7 @@ export interface Offence {
 
 const LINES_MAX = 500;
 
-/** What each folder may import, beside itself. Folders that are not named here hold no code. */
+/** What each folder may import besides itself. Folders that are missing here hold no code. */
 const MODEL = ['engine/api', 'engine/base', 'engine/checksums', 'engine/model'];
 const MIDDLE = [...MODEL, 'engine/index', 'engine/peer-protocol', 'engine/remotes'];
 const PARTS = [
@@ -31,7 +32,7 @@ const PARTS = [
   'engine/transfer',
 ];
 const ENGINE = [...PARTS, 'engine/peer', 'engine/jobs'];
-/** Windows are hosts of the engine behind a port. */
+/** Windows host the engine behind a port. */
 const WINDOW = [...ENGINE, 'engine/host'];
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/api': [],
@@ -51,7 +52,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/host': ENGINE,
   renderer: ['engine/api'],
   'app/desktop': WINDOW,
-  // From a clone, `dray ui` builds the window when it is not there.
+  // In a clone, `dray ui` builds the window when it is missing.
   'app/web': [...WINDOW, 'app/build'],
   'app/cli': [...ENGINE, 'app/web'],
   'app/build': [],
@@ -61,7 +62,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   e2e: [...ENGINE, 'app/cli', 'app/build', 'app/web'],
 };
 
-/** Packages that one folder alone may name. */
+/** Packages that only one folder may import. */
 const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^electron$/, to: 'app/desktop' },
   { name: /^@aws-sdk\//, to: 'engine/remotes/s3' },
@@ -72,7 +73,7 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^ws$/, to: 'app/web' },
 ];
 
-/** @param sources Path (relative to the project, with `/`) to content. */
+/** @param sources Contents by path (relative to the project, with `/`). */
 export function findOffences(sources: ReadonlyMap<string, string>): Offence[] {
   const offences: Offence[] = [];
   const graph = new Map<string, { readonly to: string; readonly line: number }[]>();
@@ -109,7 +110,7 @@ function refuseFile(file: string, to: string, sources: ReadonlyMap<string, strin
   const from = layerOf(file);
   const target = layerOf(to);
   if (from === undefined || target === undefined || from === target) return undefined;
-  // Tests may reach for anything below and beside them: they are no part of what runs.
+  // Tests may import anything below and beside them, since they do not run in production.
   if (isTest(file) || LAYERS[from]?.includes(target)) return undefined;
   return `imports ${to}: ${from} may not import ${target}`;
 }
@@ -126,7 +127,7 @@ function isTest(file: string): boolean {
   return /\.(test|bench)\.ts$/.test(file);
 }
 
-/** A file with nothing in it but re-exports. */
+/** True for a file of nothing but re-exports. */
 function isBarrel(source: string): boolean {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   const rest = code.replace(
@@ -136,7 +137,7 @@ function isBarrel(source: string): boolean {
   return rest.trim() === '' && code.trim() !== '';
 }
 
-/** Each cycle once, told from its first file in alphabetical order. */
+/** Reports each cycle once, from its first file in alphabetical order. */
 function findCycles(
   graph: ReadonlyMap<string, readonly { readonly to: string; readonly line: number }[]>,
 ): Offence[] {

@@ -1,16 +1,19 @@
-/** Finds what a TypeScript file imports: static, re-exported, dynamic, in types, and workers named by `new URL`. */
+/**
+ * Finds a TypeScript file's imports: static, re-exported, dynamic and type imports, and workers named by `new
+ * URL`.
+ */
 
 export interface FoundImport {
   readonly specifier: string;
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
   /** True for `export * from`. */
   readonly isStarExport: boolean;
 }
 
 /**
- * Comments and samples of code in text are blanked first. This is no parser: the formatter
- * gives every import one of few shapes, and those are what it looks for.
+ * Comments and sample code in strings are blanked first. It is not a parser: the formatter gives every import
+ * one of few shapes, and it matches those.
  */
 export function findImports(source: string): FoundImport[] {
   const code = blankComments(source);
@@ -26,7 +29,10 @@ export function findImports(source: string): FoundImport[] {
   });
 }
 
-/** Comments, templates and text that holds quotes (sample code) become spaces, so that offsets and lines stay. */
+/**
+ * Replaces comments, templates and strings with quotes (sample code) by spaces, so that offsets and lines
+ * stay.
+ */
 function blankComments(source: string): string {
   const tokens = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
   return source.replace(tokens, (token) => {

@@ -1,8 +1,10 @@
-/** The browser of the window's tests: where it is missing and can be had (root, on a system with apt-get), it is installed. */
+/**
+ * Installs the browser of the window's tests where it is missing and can be installed (as root, by apt-get).
+ */
 import { canInstallPackages, installAptPackage } from '../e2e/apt-package.ts';
 import { findChromium } from '../e2e/window/find-chromium.ts';
 
-/** @returns Whether there is one now; when not, why was said. */
+/** @returns Whether there is one now. If not, the reason was printed. */
 export function ensureChromium(): boolean {
   if (findChromium()) return true;
   if (canInstallPackages()) {
@@ -10,7 +12,7 @@ export function ensureChromium(): boolean {
     console.error('Chromium could not be installed.');
   }
   console.error(
-    'The tests of the window will not run: there is no Chromium. Install it, or name it by CHROMIUM_PATH.',
+    'The tests of the window are skipped: there is no Chromium. Install it or set CHROMIUM_PATH.',
   );
   return false;
 }

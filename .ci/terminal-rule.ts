@@ -3,16 +3,16 @@
  * names and stores' messages from the terminal. This rule reports every other write to them.
  */
 export interface TerminalWrite {
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
   readonly what: string;
 }
 
-/** The rule holds here. Tests and build scripts write for developers. */
+/** The folders of the rule. Tests and build scripts write for developers. */
 const FOLDERS = ['app/cli/', 'app/desktop/', 'app/quickstart/', 'app/web/', 'engine/', 'renderer/'];
 const WRITERS: ReadonlySet<string> = new Set([
   'app/cli/output/terminal.ts',
-  // Runs on Nodes too old to load anything else, and prints nothing but two version numbers.
+  // Runs on Node versions too old to load anything else, and prints only two version numbers.
   'app/cli/main.ts',
 ]);
 

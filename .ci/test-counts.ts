@@ -1,4 +1,4 @@
-/** The part of vitest's JSON report that is read here. */
+/** The part of vitest's JSON report that the counts need. */
 export interface TestReport {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -13,7 +13,7 @@ export interface TestCounts {
   readonly skipped: number;
 }
 
-/** A file that could not be loaded has no tests in the report: it counts as one that failed. */
+/** A file that failed to load has no tests in the report, so it counts as one failure. */
 export function readTestCounts(report: TestReport): TestCounts {
   const unloaded = report.testResults.filter(({ status, assertionResults }) => {
     return status === 'failed' && assertionResults.length === 0;

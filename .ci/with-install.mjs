@@ -12,26 +12,27 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const binaries = join(root, 'node_modules', '.bin');
 
-/** Compares versions, not times: a checkout touches the lock file without changing a package in it. */
+/** Compares versions and not times: a checkout touches the lock file without changing a package. */
 function isInstalled() {
   const installedLock = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installedLock)) return false;
   const installed = JSON.parse(readFileSync(installedLock, 'utf8')).packages;
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   return Object.entries(wanted).every(([path, item]) => {
-    // What is optional (binaries for other systems) may be left out; the entry without a path is the project itself.
+    // Optional packages (binaries for other systems) may be missing. The entry without a path is the project
+    // itself.
     if (path === '' || ((item.optional || item.peer) && !installed[path])) return true;
     return installed[path]?.version === item.version;
   });
 }
 
 function install() {
-  // Left by an `npm pack` that was killed: npm would take it for the lock file.
+  // A killed `npm pack` may have left this file, and npm would use it as the lock file.
   rmSync(join(root, 'npm-shrinkwrap.json'), { force: true });
   console.error('Installing the pinned packages (npm ci)...');
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
-    // npm's own lines go to stderr, so that stdout is the script's alone.
+    // npm's own output goes to stderr, so that stdout has only the script's.
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
@@ -46,7 +47,7 @@ const child = spawn(join(binaries, 'node'), process.argv.slice(2), {
   env: { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` },
   shell: process.platform === 'win32',
 });
-// The terminal gives Ctrl-C to the child as well; this process only waits for it.
+// The terminal sends Ctrl-C to the child as well; this process only waits for it.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => child.kill('SIGTERM'));
 child.on('error', (error) => {

@@ -1,4 +1,4 @@
-/** What `npm run bench` can be told. */
+/** The options of `npm run bench`. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { SERVER_NAMES, type ServerName } from './machines/bench-servers.ts';
@@ -7,24 +7,24 @@ import type { StoreKind } from './page/results.ts';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
 
-  --scenario NAME   only this one, or those that match, such as 'copy-*' (more than once, or with commas)
-  --peers NAMES     compare with these alone: ${PEER_NAMES.join(', ')}, or none
-  --runs N          measured runs of each tool, fewer of one that takes seconds (default: 5; with --quick: 2)
-  --latency MS      added to each round trip, such as 0,30; 0: none (default: what each scenario is about)
-  --quick           tiny data, to see that everything works
+  --scenario NAME   run only this scenario, or all that match, such as 'copy-*' (repeatable, or with commas)
+  --peers NAMES     compare only with these: ${PEER_NAMES.join(', ')}, or none
+  --runs N          measured runs of each tool, fewer for slow ones (default: 5; with --quick: 2)
+  --latency MS      add this to each round trip, such as 0,30 (default: each scenario's own)
+  --quick           use tiny data, to check that everything works
   --json FILE       write the figures there (default: bench/figures/whole-run.json after a full run)
-  --continue        what that file lacks, of a run that was stopped, with the same build, machine and tools
-  --from FILE       measure nothing: print what such a file holds (may be given more than once)
-  --results         measure nothing: write bench/RESULTS.md and its plots from bench/figures
-  --server NAMES    run against ${SERVER_NAMES.join(', ')}, one after the other (default: each scenario's own, mostly versitygw)
-  --store KIND      the server's data in memory, as far as there is room, or on disk (default: memory)
-  --folder DIR      where the source data lie (default: the system's temporary folder)
-  --list            name the scenarios
+  --continue        measure what the file of a stopped run lacks, with the same build, machine and tools
+  --from FILE       measure nothing; print the tables of this file (repeatable)
+  --results         measure nothing; write bench/RESULTS.md and its plots from bench/figures
+  --server NAMES    run against ${SERVER_NAMES.join(', ')} in turn (default: each scenario's own)
+  --store KIND      keep the server's data in memory, where there is room, or on disk (default: memory)
+  --folder DIR      keep the source data here (default: the system's temporary folder)
+  --list            list the scenarios
   --help
 `;
 
 export interface BenchArguments {
-  /** Names, in which `*` stands for anything. Empty: all. */
+  /** Names, in which `*` matches anything. Empty: all. */
   readonly scenarios: readonly string[];
   readonly peers: readonly PeerName[];
   readonly runs: number;
@@ -32,13 +32,13 @@ export interface BenchArguments {
   readonly latenciesMs: readonly number[] | undefined;
   readonly isQuick: boolean;
   readonly jsonFile: string | undefined;
-  /** What the file has stays, and is not measured again. */
+  /** Keeps the results in the file and does not measure them again. */
   readonly isContinued: boolean;
-  /** With the action `show`: files that other runs wrote. */
+  /** With the action `show`: results files of other runs. */
   readonly from: readonly string[];
   /** At least one, each once; undefined: each scenario's own. */
   readonly servers: readonly ServerName[] | undefined;
-  /** Where it has no room in memory, on disk all the same. */
+  /** `memory` falls back to disk where there is no room in memory. */
   readonly store: StoreKind;
   readonly folder: string;
   readonly action: 'run' | 'show' | 'results' | 'list' | 'help';
@@ -46,7 +46,7 @@ export interface BenchArguments {
 
 const RUNS_MAX = 100;
 
-/** @throws Error that says what is wrong. */
+/** @throws Error that names the wrong argument. */
 export function parseArguments(args: readonly string[]): BenchArguments {
   const { values } = parseArgs({
     args: [...args],

@@ -1,17 +1,20 @@
-/** Going on with a run that was stopped: one of the same build, on the same machine, with the same tools. */
+/** Continues a stopped run of the same build on the same machine with the same tools. */
 import type { ServerName } from './machines/bench-servers.ts';
 import type { Figures, ScenarioResult } from './page/results.ts';
 import type { Heat } from './scenarios/scenario.ts';
 
-/** Of the environment: more scenarios may ask for more servers, and for other places of their data. */
+/**
+ * Parts of the environment that may differ: added scenarios may use more servers and other places for their
+ * data.
+ */
 const MAY_DIFFER: ReadonlySet<string> = new Set(['date', 'server', 'not measured']);
 
 type Circumstances = Pick<Figures, 'environment' | 'isQuick'>;
 
 /**
- * The environment of both together.
+ * The environment of both runs together.
  *
- * @throws Error when figures of the two may not stand in one table.
+ * @throws Error when the figures of the two must not share a table.
  */
 export function joinEnvironments(
   file: string,
@@ -24,7 +27,7 @@ export function joinEnvironments(
   const names = new Set([...Object.keys(earlier.environment), ...Object.keys(now.environment)]);
   const joined = [...names].map((name): [string, string] => {
     const [was, is] = [earlier.environment[name] ?? 'none', now.environment[name] ?? 'none'];
-    // It may have been continued before.
+    // The run may have been continued before.
     if (was === is || was.endsWith(`; continued: ${is}`)) return [name, was];
     // Nothing was left to measure.
     if (name === 'server' && now.environment.server === undefined) return [name, was];
@@ -34,7 +37,7 @@ export function joinEnvironments(
   return Object.fromEntries(joined);
 }
 
-/** What an earlier run has of what is to be measured: not what it had no room for. */
+/** True when an earlier run has measured the heat on this server. False when it had no room for it. */
 export function isMeasured(
   earlier: readonly ScenarioResult[],
   { isWithoutStore, name }: Pick<Heat, 'name' | 'isWithoutStore'>,

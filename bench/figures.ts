@@ -3,7 +3,7 @@
  *
  *   npm run bench                  everything; let nothing else run on the machine meanwhile
  *   npm run bench -- --quick       tiny data, to see that it works
- *   npm run bench -- --results     bench/RESULTS.md with its plots, from the figures that are kept
+ *   npm run bench -- --results     writes bench/RESULTS.md and its plots from the committed figures
  *
  * Whole processes from start to end, on seeded data, against a real S3 server on this machine. The tools take turns, after
  * one round that warms up, and what arrived is compared with what was sent after every run. Prints a Markdown table for each
@@ -27,7 +27,7 @@ import { findMissingYardsticks } from './machines/yardsticks.ts';
 import {
   FIGURES_FOLDER,
   readFigures,
-  readSittings,
+  readSessions,
   WHOLE_RUN_FILE,
   writeFigures,
 } from './page/figures-file.ts';
@@ -60,8 +60,8 @@ async function main(): Promise<void> {
 }
 
 async function showResults(scenarios: readonly Scenario[]): Promise<void> {
-  const sittings = await readSittings(FIGURES_FOLDER);
-  const files = renderResults({ sittings, reasons: REASONS, known: scenarios });
+  const sessions = await readSessions(FIGURES_FOLDER);
+  const files = renderResults({ sessions, reasons: REASONS, known: scenarios });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }
@@ -111,7 +111,7 @@ async function measure(chosen: readonly Heat[], given: BenchArguments): Promise<
       const result = onServer(measured, heat, plan);
       results.push(result);
       console.log(`\n${formatScenario(result).join('\n')}`);
-      // After each, so that a run of half an hour that is stopped leaves what it found.
+      // Written after each heat, so that a stopped run keeps its results.
       if (file) await writeFigures(file, { environment, isQuick: given.isQuick, scenarios: results });
     }
   }
@@ -149,7 +149,7 @@ function onServer(
   return isWithoutStore ? result : { ...result, server, ...(store ? { store } : {}) };
 }
 
-/** Only where everything is measured that there is. */
+/** Only when every scenario is measured. */
 function defaultFile({ isQuick, latenciesMs, peers, scenarios }: BenchArguments): string | undefined {
   const isWhole = scenarios.length === 0 && peers.length === PEER_NAMES.length && latenciesMs === undefined;
   return isWhole && !isQuick ? WHOLE_RUN_FILE : undefined;
@@ -160,7 +160,7 @@ async function findContenders({ peers }: BenchArguments): Promise<Bench['contend
   const contenders = new Map<ContenderName, Contender | { readonly missing: string }>();
   contenders.set('dray', createDray(stdout.trim()));
   contenders.set('dray copy', createDrayCopy(stdout.trim()));
-  // One at a time: two installations into one place would meet.
+  // In turn, because two installations into one folder would collide.
   for (const name of peers) {
     const peer = await findPeer(name);
     contenders.set(name, contenderOf(peer, createPeer));
@@ -176,7 +176,7 @@ function contenderOf(
   return 'missing' in peer ? { missing: peer.missing } : create(peer);
 }
 
-/** rclone, also when it takes no part: sought when it is needed. */
+/** Uses rclone even when it takes no part; looks for it when needed. */
 function createCourierSource(): () => Promise<Courier> {
   let finding: Promise<Courier> | undefined;
   return () => {
@@ -189,7 +189,7 @@ function createCourierSource(): () => Promise<Courier> {
   };
 }
 
-/** npm runs scripts in the project's folder; a path is meant from where npm was called. */
+/** npm runs scripts in the project's folder; paths are relative to where npm was called. */
 function fromHere(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }

@@ -1,12 +1,11 @@
 /**
- * Measures what it costs that a clone is on the disk when it ends. It clones the same repository by this
- * build and by another one, in turn, beside git and restic. Everything lies in folders of one disk. Medians
- * and ratios are printed as Markdown.
+ * Measures the cost of syncing a clone to the disk before it ends. Clones one repository by this build and by
+ * another one in turn, beside git and restic, all on one disk. Prints medians and ratios as Markdown.
  *
- *   npm run build && node bench/sync-cost.ts --other FOLDER [--runs 5] [--folder FOLDER] [--files 50000]
+ *     npm run build && node bench/sync-cost.ts --other FOLDER [--runs 5] [--folder FOLDER] [--files 50000]
  *
- * `--other` is a checkout of an earlier commit, built. Before each run the disk cache is written out; only
- * the run is timed.
+ * `--other` is a built checkout of an earlier commit. The disk cache is written out before each run; only the
+ * run is timed.
  */
 import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';

@@ -1,10 +1,11 @@
 /**
- * Bundles the desktop app into `dist/desktop/`: its main process with the engine's threads as ES modules, and the preload as the one
- * CommonJS file that a sandboxed page can have.
+ * Bundles the desktop app into `dist/desktop/`: its main process and the engine's threads as ES modules, and
+ * the preload as the one CommonJS file that a sandboxed page may have.
  *
- * By esbuild, as the command is: what runs in the main process is the same engine, with the same groups of modules and the same native
- * packages beside it. Vite (and electron-vite) would bundle it a second way, and would add nothing but a reload of the main process
- * while developing; the window itself is built by Vite, for the browser and for this app alike.
+ * esbuild bundles it as it bundles the command: the main process runs the same engine, with the same groups
+ * of modules and the same native packages. Vite (or electron-vite) would bundle it in a second way and would
+ * only add a reload of the main process during development. Vite builds the window itself, for the browser
+ * and for this app alike.
  */
 import { globSync } from 'node:fs';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +16,7 @@ import { moduleOptions, NATIVE_PACKAGES, sharedOptions } from './node-bundle.ts'
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Node and Chromium of Electron 45. */
+/** The Node and Chromium versions of Electron 45. */
 const TARGETS = { main: 'node24', preload: 'chrome144' } as const;
 const EXTERNAL = ['electron', ...NATIVE_PACKAGES];
 const ICONS = ['icon.png', 'tray.png', 'tray@2x.png', 'trayTemplate.png', 'trayTemplate@2x.png'];

@@ -1,6 +1,7 @@
 /**
- * Builds the window of `renderer/` into one folder, each text beside its brotli form, so that serving it costs no compression. It fails
- * when the JavaScript outgrows its budget: that is what a browser fetches before anybody sees a thing.
+ * Builds the window of `renderer/` into one folder, with a brotli form beside each text, so that serving it
+ * needs no compression. Fails when the JavaScript exceeds its budget: a browser downloads it before it shows
+ * anything.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
@@ -14,11 +15,13 @@ const SCRIPT_BYTES_MAX = 400 * 1024;
 const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
 
 export interface BuiltWindow {
-  /** Of all JavaScript, as it travels. */
+  /** The compressed size of all JavaScript. */
   readonly compressedBytes: number;
 }
 
-/** Built beside the folder and put in its place in one step: who builds it at the same time loses nothing. */
+/**
+ * Builds beside the folder and moves the result into place in one step, so that parallel builds lose nothing.
+ */
 export async function buildWindow(folder: string): Promise<BuiltWindow> {
   const temporary = `${folder}.${process.pid}.tmp`;
   try {
@@ -37,11 +40,11 @@ export async function buildWindow(folder: string): Promise<BuiltWindow> {
   }
 }
 
-/** @returns The files that went into it, relative to the project. */
+/** @returns The source files of the bundle, relative to the project. */
 async function bundle(folder: string): Promise<readonly string[]> {
-  // Who runs this may be a test (NODE_ENV=test), and React would come as it is for its developers.
+  // A test may run this (NODE_ENV=test), which would bundle React's development build.
   process.env.NODE_ENV = 'production';
-  // Large: the command's own build has no need of it.
+  // Loaded here because it is large and the command's own build does not need it.
   const { build } = await import('vite');
   const inputs = new Set<string>();
   await build({
@@ -82,7 +85,7 @@ async function compressFiles(folder: string): Promise<number> {
   return scriptBytes;
 }
 
-/** The same window again is left as it is: who reads it at this moment finds all of it. */
+/** An equal window stays untouched, so that a process that reads it at this moment finds all of it. */
 async function putInPlace(from: string, to: string): Promise<void> {
   if (await isSame(from, to)) return;
   await mkdir(dirname(to), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Bundles the command into `dist/`: one folder of files that need nothing but Node and the native packages.
- * Bundling is what makes `npm install dray` small (three packages) and the command quick to start.
+ * Bundles the command into `dist/`, one folder of files that need only Node and the native packages. Bundling
+ * makes `npm install dray` small (three packages) and the command fast to start.
  */
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -23,8 +23,8 @@ export async function buildCommand(folder: string): Promise<void> {
 }
 
 /**
- * Writes only what differs, each file in one step, and removes the files that are left over last: a command that runs from the folder
- * meanwhile finds its own. Folders in it (the window, the desktop app, packages) are made by others.
+ * Writes only changed files, each in one step, and removes old files last, so that a command that runs
+ * meanwhile finds its own. Other scripts make the folders in it (the window, the desktop app, packages).
  */
 async function replaceFiles(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   await mkdir(folder, { recursive: true });

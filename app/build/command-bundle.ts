@@ -25,7 +25,7 @@ const WORKERS = {
   'digest-worker': 'engine/transfer/download/digest-worker.ts',
 };
 
-/** Imported dynamically everywhere; file and package. */
+/** Packages that are only imported dynamically: file name and package. */
 export const APART = {
   'aws-client-s3': '@aws-sdk/client-s3',
   'aws-credential-providers': '@aws-sdk/credential-providers',
@@ -36,14 +36,17 @@ export const APART = {
 };
 
 /**
- * The window's engine shares modules with the command, and code splitting would cut files by what both use. So it is a bundle of its
- * own.
+ * The window's engine is a separate bundle: it shares modules with the command, and code splitting would
+ * split files by what both use.
  */
 const HOST = { 'host-worker': 'engine/host/host-worker.ts' };
 
 export type Bundle = Pick<BuildResult<{ write: false; metafile: true }>, 'metafile' | 'outputFiles'>;
 
-/** @param root The project, ending in `/`. @param folder Where the files will lie; nothing is written. */
+/**
+ * @param root The project's folder, ending in `/`. @param folder The future folder of the files; nothing is
+ * written.
+ */
 export async function bundleCommand(root: string, folder: string): Promise<readonly Bundle[]> {
   const modules = { ...moduleOptions(root), outdir: folder, target: TARGET };
   const single = { ...modules, splitting: false };
@@ -58,7 +61,8 @@ export async function bundleCommand(root: string, folder: string): Promise<reado
       outExtension: { '.js': '.cjs' },
       mainFields: ['module', 'main'],
       plugins: [packagesApart(), nativePackages(), lazyBuiltins()],
-      // Strict, as ES modules are: esbuild's own directive would stand below this line. And where this file lies, as they know it.
+      // Strict mode, as in ES modules: esbuild's own directive would come after this line. Also defines the
+      // bundle's own URL, as `import.meta.url` in ES modules.
       banner: { js: `'use strict';\nconst bundleUrl = require('node:url').pathToFileURL(__filename).href;` },
       define: { ...sharedOptions(root).define, 'import.meta.url': 'bundleUrl' },
       logOverride: { 'ambiguous-reexport': 'error' },
@@ -69,7 +73,10 @@ export async function bundleCommand(root: string, folder: string): Promise<reado
   ]);
 }
 
-/** The entry is an ES module, and requires the command: to import CommonJS, Node would look through all of it for its exports first. */
+/**
+ * The entry is an ES module that requires the command. To import CommonJS, Node would first scan all of it
+ * for exports.
+ */
 function commandBeside(): Plugin {
   return {
     name: 'command-beside',
@@ -99,8 +106,8 @@ function packagesApart(): Plugin {
 }
 
 /**
- * An ES module made of a CommonJS package has a default export alone, since nobody can tell its names without running it. So its names
- * are those that Node finds.
+ * An ES module made from a CommonJS package has only a default export, since its names are known only at run
+ * time. So the bundle exports the names that Node finds.
  */
 function namedExports(): Plugin {
   const NAMESPACE = 'named-exports';
@@ -109,7 +116,7 @@ function namedExports(): Plugin {
     setup(build) {
       build.onResolve({ filter: /^[@a-z]/ }, async ({ kind, path }) => {
         if (kind !== 'entry-point' || !('module.exports' in (await import(path)))) return undefined;
-        // Some have ES modules for bundlers beside what Node runs.
+        // Some packages have ES modules for bundlers beside the files for Node.
         const { module: forBundlers } = requireHere(`${path}/package.json`);
         return forBundlers === undefined ? { path, namespace: NAMESPACE } : undefined;
       });
@@ -124,7 +131,10 @@ function namedExports(): Plugin {
   };
 }
 
-/** Of an `import()` of a native package CommonJS makes a `require`: Node's loader of ES modules need not start for it. */
+/**
+ * In CommonJS an `import()` of a native package becomes a `require`, so Node's loader of ES modules need not
+ * start.
+ */
 function nativePackages(): Plugin {
   const NAMESPACE = 'native-package';
   return {

@@ -1,10 +1,11 @@
 /**
- * Node's own modules that most runs never use are loaded by the first use of one of their names, and not by the import. In CommonJS
- * an import is a `require`, so a bundle would load at its start what only one command needs: each takes 1 to 4 ms.
+ * Loads Node's own modules that most runs never use at the first use of one of their names instead of at the
+ * import. In CommonJS an import is a `require`, so a bundle would load at its start what only one command
+ * needs: each module takes 1 to 4 ms.
  */
 import type { Plugin } from 'esbuild';
 
-/** Their exports are all functions and classes that are read when they are called; none is replaced by anyone. */
+/** All their exports are functions and classes that are read when called and never replaced. */
 const LAZY = [
   'child_process',
   'fs/promises',
@@ -19,7 +20,7 @@ const LAZY = [
   'zlib',
 ];
 
-/** Called itself; only one that fails, or another of its checks, needs the module. */
+/** `assert` itself is called directly; only a failure, or another of its checks, needs the module. */
 const ASSERT = ['assert', 'assert/strict'];
 
 const NAMESPACE = 'lazy-builtin';

@@ -1,20 +1,20 @@
 /**
- * Modules that are loaded together are bundled together. In the sources each dynamic import is a module of its own, which
- * code splitting turns into some forty small files; loading a file costs about a millisecond, and grouped, an unchanged
- * push to S3 takes 0.87 of the time (0.108 s against 0.124).
+ * Bundles modules together that are loaded together. In the sources each dynamic import is a module of its
+ * own, which code splitting turns into about forty small files, each of which takes about a millisecond to
+ * load. Grouped, an unchanged push to S3 takes 0.87 of the time (0.108 s instead of 0.124 s).
  */
 import type { Plugin } from 'esbuild';
 
 interface Group {
   readonly name: string;
-  /** What is imported dynamically, as the import names it. */
+  /** The dynamic imports, as the sources write them. */
   readonly imports: RegExp;
   readonly modules: readonly string[];
-  /** A module that gives what each of those modules gives. Names must not clash; the build fails when they do. */
+  /** A module that exports everything that those modules export. The build fails when names clash. */
   readonly contents: string;
 }
 
-/** The modules that are imported dynamically; one that is forgotten here fails the build. */
+/** The modules that are imported dynamically. The build fails when one is missing here. */
 const JOBS = [
   'delta/delta-benchmark',
   'delta/delta-file',
@@ -56,7 +56,7 @@ const GROUPS: readonly Group[] = [
 
 const NAMESPACE = 'load-group';
 
-/** @param root Where `engine/` lies, ending in `/`. */
+/** @param root The folder of `engine/`, ending in `/`. */
 export function loadGroups(root: string): Plugin {
   return {
     name: 'load-groups',

@@ -1,4 +1,7 @@
-/** What every bundle for Node has in common: the command's, its window's engine, and the desktop's main process. */
+/**
+ * The options that every bundle for Node shares: the command's, its window's engine, and the desktop's main
+ * process.
+ */
 import { readFileSync } from 'node:fs';
 import type { BuildOptions } from 'esbuild';
 import { loadGroups } from './load-groups.ts';
@@ -6,11 +9,11 @@ import { loadGroups } from './load-groups.ts';
 /** Native code cannot be bundled: these stay `dependencies` of the package. */
 export const NATIVE_PACKAGES = ['better-sqlite3', 'koffi'];
 
-/** CommonJS packages call `require` for Node's own modules, which an ES module does not have. */
+/** CommonJS packages call `require` for Node's own modules; ES modules have none. */
 const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';
 const require = createRequireForBundle(import.meta.url);`;
 
-/** @param root The project, ending in `/`. */
+/** @param root The project's folder, ending in `/`. */
 export function sharedOptions(root: string) {
   const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   return {
@@ -20,7 +23,7 @@ export function sharedOptions(root: string) {
     metafile: true,
     platform: 'node',
     external: NATIVE_PACKAGES,
-    // Names and lines stay, so that a stack trace from the field can be read.
+    // Keeps names and lines, so that stack traces from users can be read.
     minifySyntax: true,
     legalComments: 'none',
     define: { DRAY_VERSION: JSON.stringify(manifest.version) },
@@ -29,15 +32,15 @@ export function sharedOptions(root: string) {
 }
 
 /**
- * ES modules in one folder: workers are started by `new URL('./hash-worker.js', import.meta.url)` from whichever chunk holds the pool,
- * so chunks and workers lie side by side.
+ * ES modules in one folder: a chunk with the pool starts workers by `new URL('./hash-worker.js',
+ * import.meta.url)`, so chunks and workers lie side by side.
  */
 export function moduleOptions(root: string) {
   return {
     ...sharedOptions(root),
     splitting: true,
     format: 'esm',
-    // The ES modules of a package where it has both: named exports survive, and what is not used is left out.
+    // Prefers a package's ES modules: named exports survive, and unused code is left out.
     mainFields: ['module', 'main'],
     chunkNames: '[name]-[hash]',
     plugins: [loadGroups(root)],

@@ -1,6 +1,7 @@
 /**
- * `npm run desktop [-- --x64 --arm64 --dir ...]`: builds the window and the desktop app, and packs them for this system by
- * electron-builder.yml into `dist/packages/`. Without an architecture: this machine's. What else is given goes to electron-builder.
+ * `npm run desktop [-- --x64 --arm64 --dir ...]`: builds the window and the desktop app, and packs them for
+ * this system by electron-builder.yml into `dist/packages/`. The default architecture is this machine's.
+ * Other options go to electron-builder.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { buildWindow } from './build-window.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** As electron-builder names them. */
+/** electron-builder's names of the systems. */
 const SYSTEMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   darwin: '--mac',
   linux: '--linux',
@@ -21,11 +22,11 @@ const ARCHITECTURES = ['x64', 'arm64'] as const;
 export interface NativeBinary {
   /** Relative to the project. */
   readonly path: string;
-  /** What brings it. */
+  /** The command that installs it. */
   readonly command: string;
 }
 
-/** The binaries that a package for this system and architecture cannot do without. */
+/** The binaries that a package for this system and architecture needs. */
 export function nativeBinariesOf(platform: string, architecture: string): readonly NativeBinary[] {
   const koffi = `@koromix/koffi-${platform}-${architecture}`;
   const { optionalDependencies } = readManifest('node_modules/koffi/package.json');
@@ -35,7 +36,7 @@ export function nativeBinariesOf(platform: string, architecture: string): readon
       command: 'npm install',
     },
     {
-      // npm installs this machine's alone, and another one only by force.
+      // npm installs only this machine's binary, and another one only by force.
       path: `node_modules/${koffi}/package.json`,
       command: `npm install --no-save --force ${koffi}@${optionalDependencies?.[koffi] ?? 'latest'}`,
     },
@@ -67,10 +68,10 @@ async function packageDesktop(given: readonly string[]): Promise<number> {
   const { version } = readManifest('node_modules/electron/package.json');
   return complain(
     [
-      `Nothing was packed. electron-builder needs Electron ${version} for ${platform} on ${architectures.join(' and ')}, and tools of its own`,
-      'for AppImage, deb, dmg and nsis; what is not in its cache it fetches from GitHub. Where that is out of reach:',
-      '  ELECTRON_MIRROR and ELECTRON_BUILDER_BINARIES_MIRROR name other servers,',
-      '  npm run desktop -- --dir -c.electronDist=FOLDER   takes an unpacked Electron, and makes the app without an installer.',
+      `Nothing was packed: electron-builder needs Electron ${version} for ${platform} on ${architectures.join(' and ')},`,
+      'and its own tools for AppImage, deb, dmg and nsis. It downloads them from GitHub. Without GitHub:',
+      '  set ELECTRON_MIRROR and ELECTRON_BUILDER_BINARIES_MIRROR to other servers, or',
+      '  npm run desktop -- --dir -c.electronDist=FOLDER   builds the app from an unpacked Electron, without an installer.',
     ].join('\n'),
   );
 }

@@ -1,9 +1,10 @@
 /**
- * Who installs the package gets the very packages that it was tested with: `npm-shrinkwrap.json`, made of the lock file when the package
- * is packed, and removed afterwards, since npm would take it for this project's own lock.
+ * Gives users of the package the versions that it was tested with: makes `npm-shrinkwrap.json` from the lock
+ * file when the package is packed, and removes it afterwards, because npm would use it as this project's own
+ * lock file.
  *
- *   node app/build/shrinkwrap.ts            writes it (`prepack`)
- *   node app/build/shrinkwrap.ts --remove   (`postpack`)
+ *     node app/build/shrinkwrap.ts writes it (`prepack`)
+ *     node app/build/shrinkwrap.ts --remove removes it (`postpack`)
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,13 +20,16 @@ export interface LockedPackage {
   readonly version?: string;
   readonly integrity?: string;
   readonly resolved?: string;
-  /** Nothing but development needs it. */
+  /** True when only development needs it. */
   readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The lock file without what only development needs, and without the addresses of registries. @throws Error for a range. */
+/**
+ * The lock file without development packages and without the addresses of registries. @throws Error for a
+ * version range.
+ */
 export function runtimeLock({ lockfileVersion, name, packages, version }: LockFile): LockFile {
   const { '': project, ...all } = packages;
   const { devDependencies: _, ...own } = project ?? {};

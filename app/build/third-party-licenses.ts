@@ -1,4 +1,4 @@
-/** The licences of what a bundle contains, in one text: most of them ask to travel with the code. */
+/** The licences of a bundle's packages in one text: most of them must be distributed with the code. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Compares two folders byte for byte, with nothing of Dray's own code: the proof must not rest on what it proves. */
+/** Compares two folders byte for byte without Dray's own code, because Dray must not check itself. */
 import { createReadStream, type Dirent, type Stats } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ async function compareItems(left: Item, right: Item): Promise<string | undefined
   return (await haveEqualContent(left.path, right.path)) ? undefined : 'the content differs';
 }
 
-/** Both files have one size. */
+/** Both files have the same size. */
 async function haveEqualContent(left: string, right: string): Promise<boolean> {
   const options = { highWaterMark: 1024 * 1024 };
   const others = createReadStream(right, options)[Symbol.asyncIterator]();

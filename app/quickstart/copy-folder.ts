@@ -1,4 +1,4 @@
-/** A copy of the user's folder to work on, since trying Dray out must not change what it is tried on. */
+/** Copies the user's folder, because trying out Dray must not change the original. */
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, statfs, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** Larger folders are for the real command, not for a demonstration. */
 const BYTES_MAX = 20 * 1024 ** 3;
 const FILES_MAX = 500_000;
-/** The copy, what is stored of it, and the clone. */
+/** The copy, its stored data, and the clone. */
 const COPIES = 3;
 
 export interface FolderSize {
@@ -14,7 +14,7 @@ export interface FolderSize {
   readonly bytes: number;
 }
 
-/** A sentence that says why the folder is not taken, or undefined when it is. */
+/** Returns why the folder cannot be used, or undefined when it can. */
 export async function refuseFolder(size: FolderSize, target: string): Promise<string | undefined> {
   if (size.files > FILES_MAX || size.bytes > BYTES_MAX) {
     return 'it is too large for a demonstration, which works on a copy. Give a folder within it, or run the commands below in it yourself.';
@@ -36,7 +36,10 @@ export async function measureFolder(folder: string): Promise<FolderSize> {
   return { files, bytes };
 }
 
-/** Files share their blocks with the original where the file system can (reflink): written to, they part. Never hard links. */
+/**
+ * Files share their blocks with the original where the file system supports that (reflink), and separate when
+ * written. Never hard links.
+ */
 export async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   await walk(from, '', async (path, kind) => {
@@ -48,10 +51,13 @@ export async function copyFolder(from: string, to: string): Promise<void> {
 
 type Kind = 'file' | 'link' | 'folder';
 
-/** Dray's own: the copy is no workspace yet, and nothing in it is ignored, so that all of it can be compared. */
+/**
+ * Dray's own files: the copy must not be a workspace, and nothing in it may be ignored, so that everything
+ * can be compared.
+ */
 const LEFT_OUT: readonly string[] = ['.dray', '.drayignore'];
 
-/** Folders come before what they hold. Sockets and devices are left out. */
+/** Yields folders before their content. Leaves out sockets and devices. */
 async function walk(
   root: string,
   folder: string,

@@ -1,8 +1,8 @@
-/** Something of each kind for `status` to find. */
+/** Makes a change of each kind for `status` to report. */
 import { appendFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Returns what was done, as a user would have typed it. */
+/** Returns the changes as the commands that a user would have typed. */
 export async function makeChanges(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = names

@@ -36,7 +36,7 @@ function print(...lines: readonly string[]): void {
   for (const line of lines) writeLine('stdout', line);
 }
 
-/** Runs `dray` with its output on this terminal, and says how long it took, start-up included. */
+/** Runs `dray` with its output on this terminal, and prints its duration including start-up. */
 function dray(directory: string, ...parameters: string[]): void {
   const shown = parameters.map((word) => (/^[\w:/.@%+=-]+$/.test(word) ? word : JSON.stringify(word)));
   say(`$ dray ${shown.join(' ')}`);
@@ -46,8 +46,7 @@ function dray(directory: string, ...parameters: string[]): void {
     stdio: 'inherit',
   });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(2);
-  if (status !== 0)
-    throw new Error(`This command ended with ${status ?? error?.message}, which it should not.`);
+  if (status !== 0) throw new Error(`The command above failed with ${status ?? error?.message}.`);
   print(`  [${seconds} s]`);
 }
 
@@ -123,7 +122,7 @@ async function main(folder: string | undefined): Promise<void> {
     print(`  workspace   ${places.data}`, `  repository  ${places.remote}`, `  clone       ${places.clone}`);
     say(`Remove it with: rm -r ${base}`);
   } catch (error) {
-    // Anything else is most likely a file of the user's that cannot be read; the message names it.
+    // The most likely cause is a file of the user that cannot be read; the message names it.
     const lines = `quickstart: ${error instanceof Error ? error.message : error}`.split('\n');
     for (const line of ['', ...lines]) writeLine('stderr', line);
     process.exitCode = 1;

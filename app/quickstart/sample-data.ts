@@ -1,11 +1,11 @@
-/** A dataset to try things on: the same bytes for the same seed, on every machine. */
+/** A sample dataset: equal bytes for equal seeds on every machine. */
 import { chmod, mkdir, open, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface SampleShape {
   readonly seed: number;
   readonly smallFiles: number;
-  /** Sizes of small files are spread evenly below this. */
+  /** The exclusive upper limit of the small files' sizes, which are spread evenly. */
   readonly smallBytesMax: number;
   readonly largeFiles: number;
   readonly largeBytes: number;
@@ -22,7 +22,7 @@ export const SAMPLE: SampleShape = {
 const FOLDERS = ['images/train', 'images/test', 'labels', 'notes'];
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Also makes a link, an executable and an empty folder, since those have to arrive as well. */
+/** Also makes a link, an executable and an empty folder, because those must arrive as well. */
 export async function writeSample(folder: string, shape: SampleShape): Promise<void> {
   const fill = createRandomFill(shape.seed);
   for (const name of [...FOLDERS, 'recordings', 'empty'])
@@ -47,7 +47,7 @@ export async function writeSample(folder: string, shape: SampleShape): Promise<v
   await symlink('recordings/recording-1.raw', join(folder, 'newest.raw'));
 }
 
-/** Marsaglia's xorshift32: fast, and random enough that nothing compresses. */
+/** Marsaglia's xorshift32: fast, and random enough to be incompressible. */
 function createRandomFill(seed: number): (words: Uint32Array) => Uint8Array {
   let state = seed >>> 0 || 1;
   return (words) => {

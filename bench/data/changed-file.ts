@@ -1,4 +1,4 @@
-/** One huge file in two versions, of which most is the same. */
+/** One huge file in two versions that are mostly equal. */
 import { createCipheriv } from 'node:crypto';
 import { closeSync, copyFileSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -9,26 +9,26 @@ import { roomOf } from '../scenarios/room.ts';
 import { type DatasetShape, pathOfFile } from './dataset.ts';
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts';
 
-/** Its name, in a folder of its own. */
+/** Its name, in its own folder. */
 export const CHANGED_FILE = 'file';
-/** What is changed as a whole, at offsets that are multiples of it. */
+/** Each change covers a whole block, at a multiple of this offset. */
 export const BLOCK_BYTES = 4096;
 
 export interface ChangedFile {
   readonly old: string;
   /** A folder. */
   readonly source: string;
-  /** Of that folder. */
+  /** The fingerprint of that folder. */
   readonly fingerprint: Fingerprint;
 }
 
 export interface Change {
   readonly fileBytes: number;
-  /** Of its blocks, which get other bytes; or one byte that is inserted at its start. */
+  /** The share of its blocks that change, or one byte inserted at its start. */
   readonly by: { readonly percent: number } | 'insertion';
 }
 
-/** Of the old file. */
+/** The old file as a holding. */
 export function oldFileHolding({ fileBytes }: Pick<Change, 'fileBytes'>): Holding {
   return datasetHolding(shapeOf(fileBytes), OWNER);
 }
@@ -38,7 +38,7 @@ export function changedHolding({ by, fileBytes }: Change): Holding {
   return { name, at: 'source', how: 'made', room: roomOf(shapeOf(fileBytes)) };
 }
 
-/** The old file and the new one. */
+/** Makes the old file and the new one. */
 export async function makeChanged(bench: Bench, change: Change): Promise<ChangedFile> {
   const { by, fileBytes } = change;
   const { folder } = await bench.dataset(shapeOf(fileBytes), OWNER);
@@ -64,7 +64,7 @@ function shapeOf(fileBytes: number): DatasetShape {
   return { files: 1, bytesMax: fileBytes, sizes: 'equal' };
 }
 
-/** Every block of the chosen gets other bytes throughout. Which ones: spread evenly, never by a period of their own. */
+/** Replaces all bytes of the chosen blocks. The blocks are spread evenly, without a period. */
 function changeBlocks(path: string, percent: number): void {
   const blocks = Math.ceil(statSync(path).size / BLOCK_BYTES);
   const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 'changed'), Buffer.alloc(16));
@@ -84,7 +84,10 @@ function changeBlocks(path: string, percent: number): void {
 const LCG_FACTOR = 1_664_525;
 const LCG_STEP = 1_013_904_223;
 
-/** So many of the first `blocks` numbers, in order, each as likely as any other; the same at every call. */
+/**
+ * Chooses `wanted` of the first `blocks` numbers, in order and each with the same probability. Equal at every
+ * call.
+ */
 export function chooseBlocks(blocks: number, wanted: number): readonly number[] {
   const chosen: number[] = [];
   let state = 1;

@@ -1,9 +1,12 @@
-/** Trees of objects named by their content, as links to files that are there: a million of them take no room. */
+/**
+ * Trees of objects named by their content, made as hard links to existing files: a million of them take no
+ * room.
+ */
 import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** In hex, by path; the files are held whole, one at a time. */
+/** The hash of each file in hex, by path. Reads one whole file at a time. */
 export function hashFiles(
   folder: string,
   paths: Iterable<string>,
@@ -20,7 +23,7 @@ export function hashFiles(
   return hashes;
 }
 
-/** At `ab/<the rest of the hash>`: once, where files have the same content. Both folders have to be on one file system. */
+/** Links each content once, at `ab/<the rest of the hash>`. Both folders must be on one file system. */
 export function linkByContent(from: string, hashes: ReadonlyMap<string, string>, to: string): void {
   const linked = new Set<string>();
   const folders = new Set<string>();

@@ -1,4 +1,4 @@
-/** Data to move: the same bytes and times for the same shape, on every machine, and nothing that compresses. */
+/** Data to transfer: equal bytes and times for equal shapes on every machine, and incompressible. */
 import { createCipheriv } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, statfsSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,9 @@ import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
 export interface DatasetShape {
   readonly files: number;
   readonly bytesMax: number;
-  /** `equal`: all files are of `bytesMax`. `spread`: from none to `bytesMax`, evenly. A list: that of each file. */
+  /**
+   * `equal`: every file has `bytesMax`. `spread`: evenly from 0 to `bytesMax`. A list: the size of each file.
+   */
   readonly sizes: 'equal' | 'spread' | readonly number[];
 }
 
@@ -15,12 +17,14 @@ export const FILES_IN_FOLDER = 1_000;
 const BLOCK_BYTES = 1024 * 1024;
 const CLUSTER_BYTES = 4096;
 const SIZE_STEP = 7_919;
-/** Of the first file, in seconds; each one after it is a little younger. All are older than any store of them. */
+/**
+ * The first file's time in seconds; each later file is slightly older. All are older than any upload of them.
+ */
 const MODIFIED_S = Date.UTC(2026, 0, 1) / 1000;
 const MODIFIED_STEP_S = 1.001;
 const MB = 1_000_000;
 
-/** Files of these sizes, in this order. */
+/** A shape with files of these sizes, in this order. */
 export function shapeOfSizes(sizes: readonly number[]): DatasetShape {
   return { files: sizes.length, bytesMax: Math.max(0, ...sizes), sizes };
 }
@@ -31,10 +35,16 @@ export interface SizeRange {
   readonly bytesMax: number;
 }
 
-/** Of the logarithms: below 1 there are more of the larger. With it 35 files from 990 bytes to 412 MB make 2.6 GB. */
+/**
+ * The exponent of the logarithms: below 1 there are more large files. With 0.4, 35 files from 990 bytes to
+ * 412 MB total 2.6 GB.
+ */
 const MIXED_EXPONENT = 0.4;
 
-/** From small to large over powers of ten, in an order in which the large ones are not all at the end; the same each time. */
+/**
+ * Sizes over all powers of ten, in an order that does not put all large ones at the end. The order is always
+ * the same.
+ */
 export function mixSizes({ files, bytesMin, bytesMax }: SizeRange): DatasetShape {
   const sizes = Array.from({ length: files }, (_, index) => {
     const share = files > 1 ? (((index * SIZE_STEP) % files) / (files - 1)) ** MIXED_EXPONENT : 1;
@@ -60,7 +70,7 @@ export function sizeOfFile({ bytesMax, sizes }: DatasetShape, index: number): nu
   return sizes[index] ?? 0;
 }
 
-/** What the files take on a disk that gives each whole clusters. */
+/** The bytes that the files take on a disk with whole clusters. */
 export function diskBytesOf(shape: DatasetShape): number {
   if (typeof shape.sizes === 'string') return shape.files * clusterBytesOf(shape.bytesMax);
   return shape.sizes.reduce((sum, sizeBytes) => sum + clusterBytesOf(sizeBytes), 0);
@@ -91,7 +101,7 @@ export function writeDataset(folder: string, shape: DatasetShape): void {
     const sizeBytes = sizeOfFile(shape, index);
     if (sizeBytes <= BLOCK_BYTES) writeFileSync(path, next(sizeBytes));
     else writeLargeFile(path, sizeBytes, next);
-    // Tools take a file for changed that is as young as its object, to the second.
+    // Tools consider a file changed when it is as young as its object, to the second.
     const modified = MODIFIED_S + index * MODIFIED_STEP_S;
     utimesSync(path, modified, modified);
   }
@@ -107,7 +117,7 @@ function writeLargeFile(path: string, sizeBytes: number, next: (bytes: number) =
   }
 }
 
-/** The key stream of AES in counter mode: seeded, random in every respect that matters here, and as fast as memory. */
+/** The key stream of AES in counter mode: seeded, random enough here, and as fast as memory. */
 export function createStream(seed = 'dray'): (bytes: number) => Buffer {
   const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, seed), Buffer.alloc(16));
   const zeros = Buffer.alloc(BLOCK_BYTES);
@@ -125,7 +135,7 @@ function refuseFullDisk(folder: string, shape: DatasetShape): void {
   const neededBytes = diskBytesOf(shape);
   if (bavail * bsize < neededBytes)
     throw new Error(`${folder} has no room for ${neededBytes} bytes; choose another with --folder.`);
-  // Some file systems have no fixed number of inodes, and say 0 of 0.
+  // Some file systems have no fixed number of inodes and report 0 of 0.
   if (files > 0 && ffree < shape.files)
     throw new Error(`${folder} has ${ffree} inodes left for ${shape.files} files.`);
 }

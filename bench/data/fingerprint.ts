@@ -1,4 +1,7 @@
-/** One hash for all paths and contents of a folder, with nothing of Dray's own code: what arrived must not prove itself. */
+/**
+ * One hash of all paths and contents of a folder, without Dray's own code: the tool under test must not check
+ * itself.
+ */
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +14,9 @@ export interface Fingerprint {
 const OWN_FOLDERS: readonly string[] = ['.dray', '.dray-peer', '.dray-tmp'];
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Leaves out Dray's own folders at the top. Times and modes are not part of it, since plain objects have none. */
+/**
+ * Ignores Dray's own folders at the top. Times and modes are not part of it, since plain objects have none.
+ */
 export function fingerprintOf(root: string): Fingerprint {
   const hash = createHash('sha256');
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
@@ -49,7 +54,8 @@ function hashFile(root: string, path: string, hash: Hash, block: Buffer): void {
       read = readSync(file, block);
       hash.update(block.subarray(0, read));
     }
-    // The size after the content, and the path's end marked: no two trees feed the hash the same bytes.
+    // The size follows the content, and the path has an end mark, so that no two trees feed the hash the same
+    // bytes.
     hash.update(`\0${sizeBytes}\0${path}\0`);
   } finally {
     closeSync(file);

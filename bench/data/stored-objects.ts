@@ -1,4 +1,4 @@
-/** What lies at a place, seen without the tool that is measured. */
+/** Reads a place's objects without the tool that is measured. */
 
 import type { Place } from '../entrants/contender.ts';
 import type { Bench } from '../machines/bench.ts';
@@ -11,17 +11,17 @@ type Checker = Pick<Bench, 'courier' | 'newPath' | 'reach' | 'signal'>;
 type Requests = Parameters<Attempt['check']>[1];
 
 /**
- * Compares the objects with what was sent: as files in the server's folder where they are such, else fetched by a tool
- * of other people's.
+ * Compares the objects with the sent files: in the server's folder where its objects are plain files, else by
+ * a download with another tool.
  *
- * @throws Error when they are anything else.
+ * @throws Error when they differ.
  */
 export async function checkPlainObjects(bench: Checker, place: Place, sent: Fingerprint): Promise<void> {
   if (place.storesPlainFiles) return checkArrival(place.storeFolder, sent);
   const folder = bench.newPath('arrived');
   try {
     const courier = await bench.courier();
-    // The latency of the way back is not what is checked.
+    // Downloads directly: the latency is not part of the check.
     await runUnmeasured(courier.download(await bench.reach(place, 0), folder), bench.signal);
     checkArrival(folder, sent);
   } finally {
@@ -30,8 +30,8 @@ export async function checkPlainObjects(bench: Checker, place: Place, sent: Fing
 }
 
 /**
- * Remembers what is at a place and answers with a check that a run left it so, and looked at it: by the requests that the
- * server took, or where it keeps no log by a listing with times, before and after.
+ * Records what is at a place. Returns a check that a run changed nothing there and did read it: by the
+ * server's log, or, without a log, by a listing with times before and after.
  */
 export async function guardObjects(
   bench: Checker & Pick<Bench, 'server'>,
@@ -50,15 +50,18 @@ function checkReadsOnly(requests: Requests): void {
   if (written) throw new Error(`it wrote: ${written.operation} ${written.path}`);
 }
 
-/** The same text as long as no object was written, removed or written again. */
+/** A text that stays equal while no object is written or removed. */
 async function listObjects(bench: Checker, place: Place): Promise<string> {
   const courier = await bench.courier();
   const listing = await runUnmeasured(courier.list(await bench.reach(place, 0)), bench.signal);
-  // rclone walks prefixes in parallel.
+  // rclone lists prefixes in parallel, so their order varies.
   return listing.split('\n').sort().join('\n');
 }
 
-/** Below the server, which reads its folder anew for each request: to delete 50,000 objects through it takes as long as a run. */
+/**
+ * Deletes in the server's folder, which the server reads anew for each request: deleting 50,000 objects
+ * through it takes as long as a run.
+ */
 export async function removePlace({ storeFolder, cacheFolder }: Place): Promise<void> {
   await clearFolders(storeFolder, cacheFolder);
 }

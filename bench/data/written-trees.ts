@@ -1,4 +1,7 @@
-/** A tree of plain objects that is written where the server keeps them: to upload a million takes a quarter of an hour. */
+/**
+ * A tree of plain objects that is written into the server's folder: uploading a million takes a quarter of an
+ * hour.
+ */
 
 import type { Place } from '../entrants/contender.ts';
 import type { Bench } from '../machines/bench.ts';
@@ -7,8 +10,8 @@ import { writtenHolding } from '../scenarios/holding.ts';
 import { type DatasetShape, writeDataset } from './dataset.ts';
 
 /**
- * Its objects have names and sizes, and nothing of what an upload would have said of them besides. Where the server's objects
- * are no files, they are uploaded.
+ * The objects have names and sizes, but no metadata of an upload. Where the server's objects are not plain
+ * files, they are uploaded.
  */
 export function writtenTree(bench: Bench, shape: DatasetShape): Promise<Place> {
   return bench.hold(writtenHolding(shape), async () => {

@@ -1,8 +1,8 @@
-/** What takes part: a tool, and how it is told to do the work of a scenario. */
+/** A contender: a tool, and the commands by which it does the work of a scenario. */
 import type { Command } from '../machines/measure.ts';
 import type { PeerName } from '../machines/peers.ts';
 
-/** One tool may take part in more than one way: `dray` moves datasets of a repository, `dray copy` plain trees. */
+/** One tool may take part in several ways: `dray` moves datasets of a repository, `dray copy` plain trees. */
 export type ContenderName = 'dray' | 'dray copy' | 'rclone (defaults)' | PeerName;
 
 /** A prefix of a bucket, empty at first. */
@@ -10,52 +10,52 @@ export interface Place {
   readonly bucket: string;
   readonly prefix: string;
   readonly endpoint: string;
-  /** Of the server itself: the same, unless latency lies between. */
+  /** The endpoint of the server itself: equal to `endpoint` without a latency. */
   readonly serverEndpoint: string;
   readonly region: string;
   /** `AWS_*` and the like. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What a tool remembers of this place lies here: as new as the place. */
+  /** The folder of a tool's cache of this place, as new as the place. */
   readonly cacheFolder: string;
-  /** Where the server keeps what is stored here. */
+  /** The server's folder of what is stored here. */
   readonly storeFolder: string;
-  /** True when each object is a plain file of its own path in `storeFolder`. */
+  /** True when each object is a plain file at its own path in `storeFolder`. */
   readonly storesPlainFiles: boolean;
 }
 
 export interface Contender {
   readonly name: ContenderName;
   readonly version: string;
-  /** True when each file becomes an object of its own path, which every plain tool can then fetch. */
+  /** True when each file becomes an object at its own path, which every plain tool can download. */
   readonly isPlain: boolean;
-  /** What comes once before the first upload: a repository to upload to. */
+  /** The command that runs once before the first upload, such as making a repository. */
   prepareUpload?(source: string, place: Place): Command;
   upload(source: string, place: Place): Command;
-  /** When everything is there already. */
+  /** An upload when the place has everything already. */
   uploadAgain(source: string, place: Place): Command;
   /** Into a folder that does not exist yet. */
   download(place: Place, folder: string): Command;
-  /** One object from one server to another, or without a name all of them; the same keys open both. */
+  /** Copies one object from one server to another, or all objects without a name. The same keys open both. */
   copyAcross?(from: Place, to: Place, name?: string): Command;
-  /** Brings what was uploaded since into a folder that `download` made. */
+  /** Updates a folder of `download` with later uploads. */
   update?(place: Place, folder: string): Command;
-  /** Where a user of the tool edits what `upload` sends; absent: the source itself. */
+  /** Where a user of the tool edits the files that `upload` sends. Absent: in the source itself. */
   workspaceOf?(source: string, place: Place): string;
   readonly dryRun?: DryRun;
   readonly query?: RepositoryQuery;
 }
 
-/** Says what an upload would do, and does nothing. */
+/** A dry run of an upload. */
 export interface DryRun {
-  /** @param by Compared by this alone; absent: as the tool does. */
+  /** @param by The only property to compare. Absent: the tool's default. */
   command(source: string, place: Place, by?: 'size'): Command;
-  /** As `sync`, which deletes as well, compared by size alone: listings tell everything that it takes. */
+  /** A sync, which deletes as well, compared by size alone: listings suffice for it. */
   syncBySize(source: string, place: Place): Command;
-  /** The files that it said it would send, set the time of or remove, below the tree's root, in its order. */
+  /** The files that it would send, touch or remove, relative to the tree's root, in its order. */
   pathsNamed(output: string, place: Place): readonly string[];
 }
 
-/** What is in a folder: the hash of each file, in hex, by its path below the folder. */
+/** A folder and the hash of each file in hex, by relative path. */
 export interface HashedFolder {
   readonly folder: string;
   readonly hashes: ReadonlyMap<string, string>;
@@ -63,30 +63,33 @@ export interface HashedFolder {
 
 export type RunUnmeasured = (command: Command) => Promise<unknown>;
 
-/** How a tool that keeps one object for each content is asked what its repository lacks of a folder. */
+/** A query to a tool with one object per content: which contents of a folder its repository lacks. */
 export interface RepositoryQuery {
-  /** By which objects are named. */
+  /** The hash in the objects' names. */
   readonly hash: 'sha256' | 'md5';
-  /** Below the repository's prefix: each object at `ab/<the rest of its hash>`. */
+  /** The folder below the repository's prefix with each object at `ab/<the rest of its hash>`. */
   readonly objectsFolder: string;
-  /** False: what is empty needs no object. */
+  /** False: empty files need no object. */
   readonly storesEmpty: boolean;
-  /** Where objects are written that nobody pushed: makes of the place a repository that was pushed to. */
+  /** Makes the place a repository with a push when its objects were written by hand. */
   found?(place: Place, folder: string, run: RunUnmeasured): Promise<void>;
-  /** Lets the tool know of the folder; makes the repository where there is none. */
+  /** Makes the folder known to the tool, and creates the repository if there is none. */
   setUp(local: HashedFolder, place: Place, run: RunUnmeasured): Promise<void>;
-  /** What a run has learned of the repository. */
+  /** Removes what a run has learned about the repository. */
   forget(local: HashedFolder, place: Place): Promise<void>;
   command(local: HashedFolder, place: Place): Command;
-  /** How many contents it said that the repository lacks. */
+  /** The number of contents that it reports as missing. */
   countLacking(output: string): number;
 }
 
-/** A tool of other people's that prepares and checks what all are measured by. */
+/** A tool that is not Dray and that prepares and checks what all contenders are measured by. */
 export interface Courier {
   upload(source: string, place: Place): Command;
   download(place: Place, folder: string): Command;
-  /** Prints a line for each object with its path and when the store says that it was written; nothing where none is. */
+  /**
+   * Prints a line for each object with its path and the store's time of the write; nothing for an empty
+   * place.
+   */
   list(place: Place): Command;
 }
 
@@ -94,7 +97,7 @@ export function isDray(name: ContenderName): boolean {
   return name === 'dray' || name === 'dray copy';
 }
 
-/** Of each line that the pattern matches, what its first group holds. */
+/** The first group of each line that matches. */
 export function matchLines(output: string, pattern: RegExp): readonly string[] {
   return output.split('\n').flatMap((line) => pattern.exec(line)?.[1] ?? []);
 }

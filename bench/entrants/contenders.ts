@@ -1,4 +1,4 @@
-/** How each tool is told to do the same work. Each is given the options with which it is quick at it. */
+/** The commands by which each tool does the same work, each with the options that make it fast. */
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../machines/measure.ts';
 import type { InstalledPeer } from '../machines/peers.ts';
@@ -9,7 +9,7 @@ import { createRclone, sizeOnly } from './rclone.ts';
 
 export const DRAY_COMMAND = fileURLToPath(new URL('../../dist/dray.js', import.meta.url));
 
-/** @param program What Node runs: the published command, unless tests run the sources. */
+/** @param program The program for Node: the published command; tests use the sources. */
 export function createDray(version: string, program = DRAY_COMMAND): Contender {
   const command = (place: Place, ...args: readonly string[]) => drayCommand(program, place, args);
   const url = ({ bucket, prefix }: Place) => `s3://${bucket}/${prefix}`;
@@ -27,7 +27,7 @@ export function createDray(version: string, program = DRAY_COMMAND): Contender {
   };
 }
 
-/** Any work in a workspace, or with a repository at the place. */
+/** Any command in a workspace, or with a repository at the place. */
 export function drayCommand(program: string, place: Place, args: readonly string[]): Command {
   return {
     file: process.execPath,
@@ -36,7 +36,7 @@ export function drayCommand(program: string, place: Place, args: readonly string
   };
 }
 
-/** Plain trees: each file an object of its own path. @param program As of `createDray`. */
+/** Plain trees: each file is an object at its own path. @param program As in `createDray`. */
 export function createDrayCopy(version: string, program = DRAY_COMMAND): Contender {
   const command = (place: Place, cacheFolder: string, ...args: readonly string[]): Command => ({
     file: process.execPath,
@@ -44,7 +44,7 @@ export function createDrayCopy(version: string, program = DRAY_COMMAND): Contend
     environment: {
       ...place.environment,
       DRAY_CACHE: cacheFolder,
-      // Named remotes of the developer's must not meddle.
+      // Hides the developer's named remotes.
       DRAY_CONFIG: `${place.cacheFolder}/config.json`,
     },
   });
@@ -57,7 +57,7 @@ export function createDrayCopy(version: string, program = DRAY_COMMAND): Contend
     isPlain: true,
     upload: (source, place) => copy(source, place),
     uploadAgain: (source, place) => copy(source, place),
-    // The folder is new, and so is what is remembered of it.
+    // The folder is new, and so is its cache.
     download: (place, folder) => command(place, `${folder}.dray-cache`, 'copy', url(place), folder),
     copyAcross: (from, to, name) => {
       const endpoints = ['--source-endpoint', from.endpoint, '--dest-endpoint', to.endpoint];
@@ -113,13 +113,13 @@ function createS5cmd({ name, path, version }: InstalledPeer): Contender {
   };
 }
 
-/** s5cmd that asks for each file by itself, by a HEAD, instead of listing the destination. */
+/** s5cmd with a HEAD for each file instead of a listing of the destination. */
 export function s5cmdOneByOne(s5cmd: Contender): Contender {
   const { dryRun } = s5cmd;
   if (!dryRun) return s5cmd;
   const command = (source: string, place: Place, by?: 'size'): Command => {
     const sync = dryRun.command(source, place);
-    // To be sent is what is not there, of another size, or younger: as `sync` decides.
+    // Sends missing files, and files with another size or a newer time, as `sync` does.
     const copy = ['cp', '-n', '-s', ...(by === 'size' ? [] : ['-u'])];
     const args = sync.args.flatMap((arg) => (arg === 'sync' ? copy : arg));
     return { ...sync, args };
@@ -127,7 +127,10 @@ export function s5cmdOneByOne(s5cmd: Contender): Contender {
   return { ...s5cmd, dryRun: { ...dryRun, command } };
 }
 
-/** Its default of 10 takes twice as long through latency; without, 32 take a little longer than 10. */
+/**
+ * With the default of 10, aws takes twice as long through a latency; without one, 32 take slightly longer
+ * than 10.
+ */
 const AWS_32_REQUESTS = fileURLToPath(new URL('aws-32-requests.ini', import.meta.url));
 
 function isFar({ endpoint, serverEndpoint }: Place): boolean {
@@ -166,7 +169,7 @@ function createRestic({ name, path, version }: InstalledPeer): Contender {
     },
   });
   const besides = (folder: string) => `${folder}.restic-cache`;
-  // Of the folder's content, by a relative path: a snapshot of an absolute one would be restored below all its parents.
+  // Backs up a relative path: a snapshot of an absolute one is restored below all its parent folders.
   const backup = (source: string, place: Place): Command => ({
     ...command(place, besides(source), ['backup', '.', '--quiet']),
     cwd: source,
@@ -180,7 +183,7 @@ function createRestic({ name, path, version }: InstalledPeer): Contender {
     prepareUpload: (source, place) => command(place, besides(source), ['init']),
     upload: backup,
     uploadAgain: backup,
-    // The folder is new, and so is its cache: a machine that fetches for the first time has none.
+    // The folder is new, and so is its cache, as on a machine that fetches for the first time.
     download: restore,
     update: restore,
   };

@@ -1,6 +1,6 @@
 /**
- * Entrants that bring a growing dataset through versions: one machine edits and pushes, another pulls. Each command is
- * measured by itself; editing and comparing are not.
+ * Entrants that take a growing dataset through versions: one machine edits and pushes, another pulls. Each
+ * command is measured by itself; editing and comparing are not.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,20 +18,23 @@ import type { Contender, ContenderName, Place } from './contender.ts';
 import { createUnable, mapContenders } from './transfer-entrants.ts';
 
 export interface CycleOptions {
-  /** Of the first version. */
+  /** The shape of the first version. */
   readonly shape: DatasetShape;
-  /** After the first. */
+  /** The number of versions after the first. */
   readonly versions: number;
   readonly contenders: readonly ContenderName[];
   readonly latencyMs: number;
 }
 
-/** Of the files that there are. */
+/** The share of the existing files that change. */
 const CHANGED_SHARE = 0.02;
-/** Of the files that there were at first. */
+/** The share of new files, relative to the first version. */
 const NEW_SHARE = 0.01;
 
-/** One tool at a time. Edited, pulled and DVC's own copy have grown; its two caches and the store hold all versions. */
+/**
+ * One tool runs at a time. The workspace, the pulled folder and DVC's copy have grown; its two caches and the
+ * store hold all versions.
+ */
 export function needsOfCycles(shape: DatasetShape, versions: number): Needs {
   const grown = roomOf(shape, 1 + versions * NEW_SHARE);
   const all = roomOf(shape, 1 + versions * (CHANGED_SHARE * (1 + versions * NEW_SHARE) + NEW_SHARE));
@@ -77,7 +80,7 @@ async function prepareCycles(
         files = editDataset(workspace, { shape, files, version });
         await course.push(contender.uploadAgain(source, place));
         await course.pull(contender.update?.(place, pulled) ?? contender.download(place, pulled));
-        // A version that did not come may be hidden by the next.
+        // Checked each time, because a later version may hide one that did not arrive.
         checkArrival(pulled, fingerprintOf(workspace));
       }
       return course.end();
@@ -91,7 +94,7 @@ async function prepareCycles(
   };
 }
 
-/** All that a tool sends goes through the counter. */
+/** Makes all of a tool's traffic pass through the counter. */
 function through(place: Place, { port }: ByteCounter): Place {
   const endpoint = `http://127.0.0.1:${port}`;
   return { ...place, endpoint, environment: { ...place.environment, AWS_ENDPOINT_URL: endpoint } };
@@ -154,17 +157,17 @@ function joinRuns(runs: readonly CommandRun[]): CommandRun {
 
 export interface Edit {
   readonly shape: DatasetShape;
-  /** That there are. */
+  /** The number of existing files. */
   readonly files: number;
-  /** From 1; each another content. */
+  /** The version number from 1; each one has other contents. */
   readonly version: number;
 }
 
 const STEP = 7_919;
 
 /**
- * Other contents of the same sizes for some of the files, from all over the tree, and new files at its end. As an editor
- * saves: a new file takes the place of the old one. Answers with the number of files that there are now.
+ * Gives some of the files, spread over the tree, other contents of the same size, and adds new files at the
+ * end. A new file replaces the old one, as an editor saves it. Returns the number of files.
  */
 export function editDataset(folder: string, { shape, files, version }: Edit): number {
   const next = createStream(`version ${version}`);
@@ -179,7 +182,7 @@ export function editDataset(folder: string, { shape, files, version }: Edit): nu
   const added = Math.max(1, Math.round(shape.files * NEW_SHARE));
   for (let count = 0; count < changed; count += 1) {
     const index = ((version * changed + count) * STEP) % files;
-    // Of an empty file there is no other content of the same size.
+    // An empty file has no other content of the same size.
     write(index, Math.max(1, statSync(join(folder, pathOfFile(index))).size));
   }
   for (let index = files; index < files + added; index += 1)

@@ -1,10 +1,10 @@
-/** Dray, asked what a repository of the layout `objects` lacks: by a push that sends nothing. */
+/** Queries what a repository of the layout `objects` lacks, by a push that sends nothing. */
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from '../machines/measure.ts';
 import type { Place, RepositoryQuery } from './contender.ts';
 
-/** @param command That runs Dray, with arguments. */
+/** @param command The command that runs Dray, with arguments. */
 export function createDrayQuery(
   command: (place: Place, ...args: readonly string[]) => Command,
 ): RepositoryQuery {
@@ -17,7 +17,7 @@ export function createDrayQuery(
     hash: 'sha256',
     objectsFolder: 'objects',
     storesEmpty: false,
-    // Of a repository without a commit it asks nothing.
+    // Dray asks nothing about a repository without a commit.
     found: async (place, folder, run) => {
       await mkdir(folder);
       await writeFile(join(folder, 'first'), 'The first commit.');
@@ -25,11 +25,11 @@ export function createDrayQuery(
       await run(command(place, '-C', folder, 'push', '-m', 'first'));
     },
     setUp: async ({ folder }, place, run) => {
-      // A branch of its own: it has never spoken to the repository.
+      // Its own branch: a workspace that has never contacted the repository.
       await run(init(place, folder, '--branch', basename(folder)));
       await cp(join(folder, '.dray'), pristineOf(folder), { recursive: true });
     },
-    // It hashes the files in each run then; DVC has hashed them before.
+    // Without its state Dray hashes the files in each run; DVC has hashed them before.
     forget: async ({ folder }) => {
       await rm(join(folder, '.dray'), { recursive: true, force: true });
       await cp(pristineOf(folder), join(folder, '.dray'), { recursive: true });

@@ -1,4 +1,7 @@
-/** Entrants that say what an upload would do: of a few files against many objects, of many against none, of a million. */
+/**
+ * Entrants that say what an upload would do: a few files against many objects, many against none, a million
+ * against a million.
+ */
 import { appendFileSync, linkSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clearFolders } from '../data/clear-folders.ts';
@@ -18,10 +21,13 @@ export const RCLONE_WITHOUT_LISTING = 'rclone (no traverse)';
 export const S5CMD_ONE_BY_ONE = 's5cmd (one by one)';
 
 export interface DryRunOptions {
-  /** What is at the destination; absent: nothing. */
+  /** The objects at the destination. Absent: none. */
   readonly stored?: DatasetShape;
   readonly local: Local;
-  /** Absent: each as it does. By size what is stored may be written, instead of uploaded, and a million of it is feasible. */
+  /**
+   * Absent: each tool's default. By size, the objects may be written instead of uploaded, which makes a
+   * million of them feasible.
+   */
   readonly by?: 'size';
   readonly contenders: readonly ContenderName[];
   /** Of each round trip. */
@@ -30,10 +36,10 @@ export interface DryRunOptions {
 
 export type Local =
   | { readonly kind: 'all'; readonly shape: DatasetShape }
-  /** Of what is stored, every so manieth file; the first `changed` of them have grown. */
+  /** A sample of the stored files at equal distances; the first `changed` of them have grown. */
   | { readonly kind: 'some'; readonly files: number; readonly changed: number };
 
-/** Of plain trees: where some of the files are local, they are links or, where they have grown, new. */
+/** The needs of plain trees: some of the local files are links, the grown ones are new. */
 export function needsOfDryRun({ by, local, stored }: LocalOptions): Needs {
   const whole = local.kind === 'all' ? local.shape : stored;
   const objects = by === 'size' ? writtenHolding : uploadedHolding;
@@ -43,11 +49,11 @@ export function needsOfDryRun({ by, local, stored }: LocalOptions): Needs {
   };
 }
 
-/** Nothing is remembered of the destination. What each names has to be what has changed. */
+/** The destination has no cache. Each tool must name exactly the changed files. */
 export async function openDryRun(bench: Bench, options: DryRunOptions): Promise<readonly Entrant[]> {
   const { by, stored } = options;
   const open = (shape: DatasetShape) => (by === 'size' ? writtenTree(bench, shape) : bench.stored(shape));
-  // First: what has changed here has to be younger than its object for tools that go by that.
+  // Stored first: a changed file must be younger than its object for tools that compare times.
   if (stored) await open(stored);
   const { folder, changed } = await openLocal(bench, options);
   const attemptsOf = (dryRun: DryRun): Pick<Entrant, 'prepare'> => ({
@@ -76,8 +82,8 @@ export function needsOfComparison(shape: DatasetShape): Needs {
 }
 
 /**
- * A folder against objects of the same names and sizes but for the last, by size alone: what is measured is listing and
- * comparing, and who names the last has come to the end.
+ * A comparison by size of a folder with objects of the same names and sizes, except for the last: it measures
+ * listing and comparing, and a tool that names the last file has reached the end.
  */
 export async function openComparison(
   bench: Bench,
@@ -89,7 +95,7 @@ export async function openComparison(
   };
   const { folder } = await bench.dataset(shape, COMPARED);
   const last = pathOfFile(shape.files - 1);
-  // Once is enough, and the folder is of other scenarios too.
+  // Changed once only; other scenarios use the folder too.
   if (statSync(join(folder, last)).size === sizeOfFile(shape, shape.files - 1))
     appendFileSync(join(folder, last), 'x');
   return mapContenders(bench, contenders, ({ dryRun }) => {
@@ -140,7 +146,7 @@ async function prepareDryRun(bench: Bench, attempt: DryRunAttempt): Promise<Atte
 interface LocalFiles {
   readonly folder: string;
   readonly paths: readonly string[];
-  /** Of `paths`, those that would have to be sent. */
+  /** The paths that an upload would send. */
   readonly changed: readonly string[];
 }
 
@@ -154,11 +160,11 @@ async function openLocal(bench: Bench, options: LocalOptions): Promise<LocalFile
   return { folder, paths, changed: paths };
 }
 
-/** In a folder of its own. */
+/** Makes the local files in their own folder. */
 export async function linkLocal(bench: Bench, options: LocalOptions): Promise<LocalFiles> {
   const { local, stored } = options;
   const shape = local.kind === 'all' ? local.shape : stored;
-  if (!shape) throw new RangeError('Some of nothing is nothing.');
+  if (!shape) throw new RangeError('A sample needs stored files.');
   const { folder: whole } = await bench.dataset(shape, ownerOf(options.by));
   const folder = bench.newPath('local');
   const files = local.kind === 'all' ? shape.files : local.files;
@@ -170,7 +176,7 @@ export async function linkLocal(bench: Bench, options: LocalOptions): Promise<Lo
 
 const COMPARED = 'compared';
 
-/** A million files are written once: the folder in which the last has grown serves here as well. */
+/** A million files are written once: the folder with the grown last file serves here as well. */
 function ownerOf(by: LocalOptions['by']): string | undefined {
   return by === 'size' ? COMPARED : undefined;
 }
@@ -183,7 +189,10 @@ export interface Sample {
   readonly changed: number;
 }
 
-/** Hard links, which have the times of what was stored to the nanosecond. Answers with the paths of what has changed. */
+/**
+ * Makes hard links, which keep the stored files' times to the nanosecond. Returns the paths of the changed
+ * files.
+ */
 export function writeSample({ whole, stored, folder, files, changed }: Sample): readonly string[] {
   const grown: string[] = [];
   for (const [index, path] of listSample(stored, files).entries()) {
@@ -193,7 +202,7 @@ export function writeSample({ whole, stored, folder, files, changed }: Sample): 
       linkSync(join(whole, path), own);
       continue;
     }
-    // Each another content, and none that is stored: of a single byte all are among a million files.
+    // Each content is new and differs from every stored one: a million files cover all contents of one byte.
     writeFileSync(own, Buffer.alloc(statSync(join(whole, path)).size + path.length, path));
     grown.push(path);
   }
@@ -209,7 +218,7 @@ function listSample(stored: DatasetShape, files: number): readonly string[] {
 /** @throws Error when the two are not the same paths, each once. */
 export function checkNamed(named: readonly string[], changed: readonly string[]): void {
   if (named.length !== changed.length)
-    throw new Error(`it named ${named.length} files, and ${changed.length} would have to be sent`);
+    throw new Error(`it named ${named.length} files instead of ${changed.length}`);
   const unnamed = new Set(changed);
   for (const path of named)
     if (!unnamed.delete(path)) throw new Error(`it named ${path}, which has not changed or was named before`);

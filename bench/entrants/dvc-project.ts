@@ -1,13 +1,13 @@
-/** A project of DVC's without Git, and how its commands are run in it. */
+/** A DVC project without Git, and how its commands run in it. */
 import { join } from 'node:path';
 import type { Command } from '../machines/measure.ts';
 import type { Place } from './contender.ts';
 
-/** Below a project; what is tracked as one. */
+/** The folder below a project that DVC tracks as one. */
 export const DVC_DATA = 'data';
-/** Names the version that the project has; what Git would bring to another machine. */
+/** The file that names the project's version; Git would bring it to another machine. */
 export const DVC_TRACKED = `${DVC_DATA}.dvc`;
-/** Its default of 4 for each core is slower wherever there are many files or latency. */
+/** DVC's default of 4 a core is slower with many files or through a latency. */
 export const DVC_JOBS = ['-j', '32'] as const;
 
 export interface DvcProject {
@@ -16,21 +16,22 @@ export interface DvcProject {
   readonly place: Place;
 }
 
-/** Where the data of a place were added. Its cache is as new as the place. */
+/** The project in which a place's data were added. Its cache is as new as the place. */
 export function dvcProjectOf(place: Place): DvcProject {
   const folder = join(place.cacheFolder, 'project');
   return { folder, cacheFolder: join(place.cacheFolder, 'dvc'), place };
 }
 
-/** Says what of the project's cache the remote lacks. */
+/** Lists what the remote lacks of the project's cache. */
 export function dvcStatus(path: string, project: DvcProject): Command {
   return runInDvc(path, project, '"$0" status -c --json "$1" "$2"', DVC_JOBS);
 }
 
 /**
- * The settings are written before each command: a place may be reached through another endpoint than the time before.
+ * Runs a shell script in the project's folder. Writes the settings before each command, because a place may
+ * have another endpoint than before.
  *
- * @param script Of a shell, in the project's folder; `$0` is DVC, `$1` the first of `args`.
+ * @param script `$0` is DVC, `$1` the first of `args`.
  */
 export function runInDvc(
   path: string,
@@ -47,7 +48,7 @@ export function runInDvc(
       ...place.environment,
       AWS_DEFAULT_REGION: place.region,
       DVC_NO_ANALYTICS: '1',
-      // Nothing of the user's, and nothing that it remembers of another run.
+      // Hides the user's settings and the state of other runs.
       DVC_GLOBAL_CONFIG_DIR: join(cacheFolder, 'global'),
       DVC_SYSTEM_CONFIG_DIR: join(cacheFolder, 'system'),
       DVC_SITE_CACHE_DIR: join(cacheFolder, 'site'),
@@ -55,7 +56,10 @@ export function runInDvc(
   };
 }
 
-/** As `dvc init --no-scm`, `dvc config` and `dvc remote modify` write them. Its manual advises links for large datasets. */
+/**
+ * The settings as `dvc init --no-scm`, `dvc config` and `dvc remote modify` write them. DVC's manual
+ * recommends links for large datasets.
+ */
 function settingsOf({ cacheFolder, place }: DvcProject): string {
   return `[core]
     no_scm = True

@@ -1,4 +1,4 @@
-/** DVC, asked what a repository lacks of what was added. */
+/** Queries by DVC what a repository lacks of an added folder. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { linkByContent } from '../data/content-links.ts';
 import type { HashedFolder, RepositoryQuery } from './contender.ts';
 import { DVC_DATA, type DvcProject, dvcProjectOf, dvcStatus } from './dvc-project.ts';
 
-/** Asked as `dvc status --cloud`, which compares its cache, and looks at no file. */
+/** Uses `dvc status --cloud`, which compares DVC's cache and reads no file. */
 export function createDvcQuery(path: string): RepositoryQuery {
   return {
     hash: 'md5',
@@ -26,24 +26,27 @@ export function createDvcQuery(path: string): RepositoryQuery {
   };
 }
 
-/** A name for each content; that of the folder itself, which the repository lacks as well, has nothing below it. */
+/**
+ * Counts one name for each content. The folder's own name, which the repository lacks as well, is not
+ * counted.
+ */
 export function countDvcLacking(output: string): number {
   const json = /\{.*\}/s.exec(output)?.[0];
-  if (json === undefined) throw new Error('it told nothing');
+  if (json === undefined) throw new Error('it printed nothing');
   const states: readonly [string, unknown][] = Object.entries(JSON.parse(json));
   const files = states.filter(([name]) => name.replaceAll('\\', '/').startsWith(`${DVC_DATA}/`));
   if (files.some(([, state]) => state !== 'new'))
-    throw new Error('it said something else than that files are new');
+    throw new Error('it reported something else than new files');
   return files.length;
 }
 
 /**
- * What `dvc add` leaves of a folder beside the contents: a list of its files in the cache, and the small file that
- * names the list. To let DVC add a million files takes longer than all rows together.
+ * Writes what `dvc add` leaves besides the contents: a list of the files in the cache, and a small file that
+ * names the list. Adding a million files by DVC takes longer than all rows together.
  */
 export function writeDvcProject({ hashes }: Pick<HashedFolder, 'hashes'>, project: DvcProject): void {
   const entries = [...hashes].sort(([left], [right]) => compareParts(left.split('/'), right.split('/')));
-  // As Python's json writes it: with a space after each comma and colon.
+  // As Python's json module writes it: with a space after each comma and colon.
   const list = `[${entries.map(([path, md5]) => `{"md5": "${md5}", "relpath": "${path}"}`).join(', ')}]`;
   const hash = createHash('md5').update(list).digest('hex');
   const object = join(project.cacheFolder, 'files', 'md5', hash.slice(0, 2), `${hash.slice(2)}.dir`);

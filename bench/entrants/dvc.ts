@@ -1,7 +1,7 @@
 /**
- * DVC: a repository of data, here without Git. What Dray calls a push are two commands of its: `add` hashes the folder and
- * brings it into the cache, `push` sends what of the cache the remote lacks; a clone is a `pull` beside the small file that
- * Git would have brought.
+ * DVC: a repository of data, here without Git. A push takes two of its commands: `add` hashes the folder into
+ * the cache, and `push` sends what the remote lacks. A clone is a `pull` beside the small file that Git would
+ * have brought.
  */
 import { join } from 'node:path';
 import type { Command } from '../machines/measure.ts';
@@ -11,14 +11,14 @@ import { DVC_DATA, DVC_JOBS, DVC_TRACKED, dvcProjectOf, runInDvc } from './dvc-p
 import { createDvcQuery } from './dvc-query.ts';
 
 export function createDvc({ path, version }: InstalledPeer<string>): Contender {
-  // Hashes what is new or has changed, and sends what the remote lacks.
+  // Hashes new and changed files and sends what the remote lacks.
   const push = (_source: string, place: Place): Command =>
     runInDvc(path, dvcProjectOf(place), `"$0" add -q ${DVC_DATA} && "$0" push -q "$1" "$2"`, DVC_JOBS);
   return {
     name: 'dvc',
     version,
     isPlain: false,
-    // By a copy: DVC tracks what lies in its project, and the source is of all tools.
+    // Copies the source first: DVC tracks files in its project only, and all tools share the source.
     prepareUpload: (source, place) => {
       const { folder } = dvcProjectOf(place);
       const copy = 'mkdir -p "$2" && cp -Rp "$1" "$2/$3"';
@@ -31,14 +31,14 @@ export function createDvc({ path, version }: InstalledPeer<string>): Contender {
     upload: push,
     uploadAgain: push,
     download: (place, folder) => pullInto(path, place, folder, ''),
-    // Back to where DVC knows it, for as long as it takes.
+    // Moves the folder back to DVC's place for the time of the pull.
     update: (place, folder) => pullInto(path, place, folder, `mv "$2" ${DVC_DATA} && `),
     workspaceOf: (_source, place) => join(dvcProjectOf(place).folder, DVC_DATA),
     query: createDvcQuery(path),
   };
 }
 
-/** A folder of any name, beside which lies the project that it is the data of. */
+/** Pulls into a folder of any name, beside the project that owns its data. */
 function pullInto(path: string, place: Place, folder: string, before: string): Command {
   const project = `${folder}.dvc-project`;
   const clone = { folder: project, cacheFolder: join(project, 'cache'), place };

@@ -1,4 +1,4 @@
-/** Entrants that ask a repository with one object for each content what it lacks of a folder; nothing is remembered of it. */
+/** Entrants that query what a repository with one object per content lacks of a folder, without a cache. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashFiles, linkByContent } from '../data/content-links.ts';
@@ -14,24 +14,27 @@ import type { Contender, ContenderName, HashedFolder, Place, RepositoryQuery } f
 import { type DryRunOptions, linkLocal } from './dry-run-entrants.ts';
 import { createUnable, mapContenders } from './transfer-entrants.ts';
 
-/** With one object for each content. */
+/** The tools with one object for each content. */
 export const REPOSITORY_TOOLS: readonly ContenderName[] = ['dray', 'dvc'];
 
 export type ExistenceOptions = Pick<DryRunOptions, 'stored' | 'local' | 'by' | 'latencyMs'>;
 
-/** Of those tools. */
+/** The hashes of those tools. */
 const HASHES = ['sha256', 'md5'] as const;
-/** For each file: a line of DVC's, a row of Dray's index. */
+/** Bytes for each file: a line of DVC's list or a row of Dray's index. */
 const LIST_BYTES = 512;
 
 interface Question {
   readonly local: HashedFolder;
   readonly place: Place;
-  /** Contents that the repository lacks. */
+  /** The number of contents that the repository lacks. */
   readonly lacking: number;
 }
 
-/** Each tool has links of its own to what is local, DVC once more in its cache; a list of a million is some 70 MB. */
+/**
+ * Each tool has its own links to the local files, and DVC another set in its cache; a list of a million files
+ * takes about 70 MB.
+ */
 export function needsOfExistence({ local, stored }: Pick<ExistenceOptions, 'local' | 'stored'>): Needs {
   const shape = local.kind === 'all' ? local.shape : stored;
   const files = local.kind === 'all' ? local.shape.files : local.files;
@@ -54,7 +57,7 @@ export async function openExistence(bench: Bench, options: ExistenceOptions): Pr
         asked = await setUpQuestion(bench, query, options);
       },
       prepare: async (): Promise<Attempt> => {
-        if (!asked) throw new Error('There is no repository to ask.');
+        if (!asked) throw new Error('There is no repository to query.');
         const { lacking, local, place } = asked;
         await query.forget(local, place);
         const guard = await guardObjects(bench, place);
@@ -64,7 +67,7 @@ export async function openExistence(bench: Bench, options: ExistenceOptions): Pr
             await guard(requests);
             const said = query.countLacking(output);
             if (said !== lacking)
-              throw new Error(`it said that ${said} objects are lacking, and ${lacking} are`);
+              throw new Error(`it reported ${said} missing objects instead of ${lacking}`);
           },
           close: async () => {},
         };
@@ -81,9 +84,9 @@ async function setUpQuestion(
   const { stored } = options;
   const fresh = await bench.newPlace();
   const repository = stored ? await linkedRepository(bench, query, stored) : fresh;
-  // What a tool remembers of it is as new as the question.
+  // Each query starts with an empty cache.
   const place = { ...repository, cacheFolder: fresh.cacheFolder };
-  // A folder of its own: what a tool keeps in it, others must not find.
+  // Its own folder, so that no tool finds the state of another.
   const { folder, paths, changed } = await linkLocal(bench, options);
   const local: HashedFolder = { folder, hashes: hashFiles(folder, paths, query.hash) };
   const run = (command: Command) => runUnmeasured(command, bench.signal);
@@ -94,7 +97,7 @@ async function setUpQuestion(
   return { local, place: await bench.reach(place, options.latencyMs), lacking };
 }
 
-/** No question changes what is there, and a million links take a minute. */
+/** Shared, since no query changes it and a million links take a minute. */
 function linkedRepository(bench: Bench, query: RepositoryQuery, stored: DatasetShape): Promise<Place> {
   return bench.hold(linkedHolding(stored, query.hash), async () => {
     const place = await bench.newPlace();

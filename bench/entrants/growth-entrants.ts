@@ -1,4 +1,6 @@
-/** Entrants that do one work at several sizes: how time and memory grow with the number of files. */
+/**
+ * Entrants that do one work at several sizes, to measure how time and memory grow with the number of files.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatCount } from '../../engine/api/numbers.ts';
@@ -14,14 +16,14 @@ import { drayCommand } from './contenders.ts';
 import { rcloneHashes } from './rclone.ts';
 import { mapContenders, openClone, openFirstPush } from './transfer-entrants.ts';
 
-/** What does nothing but start, whose time is taken off before growth is told. */
+/** A run that only starts. Its time is subtracted before growth is computed. */
 export const START = 'dray --version';
 
 export interface GrowthOptions {
   readonly shapes: readonly DatasetShape[];
   /** Of each round trip. */
   readonly latencyMs: number;
-  /** What Node runs as Dray. */
+  /** The program that Node runs as Dray. */
   readonly program: string;
 }
 
@@ -32,7 +34,7 @@ export function sizedName(work: string, { files }: DatasetShape): string {
   return `${work}, ${formatCount(files)} files`;
 }
 
-/** The work at each of the sizes, the smallest first, and a start without any. */
+/** Opens the work at each size, the smallest first, and a start without work. */
 export async function openGrowth(
   bench: Bench,
   { shapes, ...rest }: GrowthOptions,
@@ -54,7 +56,7 @@ export async function openGrowth(
   return [...field, { name: START, kind: 'reference', prepare: async () => start }];
 }
 
-/** A workspace that nothing is known of: all is read and hashed, and nothing is sent. */
+/** A workspace without an index: everything is read and hashed, and nothing is sent. */
 export async function openScan(bench: Bench, { shape, program }: Size): Promise<readonly Entrant[]> {
   const { folder } = await bench.dataset(shape);
   const forget = () => rm(join(folder, '.dray'), { recursive: true, force: true });
@@ -86,7 +88,10 @@ export async function openScan(bench: Bench, { shape, program }: Size): Promise<
   });
 }
 
-/** Nothing changed since the last push. rclone compares with as many objects, by the size alone, which a listing tells. */
+/**
+ * Nothing has changed since the last push. rclone compares with as many objects by size, which a listing
+ * shows.
+ */
 export async function openUnchanged(bench: Bench, size: Size): Promise<readonly Entrant[]> {
   const { shape, program } = size;
   const pushed = once(() => pushOnce(bench, shape));
@@ -129,7 +134,7 @@ export async function openUnchanged(bench: Bench, size: Size): Promise<readonly 
   return [...dray, ...rclone];
 }
 
-/** All objects below a prefix, with sizes or times. */
+/** Lists all objects below a prefix, with sizes or times. */
 export async function openList(bench: Bench, size: Size): Promise<readonly Entrant[]> {
   const { shape, program } = size;
   const objects = objectsOf(bench, size);
@@ -161,7 +166,7 @@ export async function openList(bench: Bench, size: Size): Promise<readonly Entra
   });
 }
 
-/** Into a new place. */
+/** Pushes to a new place. */
 export async function openPush(bench: Bench, { shape, latencyMs }: Size): Promise<readonly Entrant[]> {
   const field = await openFirstPush(bench, { shape, contenders: ['dray', 'rclone'], latencyMs });
   return field.map((entrant) => ({
@@ -170,7 +175,10 @@ export async function openPush(bench: Bench, { shape, latencyMs }: Size): Promis
   }));
 }
 
-/** Into a new folder. rclone's objects are not uploaded: a million would take it longer than all the rest. */
+/**
+ * Clones into a new folder. rclone's objects are not uploaded by rclone: a million would take longer than all
+ * the rest.
+ */
 export async function openFetch(bench: Bench, size: Size): Promise<readonly Entrant[]> {
   const { shape, latencyMs } = size;
   const field = await openClone(bench, { shape, contenders: ['dray'], latencyMs });
@@ -193,7 +201,7 @@ export async function openFetch(bench: Bench, size: Size): Promise<readonly Entr
   return [...field.map((entrant) => ({ ...entrant, name: 'dray clone' })), ...rclone];
 }
 
-/** A workspace of its own, since no peer may find the folder in which Dray remembers the push. */
+/** Its own workspace, since no peer may find the folder of Dray's index. */
 async function pushOnce(
   bench: Bench,
   shape: DatasetShape,
@@ -213,7 +221,7 @@ async function makeRepository(bench: Bench, dray: Contender, folder: string, pla
   if (command) await runUnmeasured(command, bench.signal);
 }
 
-/** As many objects as files, the same for all scenarios. */
+/** As many objects as files, shared by all scenarios. */
 function objectsOf(bench: Bench, { shape, latencyMs }: Size): () => Promise<Place> {
   return async () => bench.reach(await writtenTree(bench, shape), latencyMs);
 }
@@ -226,7 +234,7 @@ function once<Answer>(find: () => Promise<Answer>): () => Promise<Answer> {
   };
 }
 
-/** The kind is the contender's; only the work gives a row its name. */
+/** Keeps the contender's kind and names the row after the work. */
 function rename<Work extends Pick<Entrant, 'setUp' | 'prepare'>>(name: string, work: Work) {
   return { ...work, name };
 }
@@ -238,7 +246,7 @@ interface Summary {
   readonly entries?: number;
 }
 
-/** The last line. */
+/** The summary in the last line of output. */
 function summaryOf({ output }: CommandRun): Summary {
   return JSON.parse(output.trim().split('\n').at(-1) ?? '');
 }
@@ -246,7 +254,7 @@ function summaryOf({ output }: CommandRun): Summary {
 function checkUnchanged(run: CommandRun, work: 'status' | 'push', shape: DatasetShape): void {
   const { changes, files, result } = summaryOf(run);
   if (changes.added + changes.modified + changes.deleted !== 0)
-    throw new Error('it found changes where there are none');
+    throw new Error('it found changes, but there are none');
   if (work === 'status') checkCount(files, shape);
   else if (result !== 'nothingToPush') throw new Error('it pushed again');
 }

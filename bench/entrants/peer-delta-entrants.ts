@@ -1,4 +1,4 @@
-/** Entrants that make one huge file on another machine like the one here, of which most is the same. */
+/** Entrants that update one huge file on another machine, most of which is equal. */
 import { copyFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { startByteCounter } from '../../e2e/servers/byte-counter.ts';
@@ -36,7 +36,10 @@ const RSYNC_WHOLE = 'rsync daemon (whole file)';
 
 const CONCURRENCY = 2;
 
-/** It asks for each changed block by itself, and its time grows with their number: these rows tell of the others. At most half of 1 GiB. */
+/**
+ * pdiffcopy requests each changed block by itself, so its time grows with their number. It takes part up to
+ * half of 1 GiB.
+ */
 const PDIFFCOPY_BLOCKS_MAX = 131_072;
 const PDIFFCOPY_PERCENTS: readonly number[] = [10, 50];
 const PDIFFCOPY_LEFT_OUT = `left out: it asks for each changed block of ${BLOCK_BYTES} bytes by itself, and waits for each answer; see the rows of ${PDIFFCOPY_PERCENTS.join(' and ')} % without latency`;
@@ -44,11 +47,11 @@ const PDIFFCOPY_LEFT_OUT = `left out: it asks for each changed block of ${BLOCK_
 interface DeltaOptions {
   readonly fileBytes: number;
   readonly latencyMs: number;
-  /** What Node runs as Dray. */
+  /** The program that Node runs as Dray. */
   readonly program: string;
 }
 
-/** One tool at a time. */
+/** The needs for one tool at a time. */
 export function needsOfDelta(change: Change): Needs {
   return {
     holdings: [oldFileHolding(change), changedHolding(change)],
@@ -56,12 +59,12 @@ export function needsOfDelta(change: Change): Needs {
   };
 }
 
-/** The file, and what takes its place where it is not changed itself. */
+/** Room for the file, and for its replacement where it is not updated in place. */
 function offeredRoom(fileBytes: number): Room {
   return roomOf({ files: 1, bytesMax: fileBytes, sizes: 'equal' }, 2);
 }
 
-/** In place: that is what pdiffcopy does, and it has no other way. */
+/** Updates in place, which is pdiffcopy's only way. */
 export async function openDelta(
   bench: Bench,
   { fileBytes, latencyMs, percent, program }: DeltaOptions & { readonly percent: number },
@@ -92,7 +95,7 @@ export function isTooMuchForPdiffcopy({ fileBytes, percent, latencyMs }: Asked):
   return latencyMs > 0 || blocks > PDIFFCOPY_BLOCKS_MAX || !PDIFFCOPY_PERCENTS.includes(percent);
 }
 
-/** Blocks at the same offsets have nothing in common any more. What is asked for is bytes, not time. */
+/** No blocks at equal offsets match any more. The target is about bytes, not time. */
 export async function openInsertion(
   bench: Bench,
   { fileBytes, latencyMs, program }: DeltaOptions,
@@ -127,7 +130,7 @@ interface EntrantOptions {
   readonly isCounted: boolean;
 }
 
-/** Each run has a server of its own, over a folder with the old file. */
+/** Each run has its own server, over a folder with the old file. */
 function createRuns(bench: Bench, { way, pair, fileBytes, latencyMs, isCounted }: EntrantOptions): Entrant {
   return createEntrant(way, {
     prepare: async () => {
@@ -135,7 +138,7 @@ function createRuns(bench: Bench, { way, pair, fileBytes, latencyMs, isCounted }
       const counter = isCounted ? await startByteCounter(offered.port) : undefined;
       const target = join(offered.folder, CHANGED_FILE);
       copyFileSync(pair.old, target);
-      // Older than the source by far: no tool may take the two for equal by their times.
+      // Much older than the source, so that no tool considers the two equal by their times.
       utimesSync(target, 1, 1);
       const reached = { ...offered, port: counter?.port ?? offered.port };
       const attempt = attemptAt(offered, {

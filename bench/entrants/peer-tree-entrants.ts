@@ -1,4 +1,4 @@
-/** Entrants that bring a tree to another machine: where nothing is yet, and where all is there already. */
+/** Entrants that copy a tree to another machine: to an empty folder, and again when everything is there. */
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,30 +25,30 @@ import {
 
 export const DRAY_PEER = 'dray copy (peer)';
 export const DRAY_TLS = 'dray copy (peer, TLS)';
-/** rclone sends 50,000 files by WebDAV in half an hour, where the others take seconds to minutes. */
+/** By WebDAV rclone sends 50,000 files in half an hour; the others take seconds to minutes. */
 export const TREE_LIMIT_MS = 5 * 60_000;
 
-/** Of the tree: its modes are others than those of new files. */
+/** The owner of the tree, whose modes differ from those of new files. */
 const OWNER = 'peers';
-/** Dray's, rsync and rclone's. */
+/** The ways of Dray, rsync and rclone. */
 const WAYS_MAX = 3 + RCLONE_WAYS.length;
 
 export interface PeerTreeOptions {
   readonly shape: DatasetShape;
   readonly work: 'fresh' | 'again';
   readonly latencyMs: number;
-  /** What Node runs as Dray. */
+  /** The program that Node runs as Dray. */
   readonly program: string;
 }
 
 interface TreeWay extends Way {
-  /** False: the way has no place for modes. */
+  /** False when the tool's way cannot keep modes. */
   readonly keepsModes: boolean;
-  /** What it leaves of the tree, below the offered folder. */
+  /** The tree's root below the offered folder. */
   readonly root?: string;
 }
 
-/** What arrived at one machine at a time, or at one of each tool. */
+/** Room for what arrived at one machine at a time, or at one machine for each tool. */
 export function needsOfPeerTree(shape: DatasetShape, work: PeerTreeOptions['work']): Needs {
   const machines = work === 'fresh' ? 1 : WAYS_MAX;
   return { holdings: [datasetHolding(shape, OWNER)], offered: roomOf(shape, machines) };
@@ -64,7 +64,7 @@ export async function openPeerTree(bench: Bench, options: PeerTreeOptions): Prom
     checkArrival(arrived, data.fingerprint());
     if (!keepsModes) return;
     sums.stats ??= statsOf(data.folder);
-    if (statsOf(arrived) !== sums.stats) throw new Error('modes or times of what arrived are others');
+    if (statsOf(arrived) !== sums.stats) throw new Error('the copy has other modes or times');
   };
   const offer = (way: TreeWay) => offerFolder(bench, { latencyMs, room: roomOf(shape), start: way.start });
   const ways = await listWays(bench, options);
@@ -82,7 +82,7 @@ interface Run {
   check(offered: Offered): void;
 }
 
-/** Each run has a server of its own, over a folder that is empty. */
+/** Each run has its own server, over an empty folder. */
 function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'> {
   return {
     prepare: async (): Promise<Attempt> => {
@@ -96,7 +96,7 @@ function createFresh({ check, data, offer, way }: Run): Pick<Entrant, 'prepare'>
   };
 }
 
-/** Tools that remember have had the chance to. The folder stays until the heat ends, with its server. */
+/** The first copy lets tools fill their caches. The folder and its server stay until the heat ends. */
 function createAgain({ bench, check, data, offer, way }: Run): Pick<Entrant, 'setUp' | 'prepare'> {
   let kept: Offered | undefined;
   return {
@@ -129,7 +129,7 @@ async function listWays(bench: Bench, { latencyMs, program }: PeerTreeOptions): 
   ];
 }
 
-/** Only where rclone was asked for. Without a server there is no latency that it could feel. */
+/** Lists rclone's ways if rclone was requested. A way without a server has no latency. */
 async function listRcloneWays(bench: Bench, latencyMs: number): Promise<readonly TreeWay[]> {
   if (!bench.contenders.has('rclone')) return [];
   const names = RCLONE_WAYS.filter((name) => latencyMs === 0 || name !== 'rclone (local)');
@@ -144,13 +144,16 @@ async function listRcloneWays(bench: Bench, latencyMs: number): Promise<readonly
 
 const MODES = [0o644, 0o600, 0o755] as const;
 
-/** What is not kept shows only where it is not what new files get anyway. */
+/** Sets unusual modes, because a lost mode only shows where it differs from a new file's. */
 function varyModes(folder: string, { files }: DatasetShape): void {
   for (let index = 0; index < files; index += 1)
     chmodSync(join(folder, pathOfFile(index)), MODES[index % MODES.length]!);
 }
 
-/** One hash of what `rsync -a` keeps beside the content: permission bits of all, times of what is no folder. */
+/**
+ * One hash of what `rsync -a` keeps besides contents: all permission bits, and times of everything except
+ * folders.
+ */
 export function statsOf(root: string): string {
   const hash = createHash('sha256');
   const visit = (folder: string) => {
@@ -158,7 +161,7 @@ export function statsOf(root: string): string {
     items.sort((left, right) => (left.name < right.name ? -1 : 1));
     for (const item of items) {
       const path = join(folder, item.name);
-      // What a peer keeps for itself at the top while it runs is not offered.
+      // Files that a running peer keeps at the top for itself are not offered.
       if (path === '.dray-peer' || path === '.dray-tmp') continue;
       const { mode, mtimeNs } = lstatSync(join(root, path), { bigint: true });
       const time = item.isDirectory() ? '' : mtimeNs;

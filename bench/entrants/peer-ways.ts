@@ -1,4 +1,6 @@
-/** How tools are told to bring something to another machine, where a server of theirs offers a folder. */
+/**
+ * The commands by which tools copy something to another machine, where one of their servers offers a folder.
+ */
 import { dirname, join } from 'node:path';
 import type { Bench } from '../machines/bench.ts';
 import { type Command, runUnmeasured } from '../machines/measure.ts';
@@ -14,7 +16,7 @@ import {
 import { type FolderPeerName, findPeer, type PeerName } from '../machines/peers.ts';
 import type { Entrant } from '../scenarios/scenario.ts';
 
-/** A tool, its server over a folder, and how it is told to bring something there. */
+/** A tool, its server over a folder, and its command to copy something there. */
 export interface Way {
   readonly name: string;
   readonly kind: Entrant['kind'];
@@ -23,14 +25,14 @@ export interface Way {
   command(source: string, offered: Offered): Command;
 }
 
-/** Its runs, or the row that says why there are none. */
+/** Makes an entrant of its runs, or of the reason why there are none. */
 export function createEntrant(way: Way, runs: Pick<Entrant, 'setUp' | 'prepare'>): Entrant {
   const { kind, missing, name } = way;
   if (missing === undefined) return { name, kind, ...runs };
   return { name, kind, missing, prepare: () => Promise.reject(new Error(missing)) };
 }
 
-/** What a way is that nobody goes. */
+/** A way that cannot be used, with the reason. */
 export function createAbsent(name: string, missing: string): Way {
   return {
     name,
@@ -44,16 +46,16 @@ export function createAbsent(name: string, missing: string): Way {
 }
 
 export interface DrayWay extends Pick<Way, 'name' | 'missing'> {
-  /** What Node runs. */
+  /** The program that Node runs. */
   readonly program: string;
-  /** Over plain HTTP otherwise. */
+  /** False: plain HTTP. */
   readonly isTls: boolean;
-  /** Below what is offered; '' for all of it. */
+  /** The path below the offered folder; '' for the whole folder. */
   readonly target: string;
   args(source: string, url: string): readonly string[];
 }
 
-/** Client and server share a token, in a file beside what is offered. */
+/** Client and server share a token in a file beside the offered folder. */
 export function createDrayWay({ args, isTls, missing, name, program, target }: DrayWay): Way {
   const tokenFileOf = (notes: string) => `${notes}.token`;
   return {
@@ -78,7 +80,7 @@ export function createDrayWay({ args, isTls, missing, name, program, target }: D
   };
 }
 
-/** Why a build of Dray cannot take part; undefined when it can. */
+/** Returns why a build of Dray cannot take part, or undefined when it can. */
 export async function missingCommand(
   bench: Bench,
   program: string,
@@ -98,7 +100,10 @@ export async function missingCommand(
 
 export const RSYNC = 'rsync daemon';
 
-/** `sourceEnd`: a slash stands for what is in the folder, instead of the folder. `target`: below what is offered. */
+/**
+ * `sourceEnd`: a slash selects the folder's content instead of the folder. `target`: the path below the
+ * offered folder.
+ */
 export function createRsyncWay(
   name: string,
   options: readonly string[],
@@ -119,7 +124,7 @@ export function createRsyncWay(
   }));
 }
 
-/** In place, and nothing but one file: it has no other way. */
+/** pdiffcopy only updates a single file in place. */
 export function createPdiffcopyWay(
   name: string,
   { options, target }: { readonly options: readonly string[]; readonly target: string },
@@ -134,9 +139,9 @@ export function createPdiffcopyWay(
   }));
 }
 
-/** The ways in which rclone moves files without a store; with no server at all it needs no network. */
+/** rclone's ways to move files without a store. `local` uses no server and no network. */
 export const RCLONE_WAYS = ['rclone (local)', 'rclone (webdav)', 'rclone (serve s3)'] as const;
-/** A folder below what is offered, when the server is one of S3. */
+/** The bucket below the offered folder when the server speaks S3. */
 export const RCLONE_BUCKET = 'bench';
 
 export function createRcloneWay(name: (typeof RCLONE_WAYS)[number]): Promise<Way> {
@@ -156,7 +161,7 @@ export function createRcloneWay(name: (typeof RCLONE_WAYS)[number]): Promise<Way
         return {
           start: ({ environment, folder }) => startRcloneWebdav(path, folder, environment),
           command: (source, offered) =>
-            // This dialect of WebDAV keeps times.
+            // This WebDAV dialect keeps times.
             copy(source, `:webdav,vendor=rclone,url='http://127.0.0.1:${offered.port}':`, offered),
         };
       case 'rclone (serve s3)': {

@@ -1,4 +1,4 @@
-/** rclone, in the ways in which its users run it. */
+/** rclone, in the ways that its users run it. */
 
 import type { Command } from '../machines/measure.ts';
 import type { InstalledPeer } from '../machines/peers.ts';
@@ -6,21 +6,21 @@ import { type Contender, type Courier, matchLines, type Place } from './contende
 
 type Installed = InstalledPeer<string>;
 
-/** rclone's own default of 4 is slower wherever there are many files or latency. */
+/** rclone's default of 4 is slower with many files or through a latency. */
 const TUNED = ['--transfers', '32', '--checkers', '32'];
-/** Of one large object; the default is 4. */
+/** For one large object; the default is 4. */
 const TUNED_STREAMS = ['--multi-thread-streams', '16'];
 
 export function createRclone(peer: Installed): Contender {
   return createWith(peer, { name: 'rclone', options: TUNED, streams: TUNED_STREAMS });
 }
 
-/** As it comes: 4 transfers and 8 checkers. */
+/** With its defaults: 4 transfers and 8 checkers. */
 export function createRcloneByDefault(peer: Installed): Contender {
   return createWith(peer, { name: 'rclone (defaults)', options: [], streams: [] });
 }
 
-/** rclone as its manual advises for S3 (`--use-server-modtime`), which spares it a HEAD for each object. */
+/** rclone with `--use-server-modtime`, as its manual recommends for S3: it saves a HEAD for each object. */
 export function rcloneByServerTime(rclone: Contender): Contender {
   const again = (source: string, place: Place): Command => {
     const command = rclone.uploadAgain(source, place);
@@ -29,12 +29,12 @@ export function rcloneByServerTime(rclone: Contender): Contender {
   return { ...rclone, uploadAgain: again };
 }
 
-/** Reads every file of a folder and hashes it. */
+/** Reads and hashes every file of a folder. */
 export function rcloneHashes(rclone: Contender, folder: string, place: Place): Command {
   return { ...rclone.upload(folder, place), args: ['md5sum', folder, ...TUNED] };
 }
 
-/** rclone that asks for each file by itself instead of listing the destination. */
+/** rclone with a HEAD for each file instead of a listing of the destination. */
 export function rcloneWithoutListing(rclone: Contender): Contender {
   const { dryRun } = rclone;
   if (!dryRun) return rclone;
@@ -45,7 +45,7 @@ export function rcloneWithoutListing(rclone: Contender): Contender {
   return { ...rclone, dryRun: { ...dryRun, command } };
 }
 
-/** The same option of Dray, rclone and s5cmd. */
+/** The option has the same name in Dray, rclone and s5cmd. */
 export function sizeOnly(by: 'size' | undefined): readonly string[] {
   return by === 'size' ? ['--size-only'] : [];
 }
@@ -87,7 +87,7 @@ function createWith({ path, version }: Installed, { name, options, streams }: Wa
     uploadAgain: upload,
     download: (place, folder) => run(place, 'copy', urlOf(place), folder),
     copyAcross: (from, to, object) => {
-      // `copy` would take the name of one object for a folder's.
+      // `copy` would treat an object's name as a folder.
       const [action, below] = object === undefined ? ['copy', ''] : ['copyto', `/${object}`];
       const [source, destination] = [`${urlOf(from)}${below}`, `${urlOf(to, 'other')}${below}`];
       const command = run(from, action, source, destination, ...streams);
@@ -109,7 +109,7 @@ function urlOf({ bucket, prefix }: Place, remote: 'bench' | 'other' = 'bench'): 
 function environmentOf(place: Place): Readonly<Record<string, string | undefined>> {
   return {
     ...place.environment,
-    // No file of the user's: the remote is told here alone.
+    // Uses no configuration file of the user: the remote is defined here.
     RCLONE_CONFIG: '',
     ...remoteVariables(place, 'BENCH'),
   };

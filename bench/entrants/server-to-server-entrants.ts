@@ -1,4 +1,4 @@
-/** Entrants that bring one object, or a tree of them, from one S3 server to another. */
+/** Entrants that copy one object or a tree from one S3 server to another. */
 
 import { type DatasetShape, pathOfFile } from '../data/dataset.ts';
 import { checkPlainObjects, removePlace } from '../data/stored-objects.ts';
@@ -10,14 +10,14 @@ import type { Attempt, Entrant } from '../scenarios/scenario.ts';
 import type { Contender, ContenderName, Place } from './contender.ts';
 import { mapContenders } from './transfer-entrants.ts';
 
-/** At the source, at the destination, and of the parts that it becomes there. */
+/** The copies at the source, at the destination, and of the parts there. */
 const COPIES = 3;
 
 export interface AcrossOptions {
-  /** Of one file, which is named by itself, or of more, of which their prefix is named. */
+  /** One file is copied by its name, several by their prefix. */
   readonly shape: DatasetShape;
   readonly contenders: readonly ContenderName[];
-  /** Of each round trip, to either server. */
+  /** The latency of each round trip to either server. */
   readonly latencyMs: number;
 }
 

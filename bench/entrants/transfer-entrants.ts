@@ -1,4 +1,4 @@
-/** Entrants that move a dataset: to the store, to it once more, and back. */
+/** Entrants that copy a dataset: to the store, to it again, and back. */
 import { join } from 'node:path';
 import { clearFolders } from '../data/clear-folders.ts';
 import type { DatasetShape } from '../data/dataset.ts';
@@ -20,7 +20,7 @@ export interface TransferOptions {
   readonly latencyMs: number;
 }
 
-/** Each run goes to a place where nothing is yet. */
+/** Each run uploads to an empty place. */
 export async function openFirstPush(
   bench: Bench,
   { shape, contenders, latencyMs }: TransferOptions,
@@ -42,16 +42,16 @@ export async function openFirstPush(
   }));
 }
 
-/** All runs of an entrant go to a place that holds everything. */
+/** All runs of an entrant upload to a place that has everything. */
 export async function openSecondPush(bench: Bench, options: TransferOptions): Promise<readonly Entrant[]> {
   const shared = await bench.dataset(options.shape);
   const createEntrant = (contender: Contender) => {
     let state: { readonly data: Dataset; readonly place: Place } | undefined;
     return {
       setUp: async () => {
-        // The peers must not find the folder in which Dray remembers the first push.
+        // Peers must not find the folder of Dray's index.
         const data = contender.name === 'dray' ? await bench.dataset(options.shape, 'dray') : shared;
-        // It may be the folder of another heat.
+        // The folder may come from another heat.
         await clearFolders(join(data.folder, '.dray'));
         const place = await uploadOnce(bench, contender, data);
         state = { data, place: await bench.reach(place, options.latencyMs) };
@@ -59,7 +59,7 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
       prepare: async (): Promise<Attempt> => {
         if (!state) throw new Error('The first push is missing.');
         const { data, place } = state;
-        // restic records a snapshot of what did not change.
+        // restic writes a snapshot even if nothing changed.
         const guard = contender.name === 'restic' ? undefined : await guardObjects(bench, place);
         return {
           command: contender.uploadAgain(data.folder, place),
@@ -78,7 +78,9 @@ export async function openSecondPush(bench: Bench, options: TransferOptions): Pr
   return [...entrants, ...variant, createNodeAlone()];
 }
 
-/** Datasets and restic's snapshots are fetched from repositories of their own, plain trees all from the same objects. */
+/**
+ * Datasets and restic's snapshots come from their own repositories, plain trees all from the same objects.
+ */
 export async function openClone(
   bench: Bench,
   { shape, contenders, latencyMs }: TransferOptions,
@@ -95,7 +97,7 @@ export async function openClone(
         place = await bench.reach(stored, latencyMs);
       },
       prepare: async () => {
-        if (!place) throw new Error('There is nothing to fetch.');
+        if (!place) throw new Error('The place to download from is missing.');
         const folder = bench.newPath('fetched');
         return {
           command: contender.download(place, folder),
@@ -125,12 +127,12 @@ export function createMissing(name: ContenderName, missing: string): Entrant {
   return { name, kind: 'peer', ...createUnable(missing) };
 }
 
-/** Who cannot do what a scenario is about. */
+/** A contender that cannot do a scenario's work. */
 export function createUnable(missing: string): Pick<Entrant, 'missing' | 'prepare'> {
   return { missing, prepare: () => Promise.reject(new Error(missing)) };
 }
 
-/** What any command written for Node needs before its first line runs. */
+/** The time that any command for Node needs before its first line runs. */
 function createNodeAlone(): Entrant {
   const command = { file: process.execPath, args: ['-e', '0'], environment: process.env };
   return {
@@ -152,12 +154,12 @@ async function uploadOnce(bench: Bench, contender: Contender, data: Dataset): Pr
   return place;
 }
 
-/** What is in a repository has to be fetched with the tool that made it. */
+/** Data in a repository can only be fetched with the tool that stored it. */
 async function checkStored(bench: Bench, contender: Contender, data: Dataset, place: Place): Promise<void> {
   if (contender.isPlain) return checkPlainObjects(bench, place, data.fingerprint());
   const folder = bench.newPath('arrived');
   try {
-    // The latency of the way back is not what is checked.
+    // Downloads directly: the latency is not part of the check.
     const direct = await bench.reach(place, 0);
     await runUnmeasured(contender.download(direct, folder), bench.signal);
     checkArrival(folder, data.fingerprint());

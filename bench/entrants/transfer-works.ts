@@ -1,4 +1,4 @@
-/** The works that datasets and plain trees have in common, each with the room that it takes. */
+/** The works that datasets and plain trees share, each with the room that it takes. */
 
 import type { DatasetShape } from '../data/dataset.ts';
 import { datasetHolding, uploadedHolding } from '../scenarios/holding.ts';
@@ -7,12 +7,13 @@ import type { Scenario } from '../scenarios/scenario.ts';
 import type { ContenderName } from './contender.ts';
 import { createMissing, openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
 
-/** What a scenario does, and what it takes. */
+/** What a scenario does, and what it needs. */
 export type Work = Pick<Scenario, 'needs' | 'open'>;
 
 export function firstPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
   return {
-    // One tool's at a time: what it stored, and what was fetched to be compared; of both DVC has its own copy and a cache.
+    // One tool at a time: its stored data, and the download for the comparison. DVC adds a copy and a cache
+    // of both.
     needs: { holdings: [datasetHolding(shape)], source: roomOf(shape, 4), store: roomOf(shape) },
     open: (bench, latencyMs) => openFirstPush(bench, { shape, contenders, latencyMs }),
   };
@@ -21,7 +22,7 @@ export function firstPush(shape: DatasetShape, contenders: readonly ContenderNam
 export function secondPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
   const own = contenders.includes('dray') ? [datasetHolding(shape, 'dray')] : [];
   return {
-    // What each stored, rclone in two ways; DVC's own copy and its cache.
+    // The stored data of each tool, of rclone in two ways, plus DVC's copy and cache.
     needs: {
       holdings: [datasetHolding(shape), ...own],
       source: roomOf(shape, 2),
@@ -31,14 +32,14 @@ export function secondPush(shape: DatasetShape, contenders: readonly ContenderNa
   };
 }
 
-/** With a repository of its own. */
+/** The tools with their own repository. */
 const VERSIONED: readonly ContenderName[] = ['dray', 'restic', 'dvc'];
 
 export function clone(shape: DatasetShape, contenders: readonly ContenderName[]): Work {
   const versioned = contenders.filter((name) => VERSIONED.includes(name));
   const isAnyPlain = versioned.length < contenders.length;
   return {
-    // What is fetched, one at a time, with a cache where it is DVC's; beside it DVC's own copy and its cache.
+    // One download at a time, with a cache for DVC; besides, DVC's copy and cache.
     needs: {
       holdings: [datasetHolding(shape), ...(isAnyPlain ? [uploadedHolding(shape)] : [])],
       source: roomOf(shape, 4),
@@ -50,7 +51,7 @@ export function clone(shape: DatasetShape, contenders: readonly ContenderName[])
 
 const SLOW = 'left out: it takes minutes for so many files; see the row of fewer';
 
-/** The work without some who would do it too. */
+/** The work without some tools that could do it. */
 export function leaveOutSlow({ needs, open }: Work, names: readonly ContenderName[]): Work {
   return {
     needs,

@@ -1,4 +1,4 @@
-/** The S3 servers that scenarios run against, and what they took meanwhile. */
+/** The S3 servers of the scenarios, and the load on them. */
 import { readFile } from 'node:fs/promises';
 import { startMinio } from '../../e2e/servers/minio.ts';
 import {
@@ -11,12 +11,12 @@ import { type WireBytes, type WireWatch, watchWire } from './wire-bytes.ts';
 
 export const SERVER_NAMES = ['versitygw', 'minio'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
-/** What scenarios run against that have none of their own. */
+/** The server of scenarios that do not choose one. */
 export const USUAL_SERVER: ServerName = 'versitygw';
 
 export interface BenchServer extends S3Endpoint {
   readonly name: ServerName;
-  /** What it was asked, by its own access log; absent where it writes none. */
+  /** The requests in its own access log. Absent where it keeps none. */
   readonly log?: {
     requests(): Promise<readonly LoggedRequest[]>;
     resetRequests(): Promise<void>;
@@ -30,11 +30,11 @@ export interface ServerWatch {
 }
 
 export interface ServerWork {
-  /** Null when one of them has no log. */
+  /** Null when one of them keeps no log. */
   readonly requests: readonly LoggedRequest[] | null;
-  /** User and system time; null where the system does not tell. */
+  /** User and system time; null where the system does not report it. */
   readonly cpuMs: number | null;
-  /** To all of them and back; null where the system does not tell. */
+  /** Bytes to and from all of them; null where the system does not report them. */
   readonly wire: Partial<WireBytes> | null;
 }
 
@@ -45,7 +45,7 @@ export async function startBenchServer(name: ServerName, options: ServerOptions)
   return { ...server, name, log: { requests, resetRequests } };
 }
 
-/** @param servers As many as have been started by the time of each call. */
+/** @param servers All servers started by the time of each call. */
 export function watchServers(servers: readonly BenchServer[]): ServerWatch {
   let before: ReadonlyMap<BenchServer, number | null> = new Map();
   let wire: WireWatch | undefined;
@@ -53,7 +53,7 @@ export function watchServers(servers: readonly BenchServer[]): ServerWatch {
   return {
     reset: async () => {
       for (const { log } of servers) await log?.resetRequests();
-      // A run that failed was not read.
+      // A failed run has not ended its watch.
       await wire?.end(0);
       wire = await watchWire(servers.map(({ endpoint }) => Number(new URL(endpoint).port)));
       before = new Map(
@@ -78,12 +78,15 @@ export function watchServers(servers: readonly BenchServer[]): ServerWatch {
 /** The kernel's unit in /proc on every architecture that Node runs on (`getconf CLK_TCK`). */
 const TICK_MS = 10;
 
-/** User and system time of a process in ms, by proc_pid_stat(5). The name, in parentheses, may hold anything. */
+/**
+ * Reads a process's user and system time in ms, by proc_pid_stat(5). The name in parentheses may have any
+ * characters.
+ */
 export function parseProcessCpuMs(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // utime and stime are the 14th and the 15th; these fields begin with the 3rd.
+  // utime and stime are the 14th and 15th fields; these fields start with the 3rd.
   const ticks = Number(fields[11]) + Number(fields[12]);
-  if (Number.isNaN(ticks)) throw new Error(`/proc says something else than was expected: ${stat}`);
+  if (Number.isNaN(ticks)) throw new Error(`/proc has an unknown format: ${stat}`);
   return ticks * TICK_MS;
 }
 

@@ -1,4 +1,4 @@
-/** What all scenarios share: the servers, the data and the tools, in one temporary folder. */
+/** The servers, the data and the tools that all scenarios share, in one temporary folder. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,59 +22,59 @@ import { createMeter, type Meter, runUnmeasured } from './measure.ts';
 
 export interface Dataset {
   readonly folder: string;
-  /** Taken at the first call: reading a million files is not for those that need none. */
+  /** Computed at the first call, because reading a million files takes long. */
   fingerprint(): Fingerprint;
 }
 
 export interface Bench extends AsyncDisposable {
   readonly meter: Meter;
   readonly server: BenchServer;
-  /** Of all servers. */
+  /** Watches all servers. */
   readonly watch: ServerWatch;
   readonly signal: AbortSignal;
-  /** Those that were asked for: a contender, or why there is none. */
+  /** The requested contenders: each one, or why it is missing. */
   readonly contenders: ReadonlyMap<ContenderName, Contender | { readonly missing: string }>;
-  /** A path that nothing is at. What is put there, and beside it, is gone after the heat. */
+  /** An unused path. What is written there and beside it is removed after the heat. */
   newPath(name: string): string;
   /**
-   * A place that nothing is at. What is stored there is gone after the heat.
+   * An unused place. What is stored there is removed after the heat.
    *
-   * @param latencyMs By which a round trip takes longer; 0: nothing lies between. toxiproxy delays answers alone: opening a
-   *   connection takes no longer.
+   * @param latencyMs The added latency of a round trip; 0: a direct connection. toxiproxy delays only
+   * answers, so opening a connection takes no longer.
    */
   newPlace(latencyMs?: number): Promise<Place>;
-  /** A place as it is reached through another latency; 0: directly. */
+  /** The place through another latency; 0: directly. */
   reach(place: Place, latencyMs: number): Promise<Place>;
-  /** Where a folder lies that takes so much for a while: in memory, where there is room now and memory is wanted. */
+  /** The parent of a temporary folder with this room: in memory where there is room and memory is wanted. */
   chooseFolder(room: Room): Promise<string>;
-  /** Two servers more, with that much room for both together, and new places there at each call. */
+  /** Two further servers with this room for both together. Each call returns new places on them. */
   newPlacePair(room: Room): Promise<{ readonly source: Place; readonly destination: Place }>;
   /** The dataset as plain objects, uploaded at the first call by a tool that is not Dray. */
   stored(shape: DatasetShape): Promise<Place>;
   /** @throws Error when that tool is not there. */
   courier(): Promise<Courier>;
-  /** Written at the first call; `owner` gets one that no other entrant sees. */
+  /** Written at the first call. `owner` gets a dataset that no other entrant sees. */
   dataset(shape: DatasetShape, owner?: string): Promise<Dataset>;
-  /** What more than one scenario may name, made at the first call. Folders and places that it is made of are not gone after the heat. */
+  /** Data that several scenarios name, made at the first call. Its folders and places survive the heat. */
   hold: Holdings['hold'];
-  /** Of what is held. */
+  /** The names of all holdings. */
   held(): readonly string[];
-  /** What a scenario started ends with the heat. */
+  /** Runs when the heat ends, to stop what a scenario started. */
   atHeatEnd(cleanUp: () => Promise<void>): void;
   /**
-   * Ends the heat that was, and removes what it left.
+   * Ends the previous heat and removes what it left.
    *
-   * @param keep Names of what is held; all others are removed.
+   * @param keep The names of holdings to keep; all others are removed.
    */
   beginHeat(keep: ReadonlySet<string>): Promise<void>;
 }
 
 export interface BenchOptions {
-  /** Where the data lie. */
+  /** The parent folder of the data. */
   readonly parent: string;
-  /** Where the server keeps what is stored. */
+  /** The parent folder of the server's data. */
   readonly storeParent: string;
-  /** Where folders lie that take so much for a while. */
+  /** The parent of temporary folders. */
   chooseFolder(room: Room): Promise<string>;
   readonly server: ServerName;
   readonly contenders: Bench['contenders'];
@@ -175,7 +175,7 @@ function createReach(cleanUps: (() => Promise<void>)[]): Bench['reach'] {
   };
 }
 
-/** What lasts as long as a heat. */
+/** What lives as long as a heat. */
 function createHeatSpan() {
   const folders = new Set<string>();
   const cleanUps: (() => Promise<void>)[] = [];
@@ -210,7 +210,7 @@ async function makeDataset(path: string, shape: DatasetShape): Promise<Held<Data
 }
 
 function createPlace(server: BenchServer, folder: string): Place {
-  // The developer's own settings must not meddle.
+  // Hides the developer's own settings.
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(AWS|RCLONE|RESTIC|S3|DRAY)_/.test(name),
   );
@@ -229,7 +229,7 @@ function createPlace(server: BenchServer, folder: string): Place {
   };
 }
 
-/** One answer for arguments that are written alike; a failure is asked for again. */
+/** Caches one answer for equal arguments. A failure is not cached. */
 function memoize<Asked, Answer>(find: (asked: Asked) => Promise<Answer>): (asked: Asked) => Promise<Answer> {
   const found = new Map<string, Promise<Answer>>();
   return (asked) => {

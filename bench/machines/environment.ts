@@ -1,4 +1,4 @@
-/** What figures were made with: the machine, the system, the tools. */
+/** Describes what the figures were made with: the machine, the system, the tools. */
 import { execFile } from 'node:child_process';
 import { arch, cpus, release, totalmem, type } from 'node:os';
 import { dirname } from 'node:path';
@@ -15,11 +15,11 @@ import { PEER_NAMES } from './peers.ts';
 export interface Circumstances {
   readonly given: Pick<BenchArguments, 'folder' | 'runs'>;
   readonly benches: readonly Pick<BenchPlan, 'server' | 'store'>[];
-  /** What cannot be measured here, and why. */
+  /** What cannot be measured here, with the reason. */
   readonly unmeasured: readonly string[];
 }
 
-/** In the order in which it is shown. */
+/** Returns the properties in the order of the page. */
 export async function describeEnvironment(
   contenders: Bench['contenders'],
   { given: { folder, runs }, benches, unmeasured }: Circumstances,

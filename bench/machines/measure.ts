@@ -1,4 +1,4 @@
-/** Runs one process from start to end and says what it took. */
+/** Runs one process from start to end and measures it. */
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -13,23 +13,23 @@ export interface Command {
 }
 
 export interface CommandRun extends Measurement {
-  /** The end of what it printed, on either stream. */
+  /** The end of its output on either stream. */
   readonly output: string;
 }
 
 export interface Meter {
-  /** False where GNU time is not installed: CPU and memory stay null then. */
+  /** False where GNU time is not installed; CPU and memory are then null. */
   readonly seesResources: boolean;
   /** @throws Error with the end of its output when the command fails or takes over `limitMs`. */
   run(command: Command, signal: AbortSignal, limitMs?: number): Promise<CommandRun>;
 }
 
 const LIMIT_MS = 30 * 60_000;
-/** A dry run names a million files, at some 110 bytes each. */
+/** A dry run prints a million names of about 110 bytes. */
 const OUTPUT_BYTES_MAX = 256 * 1024 ** 2;
 export const GNU_TIME = '/usr/bin/time';
 
-/** False where `/usr/bin/time` is another, or none. */
+/** False where `/usr/bin/time` is another program or missing. */
 export function findGnuTime(): Promise<boolean> {
   return promisify(execFile)(GNU_TIME, ['--version']).then(
     ({ stdout, stderr }) => /GNU/.test(stdout + stderr),
@@ -38,11 +38,11 @@ export function findGnuTime(): Promise<boolean> {
 }
 
 /**
- * CPU and memory come from GNU time, which reads them with wait4(2) when the process has ended. A Node process cannot do the
- * same: it hears of no resource usage of one child, and what the kernel calls the peak memory of a child begins at that of
- * the process which forked it, so the one that forks has to be small.
+ * CPU and memory come from GNU time, which reads them by wait4(2) when the process has ended. Node cannot do
+ * that: it has no resource usage of a single child. The kernel starts a child's peak memory at that of the
+ * process that forked it, so that process must be small.
  *
- * @param folder For its notes.
+ * @param folder For its result files.
  */
 export async function createMeter(folder: string): Promise<Meter> {
   const seesResources = await findGnuTime();
@@ -50,7 +50,7 @@ export async function createMeter(folder: string): Promise<Meter> {
   return {
     seesResources,
     run: async (command, signal, limitMs) => {
-      // No run pays for what one before it left to be written.
+      // Writes out the disk cache, so that no run pays for an earlier one.
       await runToEnd({ file: 'sync', args: [], environment: process.env }, signal);
       if (!seesResources)
         return { ...(await runToEnd(command, signal, limitMs)), cpuMs: null, peakRssBytes: null };
@@ -62,15 +62,15 @@ export async function createMeter(folder: string): Promise<Meter> {
   };
 }
 
-/** Seconds of user and of system time, and KiB. */
+/** Parses seconds of user and system time, and KiB. */
 export function parseNotes(text: string): Pick<Measurement, 'cpuMs' | 'peakRssBytes'> {
   const [user, system, peakKib] = (text.trim().split('\n').at(-1) ?? '').split(' ').map(Number);
   if (user === undefined || system === undefined || peakKib === undefined || Number.isNaN(peakKib))
-    throw new Error(`GNU time wrote something else than was asked for: ${text}`);
+    throw new Error(`GNU time printed an unknown format: ${text}`);
   return { cpuMs: Math.round((user + system) * 1000), peakRssBytes: peakKib * 1024 };
 }
 
-/** For what is not measured: preparations. */
+/** Runs a command that is not measured, such as a preparation. */
 export async function runUnmeasured(
   command: Command,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ function runToEnd(
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const startedMs = performance.now();
-    // A group of its own: what runs below GNU time has to end with it.
+    // Its own process group: everything below GNU time must end with it.
     const child = spawn(command.file, command.args, {
       cwd: command.cwd,
       env: command.environment,
@@ -99,7 +99,7 @@ function runToEnd(
     let stopReason: string | undefined;
     const stop = (reason: string) => {
       stopReason = reason;
-      // Once it has ended its group may be gone.
+      // After the process has ended, its group may be gone.
       const isRunning = child.exitCode === null && child.signalCode === null;
       if (isRunning && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     };
@@ -129,7 +129,10 @@ function runToEnd(
   });
 }
 
-/** Keeps the end of what is printed. Nothing is joined before it has ended: the machine is busy being measured. */
+/**
+ * Keeps the end of the output. Joins the pieces only at the end, so as not to load the machine while it
+ * measures.
+ */
 function createTail(bytesMax: number): { add(chunk: Buffer): void; text(): string } {
   const chunks: Buffer[] = [];
   let bytes = 0;

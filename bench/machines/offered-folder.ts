@@ -1,4 +1,7 @@
-/** What another machine is in the scenarios between machines: a folder, a tool's server over it, and a link to that. */
+/**
+ * The "other machine" of the scenarios between machines: a folder, a tool's server over it, and a link to
+ * that server.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { startToxiproxy } from '../../e2e/servers/toxiproxy.ts';
@@ -8,13 +11,13 @@ import type { Bench } from './bench.ts';
 import type { Environment, FolderServer } from './peer-servers.ts';
 import { BINARIES_FOLDER } from './peers.ts';
 
-/** Beside what is offered to Dray lies what it remembers: as new as the folder. */
+/** Dray's cache lies beside the offered folder and is as new as it. */
 export interface Offered {
   readonly folder: string;
   readonly server: FolderServer;
-  /** Of the server, or of what lies before it. */
+  /** The port of the server, or of the link before it. */
   readonly port: number;
-  /** A path that nothing is at, for notes of the tool; beside `folder`, not in it. */
+  /** An unused path for the tool's files, beside `folder` and not in it. */
   readonly notes: string;
   readonly environment: Environment;
   stop(): Promise<void>;
@@ -23,12 +26,15 @@ export interface Offered {
 export interface OfferOptions {
   /** Of each round trip. */
   readonly latencyMs: number;
-  /** That the folder will hold at once. */
+  /** The most that the folder holds at once. */
   readonly room: Room;
   start(offer: Pick<Offered, 'folder' | 'notes' | 'environment'>): Promise<FolderServer>;
 }
 
-/** In memory where there is room, as the stores of the other scenarios are; stopped when the heat ends at the latest. */
+/**
+ * Makes the folder in memory where there is room, as the stores of the other scenarios. Stops the server when
+ * the heat ends at the latest.
+ */
 export async function offerFolder(bench: Bench, { latencyMs, room, start }: OfferOptions): Promise<Offered> {
   const place = await mkdtemp(join(await bench.chooseFolder(room), 'dray-bench-offered-'));
   const folder = join(place, 'folder');
@@ -60,7 +66,7 @@ export async function offerFolder(bench: Bench, { latencyMs, room, start }: Offe
   }
 }
 
-/** The developer's own settings must not meddle. Programs that pip installed find their like. */
+/** Hides the developer's own settings. Programs installed by pip still find their packages. */
 export function cleanEnvironment(): Environment {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(AWS|RCLONE|RSYNC|S3|DRAY|XDG|NODE_OPTIONS)(_|$)/.test(name),
@@ -69,7 +75,7 @@ export function cleanEnvironment(): Environment {
   return { ...Object.fromEntries(inherited), PATH: path };
 }
 
-/** A run of a tool against what is offered. */
+/** A run of a tool against the offered folder. */
 export function attemptAt(
   { server }: Pick<Offered, 'server'>,
   { command, check, close }: Pick<Attempt, 'command' | 'close'> & { check(): void },

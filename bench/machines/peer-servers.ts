@@ -1,4 +1,7 @@
-/** The servers of tools that move files between machines, each offering one folder, and what their processes took. */
+/**
+ * The servers of tools that move files between machines, each over one folder, and the CPU time of their
+ * processes.
+ */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +11,10 @@ import { parseProcessCpuMs } from './bench-servers.ts';
 
 export interface FolderServer {
   readonly port: number;
-  /** User and system time of its processes and of those that it has waited for; null where the system does not tell. */
+  /**
+   * User and system time of its processes and of the children that they have waited for; null where the
+   * system does not report it.
+   */
   cpuMs(): Promise<number | null>;
   stop(): Promise<void>;
 }
@@ -17,7 +23,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const RSYNC_MODULE = 'bench';
 
-/** rsync forks one process for each connection, and Linux hears of what it took when the daemon has waited for it. */
+/** rsync forks a process for each connection, and Linux counts its time when the daemon has waited for it. */
 export async function startRsyncDaemon(
   path: string,
   folder: string,
@@ -29,7 +35,7 @@ export async function startRsyncDaemon(
     'use chroot = no',
     `log file = ${notes}.log`,
     `pid file = ${notes}.pid`,
-    // Its own user's, whoever that is: without these it would become nobody.
+    // Runs as the current user; otherwise rsync would become nobody.
     `uid = ${process.getuid?.() ?? 0}`,
     `gid = ${process.getgid?.() ?? 0}`,
     `[${RSYNC_MODULE}]`,
@@ -41,7 +47,7 @@ export async function startRsyncDaemon(
   return startFolderServer(path, args, port, environment);
 }
 
-/** @param tls A certificate of its own, made at the first start; off: plain HTTP. */
+/** @param tls `auto`: its own certificate, made at the first start. `off`: plain HTTP. */
 export async function startDrayServe(
   program: string,
   options: { readonly folder: string; readonly tokenFile: string; readonly isTls: boolean },
@@ -68,7 +74,7 @@ export async function startRcloneWebdav(
   );
 }
 
-/** The first level of folders below `folder` are its buckets. Without keys, it asks for none. */
+/** The first level of folders below `folder` are its buckets. Without keys, it accepts every request. */
 export async function startRcloneS3(
   path: string,
   folder: string,
@@ -78,7 +84,7 @@ export async function startRcloneS3(
   return startFolderServer(path, ['serve', 's3', folder, '--addr', `127.0.0.1:${port}`], port, environment);
 }
 
-/** It reads and writes wherever it is told to. */
+/** pdiffcopy reads and writes any path that a client names. */
 export async function startPdiffcopy(path: string, environment: Environment): Promise<FolderServer> {
   const port = await freePort();
   return startFolderServer(path, [`--listen=127.0.0.1:${port}`], port, environment);
@@ -107,11 +113,14 @@ function takesConnections(port: number): Promise<boolean> {
   });
 }
 
-/** A process that serves one connection may outlive its client by a little. */
+/** A process that serves one connection may outlive its client briefly. */
 const SETTLE_MS = 500;
 const SETTLE_STEP_MS = 25;
 
-/** Once what it has forked for the connections of before has ended, or after a while: a pool of workers never does. */
+/**
+ * Waits until the processes of earlier connections have ended, or for a while, because a pool of workers
+ * never ends.
+ */
 async function readTreeCpuMs({ processId }: RunningProcess): Promise<number | null> {
   if (processId === undefined) return null;
   let last = await sumTree(processId);
@@ -150,7 +159,7 @@ async function childrenOf(processId: number): Promise<readonly number[]> {
 
 const TICK_MS = 10;
 
-/** Of the children that it has waited for: cutime and cstime, the 16th and the 17th field of proc_pid_stat(5). */
+/** Reads the time of awaited children: cutime and cstime, the 16th and 17th field of proc_pid_stat(5). */
 export function parseWaitedCpuMs(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[13]) + Number(fields[14])) * TICK_MS;

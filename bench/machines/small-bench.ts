@@ -1,4 +1,7 @@
-/** A bench for tests: a real server, and Dray from its sources in every role, since the tools of others may not be there. */
+/**
+ * A bench for tests: a real server, and Dray from its sources in every role, because other tools
+ * may be missing.
+ */
 import { tmpdir } from 'node:os';
 import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { roomyFolder } from '../../e2e/servers/memory-folder.ts';
@@ -15,7 +18,7 @@ export const DRAY_FROM_SOURCES: Contender = createDrayCopy('of the sources', COM
 
 export const DRAY_REPOSITORY_FROM_SOURCES: Contender = createDray('of the sources', COMMAND);
 
-/** What a server keeps below a folder, objects or parts of them, each file with its time. */
+/** A script that lists a server's files, each with its time. */
 const LIST_FILES = `
   import { existsSync, readdirSync, statSync } from 'node:fs';
   const folder = process.argv[1];
@@ -52,10 +55,9 @@ export async function openSmallBench(options: SmallBenchOptions = {}): Promise<B
 }
 
 /**
- * All that a scenario does with an entrant, once. Answers with the requests, where the server tells them.
+ * Does once all that a scenario does with an entrant. Returns the requests where the server logs them.
  *
- * @param change What the check sees instead of what the command did.
- * @throws Error when the check does not pass.
+ * @param change Changes the run before the check. @throws Error when the check fails.
  */
 export async function runEntrant(
   bench: Bench,
@@ -77,7 +79,10 @@ export async function runEntrant(
   }
 }
 
-/** What a heat named and did not use, and what it used and did not name: both empty, or disks are planned wrongly. */
+/**
+ * Returns the holdings that a heat named and did not use, and used and did not name. Both must be empty, or
+ * disks are planned wrongly.
+ */
 export function findUnplanned(
   bench: Bench,
   { holdings }: Needs,

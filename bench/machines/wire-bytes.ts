@@ -1,10 +1,11 @@
 /**
- * What went over the wire to a server and back, as the kernel counted it: nothing lies between that could slow a run down.
+ * Counts the bytes on the wire to a server and back by the kernel, without a proxy that could slow a run
+ * down.
  *
- * `ss --events` tells of each TCP connection when it ends, with its `tcp_info` (RFC 4898 names the counters). Counted is the
- * payload of TCP in order: requests and answers with their headers, TLS included; no IP or TCP headers, nothing that was
- * sent twice. The error is a byte or two for each connection, by which the kernel counts its beginning and its end. Should
- * connections end faster than `ss` reads of them, some are not seen: some hundred thousand a second.
+ * `ss --events` reports each TCP connection when it ends, with its `tcp_info` (RFC 4898 names the counters).
+ * It counts the TCP payload in order: requests and answers with their headers, and TLS, but no IP or TCP
+ * headers and no retransmissions. The error is a byte or two a connection, by which the kernel counts its
+ * start and its end. If some hundred thousand connections end within a second, `ss` misses some.
  */
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { connect, createServer, type Server } from 'node:net';
@@ -14,28 +15,31 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 export interface WireBytes {
-  /** From clients to the servers. */
+  /** Bytes from clients to the servers. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
 }
 
 export interface WireWatch {
-  /** Of the connections that have ended since the watch began. Null when some go on, or could not be seen. Ends the watch. */
+  /**
+   * Counts the connections that have ended since the watch began, and ends the watch. Null when some are open
+   * or could not be counted.
+   */
   end(patienceMs?: number): Promise<WireBytes | null>;
 }
 
-/** For a server to notice that its client has gone, on a machine with more to do than it can. */
+/** Time for a server on an overloaded machine to notice that its client has gone. */
 const PATIENCE_MS = 10_000;
 const STEP_MS = 20;
 
 /**
- * @param ports Of the servers, on this machine.
- * @returns Undefined where there is no `ss` (Linux, iproute2) or the kernel does not tell.
+ * @param ports The servers' ports on this machine. @returns Undefined without `ss` (Linux, iproute2) or when
+ * the kernel reports nothing.
  */
 export async function watchWire(ports: readonly number[]): Promise<WireWatch | undefined> {
   const probe = await listen();
   const probePort = portOf(probe);
-  // Else its lines would stay in its buffer.
+  // Otherwise its lines stay in its buffer.
   const events = spawn(
     'stdbuf',
     [
@@ -51,7 +55,7 @@ export async function watchWire(ports: readonly number[]): Promise<WireWatch | u
     ],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
-  // A watch that nobody ends must not keep the process.
+  // A forgotten watch must not keep the process alive.
   events.unref();
   probe.unref();
   const wanted = new Set(ports);
@@ -79,7 +83,7 @@ export async function watchWire(ports: readonly number[]): Promise<WireWatch | u
   }
   return {
     end: async (patienceMs = PATIENCE_MS) => {
-      // What ended before the probe is told of before it.
+      // `ss` reports connections that ended before the probe first.
       const isWhole = (await waitUntilIdle(ports, patienceMs)) && (await isHeard());
       close();
       return isWhole ? total : null;
@@ -87,7 +91,7 @@ export async function watchWire(ports: readonly number[]): Promise<WireWatch | u
   };
 }
 
-/** Connects until an end of it is told of: then all before have been. */
+/** Connects until `ss` reports an end of a probe; by then it has reported all earlier connections. */
 async function hearProbe(
   events: ChildProcessByStdio<null, Readable, null>,
   port: number,
@@ -126,14 +130,14 @@ async function waitUntilIdle(ports: readonly number[], patienceMs: number): Prom
   return false;
 }
 
-/** A filter of `ss`: the server's ends of connections. */
+/** A filter of `ss` for the servers' ends of connections. */
 function from(ports: readonly number[]): readonly string[] {
   return [`( ${ports.map((port) => `sport = :${port}`).join(' or ')} )`];
 }
 
-/** @param line Of `ss`, about the server's end of a connection. */
+/** @param line A line of `ss` about the server's end of a connection. */
 export function parseConnection(line: string): (WireBytes & { readonly port: number }) | undefined {
-  // State, two queues, the address of the server, that of the client.
+  // State, two queues, the server's address, the client's address.
   const port = /^\s*\S+\s+\d+\s+\d+\s+\S+:(\d+)\s/.exec(line)?.[1];
   if (port === undefined) return undefined;
   const counted = (name: string) => Number(new RegExp(` ${name}:(\\d+)`).exec(line)?.[1] ?? 0);
@@ -162,7 +166,7 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-/** Resolves when the connection is over. */
+/** Connects and resolves when the connection is closed. */
 function knock(port: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });

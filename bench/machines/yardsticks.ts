@@ -1,13 +1,13 @@
-/** The system's programs by which runs are measured: installed where that can be done without asking anyone. */
+/** The system's programs that measure runs, installed where that works without asking anyone. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findOrInstall } from '../../e2e/apt-package.ts';
 import { findGnuTime, GNU_TIME } from './measure.ts';
 
 interface Yardstick {
-  /** What is not measured without it. */
+  /** What cannot be measured without it. */
   readonly measures: string;
-  /** What of it is not there. */
+  /** The missing part. */
   readonly lack: string;
   readonly aptPackage: string;
   isThere(): Promise<boolean>;
@@ -32,13 +32,16 @@ const YARDSTICKS: readonly Yardstick[] = [
   },
 ];
 
-/** A line for each that is missing and could not be had: what is not measured, why, and how to get it. */
+/**
+ * Returns a line for each missing program that could not be installed: what is not measured, why, and how to
+ * get it.
+ */
 export async function findMissingYardsticks(
   yardsticks = YARDSTICKS,
   find: typeof findOrInstall = findOrInstall,
 ): Promise<readonly string[]> {
   const missing: string[] = [];
-  // One at a time: apt-get locks its lists.
+  // In turn, because apt-get locks its lists.
   for (const { aptPackage, isThere, lack, measures } of yardsticks) {
     const found = await find(aptPackage, async () => (await isThere()) || undefined);
     if (!found) missing.push(`${measures}: ${lack}; apt-get install ${aptPackage}`);

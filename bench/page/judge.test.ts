@@ -69,7 +69,7 @@ describe('A target of growth', () => {
     const byCpu = judge({ ...target, measure: 'cpu' }, [START, ...quick]);
     expect(byCpu).toMatchObject({ reached: null, isMet: false });
     expect(formatShortVerdict(byCpu, [START, ...quick])).toBe(
-      'at most files^1.05, cpu: not told, CPU time beyond that of a start is too short to tell at each size',
+      "at most files^1.05, cpu: unknown, CPU time beyond a start's is too short to measure at each size",
     );
   });
 
@@ -100,7 +100,7 @@ describe('A target of growth', () => {
       'target: the time of scan grows at most as files^1.05 from 1,000 to 100,000 files: reached 1.000, met',
     );
     expect(formatVerdict(judge(GROWTH, ALL), ALL)).toBe(
-      'target: scan 100000 takes at most 1.1 of the memory of scan 10000: reached 1.143, NOT met',
+      'target: scan 100000 takes at most 1.1 times the memory of scan 10000: reached 1.143, NOT met',
     );
     const verdicts = [EXPONENT, GROWTH].map((target) => judge(target, ALL));
     const result = {

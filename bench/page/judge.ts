@@ -1,4 +1,4 @@
-/** Whether the targets of a scenario were reached. */
+/** Decides whether a scenario met its targets. */
 import type { EntrantResult, GrowthMeasure, Outcome, Target, Verdict } from './results.ts';
 import { fitExponent, medianOf } from './statistics.ts';
 
@@ -12,7 +12,10 @@ export function judge(target: Target, entrants: readonly EntrantResult[]): Verdi
   return { target, reached, isMet: reached !== null && reached <= boundOf(target) };
 }
 
-/** The median wall time against that of the quickest peer at the same size; undefined when either is missing. */
+/**
+ * The median wall time relative to that of the fastest peer at the same size; undefined when either is
+ * missing.
+ */
 export function ratioToBestPeer(
   entrant: EntrantResult,
   entrants: readonly EntrantResult[],
@@ -24,7 +27,7 @@ export function ratioToBestPeer(
   return entrant.outcome.wall.median / Math.min(...peers);
 }
 
-/** Of the runs in which it could be measured; undefined where there is none. */
+/** The median of the runs that have the figure; undefined when none has. */
 export function medianMeasured(
   { runs }: Measured,
   of: 'cpuMs' | 'serverCpuMs' | 'peakRssBytes' | 'requests' | 'sentBytes' | 'receivedBytes',
@@ -74,10 +77,15 @@ function reach(target: Target, find: Find): number | null {
   }
 }
 
-/** GNU time tells user and system time in hundredths of a second, cut off: less a start, 20 ms too many or too few. */
+/**
+ * GNU time prints user and system time in hundredths of a second, truncated. After subtracting a start, the
+ * error is up to 20 ms.
+ */
 const CPU_TOLD_MS = 100;
 
-/** Null unless every size was measured, and well enough: a line through the others would be another promise. */
+/**
+ * Null unless every size was measured well enough: a line through the others would promise something else.
+ */
 function reachExponent(target: Extract<Target, { kind: 'exponent' }>, find: Find): number | null {
   const timeOf = (name: string) => medianTime(find(name), target.measure);
   const startMs = timeOf(target.start);
@@ -96,13 +104,13 @@ function medianTime(measured: Measured | undefined, measure: GrowthMeasure): num
   return measure === 'wall' ? measured.wall.median : medianMeasured(measured, 'cpuMs');
 }
 
-/** A bound on memory holds for every run, not for the middle one. */
+/** A bound on memory applies to every run, not to the median. */
 export function largestPeakRss(outcome: Measured): number | null {
   const peaks = outcome.runs.flatMap((run) => run.peakRssBytes ?? []);
   return peaks.length > 0 ? Math.max(...peaks) : null;
 }
 
-/** Null where nothing counted. */
+/** Null where nothing counted it. */
 export function mostSent(outcome: Measured): number | null {
   const sent = outcome.runs.flatMap((run) => run.sentBytes ?? []);
   return sent.length > 0 ? Math.max(...sent) : null;

@@ -1,9 +1,9 @@
-/** Lines: how something grows. */
+/** Draws lines that show growth. */
 import { drawRule, drawSvg, drawText, LINE_COLOURS, linearScale, logScale, round } from './svg.ts';
 
 export interface PlotLine {
   readonly name: string;
-  /** In the order of x. */
+  /** In order of x. */
   readonly points: readonly { readonly x: number; readonly y: number }[];
 }
 
@@ -11,7 +11,7 @@ export interface LinePlot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  /** Both axes; else both begin at 0. */
+  /** Makes both axes logarithmic; otherwise both start at 0. */
   readonly isLogarithmic: boolean;
   readonly formatX: (value: number) => string;
   readonly formatY: (value: number) => string;
@@ -26,7 +26,7 @@ const TOP = 58;
 const BOTTOM = 348;
 const LABEL_STEP = 16;
 
-/** @returns Undefined where there is nothing to draw. */
+/** @returns Undefined when there is nothing to draw. */
 export function plotLines(plot: LinePlot): string | undefined {
   const points = plot.lines.flatMap((line) => line.points);
   if (points.length === 0) return undefined;
@@ -83,7 +83,7 @@ function drawLine(
   ];
 }
 
-/** Each beside the end of its line, moved apart where they would lie on each other. */
+/** Writes each name beside the end of its line, moved apart where they would overlap. */
 function drawNames(lines: readonly PlotLine[], atY: (value: number) => number): readonly string[] {
   const names = lines
     .map(({ name, points }, index) => ({ name, colour: index % LINE_COLOURS, y: atY(points.at(-1)?.y ?? 1) }))
@@ -94,7 +94,7 @@ function drawNames(lines: readonly PlotLine[], atY: (value: number) => number): 
     free = y + LABEL_STEP;
     return { ...name, y };
   });
-  // What was pushed out at the bottom pushes back.
+  // Names below the bottom move up again.
   let limit = BOTTOM;
   for (const name of placed.toReversed()) {
     name.y = Math.min(name.y, limit);

@@ -1,4 +1,4 @@
-/** Bars from Dray's time: how many times as long the peers take, on a logarithmic axis. */
+/** Draws bars of the peers' times relative to Dray's, on a logarithmic axis. */
 import { formatDuration } from '../../engine/api/numbers.ts';
 import type { EntrantResult } from './results.ts';
 import { keyOf, type ResultRow, wallOf } from './results-rows.ts';
@@ -77,10 +77,10 @@ function createBlock(row: ResultRow): Block | undefined {
   return { title, bars: others, absent };
 }
 
-/** Of a tool that takes part in several ways (`rclone`, `rclone (defaults)`) the quickest: what it can do. */
+/** The fastest way of a tool that takes part in several (`rclone`, `rclone (defaults)`): what it can do. */
 function bestOfEach(entrants: readonly EntrantResult[]): {
   readonly shown: readonly EntrantResult[];
-  /** Tools of which no way came to an end. */
+  /** Tools that finished in no way. */
   readonly absent: readonly string[];
 } {
   const best = new Map<string, EntrantResult>();

@@ -75,16 +75,16 @@ describe('A target', () => {
 
   it('is printed with its bound, the result and the verdict', () => {
     expect(told({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL)).toBe(
-      'target: dray takes at most 0.1 of rclone: reached 0.500, NOT met',
+      'target: dray takes at most 0.1 times as long as rclone: reached 0.500, NOT met',
     );
   });
 
   it('names only the tools that it was compared with', () => {
     expect(told(HALF, ALL)).toBe(
-      'target: dray takes at most 0.5 of the best of rclone, s5cmd: reached 0.500, met',
+      'target: dray takes at most 0.5 times as long as the fastest of rclone, s5cmd: reached 0.500, met',
     );
     expect(told(HALF, [DRAY, S5CMD, BROKEN])).toBe(
-      'target: dray takes at most 0.5 of s5cmd: reached 0.250, met',
+      'target: dray takes at most 0.5 times as long as s5cmd: reached 0.250, met',
     );
   });
 
@@ -98,14 +98,14 @@ describe('A target', () => {
       told({ kind: 'excess', of: 'dray', over: 'node', atMostMs: 1 }, [DRAY]),
       told({ kind: 'peakRss', of: 'blind', atMostBytes: 1 }, [without]),
       told({ kind: 'sent', of: 'blind', atMostBytes: 1 }, [without]),
-    ].map((line) => line.split(': not told: ')[1]);
+    ].map((line) => line.split(': unknown: ')[1]);
     expect(reasons).toEqual([
       'none of rclone, s5cmd, aws was measured',
       'dvc was not measured',
       'dray was not measured',
       'node was not measured',
-      'nothing here tells the memory of a process',
-      'nothing here counts bytes',
+      'no program here measures the memory of a process',
+      'no program here counts bytes',
     ]);
   });
 });

@@ -1,8 +1,8 @@
-/** Results as Markdown, for a terminal and for a README alike. */
+/** Formats results as Markdown, for a terminal and for a README. */
 import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
 import { largestPeakRss, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
 import type { EntrantResult, Figures, GrowthPoint, ScenarioResult, Target } from './results.ts';
-import { findWall, formatBound, formatReached, formatVerdict, quickestOf } from './verdict-words.ts';
+import { fastestOf, findWall, formatBound, formatReached, formatVerdict } from './verdict-words.ts';
 
 const NOTHING = '-';
 const HEADINGS = [
@@ -34,7 +34,7 @@ export function formatScenario(result: ScenarioResult): string[] {
   ];
 }
 
-/** All that a run of the bench prints, from the file that it left. */
+/** The whole output of a run, from its results file. */
 export function formatFigures({ environment, isQuick, scenarios }: Figures): string[] {
   return [
     ...formatEnvironment(environment, isQuick),
@@ -46,7 +46,7 @@ export function formatFigures({ environment, isQuick, scenarios }: Figures): str
   ];
 }
 
-/** One line for each target: the release at a glance. */
+/** One line for each target, to see the release at a glance. */
 export function formatSummary(results: readonly ScenarioResult[]): string[] {
   const rows = results.flatMap(({ title: work, server, entrants, verdicts }) => {
     const title = server === undefined ? work : `${work}, on ${server}`;
@@ -54,12 +54,12 @@ export function formatSummary(results: readonly ScenarioResult[]): string[] {
       const own = formatOwn(target, entrants);
       if (own === undefined) return [[title, 'not measured']];
       const end =
-        reached === null ? 'not told' : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
+        reached === null ? 'unknown' : `${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
       return [[title, own, formatBestOf(target, entrants), formatBound(target), end]];
     });
   });
   return formatMarkdownTable(
-    ['scenario', 'median, or most memory', 'compared with', 'at most', 'reached'],
+    ['scenario', 'median time or peak memory', 'compared with', 'at most', 'reached'],
     rows,
   );
 }
@@ -73,7 +73,7 @@ function formatBestOf(target: Target, entrants: readonly EntrantResult[]): strin
   }
   if (target.kind === 'exponent') return formatPoint(target.points[0], entrants) ?? NOTHING;
   const names = target.kind === 'ratio' ? target.toBestOf : [target.over];
-  const best = quickestOf(names, entrants);
+  const best = fastestOf(names, entrants);
   return best ? `${best.name}: ${formatDuration(best.wall)}` : NOTHING;
 }
 
@@ -94,7 +94,7 @@ function formatPoint(point: GrowthPoint | undefined, entrants: readonly EntrantR
 
 type FindBytes = (entrants: readonly EntrantResult[], name: string) => number | undefined;
 
-/** All of them: what the bound is worth shows in what others take. */
+/** Shows all peers, because their figures put the bound into perspective. */
 function formatOfPeers(entrants: readonly EntrantResult[], find: FindBytes): string {
   const values = entrants.flatMap(({ name, kind }) => {
     const value = kind === 'peer' ? find(entrants, name) : undefined;
@@ -115,12 +115,12 @@ function findSent(entrants: readonly EntrantResult[], name: string): number | un
 
 export function formatEnvironment(environment: Readonly<Record<string, string>>, isQuick: boolean): string[] {
   return [
-    ...(isQuick ? ['A quick run: the data are too small for these figures to mean anything.', ''] : []),
+    ...(isQuick ? ['A quick run: its data are too small for meaningful figures.', ''] : []),
     ...Object.entries(environment).map(([name, value]) => `- ${name}: ${value}`),
   ];
 }
 
-/** The first column is text, the others are numbers. */
+/** The first column has text, the others have numbers. */
 export function formatMarkdownTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -141,7 +141,7 @@ export function formatMarkdownTable(
   return [line(headings), line(rule), ...rows.map(line)];
 }
 
-/** In what a tool was given or printed a pipe would begin a new cell, a line's end a new row. */
+/** In commands and output, a pipe would start a new cell and a line break a new row. */
 function oneCell(text: string): string {
   return text.replaceAll('|', '/').replace(/\s+/g, ' ').trim();
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createScenarios } from '../scenarios/scenarios.ts';
-import { FIGURES_FOLDER, readSittings, type Sitting } from './figures-file.ts';
+import { FIGURES_FOLDER, readSessions, type Session } from './figures-file.ts';
 import { findReasonGaps, REASONS } from './reasons.ts';
 import type { EntrantKind, EntrantResult, MeasuredRun, ScenarioResult, Target } from './results.ts';
 import { PLOTS_FOLDER, renderResults } from './results-page.ts';
@@ -44,20 +44,20 @@ function resultOf(scenario: string, more: Partial<ScenarioResult> = {}): Scenari
   };
 }
 
-function sittingOf(name: string, scenarios: readonly ScenarioResult[], isQuick = false): Sitting {
+function sessionOf(name: string, scenarios: readonly ScenarioResult[], isQuick = false): Session {
   const environment = { date: '2026-11-21', machine: '2 cores', server: 'versitygw on the loopback' };
   return { name, environment, isQuick, scenarios };
 }
 
-function renderPage(sittings: readonly Sitting[], reasons = {}): string {
-  return renderResults({ sittings, reasons, known: KNOWN }).get('RESULTS.md') ?? '';
+function renderPage(sessions: readonly Session[], reasons = {}): string {
+  return renderResults({ sessions, reasons, known: KNOWN }).get('RESULTS.md') ?? '';
 }
 
 describe('The committed results page', () => {
   it(`equals the figures, and so does each plot; else: ${AGAIN}`, async () => {
-    const sittings = await readSittings(FIGURES_FOLDER);
+    const sessions = await readSessions(FIGURES_FOLDER);
     const known = createScenarios({ isQuick: false });
-    const files = renderResults({ sittings, reasons: REASONS, known });
+    const files = renderResults({ sessions, reasons: REASONS, known });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);
     const plots = readdirSync(join(FOLDER, PLOTS_FOLDER)).map((name) => `${PLOTS_FOLDER}/${name}`);
@@ -65,8 +65,8 @@ describe('The committed results page', () => {
   });
 
   it('has a reason for exactly the rows where Dray is not first (bench/page/reasons.ts)', async () => {
-    const sittings = await readSittings(FIGURES_FOLDER);
-    const rows = collectRows(sittings, createScenarios({ isQuick: false }));
+    const sessions = await readSessions(FIGURES_FOLDER);
+    const rows = collectRows(sessions, createScenarios({ isQuick: false }));
     expect(findReasonGaps(rows, REASONS)).toEqual({ missing: [], idle: [] });
   });
 });
@@ -76,8 +76,8 @@ describe('The rows of results', () => {
     const newer = { startedAt: '2026-11-22T08:00:00.000Z' };
     const rows = collectRows(
       [
-        sittingOf('a', [resultOf('copy-1k', { ...newer, title: 'newest' }), resultOf('push-1k')]),
-        sittingOf('b', [
+        sessionOf('a', [resultOf('copy-1k', { ...newer, title: 'newest' }), resultOf('push-1k')]),
+        sessionOf('b', [
           resultOf('copy-1k'),
           resultOf('copy-1k', { server: 'minio' }),
           resultOf('copy-1k', { name: 'copy-1k-30ms', latencyMs: 30 }),
@@ -90,24 +90,24 @@ describe('The rows of results', () => {
   });
 
   it('have no server when no server takes part, also in older files', () => {
-    const [row] = collectRows([sittingOf('a', [resultOf('peer-1k')])], KNOWN);
+    const [row] = collectRows([sessionOf('a', [resultOf('peer-1k')])], KNOWN);
     expect(row?.server).toBeUndefined();
-    const [stored] = collectRows([sittingOf('a', [resultOf('copy-1k')])], KNOWN);
+    const [stored] = collectRows([sessionOf('a', [resultOf('copy-1k')])], KNOWN);
     expect(stored?.server).toBe('versitygw');
   });
 
   it('of a left-out scenario give way to a measured one of any age', () => {
     const late = { startedAt: '2026-11-22T08:00:00.000Z', entrants: [], leftOut: '/tmp has no room' };
-    const sittings = [sittingOf('a', [resultOf('copy-1k')]), sittingOf('b', [resultOf('copy-1k', late)])];
-    for (const order of [sittings, sittings.toReversed()])
+    const sessions = [sessionOf('a', [resultOf('copy-1k')]), sessionOf('b', [resultOf('copy-1k', late)])];
+    for (const order of [sessions, sessions.toReversed()])
       expect(collectRows(order, KNOWN)[0]?.own?.name).toBe('dray');
     const verdicts = [{ target: TARGET, reached: null, isMet: false }];
-    const [row] = collectRows([sittingOf('b', [resultOf('push-1k', { ...late, verdicts })])], KNOWN);
+    const [row] = collectRows([sessionOf('b', [resultOf('push-1k', { ...late, verdicts })])], KNOWN);
     expect(row).toMatchObject({ own: undefined, isFirst: true });
   });
 
   it('exclude quick runs', () => {
-    expect(collectRows([sittingOf('a', [resultOf('copy-1k')], true)], KNOWN)).toEqual([]);
+    expect(collectRows([sessionOf('a', [resultOf('copy-1k')], true)], KNOWN)).toEqual([]);
   });
 
   it('compare the largest of several sizes', () => {
@@ -120,7 +120,7 @@ describe('The rows of results', () => {
       entrants: sizes,
       verdicts: [{ target, reached: 1, isMet: true }],
     });
-    const [row] = collectRows([sittingOf('a', [result])], KNOWN);
+    const [row] = collectRows([sessionOf('a', [result])], KNOWN);
     expect(row).toMatchObject({ ratio: 0.25, own: { name: 'dray push, 100 files' }, isFirst: true });
   });
 
@@ -132,7 +132,7 @@ describe('The rows of results', () => {
       outcome: { state: 'failed', reason: 'no room', runs: [] },
     };
     const result = resultOf('copy-1k', { entrants: [failed, measured('rclone', 'peer', 300)] });
-    expect(collectRows([sittingOf('a', [result])], KNOWN)[0]?.isFirst).toBe(false);
+    expect(collectRows([sessionOf('a', [result])], KNOWN)[0]?.isFirst).toBe(false);
   });
 });
 
@@ -140,7 +140,7 @@ describe('Reasons', () => {
   const slow = { entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)] };
   const rows = collectRows(
     [
-      sittingOf('a', [
+      sessionOf('a', [
         resultOf('copy-1k', slow),
         resultOf('copy-1k', { ...slow, server: 'minio' }),
         resultOf('push-1k'),
@@ -160,7 +160,7 @@ describe('Reasons', () => {
     const entrants = (['dray', 'rclone'] as const).map((name): EntrantResult => {
       return { name, kind: name === 'dray' ? 'dray' : 'peer', command: null, outcome };
     });
-    const failed = collectRows([sittingOf('a', [resultOf('copy-1k', { entrants })])], KNOWN);
+    const failed = collectRows([sessionOf('a', [resultOf('copy-1k', { entrants })])], KNOWN);
     expect(findReasonGaps(failed, {})).toEqual({ missing: ['copy-1k'], idle: [] });
     expect(findReasonGaps(failed, { 'copy-1k': 'a' })).toEqual({ missing: [], idle: [] });
   });
@@ -177,7 +177,7 @@ describe('The page', () => {
       entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)],
       verdicts: [{ target: TARGET, reached: 4 / 3, isMet: false }],
     });
-    const page = renderPage([sittingOf('a', [resultOf('copy-1k'), behind])], { 'push-1k': 'It is slow.' });
+    const page = renderPage([sessionOf('a', [resultOf('copy-1k'), behind])], { 'push-1k': 'It is slow.' });
     expect(page).toMatch(
       /The work of copy-1k \(`copy-1k`, versitygw\) \|.*0\.10 s.*rclone 0\.30 s.*\*\*0\.33\*\*.*met/,
     );
@@ -191,11 +191,11 @@ describe('The page', () => {
   it('starts with the newest full run and marks rows of other runs', () => {
     const slow = { entrants: [measured('dray', 'dray', 400), measured('rclone', 'peer', 300)] };
     const page = renderPage([
-      sittingOf('a', [resultOf('push-1k', { startedAt: '2026-11-20T08:00:00.000Z' })]),
-      sittingOf('b', [resultOf('copy-1k', { ...slow, server: 'minio' })]),
-      sittingOf('whole-run', [resultOf('copy-1k'), resultOf('push-1k')]),
+      sessionOf('a', [resultOf('push-1k', { startedAt: '2026-11-20T08:00:00.000Z' })]),
+      sessionOf('b', [resultOf('copy-1k', { ...slow, server: 'minio' })]),
+      sessionOf('whole-run', [resultOf('copy-1k'), resultOf('push-1k')]),
     ]);
-    expect(page).toContain('of 2026-11-21, is sitting 1: 2 rows. Dray is first in 2 of 2 rows');
+    expect(page).toContain('of 2026-11-21, is session 1: 2 rows. Dray is first in 2 of 2 rows');
     expect(page).toContain('1 further row (other servers and latencies)');
     expect(page).toContain('Dray is first in 0 of 1 row that');
     expect(page).toContain('1. `figures/whole-run.json`');
@@ -213,17 +213,17 @@ describe('The page', () => {
         { target: { ...memory, of: 'restic' }, reached: null, isMet: false },
       ],
     });
-    const page = renderPage([sittingOf('a', [many])]);
+    const page = renderPage([sessionOf('a', [many])]);
     expect(page).toMatch(/The work of push-1k .*\| +1 of 2 met, see below \|/);
     expect(page).toMatch(/Targets of `push-1k`:\n\n\| target +\| +reached \|/);
     expect(page).toMatch(/\| dray stays within 100 MiB of memory +\| +200 MiB \| \*\*not met\*\* \|/);
-    expect(page).toMatch(/\| restic stays within .*\| +restic was not measured \| +not told \|/);
+    expect(page).toMatch(/\| restic stays within .*\| +restic was not measured \| +unknown \|/);
   });
 
   it('says what was left out and why, and where the store was on disk', () => {
     const verdicts = [{ target: TARGET, reached: null, isMet: false }];
     const page = renderPage([
-      sittingOf('a', [
+      sessionOf('a', [
         resultOf('copy-1k', { store: 'disk' }),
         resultOf('push-1k', { entrants: [], verdicts, leftOut: '/tmp has 1.0 GiB free' }),
       ]),
@@ -247,7 +247,7 @@ describe('The page', () => {
       resultOf('copy-1k', { entrants: [dray, slow, absent('aws', 'failed', `${'x'.repeat(300)} no <key>`)] }),
       resultOf('copy-1k', { entrants: [dray, slow, ended, unready], name: 'copy-1k-30ms', latencyMs: 30 }),
     ];
-    const page = renderPage([sittingOf('a', rows)]);
+    const page = renderPage([sessionOf('a', rows)]);
     expect(page).toContain('- `copy-1k`, `copy-1k-30ms`: pdiffcopy: left out: too slow\n');
     expect(page).toContain('- `copy-1k-30ms`: restic: took over 3m 00s\n');
     expect(page).toContain('- `copy-1k-30ms`: dvc: preparing it took over 30m 00s\n');
@@ -255,18 +255,18 @@ describe('The page', () => {
   });
 
   it('links existing plots and is equal each time it is made', () => {
-    const sittings = [sittingOf('a', [resultOf('copy-1k'), resultOf('push-1k')])];
-    const files = renderResults({ sittings, reasons: {}, known: KNOWN });
-    const named = [...renderPage(sittings).matchAll(/\]\((plots\/[^)]+)\)/g)].map((found) => found[1]);
+    const sessions = [sessionOf('a', [resultOf('copy-1k'), resultOf('push-1k')])];
+    const files = renderResults({ sessions, reasons: {}, known: KNOWN });
+    const named = [...renderPage(sessions).matchAll(/\]\((plots\/[^)]+)\)/g)].map((found) => found[1]);
     expect(named.sort()).toEqual(['plots/copies.svg', 'plots/datasets.svg']);
     expect(named.every((path) => files.has(path ?? ''))).toBe(true);
-    expect(renderResults({ sittings, reasons: {}, known: KNOWN })).toEqual(files);
+    expect(renderResults({ sessions, reasons: {}, known: KNOWN })).toEqual(files);
   });
 });
 
 describe('The plots', () => {
   const svgOf = (result: ScenarioResult, file: string) =>
-    renderResults({ sittings: [sittingOf('a', [result])], reasons: {}, known: KNOWN }).get(`plots/${file}`) ??
+    renderResults({ sessions: [sessionOf('a', [result])], reasons: {}, known: KNOWN }).get(`plots/${file}`) ??
     '';
 
   it("show each tool's fastest variant, and the tools that failed", () => {

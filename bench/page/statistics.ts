@@ -1,4 +1,4 @@
-/** Numbers from repeated runs. */
+/** Statistics of repeated runs. */
 
 export interface Spread {
   readonly median: number;
@@ -25,8 +25,8 @@ function medianOfSorted(sorted: readonly number[]): number {
 }
 
 /**
- * The k of `time = c x files^k`: the slope of the straight line through the logarithms that has the least squares. Points whose time is
- * not above 0 tell nothing and are left out.
+ * The k of `time = c x files^k`: the slope of the least-squares line through the logarithms. Ignores points
+ * with a time of 0 or less.
  *
  * @returns Null with fewer than two points of different sizes.
  */

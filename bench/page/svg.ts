@@ -1,13 +1,16 @@
-/** What the plots have in common: a small SVG by hand, in the colours of the reader's system, the same for the same figures. */
+/**
+ * The common parts of the plots: small handwritten SVGs in the colours of the reader's system, equal for
+ * equal figures.
+ */
 
 export interface Frame {
   readonly width: number;
   readonly height: number;
-  /** For those who hear it instead. */
+  /** The text for screen readers. */
   readonly title: string;
 }
 
-/** Classes are named for what they mean; the second colour is that of dark systems. */
+/** Classes are named for their meaning; the second colour is for dark systems. */
 const COLOURS = {
   paper: ['#ffffff', '#0d1117'],
   ink: ['#1f2328', '#e6edf3'],
@@ -60,7 +63,7 @@ export interface TextOptions {
   readonly anchor?: 'start' | 'middle' | 'end';
 }
 
-/** @param y Of the base line. */
+/** @param y The base line. */
 export function drawText(
   text: string,
   { x, y }: { readonly x: number; readonly y: number },
@@ -80,7 +83,7 @@ export function drawRule(
   return `<path class="${kind}" d="M${x1} ${y1}L${x2} ${y2}"/>`;
 }
 
-/** One decimal: more cannot be seen, and would differ between machines. */
+/** One decimal: more is invisible and would differ between machines. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
@@ -101,10 +104,10 @@ interface Span {
 }
 
 /**
- * Logarithmic, over whole steps of 1, 2, 5, 10 around the values.
+ * A logarithmic scale over whole steps of 1, 2, 5, 10 around the values.
  *
- * @param values Above 0, at least one.
- * @param pixels `from` may be the larger one: for an axis that goes up.
+ * @param values At least one, all above 0. @param pixels `from` may be larger than `to`, for an axis that
+ * goes up.
  */
 export function logScale(values: readonly number[], pixels: Span): Scale {
   const [least, most] = [Math.min(...values), Math.max(...values)];
@@ -113,14 +116,14 @@ export function logScale(values: readonly number[], pixels: Span): Scale {
   const span = Math.log(last / first) || 1;
   const at = (value: number) => pixels.from + ((pixels.to - pixels.from) * Math.log(value / first)) / span;
   const decades = Math.log10(last / first);
-  // Where there are many decades, their steps between would lie on each other.
+  // With many decades, the steps within them would overlap.
   const ticks = steps.filter((step) => decades <= 2.5 || isPowerOfTen(step));
   return { at, ticks: thin(ticks) };
 }
 
 const TICKS_MAX = 10;
 
-/** From 0, in steps of 1, 2 or 5 times a power of ten. */
+/** A linear scale from 0 in steps of 1, 2 or 5 times a power of ten. */
 export function linearScale(values: readonly number[], pixels: Span): Scale {
   const most = Math.max(...values, 0) || 1;
   const rough = most / 5;

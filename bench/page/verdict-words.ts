@@ -1,33 +1,33 @@
-/** What a target asked for and what became of it, in words. */
+/** Formats a target and its result in words. */
 import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
 import type { EntrantResult, Target, Verdict } from './results.ts';
 
-/** A line of its own: whom a target is compared with are those who were measured. */
+/** One line. It names the tools that were measured and compared. */
 export function formatVerdict(
   { target, reached, isMet }: Verdict,
   entrants: readonly EntrantResult[],
 ): string {
   const end =
     reached === null
-      ? `not told: ${formatWhyNotTold(target, entrants)}`
+      ? `unknown: ${formatWhyUnknown(target, entrants)}`
       : `reached ${formatReached(target, reached)}, ${isMet ? 'met' : 'NOT met'}`;
   return `target: ${formatTarget(target, entrants)}: ${end}`;
 }
 
-/** For a cell of a table: `0.605 of s5cmd's, at most 0.7: met`. */
+/** For a table's cell: `0.605 of s5cmd's, at most 0.7: met`. */
 export function formatShortVerdict(
   { target, reached, isMet }: Verdict,
   entrants: readonly EntrantResult[],
 ): string {
   if (reached === null)
-    return `at most ${formatBound(target)}: not told, ${formatWhyNotTold(target, entrants)}`;
-  const best = target.kind === 'ratio' ? quickestOf(target.toBestOf, entrants) : undefined;
+    return `at most ${formatBound(target)}: unknown, ${formatWhyUnknown(target, entrants)}`;
+  const best = target.kind === 'ratio' ? fastestOf(target.toBestOf, entrants) : undefined;
   const against = best === undefined ? '' : ` of ${best.name}'s`;
   return `${formatReached(target, reached)}${against}, at most ${formatBound(target)}: ${isMet ? 'met' : 'not met'}`;
 }
 
-/** Why what a target takes is not known. */
-export function formatWhyNotTold(target: Target, entrants: readonly EntrantResult[]): string {
+/** Says why a target has no result. */
+export function formatWhyUnknown(target: Target, entrants: readonly EntrantResult[]): string {
   const absent = (names: readonly string[]) => names.filter((name) => !isMeasured(entrants, name));
   const [first] = absent(namesNeededBy(target));
   if (first !== undefined) return `${first} was not measured`;
@@ -39,14 +39,14 @@ export function formatWhyNotTold(target: Target, entrants: readonly EntrantResul
         : `none of ${target.toBestOf.join(', ')} was measured`;
     }
     case 'exponent':
-      return `${target.measure === 'cpu' ? 'CPU time' : 'time'} beyond that of a start is too short to tell at each size`;
+      return `${target.measure === 'cpu' ? 'CPU time' : 'time'} beyond a start's is too short to measure at each size`;
     case 'excess':
       return 'nothing was measured';
     case 'peakRss':
     case 'growthOfRss':
-      return 'nothing here tells the memory of a process';
+      return 'no program here measures the memory of a process';
     case 'sent':
-      return 'nothing here counts bytes';
+      return 'no program here counts bytes';
   }
 }
 
@@ -72,8 +72,9 @@ export function formatTarget(target: Target, entrants: readonly EntrantResult[])
   switch (target.kind) {
     case 'ratio': {
       const measured = target.toBestOf.filter((name) => isMeasured(entrants, name));
-      const others = measured.length > 0 ? measured : target.toBestOf;
-      return `${target.of} takes at most ${target.atMost} of ${others.length === 1 ? others[0] : `the best of ${others.join(', ')}`}`;
+      const names = measured.length > 0 ? measured : target.toBestOf;
+      const others = names.length === 1 ? names[0] : `the fastest of ${names.join(', ')}`;
+      return `${target.of} takes at most ${target.atMost} times as long as ${others}`;
     }
     case 'excess':
       return `${target.of} takes at most ${formatDuration(target.atMostMs)} more than ${target.over}`;
@@ -87,7 +88,7 @@ export function formatTarget(target: Target, entrants: readonly EntrantResult[])
       return `the ${time} of ${target.of} grows at most as files^${target.atMost} from ${sizes.join(' to ')} files`;
     }
     case 'growthOfRss':
-      return `${target.of} takes at most ${target.atMost} of the memory of ${target.over}`;
+      return `${target.of} takes at most ${target.atMost} times the memory of ${target.over}`;
   }
 }
 
@@ -121,7 +122,7 @@ export function formatReached(target: Target, reached: number): string {
   }
 }
 
-export function quickestOf(
+export function fastestOf(
   names: readonly string[],
   entrants: readonly EntrantResult[],
 ): { readonly name: string; readonly wall: number } | undefined {

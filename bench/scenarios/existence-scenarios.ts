@@ -1,4 +1,7 @@
-/** The scenarios that ask what a destination lacks: of plain trees by a dry run, of repositories with an object for each content. */
+/**
+ * The scenarios that ask what a destination lacks: plain trees by a dry run, repositories with one object per
+ * content by a query.
+ */
 import { formatCount } from '../../engine/api/numbers.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import type { ContenderName } from '../entrants/contender.ts';
@@ -18,15 +21,18 @@ import type { Scenario } from './scenario.ts';
 
 export interface ExistenceShapes {
   readonly many: DatasetShape;
-  /** As many as only listings tell. */
+  /** Too many for anything but listings. */
   readonly compared: DatasetShape;
 }
 
 /** aws compares like the others, but its dry run takes minutes. */
 export const DRY_RUNNERS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)', 's5cmd'];
-/** That a peer takes longer says enough; on a slow machine Dray hashes a million files for half of it. */
+/** A peer that takes longer is slow enough; on a slow machine Dray hashes a million files in half of it. */
 const COMPARED_LIMIT_MS = 5 * 60_000;
-/** Who takes longer than that for a million files that are not there, also on a fast machine: trying them again would tell nothing. */
+/**
+ * Tools that take longer than that for a million missing files, even on a fast machine; another try shows
+ * nothing new.
+ */
 const SLOW_WITHOUT_LISTING: readonly string[] = ['s5cmd', RCLONE_WITHOUT_LISTING, S5CMD_ONE_BY_ONE];
 const SLOW_FROM_FILES = 1_000_000;
 const TOO_SLOW = 'left out: it took over 5 minutes each time it was tried';
@@ -87,7 +93,7 @@ function create(name: string, title: string, question: Question): Scenario {
   };
 }
 
-/** Trees and repositories have the local folder in common. */
+/** Trees and repositories share the local folder. */
 function needsOf(question: Question): Needs {
   const [trees, repositories] = [needsOfDryRun(question), needsOfExistence(question)];
   return {
@@ -103,7 +109,7 @@ function createBySize(name: string, title: string, question: Question): Scenario
   };
 }
 
-/** Those who are named take no part, and each says why. */
+/** The named tools take no part, each with the reason. */
 export function withoutSlow(scenario: Scenario, slow: readonly string[]): Scenario {
   return {
     ...scenario,

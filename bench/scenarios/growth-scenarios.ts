@@ -1,4 +1,4 @@
-/** How each work grows with the number of files, and what this release promises of that. */
+/** How each work grows with the number of files, and what this release promises about it. */
 import { formatCount } from '../../engine/api/numbers.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
@@ -18,22 +18,22 @@ import { addRooms, NO_ROOM, type Room, roomOf } from './room.ts';
 import type { Scenario } from './scenario.ts';
 
 const EXPONENT_MAX = 1.05;
-/** From the last size but one to the last: whatever is held for each file would take ten times as much. */
+/** From the second largest size to the largest: memory held for each file would grow tenfold. */
 const RSS_GROWTH_MAX = 1.5;
 const RSS_MAX_BYTES = 500_000_000;
-/** Of what is told without reading a file, against who has to list a million objects. */
+/** The ratio of finding no change without reading a file to listing a million objects. */
 const UNCHANGED_RATIO_MAX = 0.1;
-/** A peer that takes longer at the largest size is a row that says so. */
+/** A peer that takes longer at the largest size gets a row that says so. */
 const LIMIT_MS = 25 * 60_000;
 
 interface Growth {
   readonly name: string;
   readonly title: string;
-  /** Dray's, each with targets of its own. */
+  /** The works of Dray, each with its own targets. */
   readonly works: readonly string[];
   readonly peer: string;
   readonly open: Parameters<typeof openGrowth>[2];
-  /** The link to the store is a part of it. */
+  /** True when the link to the store is part of the work. */
   readonly isFar: boolean;
   needs(shapes: readonly DatasetShape[]): Needs;
   readonly more?: (largest: DatasetShape) => readonly Target[];
@@ -92,7 +92,7 @@ const GROWTHS: readonly Growth[] = [
     open: openPush,
     needs: (shapes) => ({
       holdings: ofAll(shapes, datasetHolding),
-      // One at a time: what is stored, and what is fetched to be compared.
+      // One at a time: the stored data, and the download for the comparison.
       source: largestOf(shapes),
       store: largestOf(shapes),
     }),
@@ -125,14 +125,14 @@ function largestOf(shapes: readonly DatasetShape[]): Room {
   return largest ? roomOf(largest) : NO_ROOM;
 }
 
-/** What Dray stores of all of them: small files share objects. */
+/** Dray's stored data of all shapes: small files share objects. */
 function packsOf(shapes: readonly DatasetShape[]): Room {
   return { ...addRooms(...shapes.map((shape) => roomOf(shape))), inodes: 0 };
 }
 
 /**
- * @param shapes Of one kind, from the smallest to the largest, each ten times as many files.
- * @param program What Node runs as Dray: the published command, unless tests run the sources.
+ * @param shapes Shapes of one kind, from the smallest to the largest, each with ten times as many files.
+ * @param program The program that Node runs as Dray: the published command; tests use the sources.
  */
 export function createGrowthScenarios(
   shapes: readonly DatasetShape[],
@@ -156,7 +156,7 @@ function listTargets({ works, peer, more }: Growth, shapes: readonly DatasetShap
   const [fewer, largest] = shapes.slice(-2);
   if (!fewer || !largest) throw new RangeError('Growth needs two sizes.');
   const ofWork = works.flatMap((work): Target[] => {
-    // Over all sizes, and over the last two alone: what is the same at every size hides in the first.
+    // Over all sizes, and over the two largest alone, because a constant part hides in the smallest.
     const exponents = [shapes, [fewer, largest]].flatMap((sizes) =>
       (['wall', 'cpu'] as const).map(
         (measure): Target => ({

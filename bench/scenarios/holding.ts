@@ -1,18 +1,21 @@
-/** Data that scenarios name in common: made once, and kept as long as one to come needs them. */
+/** Data that scenarios share: made once, and kept while a later scenario needs them. */
 import type { DatasetShape } from '../data/dataset.ts';
 import { type Room, roomOf } from './room.ts';
 
 export interface Holding {
-  /** The same for the same data. */
+  /** Equal for equal data. */
   readonly name: string;
-  /** In the folder of the data, or below the S3 server. */
+  /** In the data folder, or below the S3 server. */
   readonly at: 'source' | 'store';
-  /** `written` and `linked` are files that the server takes for objects; one whose objects are no files is sent the former. */
+  /**
+   * `written` and `linked` are files that the server treats as objects. A server whose objects are not files
+   * gets the former by an upload.
+   */
   readonly how: 'made' | 'uploaded' | 'written' | 'linked';
   readonly room: Room;
 }
 
-/** Files in a folder; `owner` has one that no other entrant sees. */
+/** Files in a folder. `owner` gets a dataset that no other entrant sees. */
 export function datasetHolding(shape: DatasetShape, owner = 'all'): Holding {
   return { name: nameOf('dataset', shape, owner), at: 'source', how: 'made', room: roomOf(shape) };
 }
@@ -22,12 +25,12 @@ export function uploadedHolding(shape: DatasetShape): Holding {
   return { name: nameOf('uploaded', shape), at: 'store', how: 'uploaded', room: roomOf(shape) };
 }
 
-/** Objects with sizes and names alone. */
+/** Objects with only names and sizes. */
 export function writtenHolding(shape: DatasetShape): Holding {
   return { name: nameOf('written', shape), at: 'store', how: 'written', room: roomOf(shape) };
 }
 
-/** A repository of objects named by their contents, which are links to those that were written. */
+/** A repository of objects named by their contents, made as links to written objects. */
 export function linkedHolding(shape: DatasetShape, hash: string): Holding {
   return {
     name: nameOf('linked', shape, hash),
@@ -37,20 +40,20 @@ export function linkedHolding(shape: DatasetShape, hash: string): Holding {
   };
 }
 
-/** What shares name and size with another scenario's is the same data. */
+/** Holdings with equal names and sizes are the same data. */
 function nameOf(kind: string, { bytesMax, files, sizes }: DatasetShape, of = ''): string {
   return JSON.stringify([kind, of, files, bytesMax, sizes]);
 }
 
-/** What a scenario takes on disks: at its fullest, and at most. */
+/** The room that a scenario needs on disks at its peak. */
 export interface Needs {
   readonly holdings: readonly Holding[];
-  /** Beside what it holds, in the folder of the data. */
+  /** Besides its holdings, in the data folder. */
   readonly source?: Room;
-  /** In the same folder, where what is stored cannot be compared where it lies and is fetched. */
+  /** In the data folder, when stored data must be downloaded for the comparison. */
   readonly fetched?: Room;
-  /** Beside what it holds, below the S3 server. */
+  /** Besides its holdings, below the S3 server. */
   readonly store?: Room;
-  /** Where other machines or other servers are given a folder. */
+  /** For the folders of other machines or other servers. */
   readonly offered?: Room;
 }

@@ -1,29 +1,29 @@
-/** Keeps what scenarios have in common until none to come names it. */
+/** Keeps what scenarios share until no later one names it. */
 
 import { clearFolders } from '../data/clear-folders.ts';
 import type { Holding } from './holding.ts';
 
 export interface Held<Thing> {
   readonly thing: Thing;
-  /** Where it lies: removed with it. */
+  /** Its folders, which are removed with it. */
   readonly folders: readonly string[];
 }
 
 export interface Holdings {
-  /** What was made at the first call. What failed is made again. */
+  /** Returns what the first call made. A failed call is repeated. */
   hold<Thing>(holding: Holding, make: () => Promise<Held<Thing>>): Promise<Thing>;
-  /** Removes all others. */
+  /** Removes all other holdings. */
   keepOnly(names: ReadonlySet<string>): Promise<void>;
-  /** Of those that are held. */
+  /** The names of the holdings. */
   names(): readonly string[];
 }
 
-/** @param own Told of the folders of each that was made. */
+/** @param own Called with the folders of each holding that is made. */
 export function createHoldings(own: (folders: readonly string[]) => void): Holdings {
   const held = new Map<string, Promise<Held<unknown>>>();
   return {
     hold: async <Thing>({ name }: Holding, make: () => Promise<Held<Thing>>) => {
-      // One name is always asked for with one kind of thing.
+      // One name always stands for one kind of thing.
       const present = held.get(name) as Promise<Held<Thing>> | undefined;
       if (present) return (await present).thing;
       const making = make();

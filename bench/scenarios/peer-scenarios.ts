@@ -18,23 +18,23 @@ import type { Scenario } from './scenario.ts';
 export interface PeerShapes {
   readonly many: DatasetShape;
   readonly huge: DatasetShape;
-  /** As large as images of systems are. */
+  /** Files as large as system images. */
   readonly images: DatasetShape;
-  /** Of the file that is changed by each tenth of its blocks. */
+  /** The size of the file that changes by each tenth of its blocks. */
   readonly fileBytes: number;
-  /** Of those that are changed by few, half and all of their blocks. */
+  /** The sizes of the files that change by few, half and all of their blocks. */
   readonly deltaBytes: { readonly medium: number; readonly large: number };
 }
 
 const LATENCIES_MS = [0, 30] as const;
 const PERCENTS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100] as const;
-/** Through latency, and of the larger files. */
+/** For runs through a latency and for the larger files. */
 const FEW_PERCENTS: readonly number[] = [10, 50, 100];
-/** A peer that takes longer is a row that says so. */
+/** A peer that takes longer gets a row that says so. */
 const DELTA_LIMIT_MS = 4 * 60_000;
 const SENT_SHARE_MAX = 0.05;
 
-/** @param program What Node runs as Dray: the published command, unless tests run the sources. */
+/** @param program The program that Node runs as Dray: the published command; tests use the sources. */
 export function createPeerScenarios(shapes: PeerShapes, program = DRAY_COMMAND): readonly Scenario[] {
   const scenarios = [
     ...createTrees(shapes, program),

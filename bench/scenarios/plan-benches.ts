@@ -1,4 +1,4 @@
-/** On which servers, in memory or on disk, the heats are run; and which there is no room for at all. */
+/** Plans which heats run on which server, in memory or on disk, and which have no room. */
 import { findMemoryDisk } from '../../e2e/servers/memory-folder.ts';
 import type { BenchArguments } from '../arguments.ts';
 import { SERVER_NAMES, type ServerName, USUAL_SERVER } from '../machines/bench-servers.ts';
@@ -8,18 +8,18 @@ import { type Disks, planRoom } from './plan-room.ts';
 import { addRooms, measureDisk, type Room } from './room.ts';
 import type { Heat } from './scenario.ts';
 
-/** What one bench runs, from the first to the last. */
+/** The heats of one bench, in order. */
 export interface BenchPlan {
   readonly server: ServerName;
   readonly store: StoreKind;
-  /** Where the server keeps what is stored. */
+  /** The parent folder of the server's data. */
   readonly storeParent: string;
   readonly heats: readonly PlannedHeat[];
 }
 
 export interface PlannedHeat {
   readonly heat: Heat;
-  /** As of `Bench.beginHeat`. */
+  /** As in `Bench.beginHeat`. */
   readonly keep: ReadonlySet<string>;
 }
 
@@ -29,17 +29,18 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-/** Of one kind of store and its disks, the kind that is wanted first. */
+/** One kind of store and its disks, the wanted kind first. */
 export interface StoreChoice {
   readonly store: StoreKind;
   readonly disks: Disks;
 }
 
 /**
- * In memory what has room there, the rest on disk. Benches follow one another, and each leaves the disks as they were.
+ * Stores in memory what has room there, the rest on disk. Benches run in turn, and each leaves the disks as
+ * they were.
  *
- * @param servers Undefined: each heat's own.
- * @param isLacking False for what is measured already.
+ * @param servers Undefined: each heat's own server. @param isLacking False for heats that are measured
+ * already.
  */
 export function planBenches(
   heats: readonly Heat[],
@@ -90,7 +91,10 @@ export async function findStoreChoices({
   ];
 }
 
-/** MinIO has a folder for each object, of which none is written or linked beside it: it is uploaded, or not there. */
+/**
+ * MinIO keeps a folder for each object and cannot use written or linked files, so these are uploaded or left
+ * out.
+ */
 function needsOn(server: ServerName, needs: Needs): Needs {
   if (server === 'versitygw') return needs;
   const holdings = needs.holdings

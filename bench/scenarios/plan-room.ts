@@ -1,32 +1,31 @@
-/** Which heats there is room for, and what may be kept from one for the next. */
+/** Plans which heats have room, and which holdings can be kept for later ones. */
 import type { Holding, Needs } from './holding.ts';
 import { addRooms, type Disk, fitsInto, formatRoom, NO_ROOM, type Room } from './room.ts';
 
 export interface Disks {
-  /** Of the data. */
+  /** The disk of the data. */
   readonly source: Disk;
-  /** Of the S3 server. */
+  /** The disk of the S3 server. */
   readonly store: Disk;
-  /** Of folders that are offered: the first with room enough, else the last. */
+  /** The disks for offered folders: the first one with enough room, else the last. */
   readonly offered: readonly [Disk, ...Disk[]];
 }
 
 export interface RoomPlan {
-  /** Of all that is held, what may be there during the heat: what it names itself, and what one to come does. */
+  /** The holdings that may exist during the heat: its own, and those of later heats. */
   readonly keep: ReadonlySet<string>;
-  /** What there is no room for; undefined when there is. */
+  /** What has no room; undefined when everything has. */
   readonly lack?: string;
 }
 
-/** For what is no data: logs, indexes, what others write meanwhile. */
+/** Reserved for logs, indexes and the files of other programs. */
 const RESERVE: Room = { bytes: 512 * 1024 ** 2, inodes: 20_000 };
 
 /**
- * What is made for one heat stays for those to come as long as there is room for it beside what each of them needs; where
- * there is not, it is made again.
+ * Keeps a holding for later heats while there is room for it beside the needs of each of them; otherwise it
+ * is made again.
  *
- * @param heats Of one bench, in their order.
- * @param disks As they are before the first of them.
+ * @param heats The heats of one bench, in order. @param disks The disks before the first heat.
  */
 export function planRoom(heats: readonly Needs[], disks: Disks): readonly RoomPlan[] {
   const lacks = heats.map((needs) => findLack(needs.holdings, needs, disks));
@@ -48,7 +47,7 @@ function namesOf(needs: readonly Needs[]): ReadonlySet<string> {
   return new Set(needs.flatMap(({ holdings }) => holdings.map(({ name }) => name)));
 }
 
-/** What is missing on the first disk that is too small for that at once. */
+/** Names the first disk that is too small for everything at once. */
 function findLack(holdings: readonly Holding[], needs: Needs, disks: Disks): string | undefined {
   const unique = [...new Map(holdings.map((holding) => [holding.name, holding])).values()];
   const heldAt = (at: Holding['at']) =>

@@ -1,17 +1,17 @@
-/** Room on disks: what data take, and what is free. */
+/** Room on disks: what data need, and what is free. */
 import { stat, statfs } from 'node:fs/promises';
 import { formatBytes, formatCount } from '../../engine/api/numbers.ts';
 import { type DatasetShape, diskBytesOf, FILES_IN_FOLDER } from '../data/dataset.ts';
 
 export interface Room {
   readonly bytes: number;
-  /** Files and folders; on a disk in memory also each further name of a file. */
+  /** Files and folders; in memory also each further hard link. */
   readonly inodes: number;
 }
 
 export const NO_ROOM: Room = { bytes: 0, inodes: 0 };
 
-/** Of so many copies of a dataset; one and a half are more than one. */
+/** The room of a number of copies of a dataset; it may be fractional. */
 export function roomOf(shape: DatasetShape, copies = 1): Room {
   const inodes = shape.files + Math.ceil(shape.files / FILES_IN_FOLDER);
   return { bytes: Math.ceil(diskBytesOf(shape) * copies), inodes: Math.ceil(inodes * copies) };
@@ -35,15 +35,15 @@ export function formatRoom({ bytes, inodes }: Room): string {
 
 export interface Disk {
   readonly path: string;
-  /** Two paths of one disk share its room. */
+  /** Paths with one device share its room. */
   readonly device: number;
   readonly free: Room;
 }
 
-/** @param path Of something that is there. */
+/** @param path An existing path. */
 export async function measureDisk(path: string): Promise<Disk> {
   const { bavail, bsize, ffree, files } = await statfs(path);
-  // Some file systems have no fixed number of inodes, and say 0 of 0.
+  // Some file systems have no fixed number of inodes and report 0 of 0.
   const inodes = files > 0 ? ffree : Number.POSITIVE_INFINITY;
   return { path, device: (await stat(path)).dev, free: { bytes: bavail * bsize, inodes } };
 }

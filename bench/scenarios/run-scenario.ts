@@ -1,7 +1,8 @@
 /**
- * Runs the entrants of a scenario in turn, each round beginning with another: A B C, B C A, C A B. What disturbs the machine
- * disturbs them all, and none is always the one to find it as its peer leaves it: a virtual machine takes memory that it
- * has not had yet from its host, at a cost, and the first to run in a round may pay for pages that those after it reuse.
+ * Runs the entrants of a scenario in turn, each round starting with another: A B C, B C A, C A B.
+ * Disturbances of the machine then affect all of them, and none always follows the same one. A virtual
+ * machine, for example, takes new memory from its host at a cost that the first run of a round may pay for
+ * the others.
  */
 import type { Bench } from '../machines/bench.ts';
 import type { ServerWatch } from '../machines/bench-servers.ts';
@@ -18,9 +19,9 @@ import {
 import { spreadOf } from '../page/statistics.ts';
 import type { Attempt, Entrant, Heat, SeriesRun } from './scenario.ts';
 
-/** An entrant whose warm-up takes longer is measured by that one run: no repetition makes it quick. */
+/** An entrant with a longer warm-up is measured by that run alone: repetition does not make it fast. */
 export const WARM_UP_MAX_MS = 15_000;
-/** Who was measured for so long is not run again: what takes seconds varies less than what takes a moment. */
+/** An entrant that was measured for this long does not run again: long runs vary less. */
 export const MEASURED_ENOUGH_MS = 5_000;
 
 interface Course {
@@ -32,13 +33,13 @@ interface Course {
   reason: string;
 }
 
-/** The part of the bench that running takes. */
+/** The parts of the bench that a run needs. */
 export type Track = Pick<Bench, 'meter' | 'signal' | 'watch'>;
 
 type HeatData = Omit<Heat, 'open' | 'needs'>;
 
 export interface RunOptions {
-  /** Of each entrant, after one that warms up: at most. */
+  /** The most runs of each entrant after its warm-up. */
   readonly runs: number;
   readonly say: (line: string) => void;
 }
@@ -73,7 +74,7 @@ export async function runScenario(
   return createResult(heat, startedAt, courses.map(toResult));
 }
 
-/** What a heat is that is not run. */
+/** The result of a heat that does not run. */
 export function leaveOut(heat: HeatData, reason: string): ScenarioResult {
   return { ...createResult(heat, new Date().toISOString(), []), leftOut: reason };
 }
@@ -95,13 +96,16 @@ function sumOf(runs: readonly MeasuredRun[]): number {
   return runs.reduce((sum, { wallMs }) => sum + wallMs, 0);
 }
 
-/** So many of the first are put to the end, around and around. */
+/** Moves the first items to the end. */
 function rotate<Item>(items: readonly Item[], by: number): readonly Item[] {
   const first = items.length > 0 ? by % items.length : 0;
   return [...items.slice(first), ...items.slice(0, first)];
 }
 
-/** A tool that fails is a row that says so; the others go on. What ends everything is the user's wish to stop. */
+/**
+ * A tool that fails gets a row that says so, and the others continue. Only the user's wish to stop ends
+ * everything.
+ */
 async function attemptOrFail(course: Course, track: Track, attempt: () => Promise<void>): Promise<void> {
   try {
     await attempt();
@@ -112,7 +116,7 @@ async function attemptOrFail(course: Course, track: Track, attempt: () => Promis
   }
 }
 
-/** Tells errors from those of the tool, which has not run yet. */
+/** Marks errors of the preparation, before the tool has run. */
 async function prepared<Result>(preparing: Promise<Result>): Promise<Result> {
   return preparing.catch((error: unknown) => {
     throw new Error(`${PREPARING_FAILED}${error instanceof Error ? error.message : error}`);
@@ -142,7 +146,7 @@ async function runOnce(course: Course, track: Track, limitMs: number | undefined
   }
 }
 
-/** What serves the attempt: the servers of the bench, unless it has one of its own. From now on. */
+/** Watches, from now on, the servers of the bench or the attempt's own server. */
 async function watchServer(
   { sentBytes, serverCpuMs, serverPort }: Attempt,
   { watch }: Track,
@@ -151,7 +155,7 @@ async function watchServer(
     await watch.reset();
     return watch;
   }
-  // What runs without a network has port 0.
+  // A run without a network has port 0.
   const wire = serverPort ? await watchWire([serverPort]) : undefined;
   const before = { cpuMs: await serverCpuMs(), sentBytes: sentBytes?.() ?? 0 };
   return {

@@ -1,4 +1,4 @@
-/** What a scenario is made of: entrants that do the same work in turn. */
+/** A scenario: entrants that do the same work in turn. */
 import type { LoggedRequest } from '../../e2e/servers/versitygw.ts';
 import type { Bench } from '../machines/bench.ts';
 import type { ServerName } from '../machines/bench-servers.ts';
@@ -10,27 +10,27 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly targets: readonly Target[];
-  /** Where latency lies between and the promise is another. */
+  /** The targets through a latency, when they differ. */
   readonly targetsThroughLatency?: readonly Target[];
-  /** Of each round trip; measured when none is asked for. Default: none but 0. */
+  /** The latencies of a round trip to measure by default. Default: only 0. */
   readonly latenciesMs?: readonly number[];
-  /** True when it asks no server over a link: there is nothing that could be delayed. */
+  /** True when no link to a server is part of it, so nothing can be delayed. */
   readonly isLocal?: true;
-  /** True when no S3 server takes part: measured once, whatever servers are asked for. */
+  /** True when no S3 server takes part: measured once, whatever servers are requested. */
   readonly isWithoutStore?: true;
-  /** Measured against it when none is asked for. Default: `USUAL_SERVER`. */
+  /** The server to measure against by default. Default: `USUAL_SERVER`. */
   readonly server?: ServerName;
-  /** Who takes longer in one run is a row that says so. Default: half an hour. */
+  /** The time limit of a run; an entrant that exceeds it gets a row that says so. Default: half an hour. */
   readonly limitMs?: number;
   readonly needs: Needs;
-  /** Makes the data, and says who takes part. */
+  /** Makes the data and returns the entrants. */
   open(bench: Bench, latencyMs: number): Promise<readonly Entrant[]>;
 }
 
 /** A scenario through one latency. */
 export interface Heat
   extends Pick<Scenario, 'title' | 'targets' | 'limitMs' | 'needs' | 'isWithoutStore' | 'server'> {
-  /** That of the scenario, and its latency where there is one: `copy-1k`, `copy-1k-30ms`. */
+  /** The scenario's name, with the latency if any: `copy-1k`, `copy-1k-30ms`. */
   readonly name: string;
   readonly scenario: string;
   readonly latencyMs: number;
@@ -65,10 +65,9 @@ export function listHeats(
 }
 
 /**
- * Asked for by the scenario's name, through each of its latencies, or by the name of one; `*` stands for anything.
+ * Chooses heats by a scenario's name (all its latencies) or by a heat's name; `*` matches anything.
  *
- * @param names Empty: all.
- * @throws Error for a name that matches none.
+ * @param names Empty: all. @throws Error for a name that matches none.
  */
 export function chooseHeats(heats: readonly Heat[], names: readonly string[]): readonly Heat[] {
   const chosen = names.map((asked) => {
@@ -85,35 +84,32 @@ export function chooseHeats(heats: readonly Heat[], names: readonly string[]): r
 export interface Entrant {
   readonly name: string;
   readonly kind: EntrantKind;
-  /** Where a scenario has more sizes than one. */
+  /** Given when a scenario has several sizes. */
   readonly files?: number;
   /** Why it cannot take part. */
   readonly missing?: string;
-  /** Once, before any run. */
+  /** Runs once, before the first run. */
   setUp?(): Promise<void>;
-  /** What comes before a run and is not a part of it. */
+  /** Runs before each run, and is not measured. */
   prepare(): Promise<Attempt>;
 }
 
-/** Of several commands: sums, and the largest peak; what the last of them printed. */
+/** The sums of several commands and their largest peak, with the output of the last one. */
 export interface SeriesRun extends CommandRun {
   readonly series: NonNullable<MeasuredRun['series']>;
 }
 
 export interface Attempt {
   readonly command: Command;
-  /** Where a run is more than that one command: all of them, one by one; its time is their sum. */
+  /** Given when a run has several commands: runs them in turn; its time is their sum. */
   readonly runAll?: (run: (command: Command) => Promise<CommandRun>) => Promise<SeriesRun>;
-  /**
-   * @param requests Null where the server keeps no log.
-   * @throws Error when the work was not done.
-   */
+  /** @param requests Null where the server keeps no log. @throws Error when the work was not done. */
   check(run: CommandRun, requests: readonly LoggedRequest[] | null): Promise<void>;
-  /** Of the server of its own that it asks, as a total so far; absent: the bench's servers are asked. */
+  /** The total CPU time of the attempt's own server so far. Absent: the bench's servers are read. */
   readonly serverCpuMs?: () => Promise<number | null>;
-  /** Of that server of its own. */
+  /** The port of that server. */
   readonly serverPort?: number;
-  /** What has gone to the server so far, in bytes, as the scenario counts it itself. */
+  /** The bytes sent to the server so far, as the scenario itself counts them. */
   readonly sentBytes?: () => number;
   /** Removes what the run left. */
   close(): Promise<void>;

@@ -12,9 +12,9 @@ import type { Scenario } from './scenario.ts';
 import { createTreeScenarios, type TreeShapes } from './tree-scenarios.ts';
 
 interface Shapes extends TreeShapes, PeerShapes {
-  /** The first version of a dataset that grows. */
+  /** The first version of a growing dataset. */
   readonly growing: DatasetShape;
-  /** After that one. */
+  /** The number of versions after it. */
   readonly versions: number;
   readonly growth: readonly DatasetShape[];
 }
@@ -39,7 +39,7 @@ const FULL: Shapes = {
   huge: { files: 20, bytesMax: 200 * MB, sizes: 'equal' },
 };
 
-/** To see that everything works: too small for the figures to mean anything. */
+/** To check that everything works: too small for the figures to mean anything. */
 const QUICK: Shapes = {
   few: { files: 100, bytesMax: KIB, sizes: 'equal' },
   many: { files: 1_500, bytesMax: KIB, sizes: 'equal' },

@@ -17,9 +17,9 @@ export interface TreeShapes {
   readonly few: DatasetShape;
   readonly many: DatasetShape;
   readonly large: DatasetShape;
-  /** Of single objects between two servers. */
+  /** The sizes of single objects between two servers. */
   readonly objectBytes: { readonly '1gb': number; readonly '10gb': number };
-  /** Between two servers too: small and large files in one tree. */
+  /** Also copied between two servers: small and large files in one tree. */
   readonly mixed: DatasetShape;
   readonly compared: DatasetShape;
 }
@@ -28,9 +28,9 @@ const MB = 1_000_000;
 const PEERS: readonly ContenderName[] = ['rclone', 'rclone (defaults)', 's5cmd', 'aws'];
 const ALL: readonly ContenderName[] = ['dray copy', ...PEERS];
 const MANY_FILE_TOOLS = ALL.filter((name) => name !== 'aws');
-/** Its target is memory; that a peer takes longer says enough. */
+/** Its target is about memory; a peer that takes longer is slow enough. */
 const COMPARISON_LIMIT_MS = 5 * 60_000;
-/** Of an object of 10 GB, on a disk of 100 MB/s. */
+/** For an object of 10 GB on a disk of 100 MB/s. */
 const ACROSS_LIMIT_MS = 5 * 60_000;
 const ACROSS: readonly ContenderName[] = ['dray copy', 'rclone', 'rclone (defaults)'];
 
@@ -89,7 +89,7 @@ function createUploads({ few, many, large }: TreeShapes): readonly Scenario[] {
   ];
 }
 
-/** A work with a yardstick, which takes no more room than a tool. */
+/** Adds a yardstick to a work; it needs no more room than a tool. */
 function besides({ needs, open }: Work, create: (bench: Bench, latencyMs: number) => Promise<Entrant>): Work {
   return {
     needs,
@@ -137,7 +137,8 @@ function createAcross({ mixed, objectBytes }: TreeShapes): readonly Scenario[] {
   };
   return [
     createOne('1gb'),
-    // versitygw joins parts by copying them: to a slow disk rclone sent 10 GB three times in half an hour, in vain.
+    // versitygw joins parts by copying them: to a slow disk, rclone sent 10 GB three times in half an hour
+    // without success.
     { ...createOne('10gb'), server: 'minio' },
     create('s2s-mixed', describeShape(mixed), mixed),
   ];

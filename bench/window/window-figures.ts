@@ -68,7 +68,7 @@ async function paintFigures(browser: Browser, server: S3Server): Promise<readonl
   await push(dataset.context('harbour-survey'), {});
   const place = { command: DRAY_COMMAND, environment: server.environment, root, name: 'harbour-survey' };
   const runs = [];
-  // One more, that warms up the browser itself.
+  // One more run, to warm up the browser.
   for (let run = 0; run <= PAINT_RUNS; run += 1) runs.push(await measurePaint(browser, place));
   const usefulMs = runs.slice(1).map((run) => run.usefulMs);
   const firstMs = runs.slice(1).map((run) => run.firstMs);
@@ -124,7 +124,7 @@ async function pushFigures(browser: Browser, server: S3Server): Promise<readonly
   }
 }
 
-/** All that a window may fetch, as it travels. */
+/** Everything that a window may download, compressed. */
 function scriptBytes(): number {
   const folder = join(dirname(DRAY_COMMAND), 'window', 'assets');
   const names = readdirSync(folder).filter((name) => name.endsWith('.js.br'));

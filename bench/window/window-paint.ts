@@ -1,27 +1,30 @@
-/** How soon the window shows something useful: Home with its workspace, in a browser that never saw it, of a `dray ui` that just started. */
+/**
+ * Measures how soon the window shows something useful: Home with its workspace, in a browser without a cache,
+ * from a `dray ui` that just started.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { startUi } from '../../e2e/window/open-window.ts';
 
-/** Where it is measured. */
+/** What the measurement uses. */
 export interface PaintPlace {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly root: string;
-  /** Of the workspace: what Home shows of it. */
+  /** The workspace's name, as Home shows it. */
   readonly name: string;
 }
 
 export interface PaintRun {
-  /** From the press on the link to the frame that shows the workspace, in ms. */
+  /** From the click on the link to the frame that shows the workspace, in ms. */
   readonly usefulMs: number;
   /** To the first frame that shows anything. */
   readonly firstMs: number;
   readonly requests: number;
 }
 
-/** The page's clock begins when it is asked for: before the link's redirect. */
+/** The page's clock starts with its request, before the link's redirect. */
 const WATCH = `
   globalThis.usefulMs = new Promise((resolve) => {
     const look = () => {

@@ -1,4 +1,7 @@
-/** A push of many files with the screen of changes open, against the same push by the command line, one after the other. */
+/**
+ * Measures a push of many files with the Changes screen open, and the same push by the command line, one
+ * after the other.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
@@ -9,7 +12,7 @@ import { testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { createMeter } from '../machines/measure.ts';
 
 export interface PushPlace {
-  /** Files to push; `.dray` in it is made anew for each run. */
+  /** The files to push; each run creates its `.dray` anew. */
   readonly root: string;
   readonly command: string;
   readonly server: S3Server;
@@ -17,7 +20,7 @@ export interface PushPlace {
 
 const PUSH_MS_MAX = 600_000;
 
-/** A new repository, and the folder scanned once, as it is when a screen shows its changes. */
+/** Makes a new repository and scans the folder once, as a screen that shows its changes does. */
 async function begin({ command, root, server }: PushPlace, name: string, signal: AbortSignal): Promise<void> {
   rmSync(join(root, '.dray'), { recursive: true, force: true });
   const environment = { ...server.environment, DRAY_AUTHOR: 'tester' };
@@ -30,7 +33,7 @@ export async function measureCliPush(place: PushPlace, name: string, signal: Abo
   return (await runDray(place, ['push'], signal)).wallMs;
 }
 
-/** From the press to the word that it is done. */
+/** From the click to the message that it is done. */
 export async function measureWindowPush(
   browser: Browser,
   place: PushPlace,
@@ -50,7 +53,10 @@ export async function measureWindowPush(
   return await measured;
 }
 
-/** In the page, in milliseconds from the press to the word: Playwright looks for a text only every half a second. */
+/**
+ * Measured in the page, in ms from the click to the message: Playwright looks for a text only every half a
+ * second.
+ */
 const FROM_PRESS_TO_WORD = `new Promise((resolve) => {
   let pressedMs = 0;
   addEventListener('pointerdown', ({ timeStamp }) => { pressedMs = timeStamp; }, { capture: true });

@@ -1,4 +1,6 @@
-/** A million rows in the screen of changes: what the page keeps of them, and how long its longest frame is while they are scrolled. */
+/**
+ * Measures a million rows in the Changes screen: the page's memory, and its longest frame while scrolling.
+ */
 import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright';
 import { createS3Dataset } from '../../e2e/s3-dataset.ts';
@@ -9,19 +11,19 @@ import { push } from '../../engine/jobs/push/push.ts';
 
 export interface RowsRun {
   readonly openMs: number;
-  /** Of JavaScript, as it stands after scrolling. */
+  /** JavaScript's heap after scrolling. */
   readonly heapBytes: number;
-  /** Of the whole process that draws the page: what is its own, and its part of what is shared. */
+  /** The renderer process: its own memory and its share of shared memory. */
   readonly processBytes: number;
   readonly longestFrameMs: number;
   readonly frames: number;
-  /** Of all gaps between frames, 99 in 100 are at most this. */
+  /** 99 of 100 gaps between frames are at most this. */
   readonly usualFrameMs: number;
 }
 
 const OPEN_MS_MAX = 180_000;
 
-/** Wheel-like steps, then the thumb dragged down and up again; returns the gaps between frames. */
+/** Scrolls in steps like a wheel, then drags the thumb down and up again. Returns the gaps between frames. */
 const SCROLL = `(async () => {
   const rows = document.querySelector('.change-rows');
   const frame = () => new Promise(requestAnimationFrame);
@@ -76,7 +78,7 @@ export async function measureRows(
   };
 }
 
-/** The largest of the browser's renderers: others hold blank pages. */
+/** The largest renderer of the browser; others hold blank pages. */
 async function processBytesOf(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');

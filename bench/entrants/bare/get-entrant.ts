@@ -1,4 +1,7 @@
-/** The least that a program for Node can take to bring objects into files: a yardstick for downloads of large ones. */
+/**
+ * The least time in which a program for Node can download objects into files: a yardstick for large
+ * downloads.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clearFolders } from '../../data/clear-folders.ts';
@@ -33,7 +36,7 @@ export async function createBareGets(bench: Bench, shape: DatasetShape, latencyM
           args: [await program, plan, String(CONNECTIONS)],
           environment: place.environment,
         },
-        // It sets no times.
+        // The program sets no times.
         check: async () => checkArrival(folder, data.fingerprint()),
         close: async () => {
           await clearFolders(folder);

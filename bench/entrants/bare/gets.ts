@@ -1,6 +1,6 @@
 /**
- * How fast one client that does nothing else takes objects from the server into files: requests that were written beforehand, over raw
- * sockets, the bytes written as they come and not looked at. Run as a process of its own:
+ * A client that only downloads objects into files: it sends prepared requests over raw sockets and writes the
+ * bytes unchecked as they arrive. Runs in its own process:
  *
  *     node gets.ts PLAN CONNECTIONS
  */
@@ -15,7 +15,7 @@ export interface GetPlan {
   readonly gets: readonly { readonly request: string; readonly file: string }[];
 }
 
-/** Larger ones make no difference. */
+/** Larger buffers make no difference. */
 const BUFFER_BYTES = 1024 * 1024;
 const HEAD_END = '\r\n\r\n';
 
@@ -42,7 +42,7 @@ function getInto({ host, port }: GetPlan, { file, request }: GetPlan['gets'][num
     const take = (sizeBytes: number): boolean => {
       let start = 0;
       if (leftBytes === undefined) {
-        // On one machine a head comes whole.
+        // On one machine a head arrives in one piece.
         const end = buffer.subarray(0, sizeBytes).indexOf(HEAD_END);
         const head = buffer.toString('latin1', 0, end);
         const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];

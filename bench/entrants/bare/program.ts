@@ -1,17 +1,17 @@
-/** A yardstick as a program of its own, and the requests that it sends, signed beforehand. */
+/** Makes a yardstick a program of its own, with requests that are signed beforehand. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
 import { createSigner, encodeKey, UNSIGNED_PAYLOAD } from '../../../engine/remotes/s3/s3-signer.ts';
 import type { Place } from '../contender.ts';
 
-/** As JavaScript: to strip types takes Node a third of what is measured here. */
+/** Writes it as JavaScript: stripping types takes Node a third of the measured time. */
 export async function writeProgram(source: URL, file: string): Promise<string> {
   const { code } = await transform(await readFile(source, 'utf8'), { loader: 'ts', format: 'esm' });
   await writeFile(file, code);
   return file;
 }
 
-/** The heads of requests for the files of a place, signed with its keys. */
+/** Creates the heads of requests for a place's files, signed with its keys. */
 export function createHeads(
   place: Place,
 ): (method: 'GET' | 'PUT', file: string, headers?: Readonly<Record<string, string>>) => Promise<string> {

@@ -1,4 +1,4 @@
-/** What the server can take at most: a yardstick for uploads of small files. */
+/** The most that the server can accept: a yardstick for uploads of small files. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DatasetShape, pathOfFile } from '../../data/dataset.ts';

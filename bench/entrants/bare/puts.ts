@@ -1,6 +1,6 @@
 /**
- * How fast the server takes small objects from a client that does nothing else: requests that were written beforehand, over
- * raw sockets, in turn on each. Run as a process of its own:
+ * A client that only uploads small objects: it sends prepared requests over raw sockets, one at a time on
+ * each. Runs in its own process:
  *
  *     node puts.ts PLAN CONNECTIONS
  */
@@ -8,7 +8,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 
-/** All requests in one file, and beside it where each ends. */
+/** All requests in one file; the plan beside it says where each ends. */
 export interface PutPlan {
   readonly host: string;
   readonly port: number;
@@ -53,7 +53,7 @@ export async function runPlan(file: string, connections: number): Promise<void> 
   }
 }
 
-/** An answer to a PUT has no body: it ends where its head does. */
+/** An answer to a PUT has no body, so it ends with its head. */
 function putInTurn(socket: Socket, takeRequest: () => Buffer | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     let answer = '';

@@ -1,6 +1,6 @@
 /**
- * Only `app/cli/output/terminal.ts` writes to the standard streams, because it keeps control characters of file
- * names and stores' messages from the terminal. This rule reports every other write to them.
+ * Only `app/cli/output/terminal.ts` writes to the standard streams, because it keeps control characters in
+ * file names and stores' messages from the terminal. This rule reports every other write to them.
  */
 export interface TerminalWrite {
   /** The line number, from 1. */

@@ -24,7 +24,7 @@ const given = process.argv.slice(2);
 const isLong = given.includes(LONG);
 const BUILD = 'build';
 
-/** What runs before the tests; the rest runs even when one fails, so that one run tells all. */
+/** The steps before the tests. All of them run even when one fails, so that one run shows every problem. */
 const STEPS: readonly {
   readonly name: string;
   readonly command: string;
@@ -88,7 +88,7 @@ function runTests(parameters: readonly string[]): {
 
 function readVersion(browser: string): string {
   const { stdout } = spawnSync(browser, ['--version'], { encoding: 'utf8' });
-  return stdout?.trim() || 'a browser that does not tell its version';
+  return stdout?.trim() || 'a browser of unknown version';
 }
 
 const broken = STEPS.filter(({ name, command, parameters }) => {
@@ -102,20 +102,20 @@ const counts = runTests(given.filter((parameter) => parameter !== LONG));
 if (broken.length > 0)
   console.error(`\nFailed before the tests: ${broken.map((step) => step.name).join(', ')}`);
 if (findElectron() === undefined)
-  console.log('\nDid not run: the desktop app in the real Electron, as there is no program of it here.');
+  console.log('\nDid not run: the desktop app in the real Electron, because it is not installed here.');
 const chromium = findChromium();
 if (chromium === undefined)
-  console.log('\nDid not run: the window in a browser, as there is no Chromium here.');
+  console.log('\nDid not run: the window in a browser, because there is no Chromium here.');
 else console.log(`\nThe window ran in ${readVersion(chromium)} (${chromium}).`);
 const whyNoLoopDisks = findWhyNoLoopDisks();
 if (whyNoLoopDisks !== undefined)
   console.log(
-    `\nDid not run: cuts of the power, as no disk can be mounted for them here (${whyNoLoopDisks}).`,
+    `\nDid not run: the power cuts, because no disk can be mounted for them here (${whyNoLoopDisks}).`,
   );
 const whyNotTraced = await findWhyNotTraced();
 if (whyNotTraced !== undefined)
   console.log(
-    `\nWere not compared: the counts of calls to the kernel, as nothing can count them here (${whyNotTraced}).`,
+    `\nNot compared: the counts of kernel calls, because they cannot be counted here (${whyNotTraced}).`,
   );
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 || broken.length > 0 ? 1 : 0;

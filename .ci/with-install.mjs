@@ -1,6 +1,6 @@
 /**
- * Runs a script of this project from a bare clone: installs the pinned packages when they are missing or not those of
- * the lock file, then runs the script with the Node that is one of them. Plain JavaScript, for Node 20 and newer.
+ * Runs a script of this project from a bare clone. Installs the pinned packages when they are missing or
+ * differ from the lock file, then runs the script with the pinned Node. Plain JavaScript, for Node 20 and newer.
  *
  *   node .ci/with-install.mjs SCRIPT [ARGUMENT...]
  */

@@ -1,13 +1,14 @@
 /**
- * Measures Dray, as it is published, against the tools that do the same work:
+ * Measures the published Dray against the tools that do the same work:
  *
- *   npm run bench                  everything; let nothing else run on the machine meanwhile
- *   npm run bench -- --quick       tiny data, to see that it works
+ *   npm run bench                  everything; keep the machine otherwise idle
+ *   npm run bench -- --quick       tiny data, to check that everything works
  *   npm run bench -- --results     writes bench/RESULTS.md and its plots from the committed figures
  *
- * Whole processes from start to end, on seeded data, against a real S3 server on this machine. The tools take turns, after
- * one round that warms up, and what arrived is compared with what was sent after every run. Prints a Markdown table for each
- * scenario; every run, with the command that it was, goes to a JSON file, from which `--from FILE` prints the tables again.
+ * It runs whole processes from start to end, on seeded data, against a real S3 server on this machine. The
+ * tools take turns after a warm-up round, and every run's result is compared with its source. Prints a
+ * Markdown table for each scenario. Every run and its command go to a JSON file, from which `--from FILE`
+ * prints the tables again.
  */
 import { execFile } from 'node:child_process';
 import { dirname, resolve } from 'node:path';

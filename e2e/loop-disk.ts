@@ -139,7 +139,7 @@ function loopDeviceOf(image: string): string {
   return device!.trim().replace('/dev/', '');
 }
 
-/** Fields of /sys/block/DEVICE/stat (Documentation/block/stat.rst): the 5th counts writes, the 9th requests in flight. */
+/** /sys/block/DEVICE/stat (Documentation/block/stat.rst): the 5th field counts writes, the 9th requests in flight. */
 function writesOf(device: string): { readonly completed: number; readonly inFlight: number } {
   const fields = readFileSync(`/sys/block/${device}/stat`, 'utf8').trim().split(/\s+/);
   return { completed: Number(fields[4]), inFlight: Number(fields[8]) };

@@ -1,14 +1,15 @@
 /**
- * The command's bundle. What nearly every run needs is one CommonJS file: loading an ES module takes Node about a millisecond of
- * looking up, linking and evaluating, of which forty files made half of a short run; and an ES module that imports one of Node's own
- * modules evaluates every lazy part of it. Large packages that few runs need are files of their own, loaded on demand.
+ * The command's bundle. The code that nearly every run needs is one CommonJS file: Node needs about a
+ * millisecond to find, link and evaluate an ES module, and forty such files took half of a short run. An ES
+ * module that imports one of Node's own modules also evaluates every lazy part of it. Large packages that
+ * few runs need are files of their own, loaded on demand.
  *
- * | file | holds |
+ * | file | content |
  * | --- | --- |
  * | `dray.js` | the check of Node's version, and the compile cache |
  * | `command.cjs` | the command line and the engine |
- * | `*-worker.js` | what a thread runs |
- * | others | packages of `APART`, and what they share |
+ * | `*-worker.js` | the code of a thread |
+ * | others | packages of `APART`, and the modules that they share |
  */
 import { createRequire } from 'node:module';
 import { type BuildResult, build, type Plugin } from 'esbuild';

@@ -2,10 +2,10 @@
  * Shows Dray at work, from a bare clone of this project:
  *
  *   npm run quickstart                  on a sample that it makes
- *   npm run quickstart -- FOLDER        on a copy of a folder of yours, which stays as it is
+ *   npm run quickstart -- FOLDER        on a copy of a folder of yours, which is not changed
  *
- * Every command is printed as one would type it and run as a process of its own. Nothing is simulated, and nothing is
- * cleaned away: the last lines say where everything is.
+ * Prints every command as a user would type it and runs it in its own process. It simulates nothing and
+ * removes nothing: the last lines say where everything is.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, statSync } from 'node:fs';

@@ -30,7 +30,7 @@ export interface DryRunOptions {
    */
   readonly by?: 'size';
   readonly contenders: readonly ContenderName[];
-  /** Of each round trip. */
+  /** The added latency of each round trip. */
   readonly latencyMs: number;
 }
 

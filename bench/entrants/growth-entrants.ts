@@ -21,7 +21,7 @@ export const START = 'dray --version';
 
 export interface GrowthOptions {
   readonly shapes: readonly DatasetShape[];
-  /** Of each round trip. */
+  /** The added latency of each round trip. */
   readonly latencyMs: number;
   /** The program that Node runs as Dray. */
   readonly program: string;

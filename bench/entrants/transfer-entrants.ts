@@ -16,7 +16,7 @@ export const RCLONE_BY_SERVER_TIME = 'rclone (server times)';
 export interface TransferOptions {
   readonly shape: DatasetShape;
   readonly contenders: readonly ContenderName[];
-  /** Of each round trip. */
+  /** The added latency of each round trip. */
   readonly latencyMs: number;
 }
 

@@ -24,7 +24,7 @@ export interface Offered {
 }
 
 export interface OfferOptions {
-  /** Of each round trip. */
+  /** The added latency of each round trip. */
   readonly latencyMs: number;
   /** The most that the folder holds at once. */
   readonly room: Room;

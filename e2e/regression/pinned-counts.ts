@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatCount } from '../../engine/api/numbers.ts';
 
-/** Group (`requests`, `wire`, `calls`, `kernel`, `serving`) to name to number. A name that is absent counts as 0. */
+/** Counts by group (`requests`, `wire`, `calls`, `kernel`, `serving`) and name. An absent name counts as 0. */
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Counts by job name. */
@@ -59,7 +59,7 @@ export function describeDifferences(
     return `  ${group} ${count}: was ${formatCount(was)} (${allowed}), is ${formatCount(is)}`;
   });
   return [
-    `"${job}" costs something else than before:`,
+    `"${job}" costs more or less than before:`,
     ...lines,
     `If that is intended, write a new table, review its changes, and commit it: ${rewrite}`,
   ].join('\n');

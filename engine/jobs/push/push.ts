@@ -2,26 +2,33 @@
  * `dray push`: records the working copy as a commit on the remote's branch. engine/jobs/README.md lists the
  * steps.
  */
-import { DrayError } from '../../api/error.ts';
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';
 import { createExistenceQuery, type ExistenceQuery } from '../../query/existence/existence-query.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { EntryChange } from '../../repository/manifest/manifest.ts';
 import { refuseInterruptedPull } from '../pull/interrupted-pull.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
-import { linkRepository } from '../session/link-repository.ts';
+import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { existenceOptions } from '../session/query-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
 import { refuseTorn } from '../working-copy/interrupted-writes.ts';
-import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
+import {
+  type Refreshed,
+  refreshIndex,
+  reportProblems,
+  sweepUnfinished,
+} from '../working-copy/refresh-index.ts';
 import { emitChanges, readChanges } from '../working-copy/working-changes.ts';
 import { refuseEmptied } from './emptied-files.ts';
 import { warnOfCollisions } from './name-collision-warning.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
-import { createPushForecast } from './push-forecast.ts';
+import { createPushForecast, type PushForecast } from './push-forecast.ts';
 import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
+import { checkSkip, leaveOutSkipped } from './skipped-paths.ts';
 import { settleUnconfirmedPush } from './unconfirmed-push.ts';
 import { uploadFiles } from './upload-files.ts';
 
@@ -48,24 +55,54 @@ function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRe
 }
 
 async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
-  const { store, meter, limit } = remote;
-  const branch = session.state.branch;
-  const scannedAgainst = session.index.settings.base;
-  // The ref is fetched while the scan runs. If either fails, the other must end before the workspace is
-  // released.
-  const linking = linkRepository(session, store, branch, {
-    ifNone: request.dryRun === true ? 'foresee' : 'make',
-  });
-  const [scan] = await Promise.allSettled([refreshIndex(session), linking]);
-  if (scan.status === 'rejected') throw scan.reason;
-  const scanned = scan.value;
-  const link = await linking;
-  let failed = reportProblems(session, scanned.problems);
+  const prepared = await preparePush(session, remote, request);
+  if (prepared.isUnchanged) return nothingToPush(prepared);
+  refuseEmptied(session, request);
+  if (await isOnBranch(prepared)) return nothingToPush(prepared);
+
+  const forecast = request.dryRun === true ? createPushForecast(prepared.link) : undefined;
+  const uploaded = await uploadFiles({ ...prepared, meter: remote.meter, forecast });
+  const changes = await countChanges(session, forecast !== undefined);
+  const failed = prepared.failed + uploaded.failed;
+  const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
+  const relocated = prepared.isRecheck ? await relocatedEntries(prepared) : [];
+  if (isNothing(changes) && relocated.length === 0) {
+    return { ...summary(prepared, { commit: tipOf(prepared), failed, changes }), ...sent };
+  }
+  warnOfCollisions(session);
+  if (forecast) return forecastSummary(prepared, forecast, { failed, changes });
+  return { ...(await publish(prepared, { failed, changes, relocated })), ...sent };
+}
+
+interface PreparedPush extends PublishContext {
+  readonly request: PushRequest;
+  readonly remote: OpenedRemote;
+  readonly query: ExistenceQuery;
+  readonly scope: { readonly repository: number; readonly isBaseInDoubt: boolean };
+  /** `--no-index`. */
+  readonly isRecheck: boolean;
+  /** The scan found no difference from the base. */
+  readonly isUnchanged: boolean;
+  /** Files that could not be scanned. */
+  readonly failed: number;
+}
+
+/** Scans, and brings the base, the index and the existence query in line with the remote. */
+async function preparePush(
+  session: Session,
+  remote: OpenedRemote,
+  request: PushRequest,
+): Promise<PreparedPush> {
+  const { limit, store } = remote;
+  const { settings } = session.index;
+  const isRecheck = request.noIndex === true;
+  const scannedAgainst = settings.base;
+  const { link, scanned } = await scanAndLink(session, store, request);
+  const failed = reportProblems(session, scanned.problems);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
   await settleUnconfirmedPush(session, store, link);
-  const isRecheck = request.noIndex === true;
   if (isRecheck) forgetRemote(session, link);
-  const wasSettled = scannedAgainst !== undefined && session.index.settings.base === scannedAgainst;
+  const wasSettled = scannedAgainst !== undefined && settings.base === scannedAgainst;
   const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
   await refuseInterruptedPull(session, store, base, request);
   await refuseTorn(session, store, base, request);
@@ -74,97 +111,38 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
   if (isRecheck) await recheckBase({ session, store, link, base, query });
   leaveOutSkipped(session, request);
   // The scan compared with the base rows it found, which may have been another remote's.
-  const isUnchanged = scanned.differing === 0 && wasSettled && session.index.settings.base === scannedAgainst;
-  const commit = link.tip?.commit ?? null;
-  if (isUnchanged) return summary({ session, remote, query, branch, commit, failed, changes: NO_CHANGES });
-
-  refuseEmptied(session, request);
-  const forecast = request.dryRun === true ? createPushForecast(link) : undefined;
-  const publishing: PublishContext = { session, store, link, base, limit, branch };
-  if (link.tip && link.tip.commit !== base.hash) {
-    // A conflict found before anything is sent costs nothing.
-    const { hasOurs, isOurs, theirs } = await mergeOntoTip(publishing, link.tip);
-    if (isOurs && !forecast) acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
-    if (hasOurs) return summary({ session, remote, query, branch, commit, failed, changes: NO_CHANGES });
-  }
-  const uploaded = await uploadFiles({
-    session,
-    store,
-    link,
-    query,
-    limit,
-    scope,
-    forecast,
-    meter,
-  });
-  failed += uploaded.failed;
-  const changes = await countChanges(session, forecast !== undefined);
-  const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
-  const relocated = isRecheck ? await relocatedEntries({ session, store, link, base, query }) : [];
-  if (isNothing(changes) && relocated.length === 0) {
-    return { ...summary({ session, remote, query, branch, commit, failed, changes }), ...sent };
-  }
-  warnOfCollisions(session);
-  if (forecast) {
-    const dry = summary({ session, remote, query, branch, commit, failed, changes });
-    const { confirmsWrites = false, provider } = store;
-    const foreseen = forecast.read({
-      query: dry.query,
-      changes,
-      base: base.commit,
-      provider,
-      confirmsWrites,
-    });
-    return {
-      ...dry,
-      result: 'wouldPush',
-      uploadedObjects: foreseen.objects,
-      uploadedBytes: foreseen.requests.sentBytes,
-      forecast: foreseen.requests,
-    };
-  }
-  await warnIfUnsafe(session, store, link);
-  session.context.emit({ type: 'phase', phase: 'commit' });
-  const published = await publishChanges(publishing, {
-    message: request.message ?? defaultMessage(changes, relocated.length),
-    relocated,
-  });
-  return {
-    ...summary({ session, remote, query, branch, commit: published.commit, failed, changes }),
-    ...sent,
-    result: 'pushed',
-    ...(published.mergedWith ? { mergedWith: published.mergedWith } : {}),
-  };
-}
-
-/** `--no-index` reads what equals the base, but a skipped path only counts as equal to it. */
-function checkSkip({ noIndex, skip }: PushRequest): void {
-  if (noIndex && skip && skip.length > 0)
-    throw new DrayError('usage', '--no-index checks the whole remote again and cannot skip paths.');
+  const isUnchanged = scanned.differing === 0 && wasSettled && settings.base === scannedAgainst;
+  const publishing = { session, store, link, base, limit, branch: session.state.branch };
+  return { ...publishing, request, remote, query, scope, isRecheck, isUnchanged, failed };
 }
 
 /**
- * Marks the skipped paths as equal to the base for the rest of this push; the next scan finds their changes
- * again.
+ * Fetches the ref while the scan runs. If either fails, the other must end before the workspace is released.
  */
-function leaveOutSkipped({ index }: Session, { skip = [] }: PushRequest): void {
-  if (skip.length === 0) return;
-  index.transaction(() => {
-    for (const path of skip) {
-      index.files.leaveOut(path);
-      if (!path.endsWith('/')) continue;
-      // Keyset pages: removing changes from this page does not shift the next one.
-      for (const page of index.files.changes(0, { below: path }))
-        for (const change of page) index.files.leaveOut(change.path);
-    }
-    const torn = skip.find((path) => index.files.isTornAt(path));
-    if (torn !== undefined) throw halfLeftOut(torn);
+async function scanAndLink(
+  session: Session,
+  store: ObjectStore,
+  { dryRun = false }: PushRequest,
+): Promise<{ readonly scanned: Refreshed; readonly link: LinkedRepository }> {
+  const linking = linkRepository(session, store, session.state.branch, {
+    ifNone: dryRun ? 'foresee' : 'make',
   });
+  const [scan] = await Promise.allSettled([refreshIndex(session), linking]);
+  if (scan.status === 'rejected') throw scan.reason;
+  return { scanned: scan.value, link: await linking };
 }
 
-function halfLeftOut(path: string): DrayError {
-  const message = `${path} cannot be skipped alone: a file became a folder there, or a folder a file, and the commit would have both. Skip both, or neither.`;
-  return new DrayError('usage', message, { data: { path } });
+/**
+ * Whether the branch, moved by another push, already has this workspace's changes.
+ * @throws `conflict`, before anything is sent
+ */
+async function isOnBranch(prepared: PreparedPush): Promise<boolean> {
+  const { base, link, request, session } = prepared;
+  if (!link.tip || link.tip.commit === base.hash) return false;
+  const { hasOurs, isOurs, theirs } = await mergeOntoTip(prepared, link.tip);
+  if (isOurs && request.dryRun !== true)
+    acceptCommit(session, link, { hash: link.tip.commit, changes: theirs });
+  return hasOurs;
 }
 
 /**
@@ -178,18 +156,62 @@ async function countChanges(session: Session, isReported: boolean): Promise<Chan
   return emitChanges(session, readChanges(session), { silent: !isReported, hasNoRenames });
 }
 
-interface SummaryFacts {
-  readonly session: Session;
-  readonly remote: OpenedRemote;
-  readonly query: ExistenceQuery;
-  readonly branch: string;
-  readonly commit: string | null;
+interface Outcome {
   readonly failed: number;
   readonly changes: ChangeTotals;
 }
 
-function summary(facts: SummaryFacts): PushSummary {
-  const { session, remote, query, branch, commit, failed, changes } = facts;
+async function publish(
+  prepared: PreparedPush,
+  { changes, failed, relocated }: Outcome & { readonly relocated: readonly EntryChange[] },
+): Promise<PushSummary> {
+  const { link, request, session, store } = prepared;
+  await warnIfUnsafe(session, store, link);
+  session.context.emit({ type: 'phase', phase: 'commit' });
+  const { commit, mergedWith } = await publishChanges(prepared, {
+    message: request.message ?? defaultMessage(changes, relocated.length),
+    relocated,
+  });
+  return {
+    ...summary(prepared, { commit, failed, changes }),
+    result: 'pushed',
+    ...(mergedWith ? { mergedWith } : {}),
+  };
+}
+
+function forecastSummary(prepared: PreparedPush, forecast: PushForecast, outcome: Outcome): PushSummary {
+  const { base, store } = prepared;
+  const { confirmsWrites = false, provider } = store;
+  const { changes } = outcome;
+  const dry = summary(prepared, { commit: tipOf(prepared), ...outcome });
+  const { objects, requests } = forecast.read({
+    query: dry.query,
+    changes,
+    base: base.commit,
+    provider,
+    confirmsWrites,
+  });
+  return {
+    ...dry,
+    result: 'wouldPush',
+    uploadedObjects: objects,
+    uploadedBytes: requests.sentBytes,
+    forecast: requests,
+  };
+}
+
+function nothingToPush(prepared: PreparedPush): PushSummary {
+  return summary(prepared, { commit: tipOf(prepared), failed: prepared.failed, changes: NO_CHANGES });
+}
+
+function tipOf({ link }: PreparedPush): string | null {
+  return link.tip?.commit ?? null;
+}
+
+function summary(
+  { branch, query, remote, session }: PreparedPush,
+  { changes, commit, failed }: Outcome & { readonly commit: string | null },
+): PushSummary {
   const explanation: QueryExplanation = query.explanation();
   session.context.emit({ type: 'plan', query: explanation });
   return {

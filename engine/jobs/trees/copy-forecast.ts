@@ -29,10 +29,21 @@ interface Sides {
   readonly destination: TreeSide;
 }
 
+/** Requests and content bytes at one end. Files that share requests are counted apart. */
+interface EndTally {
+  reads: number;
+  writes: number;
+  bytes: number;
+  batchedFiles: number;
+  batchedBytes: number;
+}
+
+function emptyTally(): EndTally {
+  return { reads: 0, writes: 0, bytes: 0, batchedFiles: 0, batchedBytes: 0 };
+}
+
 export function createForecast({ destination, source }: Sides, partSizeBytes: number | undefined): Forecast {
-  const at = { source: { reads: 0, writes: 0 }, destination: { reads: 0, writes: 0 } };
-  let sentBytes = 0;
-  let receivedBytes = 0;
+  const at = { source: emptyTally(), destination: emptyTally() };
   const partBytesMax = destination.kind === 'remote' ? destination.store.multipart?.partBytesMax : undefined;
   const staysInside =
     source.kind === 'remote' &&
@@ -42,15 +53,14 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
   const areBatched =
     !staysInside &&
     [source, destination].every((side) => side.kind === 'local' || side.store.files !== undefined);
-  const batched = { source: { files: 0, bytes: 0 }, destination: { files: 0, bytes: 0 } };
   const isBatched = (sizeBytes: number) => areBatched && sizeBytes <= SENT_IN_BATCHES_BYTES_MAX;
-  const batch = (end: keyof typeof batched, sizeBytes: number) => {
-    batched[end].files += 1;
-    batched[end].bytes += sizeBytes;
+  const batch = (end: EndTally, sizeBytes: number) => {
+    end.batchedFiles += 1;
+    end.batchedBytes += sizeBytes;
   };
   const send = (sizeBytes: number) => {
-    sentBytes += sizeBytes;
-    if (isBatched(sizeBytes)) batch('destination', sizeBytes);
+    at.destination.bytes += sizeBytes;
+    if (isBatched(sizeBytes)) batch(at.destination, sizeBytes);
     else if (sizeBytes <= ONE_PUT_BYTES) at.destination.writes += 1;
     else {
       // Begin, parts, complete, and the check of the result.
@@ -59,20 +69,20 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     }
   };
   const receive = (sizeBytes: number) => {
-    receivedBytes += sizeBytes;
-    if (isBatched(sizeBytes)) batch('source', sizeBytes);
+    at.source.bytes += sizeBytes;
+    if (isBatched(sizeBytes)) batch(at.source, sizeBytes);
     else
       at.source.reads +=
         sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
   };
-  const passDelta = ({ batches, segments, sentBytes: bytes }: ForeseenDelta) => {
+  const passDelta = ({ batches, segments, sentBytes }: ForeseenDelta) => {
     if (source.kind === 'remote') {
-      receivedBytes += bytes;
+      at.source.bytes += sentBytes;
       // Open it, sign its segments, read, and check whether it changed meanwhile.
       at.source.reads += 2 + segments + batches;
     }
     if (destination.kind === 'remote') {
-      sentBytes += bytes;
+      at.destination.bytes += sentBytes;
       at.destination.reads += segments;
       // Open it, begin, write, complete.
       at.destination.writes += 3 + batches;
@@ -103,30 +113,32 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
       if (source.kind === 'remote') at.source.reads += 1;
       if (destination.kind === 'remote') at.destination.writes += 1;
     },
-    totals(deleted) {
-      const deletes = destination.kind === 'remote' ? Math.ceil(deleted / DELETED_AT_ONCE) : 0;
-      const none = { lists: 0, deletes: 0 };
-      const reads = at.source.reads + at.destination.reads + batchesOf(batched.source);
-      const writes = at.source.writes + at.destination.writes + batchesOf(batched.destination);
-      const price = (side: TreeSide, counts: Parameters<typeof dollarsFor>[1]) =>
-        side.kind === 'remote' ? dollarsFor(side.store.provider, counts) : 0;
-      const dollars =
-        price(source, { ...at.source, ...none }) +
-        price(destination, { ...at.destination, ...none, deletes });
-      return {
-        reads,
-        writes,
-        lists: 0,
-        deletes,
-        total: reads + writes + deletes,
-        sentBytes,
-        receivedBytes,
-        dollars,
-      };
-    },
+    totals: (deleted) => totalsOf({ source, destination }, at, deleted),
   };
 }
 
-function batchesOf({ bytes, files }: { readonly files: number; readonly bytes: number }): number {
-  return Math.max(Math.ceil(files / BATCH_FILES), Math.ceil(bytes / BATCH_BYTES));
+function totalsOf(
+  sides: Sides,
+  at: { readonly source: EndTally; readonly destination: EndTally },
+  deleted: number,
+): RequestTotals {
+  const deletes = sides.destination.kind === 'remote' ? Math.ceil(deleted / DELETED_AT_ONCE) : 0;
+  const reads = at.source.reads + at.destination.reads + batchesOf(at.source);
+  const writes = at.source.writes + at.destination.writes + batchesOf(at.destination);
+  const price = (side: TreeSide, { reads, writes }: EndTally, deletes: number) =>
+    side.kind === 'remote' ? dollarsFor(side.store.provider, { reads, writes, lists: 0, deletes }) : 0;
+  return {
+    reads,
+    writes,
+    lists: 0,
+    deletes,
+    total: reads + writes + deletes,
+    sentBytes: at.destination.bytes,
+    receivedBytes: at.source.bytes,
+    dollars: price(sides.source, at.source, 0) + price(sides.destination, at.destination, deletes),
+  };
+}
+
+function batchesOf({ batchedBytes, batchedFiles }: EndTally): number {
+  return Math.max(Math.ceil(batchedFiles / BATCH_FILES), Math.ceil(batchedBytes / BATCH_BYTES));
 }

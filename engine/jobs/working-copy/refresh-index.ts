@@ -94,7 +94,7 @@ class ScanMerge {
   readonly problems: ScanProblem[] = [];
   readonly #index: Index;
   readonly #root: string;
-  readonly #goneFromSource: string[] = [];
+  readonly #vanished: string[] = [];
   #rows: readonly StatRow[] = [];
   #at = 0;
   #last = '';
@@ -136,8 +136,7 @@ class ScanMerge {
     const { problems } = this;
     for (let row = this.#peek(); row; row = this.#next()) this.#noteVanished(row);
     const isUnseen = unseenBy(problems);
-    const gone =
-      problems.length === 0 ? this.#goneFromSource : this.#goneFromSource.filter((path) => !isUnseen(path));
+    const gone = problems.length === 0 ? this.#vanished : this.#vanished.filter((path) => !isUnseen(path));
     if (gone.length === 0) return;
     this.#index.transaction(() => {
       for (const path of gone) this.#index.files.setAbsent(path);
@@ -148,7 +147,7 @@ class ScanMerge {
   #noteVanished(row: StatRow): void {
     // A row of kind 0 is a deletion that is known already.
     if (row[2] === 0) this.differing += 1;
-    else this.#goneFromSource.push(row[0]);
+    else this.#vanished.push(row[0]);
   }
 
   #save(changed: readonly ScannedEntry[]): void {

@@ -61,25 +61,8 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
   const isStore = run.source.kind === 'remote' && !run.source.store.files;
   /** The parent paths of the last item that are items themselves, longest last. */
   const above: string[] = [];
-  let list: SpillList | undefined;
-  let gathered: string[] = [];
-  const flush = () => {
-    if (gathered.length === 0) return;
-    list ??= run.knowledge.index.spill();
-    list.push(gathered);
-    gathered = [];
-  };
-  const gather = (deferred: DeferredItem) => {
-    gathered.push(spilledText(deferred));
-    if (gathered.length >= GATHERED_AT_ONCE) flush();
-  };
+  const waiting = createWaitingItems(() => run.knowledge.index.spill());
   const fail = ({ error, item }: DeferredItem) => failItem(run, item.path, fromErrorRecord(error));
-  function* takeAll(): Generator<DeferredItem> {
-    flush();
-    const all = list;
-    list = undefined;
-    for (const page of all?.pages() ?? []) yield* page.map((text) => JSON.parse(text) as DeferredItem);
-  }
   const again = async (item: TreeItem) => {
     try {
       await bring(item);
@@ -93,7 +76,7 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
     if (obstacles.length === 0) return false;
     if (awaited.size >= AWAITED_MAX && !obstacles.every((place) => awaited.has(place))) return false;
     for (const place of obstacles) awaited.add(place);
-    gather({ item, obstacles, error: toErrorRecord(error) });
+    waiting.add({ item, obstacles, error: toErrorRecord(error) });
     return true;
   };
   return {
@@ -127,8 +110,8 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
       const found = new Set<string>();
       for (const extra of extras)
         for (const place of obstaclesOf(run, extra)) if (awaited.has(place)) found.add(place);
-      for (const deferred of takeAll())
-        if (deferred.obstacles.some((place) => found.has(place) && !filled.has(place))) gather(deferred);
+      for (const deferred of waiting.takeAll())
+        if (deferred.obstacles.some((place) => found.has(place) && !filled.has(place))) waiting.add(deferred);
         else fail(deferred);
       for (const place of awaited) if (!found.has(place) || filled.has(place)) awaited.delete(place);
     },
@@ -136,7 +119,7 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
       const { tasks } = run;
       const room = new Budget(UNDER_WAY_MAX);
       try {
-        for (const { item } of takeAll()) {
+        for (const { item } of waiting.takeAll()) {
           tasks.check();
           if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
           tasks.spawn(() => again(item).finally(() => room.giveBack(1)));
@@ -147,8 +130,33 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
       await tasks.settle();
     },
     giveUp() {
-      for (const deferred of takeAll()) fail(deferred);
+      for (const deferred of waiting.takeAll()) fail(deferred);
       awaited.clear();
+    },
+  };
+}
+
+/** The waiting items, on disk in batches. */
+function createWaitingItems(openList: () => SpillList) {
+  let list: SpillList | undefined;
+  let gathered: string[] = [];
+  const flush = () => {
+    if (gathered.length === 0) return;
+    list ??= openList();
+    list.push(gathered);
+    gathered = [];
+  };
+  return {
+    add(deferred: DeferredItem): void {
+      gathered.push(spilledText(deferred));
+      if (gathered.length >= GATHERED_AT_ONCE) flush();
+    },
+    /** Empties the list. Items may be added again meanwhile. */
+    *takeAll(): Generator<DeferredItem> {
+      flush();
+      const all = list;
+      list = undefined;
+      for (const page of all?.pages() ?? []) yield* page.map((text) => JSON.parse(text) as DeferredItem);
     },
   };
 }

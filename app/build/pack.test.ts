@@ -1,5 +1,5 @@
 /** The package as users get it: built, packed, installed into an empty folder, and run. */
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -205,6 +205,13 @@ describe('The packed command', () => {
     await draySoon('clone', remote, join(here, 'clone'));
     expect(readFileSync(join(here, 'clone/middle.bin')).equals(Buffer.alloc(9 * MIB, 'middle'))).toBe(true);
     const copied = `s3://${server.bucket}/copied`;
+    // A stream above one part goes through the bundled uploader.
+    execFileSync('npx', ['--no-install', 'dray', 'copy', '-', `${copied}/stream.bin`], {
+      cwd: home,
+      env: { ...environment, ...server.environment },
+      input: Buffer.alloc(40 * MIB, 'stream'),
+    });
+    expect(await draySoon('ls', copied)).toContain('stream.bin');
     await draySoon('copy', join(here, 'data'), copied);
     // Two objects go by one DeleteObjects, which the SDK writes.
     await draySoon('rm', '--recursive', copied);

@@ -1,9 +1,9 @@
 import type { MultipartStore, MultipartTraits } from './object-store.ts';
 
 export function traitsOf(multipart: MultipartStore): MultipartTraits {
-  const { carriesStreams, confirmsWhole, partBytesMax } = multipart;
+  const { confirmsWhole, partBytesMax, putStreamBy } = multipart;
   return {
-    ...(carriesStreams ? { carriesStreams } : {}),
+    ...(putStreamBy ? { putStreamBy } : {}),
     ...(confirmsWhole ? { confirmsWhole } : {}),
     ...(partBytesMax === undefined ? {} : { partBytesMax }),
   };

@@ -76,13 +76,22 @@ export interface ObjectStore {
 
 /** What wrappers pass on as it is (`multipart-traits.ts`). */
 export interface MultipartTraits {
-  /** True: `putStream` does nothing but `put` or these calls, so a wrapper may make them itself and repeat each on its own. */
-  readonly carriesStreams?: boolean;
+  /** The store's `putStream` by these calls and `put` alone, so that a wrapper can repeat each of them. */
+  readonly putStreamBy?: PutStreamBy;
   /** `complete` compares the sum of all bytes that came, and answers with it when it is right: nobody needs to ask again. */
   readonly confirmsWhole?: boolean;
   /** A part that is sent may have no more, and there may be more than 10,000 of them. Absent: S3's limits. */
   readonly partBytesMax?: number;
 }
+
+export type StreamStore = Pick<ObjectStore, 'head' | 'put'> & { readonly multipart: MultipartStore };
+
+export type PutStreamBy = (
+  store: StreamStore,
+  key: RemoteKey,
+  body: AsyncIterable<Uint8Array>,
+  options: PutStreamOptions,
+) => Promise<PutOutcome>;
 
 export interface MultipartStore extends MultipartTraits {
   create(key: RemoteKey, options?: CreateUploadOptions): Promise<UploadId>;

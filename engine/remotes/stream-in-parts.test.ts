@@ -55,7 +55,7 @@ describe('A stream that goes in parts', () => {
     const told: (number | undefined)[] = [];
     const multipart: MultipartStore = {
       ...memory.multipart!,
-      carriesStreams: true,
+      putStreamBy: putStreamInParts,
       partBytesMax: PART_BYTES,
       create: (key, options) => {
         told.push(options?.partSizeBytes);
@@ -147,7 +147,10 @@ describe('A stream that goes in parts', () => {
 describe('Streams behind the retry wrapper', () => {
   it('go on after failures of single parts, where the store sends them in parts', async () => {
     const memory = createMemoryStore();
-    const carrying: ObjectStore = { ...memory, multipart: { ...memory.multipart!, carriesStreams: true } };
+    const carrying: ObjectStore = {
+      ...memory,
+      multipart: { ...memory.multipart!, putStreamBy: putStreamInParts },
+    };
     const faults = createFaults();
     const cut = new DrayError('unreachable', 'The wire was cut.', { retry: 'retry' });
     for (const method of ['create', 'uploadPart', 'complete'] as const) faults.add(method).errorInstead(cut);

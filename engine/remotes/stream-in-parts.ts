@@ -4,21 +4,12 @@ import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { combineCrc64 } from '../checksums/crc-combine.ts';
 import { crc64Nvme, loadCrc64 } from '../checksums/crc64-nvme.ts';
-import type {
-  MultipartStore,
-  MultipartUpload,
-  ObjectStore,
-  PartInfo,
-  PutOutcome,
-  PutStreamOptions,
-} from './object-store.ts';
+import type { MultipartUpload, PartInfo, PutOutcome, PutStreamOptions, StreamStore } from './object-store.ts';
 import { receiveChecksum } from './received-checksum.ts';
 import { streamPartBytes } from './stream-part-size.ts';
 
 /** Parts in memory at once, beside the one that is being filled and the one that waits for it. */
 const PARTS_IN_FLIGHT = 4;
-
-type StreamStore = Pick<ObjectStore, 'head' | 'put'> & { readonly multipart: MultipartStore };
 
 /** Every part goes with its CRC64NVME, and the completion with the one joined of all, so the store verifies all that it takes. */
 export async function putStreamInParts(
@@ -151,7 +142,7 @@ async function* cutInParts(
 }
 
 /** The source, left as soon as the signal fires, also while it gives nothing (a pipe that nobody writes to). */
-async function* stoppable(
+export async function* stoppable(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {

@@ -69,7 +69,7 @@ export function race(writers: number, write: (writer: number) => Promise<PutOutc
 }
 
 /** A store may answer a race with "try again" (S3: 409 ConditionalRequestConflict), as the retry wrapper would. */
-export async function writeUntilDecided(write: () => Promise<PutOutcome>): Promise<PutOutcome> {
+async function writeUntilDecided(write: () => Promise<PutOutcome>): Promise<PutOutcome> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await write();

@@ -12,9 +12,9 @@ import { requestHead } from './http-request-head.ts';
 import type { HttpTransport } from './http-transport.ts';
 import { withTlsHint } from './tls-hint.ts';
 
-export const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 /** Until the first byte of an answer, counted anew as long as a body is being taken; and between two pieces of an answer. */
-export const QUIET_TIMEOUT_MS = 60_000;
+const QUIET_TIMEOUT_MS = 60_000;
 
 export interface HttpTransportOptions extends Pick<Route, 'authorities' | 'checkFingerprint' | 'onWire'> {
   readonly limits?: HttpLimits;

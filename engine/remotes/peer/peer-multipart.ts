@@ -17,6 +17,7 @@ import type {
   PartInfo,
   PutOptions,
 } from '../object-store.ts';
+import { putStreamInParts } from '../stream-in-parts.ts';
 import { streamPartBytes } from '../stream-part-size.ts';
 import type { PeerClient } from './peer-client.ts';
 import {
@@ -97,7 +98,7 @@ export function createPeerMultipart(
   };
 
   return {
-    carriesStreams: true,
+    putStreamBy: putStreamInParts,
     confirmsWhole: true,
     partBytesMax: PEER_LIMITS.bodyBytesMax,
     async create(key, options = {}) {

@@ -190,7 +190,7 @@ function unsignedHeaders({ headers, host }: UnsignedRequest): Record<string, str
   return { ...rest, host };
 }
 
-export function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: number): S3Failure {
+function failureOf(answer: HttpAnswer, body: Uint8Array, signedTimeMs: number): S3Failure {
   const { code, message, region } = parseErrorBody(unpacked(answer, body));
   const retryAfterSeconds = Number(headerOf(answer, 'retry-after'));
   return {

@@ -115,7 +115,7 @@ function createTimeStamp(): (timeMs: number) => string {
 }
 
 /** Percent-encodes all but the unreserved characters of RFC 3986, as the signature wants it. */
-export function encodeUri(text: string): string {
+function encodeUri(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

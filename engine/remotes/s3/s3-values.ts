@@ -10,7 +10,7 @@ import type {
 import type { RawListPage } from './answers/s3-list-page.ts';
 
 /** SHA-256 from hex, as names have it, to base64, as S3's headers have it. */
-export function base64OfHex(hex: string): string {
+function base64OfHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64');
 }
 

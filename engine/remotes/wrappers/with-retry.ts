@@ -31,7 +31,6 @@ import type {
   PutOutcome,
   RemoteKey,
 } from '../object-store.ts';
-import { putStreamInParts } from '../stream-in-parts.ts';
 import { resumed } from './resumed-body.ts';
 
 export interface RetryOptions {
@@ -76,8 +75,8 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
         return (await ownWrite(store, key, bytes, put?.signal)) ?? outcome;
       }),
     putStream: (key, body, put = {}) =>
-      multipart?.carriesStreams
-        ? putStreamInParts({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
+      multipart?.putStreamBy
+        ? multipart.putStreamBy({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
         : store.putStream(key, body, put),
     list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
     delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),

@@ -95,7 +95,7 @@ function isWholeList(xml: string): boolean {
 }
 
 /** Undefined on the last page. @throws DrayError `remoteFailed` when more is promised and nothing says how to get it. */
-export function continuationOf(said: {
+function continuationOf(said: {
   readonly isTruncated: boolean;
   readonly token: string | undefined;
 }): string | undefined {

@@ -17,7 +17,7 @@ export function parseErrorBody(bytes: Uint8Array): ErrorBody {
 }
 
 /** The text of the first element of the name, as much of it as an error shows. */
-export function excerptOf(xml: string, name: string): string | undefined {
+function excerptOf(xml: string, name: string): string | undefined {
   const text = textOf(xml, name);
   return text === undefined ? undefined : excerpt(text);
 }

@@ -11,6 +11,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findImports } from './import-scan.ts';
 import { findTerminalWrites } from './terminal-rule.ts';
+import { findUnusedExports } from './unused-exports.ts';
 
 export interface Offence {
   readonly file: string;
@@ -168,7 +169,7 @@ function readSources(root: string): Map<string, string> {
 
 if (import.meta.main) {
   const sources = readSources(fileURLToPath(new URL('..', import.meta.url)));
-  const offences = findOffences(sources);
+  const offences = [...findOffences(sources), ...findUnusedExports(sources)];
   for (const { file, line, what } of offences) console.error(`${file}:${line}: ${what}`);
   console.log(`import rules: ${sources.size} files, ${offences.length} offences`);
   process.exitCode = offences.length > 0 ? 1 : 0;

@@ -24,8 +24,6 @@ import {
 import { FakeMessageChannel, FakeWindow, preventable } from './electron-window.fixture.ts';
 import type { FakeOf } from './fake-of.fixture.ts';
 
-export type FakeElectron = ReturnType<typeof createFakeElectron>;
-
 export function createFakeElectron(options: FakeOptions) {
   const windows: FakeWindow[] = [];
   const app = new FakeApp(options, windows);

@@ -47,7 +47,7 @@ function autostartFile(
 }
 
 /** Quoting of `Exec`: Desktop Entry Specification, "The Exec key": first as an argument, then as a string value; `%` is a field code. */
-export function formatAutostart(command: string): string {
+function formatAutostart(command: string): string {
   const argument = `"${command.replace(/["`$\\]/g, '\\$&')}"`;
   const value = argument.replaceAll('\\', '\\\\').replaceAll('%', '%%').replaceAll('\n', '\\n');
   return `[Desktop Entry]\nType=Application\nName=Dray\nExec=${value} ${HIDDEN_ARGUMENT}\nTerminal=false\nX-GNOME-Autostart-enabled=true\n`;

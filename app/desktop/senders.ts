@@ -6,7 +6,7 @@ import type { IpcMainEvent, IpcMainInvokeEvent, WebFrameMain } from 'electron';
 import type { Electron } from './electron-parts.ts';
 import { isOwnUrl } from './own-origin.ts';
 
-export function isOwnSender({ senderFrame }: { readonly senderFrame: WebFrameMain | null }): boolean {
+function isOwnSender({ senderFrame }: { readonly senderFrame: WebFrameMain | null }): boolean {
   return senderFrame !== null && senderFrame.parent === null && isOwnUrl(senderFrame.url);
 }
 

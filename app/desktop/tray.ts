@@ -59,7 +59,7 @@ export function createTransferTray(
 }
 
 /** In steps of 5 percent, so that it changes seldom. */
-export function describeProgress({ running, fraction }: Progress): string {
+function describeProgress({ running, fraction }: Progress): string {
   const what = `${running} ${running === 1 ? 'transfer' : 'transfers'}`;
   return fraction === undefined ? what : `${what}, ${Math.floor(fraction * 20) * 5} %`;
 }

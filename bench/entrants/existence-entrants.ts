@@ -15,7 +15,7 @@ import { type DryRunOptions, linkLocal } from './dry-run-entrants.ts';
 import { createUnable, mapContenders } from './transfer-entrants.ts';
 
 /** The tools with one object for each content. */
-export const REPOSITORY_TOOLS: readonly ContenderName[] = ['dray', 'dvc'];
+const REPOSITORY_TOOLS: readonly ContenderName[] = ['dray', 'dvc'];
 
 export type ExistenceOptions = Pick<DryRunOptions, 'stored' | 'local' | 'by' | 'latencyMs'>;
 

@@ -29,7 +29,7 @@ import {
 } from './peer-ways.ts';
 
 export const DRAY_DELTA = 'dray delta';
-export const DRAY_DELTA_TLS = 'dray delta (TLS)';
+const DRAY_DELTA_TLS = 'dray delta (TLS)';
 export const DRAY_WHOLE = 'dray delta (whole file)';
 export const PDIFFCOPY = 'pdiffcopy';
 const RSYNC_WHOLE = 'rsync daemon (whole file)';

@@ -24,7 +24,7 @@ import {
 } from './peer-ways.ts';
 
 export const DRAY_PEER = 'dray copy (peer)';
-export const DRAY_TLS = 'dray copy (peer, TLS)';
+const DRAY_TLS = 'dray copy (peer, TLS)';
 /** By WebDAV rclone sends 50,000 files in half an hour; the others take seconds to minutes. */
 export const TREE_LIMIT_MS = 5 * 60_000;
 
@@ -154,7 +154,7 @@ function varyModes(folder: string, { files }: DatasetShape): void {
  * One hash of what `rsync -a` keeps besides contents: all permission bits, and times of everything except
  * folders.
  */
-export function statsOf(root: string): string {
+function statsOf(root: string): string {
   const hash = createHash('sha256');
   const visit = (folder: string) => {
     const items = readdirSync(join(root, folder), { withFileTypes: true });

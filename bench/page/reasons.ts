@@ -90,7 +90,7 @@ export function reasonKeyOf(row: ResultRow, reasons: Reasons): string | undefine
 }
 
 /** True also for a row without measurements. */
-export function needsReason({ isFirst, own }: ResultRow): boolean {
+function needsReason({ isFirst, own }: ResultRow): boolean {
   return !isFirst || own?.outcome.state === 'failed';
 }
 

@@ -88,7 +88,7 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 

@@ -53,7 +53,7 @@ const OUT = [
 /** Roots of an object store. The client chooses the root, so one may lie inside another. */
 const ROOTS = ['', 'play', 'play/d0', 'play/d1', 'play/d1/sub', 'out', 'play/d2/.dray-tmp', '..'] as const;
 /** Stands for a cut answer: the server had begun it when the file vanished. */
-export const CUT = 499;
+const CUT = 499;
 const PART_BYTES = 64 * 1024;
 
 interface Known {

@@ -29,7 +29,7 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_GRACE_MS = 5_000;
 
 /** The folder of the binaries: `DRAY_TOOLS`, or `~/.cache/dray-tools/bin`. */
-export function toolsFolder(): string {
+function toolsFolder(): string {
   return process.env.DRAY_TOOLS || join(homedir(), '.cache', 'dray-tools', 'bin');
 }
 

@@ -27,7 +27,7 @@ export function functionCode(locals: readonly number[], instructions: readonly n
   return [...unsigned(body.length), ...body];
 }
 
-export function list(items: readonly (readonly number[])[]): number[] {
+function list(items: readonly (readonly number[])[]): number[] {
   return [...unsigned(items.length), ...items.flat()];
 }
 

@@ -2,7 +2,7 @@
 import { buildXxh3Module, XXH3_MEMORY, XXH3_SECRET_BYTES, type Xxh3Loops } from './xxh3-wasm.ts';
 
 /** What XXH3 needs of the memory for itself: its secret. */
-export const XXH3_OWN_BYTES = XXH3_SECRET_BYTES;
+const XXH3_OWN_BYTES = XXH3_SECRET_BYTES;
 
 /** `kSecret` of xxHash 0.8, from which that of a seed is made. */
 const SECRET =

@@ -31,7 +31,7 @@ export interface KnownPairs {
   remove(paths: readonly string[]): void;
 }
 
-export const PAIRS_IN_PAGE = 1_000;
+const PAIRS_IN_PAGE = 1_000;
 
 type PairRow = readonly [path: string, one: string, other: string, proven: number];
 

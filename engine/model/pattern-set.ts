@@ -102,7 +102,7 @@ function readMember(glob: string, at: number): Member {
 }
 
 /** The literal character in a regular expression. */
-export function quote(character: string): string {
+function quote(character: string): string {
   return /[\\^$.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
 }
 

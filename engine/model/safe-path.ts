@@ -12,7 +12,7 @@ export interface PathCheckOptions {
 }
 
 /** Linux's PATH_MAX, in bytes of UTF-8. */
-export const PATH_BYTES_MAX = 4096;
+const PATH_BYTES_MAX = 4096;
 
 const LETTERS_OF_PLAIN_PATHS = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;
 

@@ -87,7 +87,7 @@ export function etagIsMd5(etag: string): boolean {
   return MD5.test(etag);
 }
 
-export function hashIsCheaper(sizeBytes: number): boolean {
+function hashIsCheaper(sizeBytes: number): boolean {
   return sizeBytes <= HASHED_BYTES_MAX;
 }
 

@@ -48,8 +48,6 @@ export const PEER_LIMITS = {
   blockBytesMin: 512,
 } as const;
 
-export type PeerEntryKind = 'file' | 'link' | 'folder';
-
 /**
  * A line of a listing. `d` is an empty folder, `D` one with content. `mtimeMs` is the double from `stat`,
  * which JSON keeps exactly.

@@ -272,7 +272,7 @@ async function roomFor({
 }
 
 /** V8 copies to shared memory byte by byte, at a tenth of the speed, unless both lie at whole words; Node's own loop does not mind. */
-export function copyInto(target: Uint8Array, piece: Uint8Array, at: number): void {
+function copyInto(target: Uint8Array, piece: Uint8Array, at: number): void {
   if (piece.length === 0) return;
   const { buffer, byteLength, byteOffset } = target;
   Buffer.from(buffer, byteOffset, byteLength).fill(piece, at, at + piece.length);

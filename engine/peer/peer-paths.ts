@@ -176,7 +176,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-export function leadsAway(path: string): DrayError {
+function leadsAway(path: string): DrayError {
   return new DrayError(
     'unsafePath',
     `${path} is refused: it is a symbolic link or lies behind one, and links may lead out of what the peer offers. Name the file itself.`,

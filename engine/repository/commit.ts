@@ -62,9 +62,9 @@ export interface EncodedCommit {
   readonly bytes: Uint8Array;
 }
 
-export const PARENTS_MAX = 16;
-export const AUTHOR_MAX = 1_000;
-export const MESSAGE_MAX = 65_536;
+const PARENTS_MAX = 16;
+const AUTHOR_MAX = 1_000;
+const MESSAGE_MAX = 65_536;
 
 const hashSchema = v.custom<CommitHash>(isHash, 'not a hash');
 const countSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0));

@@ -94,7 +94,7 @@ const contentArbitrary = fc.oneof(
     })),
 );
 
-export const entryArbitrary: fc.Arbitrary<Entry> = fc.oneof(
+const entryArbitrary: fc.Arbitrary<Entry> = fc.oneof(
   { weight: 6, arbitrary: fileArbitrary() },
   {
     weight: 1,

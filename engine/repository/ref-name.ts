@@ -1,7 +1,7 @@
 /** The valid names of branches and tags: git's rules (git-check-ref-format), so that names work in both. */
 import { DrayError, quotedExcerpt } from '../api/error.ts';
 
-export const REF_NAME_MAX = 200;
+const REF_NAME_MAX = 200;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const FORBIDDEN = /[\x00-\x20\x7f~^:?*[\\]/;

@@ -82,7 +82,7 @@ export interface WorkspaceFolder {
   readonly isAllowed?: boolean;
 }
 
-export function workspaceAt(root: string): WorkspaceFolder {
+function workspaceAt(root: string): WorkspaceFolder {
   const folder = join(root, DRAY_FOLDER);
   return {
     root,

@@ -104,7 +104,7 @@ function printCompared({ by, differsAt, path, result }: ComparedEvent, output: O
   output.result(`${output.paint(color, RESULTS[result])}  ${quotePath(path)}  (${METHODS[by]}${where})`);
 }
 
-export function formatCheckEnd(summary: CheckTreesSummary): string[] {
+function formatCheckEnd(summary: CheckTreesSummary): string[] {
   const {
     destination,
     differing,

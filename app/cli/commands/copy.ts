@@ -97,7 +97,7 @@ function createView(
   };
 }
 
-export function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[] {
+function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[] {
   const { copiedBytes, destination, failed, forecast, requests, skippedFiles, unchangedFiles } = summary;
   const rest = [
     ...(unchangedFiles > 0 ? [`${formatCount(unchangedFiles)} unchanged`] : []),

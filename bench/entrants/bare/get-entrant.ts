@@ -13,7 +13,7 @@ import type { Place } from '../contender.ts';
 import { type GetPlan, writeGetPlan } from './gets.ts';
 import { createHeads, writeProgram } from './program.ts';
 
-export const BARE_GETS = 'bare GETs';
+const BARE_GETS = 'bare GETs';
 
 const CONNECTIONS = 10;
 const PROGRAM = new URL('gets.ts', import.meta.url);

@@ -24,7 +24,7 @@ export function writeGetPlan(file: string, plan: GetPlan): void {
 }
 
 /** @throws Error at the first answer that is not 200, or that ends early. */
-export async function runGets(file: string, connections: number): Promise<void> {
+async function runGets(file: string, connections: number): Promise<void> {
   const plan: GetPlan = JSON.parse(readFileSync(file, 'utf8'));
   const left = plan.gets.values();
   const lane = async () => {

@@ -9,7 +9,7 @@ import type { Place } from '../contender.ts';
 import { createHeads, writeProgram } from './program.ts';
 import { writePlan } from './puts.ts';
 
-export const BARE_PUTS = 'bare PUTs';
+const BARE_PUTS = 'bare PUTs';
 
 const CONNECTIONS = 32;
 const PROGRAM = new URL('puts.ts', import.meta.url);

@@ -6,7 +6,7 @@ import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaChunks } from '../../model/delta-sides.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 import type { BlockFile } from './block-tasks.ts';
-import { type BlockThreads, type BlockThreadsOptions, openBlockThreads } from './block-threads.ts';
+import type { BlockThreads } from './block-threads.ts';
 
 export interface HashBlocks {
   readonly file: BlockFile;
@@ -34,21 +34,15 @@ export interface BlockHasher {
    * several threads can work: an inserted byte changes a chunk or two more in each stretch.
    */
   cut(wish: CutFile): Promise<DeltaChunks>;
-  close(): Promise<void>;
 }
 
 /** The size of one task for a thread; rounded to whole blocks. */
 const TASK_BYTES = 16 * 1024 * 1024;
 /** Both ends of a delta must use the same value. */
-export const CUT_STRETCH_BYTES = 64 * 1024 * 1024;
-
-export function openBlockHasher(options: BlockThreadsOptions): BlockHasher {
-  const threads = openBlockThreads(options);
-  return { ...blockHasherOn(threads), close: () => threads.close() };
-}
+const CUT_STRETCH_BYTES = 64 * 1024 * 1024;
 
 /** Runs on threads that do other work too. */
-export function blockHasherOn(threads: BlockThreads): Omit<BlockHasher, 'close'> {
+export function blockHasherOn(threads: BlockThreads): BlockHasher {
   return {
     async hash({ end, file, mayChange = false, signature, start }) {
       const taskBytes = Math.ceil(TASK_BYTES / signature.blockBytes) * signature.blockBytes;

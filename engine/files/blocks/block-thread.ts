@@ -24,9 +24,9 @@ import { writeError } from '../write/write-error.ts';
 import type { BlockFile, BlockResult, BlockTask } from './block-tasks.ts';
 
 /** Read and processed at once: fits a core's second-level cache. Larger blocks are read whole. */
-export const BLOCK_PIECE_BYTES = 1024 * 1024;
+const BLOCK_PIECE_BYTES = 1024 * 1024;
 /** The largest block that one digest can cover. */
-export const BLOCK_BYTES_MAX = 16 * 1024 * 1024;
+const BLOCK_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface BlockThread {
   run(task: BlockTask): Promise<BlockResult>;

@@ -50,7 +50,7 @@ export function heldReach(root: string | HeldFolders): TreeReach {
 }
 
 /** @throws DrayError `unsafePath`, Node's errors. */
-export function holdReal(folders: HeldFolders, folder: string): HeldFolder {
+function holdReal(folders: HeldFolders, folder: string): HeldFolder {
   try {
     return folders.holdSync(folder);
   } catch (error) {

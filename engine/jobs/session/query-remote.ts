@@ -44,7 +44,7 @@ export function existenceOptions(
 }
 
 /** HEAD and LIST over a repository's objects. */
-export function probeOf(store: ObjectStore): ExistenceProbe {
+function probeOf(store: ObjectStore): ExistenceProbe {
   return {
     head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {})) !== undefined,
     list: async ({ prefix, after }, signal) => {

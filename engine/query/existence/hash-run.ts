@@ -13,7 +13,7 @@ const DIGITS_PER_WORD = 8;
 /** Four words for each hash, in the order of the hashes. */
 export type HashRun = Uint32Array;
 
-export const EMPTY_RUN: HashRun = new Uint32Array(0);
+const EMPTY_RUN: HashRun = new Uint32Array(0);
 
 /** @param hashes In ascending order, as in a listing. */
 export function packHashes(hashes: readonly BlobHash[]): HashRun {

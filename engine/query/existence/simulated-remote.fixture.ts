@@ -151,7 +151,7 @@ export function strangeHashes(seed: number, count: number): readonly BlobHash[] 
 }
 
 /** Mulberry32: small, random enough for tests, the same everywhere. */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;

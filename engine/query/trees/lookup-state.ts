@@ -108,7 +108,7 @@ export async function* readPagesAfter(
 }
 
 /** Whether everything after this string is known to be absent. */
-export function isAbsentAfter({ nothingAfter }: LookupState, path: string): boolean {
+function isAbsentAfter({ nothingAfter }: LookupState, path: string): boolean {
   return nothingAfter !== undefined && comparePaths(path, nothingAfter) >= 0;
 }
 

@@ -31,7 +31,7 @@ import { hashOfChunks } from '../packs/chunked-blob.ts';
 import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from '../packs/pack-format.ts';
 
 /** The longest link target, in UTF-16 units. Linux allows 4,095 bytes, Windows 32,767 units. */
-export const LINK_TARGET_MAX = 32_767;
+const LINK_TARGET_MAX = 32_767;
 
 /**
  * @param packIndex Returns a pack's index in the segment's list.

@@ -30,7 +30,7 @@ export interface Entries {
 
 type Page = AnswerOf<'browse.list'>;
 
-export function entriesKey(place: string): readonly [string, string] {
+function entriesKey(place: string): readonly [string, string] {
   return ['browse.list', place];
 }
 
@@ -87,7 +87,7 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
 }
 
 /** Folders come first, whatever the column. */
-export function sortEntries(entries: readonly EntryRow[], { column, isDescending }: SortedBy): EntryRow[] {
+function sortEntries(entries: readonly EntryRow[], { column, isDescending }: SortedBy): EntryRow[] {
   const sign = isDescending ? -1 : 1;
   const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
   return [...entries].sort((a, b) => {

@@ -119,7 +119,7 @@ export interface Look {
   readonly open: ReadonlySet<string>;
 }
 
-export function viewOf({ filter, kinds, sort, isTree, open }: Look): ChangeView {
+function viewOf({ filter, kinds, sort, isTree, open }: Look): ChangeView {
   return {
     ...(filter === '' ? {} : { filter }),
     ...(kinds.size === 0 ? {} : { kinds: [...kinds] }),

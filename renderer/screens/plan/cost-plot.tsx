@@ -14,7 +14,7 @@ const POINTS = 64;
  * What both ways cost if the remote held so many objects, as multiples of asking for each: price, requests and waiting as the plan weighs
  * them. A listing costs as the remote is large, and is even where the plan says so; asking for each costs what it costs.
  */
-export function costLines({ breakEvenObjects, remoteObjects }: QueryExplanation): {
+function costLines({ breakEvenObjects, remoteObjects }: QueryExplanation): {
   readonly objects: number[];
   readonly each: number[];
   readonly list: number[];

@@ -20,7 +20,7 @@ export interface Backup {
 }
 
 /** @param store Rooted at the backup folder, of the same service as the destination's. */
-export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, signal: AbortSignal): Backup {
+function createRemoteBackup(destination: RemoteSide, store: ObjectStore, signal: AbortSignal): Backup {
   const { files } = store;
   return {
     async keep(item) {
@@ -52,7 +52,7 @@ export function createRemoteBackup(destination: RemoteSide, store: ObjectStore, 
   };
 }
 
-export function createLocalBackup(destination: LocalSide, folder: string): Backup {
+function createLocalBackup(destination: LocalSide, folder: string): Backup {
   return {
     async keep(item) {
       // An empty folder has nothing to keep.

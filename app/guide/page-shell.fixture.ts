@@ -1,5 +1,5 @@
 /**
- * Runs the commands of a guide page in a folder of its own, with the built `dray` and a real S3 server. The page says
+ * Runs the commands of a guide page in a folder of its own, with the real command and a real S3 server. The page says
  * `/tmp/demo`, `server:7370` and port 7371; the commands use a folder and ports of the test's own instead.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../e2e/servers/tools.ts';
+import { COMMAND } from '../cli/command.fixture.ts';
 import type { ShownCommand } from './page-blocks.fixture.ts';
 
-const COMMAND = fileURLToPath(new URL('../../dist/dray.js', import.meta.url));
 const SAMPLE = fileURLToPath(new URL('./sample.fixture.ts', import.meta.url));
 const SHOWN_FOLDER = '/tmp/demo';
 const SHOWN_ADDRESS = 'server:7370';
@@ -39,7 +39,6 @@ export interface PageShell extends AsyncDisposable {
 
 /** @param environment How to reach the S3 server. */
 export async function openPageShell(environment: Readonly<Record<string, string>>): Promise<PageShell> {
-  if (!existsSync(COMMAND)) throw new Error(`${COMMAND} is missing. Build it: node app/build/build.ts`);
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'dray-guide-')));
   const folder = join(base, 'demo');
   const address = `127.0.0.1:${await freePort()}`;

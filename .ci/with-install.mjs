@@ -1,6 +1,7 @@
 /**
  * Runs a script of this project from a bare clone. Installs the pinned packages when they are missing or
- * differ from the lock file, then runs the script with the pinned Node. Plain JavaScript, for Node 20 and newer.
+ * differ from the lock file, then runs the script with the pinned Node. Plain JavaScript, for Node 20 and
+ * newer.
  *
  *   node .ci/with-install.mjs SCRIPT [ARGUMENT...]
  */

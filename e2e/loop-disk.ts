@@ -139,7 +139,7 @@ function loopDeviceOf(image: string): string {
   return device!.trim().replace('/dev/', '');
 }
 
-/** /sys/block/DEVICE/stat (Documentation/block/stat.rst): the 5th field counts writes, the 9th requests in flight. */
+/** /sys/block/DEVICE/stat (kernel: block/stat.rst): field 5 counts writes, field 9 requests in flight. */
 function writesOf(device: string): { readonly completed: number; readonly inFlight: number } {
   const fields = readFileSync(`/sys/block/${device}/stat`, 'utf8').trim().split(/\s+/);
   return { completed: Number(fields[4]), inFlight: Number(fields[8]) };

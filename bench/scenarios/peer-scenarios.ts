@@ -1,4 +1,4 @@
-/** The scenarios between machines (`dray serve` with `dray copy`, `dray delta`), and what this release promises. */
+/** The scenarios between machines (`dray serve` with `copy` and `delta`), and what this release promises. */
 import { formatBytes } from '../../engine/api/numbers.ts';
 import { type DatasetShape, describeShape } from '../data/dataset.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';

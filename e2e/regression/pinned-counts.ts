@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatCount } from '../../engine/api/numbers.ts';
 
-/** Counts by group (`requests`, `wire`, `calls`, `kernel`, `serving`) and name. An absent name counts as 0. */
+/** Counts by group (`requests`, `wire`, `calls`, `kernel`, `serving`) and name; an absent name is 0. */
 export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Counts by job name. */

@@ -129,7 +129,19 @@ function foldersFrom(holder: Holder, root: string, base: string): HeldFolders {
   };
 }
 
-function holdByDescriptor(root: string): Holder {
+interface DescriptorCache {
+  /** The open folder, now with one more user, if it still belongs to its path. */
+  kept(folder: string): Entry | undefined;
+  /** Takes over a descriptor, with its first user. */
+  keep(folder: string, fd: number): Entry;
+  release(entry: Entry): void;
+  /** Closes unused descriptors until at most this many are left. Returns whether there were any. */
+  dropIdle(keptMax: number): boolean;
+  close(): void;
+}
+
+/** Open descriptors of folders below `root`, reused for a short time. */
+function createDescriptorCache(root: string): DescriptorCache {
   /** In order of use; the most recent is last. */
   const entries = new Map<string, Entry>();
   let timer: NodeJS.Timeout | undefined;
@@ -140,11 +152,13 @@ function holdByDescriptor(root: string): Holder {
     entry.isDropped = true;
     if (entry.uses === 0) closeSync(entry.fd);
   };
-  const dropIdle = (keptMax: number) => {
+  const dropIdle = (keptMax: number): boolean => {
+    const hadAny = entries.size > 0;
     for (const [folder, entry] of entries) {
-      if (entries.size <= keptMax) return;
+      if (entries.size <= keptMax) break;
       if (entry.uses === 0) drop(folder, entry);
     }
+    return hadAny;
   };
   const tire = () => {
     timer = undefined;
@@ -186,6 +200,17 @@ function holdByDescriptor(root: string): Holder {
     return entry;
   };
 
+  const close = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    dropIdle(0);
+  };
+  return { kept, keep, release, dropIdle, close };
+}
+
+function holdByDescriptor(root: string): Holder {
+  const { close, dropIdle, keep, kept, release } = createDescriptorCache(root);
+
   function* find(folder: string, options: HoldOptions): Steps<Entry> {
     const known = kept(folder);
     if (known) return known;
@@ -225,8 +250,9 @@ function holdByDescriptor(root: string): Holder {
         return (yield { call: 'open', path }) as number;
       } catch (error) {
         const code = codeOf(error);
-        if ((code === 'EMFILE' || code === 'ENFILE') && attempt === 1 && entries.size > 0) dropIdle(0);
-        else if (code === 'ENOENT' && onMake && attempt < MAKINGS_MAX) yield* make(path, () => onMake(above));
+        const isFull = code === 'EMFILE' || code === 'ENFILE';
+        if (isFull && attempt === 1 && dropIdle(0)) continue;
+        if (code === 'ENOENT' && onMake && attempt < MAKINGS_MAX) yield* make(path, () => onMake(above));
         else throw yield* orLink(error, { path, shown: absoluteIn(root, folder) });
       }
     }
@@ -242,11 +268,7 @@ function holdByDescriptor(root: string): Holder {
         release: () => release(entry),
       };
     },
-    close: () => {
-      clearTimeout(timer);
-      timer = undefined;
-      dropIdle(0);
-    },
+    close,
   };
 }
 

@@ -21,7 +21,7 @@ import {
 import { copyFile } from 'node:fs/promises';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
-import type { DeltaStart, DeltaTarget } from '../../model/delta-sides.ts';
+import type { DeltaTarget, RangeList } from '../../model/delta-sides.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 import { loadPunchHole } from '../disk/punch-hole.ts';
 import { loadSetMtime } from '../disk/set-mtime.ts';
@@ -101,24 +101,14 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
     async begin({ keepsOld, sizeBytes }) {
       assert(!options.isDryRun, `${path}: a dry run writes nothing`);
       return attempt(path, async () => {
-        let starts: DeltaStart = 'old';
         isOfUse = keepsOld && old !== undefined && !isInPlace;
-        if (newTemporary === undefined) made = { path, descriptor: openSync(path, CREATE, createMode) };
-        else {
-          temporary = newTemporary();
-          const isCopy = isOfUse && (await reflinked(path, temporary));
-          // A reflink of a read-only file is read-only too.
-          if (isCopy) chmodSync(temporary, OWN_MODE);
-          made = {
-            path: temporary,
-            descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, createMode),
-          };
-          if (!isCopy) starts = 'zeros';
-        }
-        if (isInPlace) checkSameFile(made!, old, path);
+        temporary = newTemporary?.();
+        const isCopy = temporary !== undefined && isOfUse && (await reflinked(path, temporary));
+        made = openNew({ path, temporary, isCopy, createMode });
+        if (isInPlace) checkSameFile(made, old, path);
         newBytes = sizeBytes;
-        ftruncateSync(made!.descriptor, sizeBytes);
-        return starts;
+        ftruncateSync(made.descriptor, sizeBytes);
+        return temporary === undefined || isCopy ? 'old' : 'zeros';
       });
     },
     async write(ranges, bytes) {
@@ -126,20 +116,8 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
       return digests;
     },
     async clear(ranges) {
-      const punch = await loadPunchHole();
-      const { descriptor } = made!;
-      for (let at = 0; at < ranges.length; at += 2) {
-        const [start, end] = [ranges[at]!, ranges[at + 1]!];
-        if (end > newBytes) throw outside(path);
-        if (punch(descriptor, start, end - start)) continue;
-        const zeros = new Uint8Array(new SharedArrayBuffer(Math.min(ZEROS_BYTES, end - start)));
-        for (let from = start; from < end; from += zeros.length) {
-          const piece = { from, to: Math.min(from + zeros.length, end) };
-          const bytes = zeros.subarray(0, piece.to - piece.from);
-          const write = { file: made!, ranges: Float64Array.of(piece.from, piece.to), bytes, signature };
-          await threads.run({ kind: 'write', ...write });
-        }
-      }
+      for (let at = 1; at < ranges.length; at += 2) if (ranges[at]! > newBytes) throw outside(path);
+      await clearRanges(made!, ranges, options);
     },
     async copy(moves) {
       await threads.run({ kind: 'copy', from: oldFile, to: made!, moves });
@@ -165,6 +143,42 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
       end();
     },
   };
+}
+
+function openNew({
+  createMode,
+  isCopy,
+  path,
+  temporary,
+}: {
+  readonly path: string;
+  readonly temporary: string | undefined;
+  readonly isCopy: boolean;
+  readonly createMode: number;
+}): NewFile {
+  if (temporary === undefined) return { path, descriptor: openSync(path, CREATE, createMode) };
+  // A reflink of a read-only file is read-only too.
+  if (isCopy) chmodSync(temporary, OWN_MODE);
+  return { path: temporary, descriptor: openSync(temporary, isCopy ? WRITE : CREATE_NEW, createMode) };
+}
+
+/** Punches holes, or writes zeros where the file system has no holes. */
+async function clearRanges(
+  file: NewFile,
+  ranges: RangeList,
+  { signature, threads }: Pick<LocalDeltaTargetOptions, 'signature' | 'threads'>,
+): Promise<void> {
+  const punch = await loadPunchHole();
+  for (let at = 0; at < ranges.length; at += 2) {
+    const [start, end] = [ranges[at]!, ranges[at + 1]!];
+    if (punch(file.descriptor, start, end - start)) continue;
+    const zeros = new Uint8Array(new SharedArrayBuffer(Math.min(ZEROS_BYTES, end - start)));
+    for (let from = start; from < end; from += zeros.length) {
+      const to = Math.min(from + zeros.length, end);
+      const bytes = zeros.subarray(0, to - from);
+      await threads.run({ kind: 'write', file, ranges: Float64Array.of(from, to), bytes, signature });
+    }
+  }
 }
 
 /** The last step reports a folder in the way. */

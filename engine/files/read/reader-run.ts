@@ -58,22 +58,16 @@ export function createReadRun(settings: ReaderSettings, memory: ReadMemory, oute
   const inner = new AbortController();
   const outbox: ReadBatch[] = [];
   const resized: ReadRequest[] = [];
-  const resizedCounts = new Map<number, number>();
-  let waiters: (() => void)[] = [];
+  const { change, changed } = createChanges();
   let failure: DrayError | undefined;
   let isEnded = false;
 
-  const changed = (): void => {
-    const woken = waiters;
-    waiters = [];
-    for (const wake of woken) wake();
-  };
   const until = async <T>(look: () => T | undefined | false): Promise<T> => {
     for (;;) {
       checkAborted(inner.signal);
       const found = look();
       if (found !== undefined && found !== false) return found;
-      await new Promise<void>((resolve) => waiters.push(resolve));
+      await change();
     }
   };
   const deliver = (results: readonly ReadResult[], lease: Lease | undefined): void => {
@@ -89,13 +83,7 @@ export function createReadRun(settings: ReaderSettings, memory: ReadMemory, oute
     inner.abort();
     changed();
   };
-  const readAgain = (request: ReadRequest): ReadResult[] => {
-    const count = (resizedCounts.get(request.id) ?? 0) + 1;
-    resizedCounts.set(request.id, count);
-    if (count > RESIZED_MAX) return [unsteady(request)];
-    resized.push(request);
-    return [];
-  };
+  const readAgain = rereader(resized);
   const onAbort = () => fail(new DrayError('aborted', 'Stopped on request.', { cause: outer.reason }));
   outer.addEventListener('abort', onAbort, { once: true });
   if (outer.aborted) onAbort();
@@ -133,9 +121,7 @@ export function createReadRun(settings: ReaderSettings, memory: ReadMemory, oute
       changed();
     },
     async next() {
-      while (outbox.length === 0 && !isEnded && failure === undefined) {
-        await new Promise<void>((resolve) => waiters.push(resolve));
-      }
+      while (outbox.length === 0 && !isEnded && failure === undefined) await change();
       if (failure !== undefined) throw failure;
       const batch = outbox.shift();
       changed();
@@ -147,6 +133,31 @@ export function createReadRun(settings: ReaderSettings, memory: ReadMemory, oute
       for (const batch of outbox.splice(0)) batch.release();
       changed();
     },
+  };
+}
+
+/** Wakes all waiters at each change. */
+function createChanges() {
+  let waiters: (() => void)[] = [];
+  return {
+    change: () => new Promise<void>((resolve) => waiters.push(resolve)),
+    changed: (): void => {
+      const woken = waiters;
+      waiters = [];
+      for (const wake of woken) wake();
+    },
+  };
+}
+
+/** Queues a resized file, or returns its failure once it was resized too often. */
+function rereader(resized: ReadRequest[]): (request: ReadRequest) => ReadResult[] {
+  const counts = new Map<number, number>();
+  return (request) => {
+    const count = (counts.get(request.id) ?? 0) + 1;
+    counts.set(request.id, count);
+    if (count > RESIZED_MAX) return [unsteady(request)];
+    resized.push(request);
+    return [];
   };
 }
 

@@ -4,10 +4,11 @@ import { close, closeSync, constants, ftruncateSync, openSync, read, unlinkSync 
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import type { BlobHash } from '../../model/entry.ts';
-import { startWriteback, syncContent } from '../disk/sync-disk.ts';
+import { syncContent } from '../disk/sync-disk.ts';
 import { appendStream } from './append-stream.ts';
 import { type GatheredWriter, openGatheredWriter } from './gathered-writer.ts';
 import type { PlaceOutcome } from './put-in-place.ts';
+import { type TrackedWrites, trackWrites } from './tracked-writes.ts';
 import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-types.ts';
 import type { UnfinishedFile } from './unfinished-files.ts';
 import { contentDiffers, damagedFile, writeError } from './write-error.ts';
@@ -31,203 +32,187 @@ export interface LargeFileOptions {
 
 const readAt = promisify(read);
 const OWN_MODE = 0o600;
-/** 2, 8 and 32 MB cost the same here; without write-back, the final sync took twice as long. */
-const WRITEBACK_BYTES = 8 * 1024 * 1024;
+
+/** The state of one open file. */
+interface Writing {
+  readonly options: LargeFileOptions;
+  readonly fd: number;
+  readonly writes: TrackedWrites;
+  state: 'open' | 'committing' | 'ended';
+  isFdOpen: boolean;
+  streamDigest: string | undefined;
+  ending: Promise<void> | undefined;
+  gathered: GatheredWriter | undefined;
+  lane: WriteLane | undefined;
+  isExpected: boolean;
+}
 
 /** Creates the temporary file. Throws `diskFull` and `io`. */
 export function openLargeFile(options: LargeFileOptions): LargeFile {
-  const { isOpenEnded = false, meta, temporary, threads, unfinished } = options;
+  const { unfinished } = options;
   const fd = unfinished?.fd ?? createSized(options);
-  /** Written pieces: length by offset. */
-  const pieces = new Map<number, number>();
-  const writing = new Set<Promise<unknown>>();
-  let state: 'open' | 'committing' | 'ended' = 'open';
-  let isFdOpen = true;
-  /** Bytes written since the last write-back started. */
-  let unstartedBytes = 0;
-  let streamDigest: string | undefined;
-  let ending: Promise<void> | undefined;
-
-  let gathered: GatheredWriter | undefined;
-  let lane: WriteLane | undefined;
-  /** Placed bytes need no threads of ours. */
-  let isExpected = false;
-  const expectBytes = () => {
-    if (!isExpected) threads.expect(1, meta.sizeBytes);
-    isExpected = true;
+  const file: Writing = {
+    options,
+    fd,
+    writes: trackWrites(fd),
+    state: 'open',
+    isFdOpen: true,
+    streamDigest: undefined,
+    ending: undefined,
+    gathered: undefined,
+    lane: undefined,
+    isExpected: false,
   };
-  /** Concurrent writes to one file spin on its lock in the kernel; only hashing is worth several threads. */
-  function laneFor(verify: BlobHash | undefined): WriteLane {
-    if (verify !== undefined) return threads;
-    lane ??= threads.lane();
-    return lane;
-  }
-
-  function assertOpen(): void {
-    if (options.signal.aborted) throw new DrayError('aborted', 'Stopped on request.');
-    assert(state === 'open', `${meta.path}: written after its end`);
-  }
-
-  function assertInside(offset: number, length: number): void {
-    if (!isOpenEnded && offset + length > meta.sizeBytes)
-      throw damagedFile(meta.path, `more than ${meta.sizeBytes} bytes arrived for it`);
-  }
-
-  /** Runs the write, and records it once it has succeeded. */
-  function note(offset: number, length: number, work: Promise<unknown>): Promise<void> {
-    return track(
-      work.then(() => void pieces.set(offset, length)),
-      length,
-    );
-  }
-
-  function track(write: Promise<void>, length: number): Promise<void> {
-    const noted = write.then(() => {
-      unstartedBytes += length;
-      if (unstartedBytes < WRITEBACK_BYTES) return;
-      unstartedBytes = 0;
-      hold(startWriteback(fd));
-    });
-    hold(noted);
-    return noted;
-  }
-
-  /** The file stays open until the work has ended. */
-  function hold(work: Promise<void>): void {
-    writing.add(work);
-    const forget = () => void writing.delete(work);
-    work.then(forget, forget);
-  }
-
-  async function write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void> {
-    assertOpen();
-    assertInside(offset, bytes.length);
-    expectBytes();
-    const length = bytes.length;
-    await note(
-      offset,
-      length,
-      laneFor(verify).run('piece', { kind: 'piece', fd, path: meta.path, offset, bytes, verify }),
-    );
-  }
-
-  async function place(offset: number, pieces: readonly Uint8Array[]): Promise<void> {
-    assertOpen();
-    assertInside(offset, totalBytes(pieces));
-    gathered ??= openGatheredWriter(fd);
-    await track(
-      gathered.write(offset, pieces).catch((error: unknown) => {
-        throw writeError(error, meta.path);
-      }),
-      totalBytes(pieces),
-    );
-  }
-
-  async function writeStream(body: AsyncIterable<Uint8Array>): Promise<void> {
-    assertOpen();
-    pieces.clear();
-    streamDigest = undefined;
-    expectBytes();
-    const stream = options.nextStream();
-    const lane = threads.lane();
-    const append = (offset: number, bytes: Uint8Array) => {
-      assertOpen();
-      assertInside(offset, bytes.length);
-      const length = bytes.length;
-      return note(
-        offset,
-        length,
-        lane.run('append', { kind: 'append', stream, fd, path: meta.path, offset, bytes }),
-      );
-    };
-    try {
-      const length = await appendStream({ body, sizeBytes: meta.sizeBytes, append, signal: options.signal });
-      if (length < meta.sizeBytes) throw damagedFile(meta.path, `its content ended after ${length} bytes`);
-    } finally {
-      // Also frees the hash of a failed stream.
-      streamDigest = await endStream(lane, stream);
-    }
-  }
-
-  async function readBack(offset: number, into: Uint8Array): Promise<Uint8Array> {
-    assertOpen();
-    for (let filled = 0; filled < into.length; ) {
-      const { bytesRead } = await readAt(fd, into, filled, into.length - filled, offset + filled).catch(
-        (error: unknown) => {
-          throw writeError(error, meta.path);
-        },
-      );
-      if (bytesRead === 0) throw damagedFile(meta.path, `only ${offset + filled} of its bytes are there`);
-      filled += bytesRead;
-    }
-    return into;
-  }
-
-  async function commit({
-    sizeBytes = meta.sizeBytes,
-    verifyContent = false,
-  }: Parameters<LargeFile['commit']>[0] = {}): Promise<WrittenStat> {
-    assertOpen();
-    state = 'committing';
-    try {
-      await Promise.all(writing);
-      checkComplete(meta.path, isOpenEnded ? sizeBytes : meta.sizeBytes, pieces);
-      const digest =
-        verifyContent && meta.blob !== undefined
-          ? await threads.run('hashFile', { kind: 'hashFile', fd, path: meta.path })
-          : streamDigest;
-      if (digest !== undefined && meta.blob !== undefined && digest !== meta.blob)
-        throw contentDiffers(meta.path, meta.blob);
-      const { mode, mtimeNs, path } = meta;
-      await syncContent(fd).catch((error: unknown) => {
-        throw writeError(error, path);
-      });
-      await threads.run('seal', { kind: 'seal', fd, path, mtimeNs, mode });
-      isFdOpen = false;
-      await closeFile(fd, meta.path);
-      const outcome = await threads.run('place', { kind: 'place', temporary, path: meta.path });
-      const stat = options.finish(meta.path, outcome);
-      state = 'ended';
-      if (unfinished) unlinkIfThere(unfinished.notesPath);
-      options.onEnd();
-      return stat;
-    } catch (error) {
-      await end({ isKept: false });
-      throw error;
-    }
-  }
-
-  function accept(offset: number, length: number): void {
-    assertOpen();
-    assertInside(offset, length);
-    pieces.set(offset, length);
-  }
-
-  function end({ isKept }: { readonly isKept: boolean }): Promise<void> {
-    ending ??= (async () => {
-      if (state === 'ended') return;
-      state = 'ended';
-      await Promise.allSettled(writing);
-      if (isFdOpen) closeSync(fd);
-      if (!isKept) unlinkIfThere(temporary);
-      if (!isKept && unfinished) unlinkIfThere(unfinished.notesPath);
-      options.onEnd();
-    })();
-    return ending;
-  }
-
   return {
-    write,
-    place,
-    writeStream,
-    read: readBack,
-    accept,
+    write: (offset, bytes, verify) => write(file, { offset, bytes, verify }),
+    place: (offset, pieces) => place(file, offset, pieces),
+    writeStream: (body) => writeStream(file, body),
+    read: (offset, into) => readBack(file, offset, into),
+    accept(offset, length) {
+      checkRange(file, offset, length);
+      file.writes.pieces.set(offset, length);
+    },
     ...(unfinished ? { notesPath: unfinished.notesPath } : {}),
-    commit,
+    commit: (wish = {}) => commit(file, wish),
     // A commit in progress decides by itself; the signal stops it where necessary.
-    discard: async () => (state === 'open' ? end({ isKept: false }) : ending),
-    leave: async () => (state === 'open' ? end({ isKept: unfinished !== undefined }) : ending),
+    discard: async () => (file.state === 'open' ? end(file, { isKept: false }) : file.ending),
+    leave: async () =>
+      file.state === 'open' ? end(file, { isKept: unfinished !== undefined }) : file.ending,
   };
+}
+
+function assertOpen({ options, state }: Writing): void {
+  if (options.signal.aborted) throw new DrayError('aborted', 'Stopped on request.');
+  assert(state === 'open', `${options.meta.path}: written after its end`);
+}
+
+function checkRange(file: Writing, offset: number, length: number): void {
+  assertOpen(file);
+  const { isOpenEnded = false, meta } = file.options;
+  if (!isOpenEnded && offset + length > meta.sizeBytes)
+    throw damagedFile(meta.path, `more than ${meta.sizeBytes} bytes arrived for it`);
+}
+
+/** Announces the work to the threads. Placed bytes need no threads of ours. */
+function expectBytes(file: Writing): void {
+  if (!file.isExpected) file.options.threads.expect(1, file.options.meta.sizeBytes);
+  file.isExpected = true;
+}
+
+/** Concurrent writes to one file spin on its lock in the kernel; only hashing is worth several threads. */
+function laneFor(file: Writing, verify: BlobHash | undefined): WriteLane {
+  if (verify !== undefined) return file.options.threads;
+  file.lane ??= file.options.threads.lane();
+  return file.lane;
+}
+
+async function write(
+  file: Writing,
+  piece: { readonly offset: number; readonly bytes: Uint8Array; readonly verify: BlobHash | undefined },
+): Promise<void> {
+  const { bytes, offset, verify } = piece;
+  // The buffer may move to another thread, which empties `bytes` here.
+  const { length } = bytes;
+  checkRange(file, offset, length);
+  expectBytes(file);
+  const { path } = file.options.meta;
+  const task = { kind: 'piece', fd: file.fd, path, offset, bytes, verify } as const;
+  await file.writes.note(offset, length, laneFor(file, verify).run('piece', task));
+}
+
+async function place(file: Writing, offset: number, pieces: readonly Uint8Array[]): Promise<void> {
+  const length = totalBytes(pieces);
+  checkRange(file, offset, length);
+  file.gathered ??= openGatheredWriter(file.fd);
+  await file.writes.track(translated(file, file.gathered.write(offset, pieces)), length);
+}
+
+async function writeStream(file: Writing, body: AsyncIterable<Uint8Array>): Promise<void> {
+  assertOpen(file);
+  const { fd, writes } = file;
+  const { meta, nextStream, signal, threads } = file.options;
+  writes.pieces.clear();
+  file.streamDigest = undefined;
+  expectBytes(file);
+  const stream = nextStream();
+  const lane = threads.lane();
+  const append = (offset: number, bytes: Uint8Array) => {
+    const { length } = bytes;
+    checkRange(file, offset, length);
+    const task = { kind: 'append', stream, fd, path: meta.path, offset, bytes } as const;
+    return writes.note(offset, length, lane.run('append', task));
+  };
+  try {
+    const length = await appendStream({ body, sizeBytes: meta.sizeBytes, append, signal });
+    if (length < meta.sizeBytes) throw damagedFile(meta.path, `its content ended after ${length} bytes`);
+  } finally {
+    // Also frees the hash of a failed stream.
+    file.streamDigest = await endStream(lane, stream);
+  }
+}
+
+async function readBack(file: Writing, offset: number, into: Uint8Array): Promise<Uint8Array> {
+  assertOpen(file);
+  for (let filled = 0; filled < into.length; ) {
+    const reading = readAt(file.fd, into, filled, into.length - filled, offset + filled);
+    const { bytesRead } = await translated(file, reading);
+    if (bytesRead === 0)
+      throw damagedFile(file.options.meta.path, `only ${offset + filled} of its bytes are there`);
+    filled += bytesRead;
+  }
+  return into;
+}
+
+async function commit(
+  file: Writing,
+  { sizeBytes, verifyContent = false }: NonNullable<Parameters<LargeFile['commit']>[0]>,
+): Promise<WrittenStat> {
+  assertOpen(file);
+  file.state = 'committing';
+  const { fd, writes } = file;
+  const { finish, isOpenEnded, meta, onEnd, temporary, threads, unfinished } = file.options;
+  const { blob, mode, mtimeNs, path } = meta;
+  try {
+    await writes.allWritten();
+    checkComplete(path, (isOpenEnded ? sizeBytes : undefined) ?? meta.sizeBytes, writes.pieces);
+    const digest =
+      verifyContent && blob !== undefined
+        ? await threads.run('hashFile', { kind: 'hashFile', fd, path })
+        : file.streamDigest;
+    if (digest !== undefined && blob !== undefined && digest !== blob) throw contentDiffers(path, blob);
+    await translated(file, syncContent(fd));
+    await threads.run('seal', { kind: 'seal', fd, path, mtimeNs, mode });
+    file.isFdOpen = false;
+    await closeFile(fd, path);
+    const stat = finish(path, await threads.run('place', { kind: 'place', temporary, path }));
+    file.state = 'ended';
+    if (unfinished) unlinkIfThere(unfinished.notesPath);
+    onEnd();
+    return stat;
+  } catch (error) {
+    await end(file, { isKept: false });
+    throw error;
+  }
+}
+
+function end(file: Writing, { isKept }: { readonly isKept: boolean }): Promise<void> {
+  const { onEnd, temporary, unfinished } = file.options;
+  file.ending ??= (async () => {
+    if (file.state === 'ended') return;
+    file.state = 'ended';
+    await file.writes.settled();
+    if (file.isFdOpen) closeSync(file.fd);
+    if (!isKept) unlinkIfThere(temporary);
+    if (!isKept && unfinished) unlinkIfThere(unfinished.notesPath);
+    onEnd();
+  })();
+  return file.ending;
+}
+
+function translated<T>(file: Writing, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw writeError(error, file.options.meta.path);
+  });
 }
 
 function createSized({ meta, temporary }: LargeFileOptions): number {

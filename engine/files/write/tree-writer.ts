@@ -5,9 +5,9 @@ import { availableParallelism } from 'node:os';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
-import { createHeldFolders } from '../../base/held-folders.ts';
+import { createHeldFolders, type HeldFolders } from '../../base/held-folders.ts';
 import { checkEntryPath } from '../../model/safe-path.ts';
-import { openDiskSync } from '../disk/sync-disk.ts';
+import { type DiskSync, openDiskSync } from '../disk/sync-disk.ts';
 import { openTemporaryFolder } from '../disk/temporary-folder.ts';
 import { markUnsynced } from '../disk/unsynced-mark.ts';
 import { heldReach, plainReach, type TreeReach } from '../scan/tree-reach.ts';
@@ -34,35 +34,14 @@ const THREADS_MAX = 8;
 
 /** Opens a writer and removes the temporary files of killed runs. Throws `io` or `diskFull`. Close it. */
 export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
-  const { isSweptLate = false, isTemporaryFolderOwn = false, isWatchful = false } = options;
-  const { root, temporaryFolder, signal, unsyncedNote } = options;
+  const { isWatchful = false, root, signal } = options;
   const held = isWatchful ? createHeldFolders(root) : undefined;
-  const temporaries = openTemporaryFolder(temporaryFolder, {
-    isOwn: isTemporaryFolderOwn,
-    ...(held ? { parent: held } : {}),
-  });
-  const { newName, prefix, prepare } = temporaries;
   const disk = openDiskSync(root);
-  let unmark: ((isSynced: boolean) => void) | undefined;
-  /** Runs before the first file of the tree. */
-  const prepareWrite = () => {
-    prepare();
-    if (unsyncedNote === undefined || unmark) return;
-    try {
-      unmark = markUnsynced(temporaries.path(), unsyncedNote);
-    } catch (error) {
-      throw writeError(error, temporaryFolder);
-    }
-  };
-  const newTemporary = () => {
-    prepareWrite();
-    disk.noteAny();
-    return newName();
-  };
-  if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) prepare();
+  const temporaries = openTemporaries(options, { disk, held });
   const reach = held ? heldReach(held) : plainReach(root);
   const folders = openFolders(root, isWatchful ? reach : undefined, options.folderModeOf);
   const limit = options.threads ?? Math.min(availableParallelism(), THREADS_MAX);
+  const { newTemporary, prefix } = temporaries;
   const threads = openWriteThreads({ root, isWatchful, temporaryPrefix: prefix, threads: limit, signal });
   const context: WriterContext = {
     reach,
@@ -70,81 +49,34 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     threads,
     onPlaced: (path) => disk.note(`${root}/${path}`),
   };
-  const openFiles = new Set<LargeFile>();
-  let nextStream = 0;
+  const large = createLargeFiles(context, temporaries, signal);
   let closing: Promise<void> | undefined;
-
-  const leaveAll = () => Promise.allSettled([...openFiles].map((file) => file.leave()));
-  signal.addEventListener('abort', leaveAll, { once: true });
-  let unfinishedFiles: UnfinishedFiles | undefined;
-  const claimUnfinished = (content: string, sizeBytes: number): UnfinishedFile => {
-    prepareWrite();
-    unfinishedFiles ??= openUnfinishedFiles(temporaries.path(), systemClock.nowMs);
-    try {
-      return unfinishedFiles.claim(content, sizeBytes);
-    } catch (error) {
-      throw writeError(error, temporaryFolder);
-    }
-  };
-
-  async function openLarge(
-    meta: FileMeta,
-    { content, isOpenEnded }: OpenLargeOptions = {},
-  ): Promise<LargeFile> {
+  const checkUsable = () => {
     checkAborted(signal);
     assert(!closing, 'the writer is closed');
-    checkPath(meta.path, 'file');
-    const { hold, errors } = folders.holdParents([meta.path]);
-    for (const error of errors.values()) throw error;
-    try {
-      const unfinished =
-        content === undefined ? undefined : claimUnfinished(`${meta.path}\0${content}`, meta.sizeBytes);
-      const file = openLargeFile({
-        meta,
-        temporary: unfinished?.temporary ?? newTemporary(),
-        ...(unfinished ? { unfinished } : {}),
-        ...(isOpenEnded ? { isOpenEnded } : {}),
-        nextStream: () => nextStream++,
-        threads,
-        signal,
-        finish: (path, outcome) => finish(context, path, outcome),
-        onEnd: () => {
-          folders.release(hold);
-          openFiles.delete(file);
-        },
-      });
-      openFiles.add(file);
-      return file;
-    } catch (error) {
-      folders.release(hold);
-      throw error;
-    }
-  }
+  };
 
   async function close(): Promise<void> {
-    await leaveAll();
+    await large.leaveAll();
     await threads.close();
-    signal.removeEventListener('abort', leaveAll);
-    unfinishedFiles?.end();
-    let isSynced = false;
+    large.close();
     try {
-      if (unmark) await disk.sync();
-      isSynced = true;
+      await temporaries.close();
     } finally {
-      unmark?.(isSynced);
-      temporaries.close();
       held?.close();
     }
   }
 
   return {
     writeMany: async (bytes, items) => {
-      checkAborted(signal);
-      assert(!closing, 'the writer is closed');
-      prepareWrite();
+      checkUsable();
+      temporaries.prepareWrite();
       return writeMany(context, bytes, items);
     },
-    openLarge,
+    openLarge: async (meta, wish = {}) => {
+      checkUsable();
+      return large.open(meta, wish);
+    },
     newTemporary() {
       checkAborted(signal);
       return newTemporary();
@@ -169,6 +101,115 @@ export function openTreeWriter(options: TreeWriterOptions): TreeWriter {
     close: () => {
       closing ??= close();
       return closing;
+    },
+  };
+}
+
+interface Temporaries {
+  readonly prefix: () => string;
+  /** Call it before the first file of the tree. */
+  readonly prepareWrite: () => void;
+  readonly newTemporary: () => string;
+  claimUnfinished(content: string, sizeBytes: number): UnfinishedFile;
+  tend(nowMs: number): void;
+  /** Syncs the files if there is a mark of unsynced ones, and removes the mark. */
+  close(): Promise<void>;
+}
+
+/** The temporary folder with its unfinished files, and the mark of files that are not synced. */
+function openTemporaries(
+  options: TreeWriterOptions,
+  { disk, held }: { readonly disk: DiskSync; readonly held: HeldFolders | undefined },
+): Temporaries {
+  const { isSweptLate = false, isTemporaryFolderOwn = false, temporaryFolder, unsyncedNote } = options;
+  const folder = openTemporaryFolder(temporaryFolder, {
+    isOwn: isTemporaryFolderOwn,
+    ...(held ? { parent: held } : {}),
+  });
+  let unmark: ((isSynced: boolean) => void) | undefined;
+  let unfinishedFiles: UnfinishedFiles | undefined;
+  if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) folder.prepare();
+
+  const translated = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw writeError(error, temporaryFolder);
+    }
+  };
+  const prepareWrite = () => {
+    folder.prepare();
+    if (unsyncedNote === undefined || unmark) return;
+    unmark = translated(() => markUnsynced(folder.path(), unsyncedNote));
+  };
+  return {
+    prefix: folder.prefix,
+    prepareWrite,
+    newTemporary() {
+      prepareWrite();
+      disk.noteAny();
+      return folder.newName();
+    },
+    claimUnfinished(content, sizeBytes) {
+      prepareWrite();
+      unfinishedFiles ??= openUnfinishedFiles(folder.path(), systemClock.nowMs);
+      const files = unfinishedFiles;
+      return translated(() => files.claim(content, sizeBytes));
+    },
+    tend: folder.tend,
+    async close() {
+      unfinishedFiles?.end();
+      let isSynced = false;
+      try {
+        if (unmark) await disk.sync();
+        isSynced = true;
+      } finally {
+        unmark?.(isSynced);
+        folder.close();
+      }
+    },
+  };
+}
+
+/** The large files that are open. A signal leaves all of them. */
+function createLargeFiles(context: WriterContext, temporaries: Temporaries, signal: AbortSignal) {
+  const { folders, threads } = context;
+  const open = new Set<LargeFile>();
+  let nextStream = 0;
+  const leaveAll = () => Promise.allSettled([...open].map((file) => file.leave()));
+  signal.addEventListener('abort', leaveAll, { once: true });
+  return {
+    leaveAll,
+    close: () => signal.removeEventListener('abort', leaveAll),
+    open(meta: FileMeta, { content, isOpenEnded }: OpenLargeOptions): LargeFile {
+      checkPath(meta.path, 'file');
+      const { hold, errors } = folders.holdParents([meta.path]);
+      for (const error of errors.values()) throw error;
+      try {
+        const unfinished =
+          content === undefined
+            ? undefined
+            : temporaries.claimUnfinished(`${meta.path}\0${content}`, meta.sizeBytes);
+        const file = openLargeFile({
+          meta,
+          temporary: unfinished?.temporary ?? temporaries.newTemporary(),
+          ...(unfinished ? { unfinished } : {}),
+          ...(isOpenEnded ? { isOpenEnded } : {}),
+          nextStream: () => nextStream++,
+          threads,
+          signal,
+          finish: (path, outcome) => finish(context, path, outcome),
+          onEnd: () => {
+            folders.release(hold);
+            open.delete(file);
+          },
+        });
+        open.add(file);
+        return file;
+      } catch (error) {
+        folders.release(hold);
+        throw error;
+      }
     },
   };
 }

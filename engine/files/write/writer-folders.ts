@@ -79,7 +79,7 @@ export function openFolders(
 ): Folders {
   const reach = watchful ?? plainReach(root);
   const inodes = new Map<string, number>();
-  const held = new Map<number, number>();
+  const holds = createHolds();
 
   /** The folder's inode, or `undefined` when it does not exist and is not to be created. */
   function find(folder: string, isMade: boolean): number | undefined {
@@ -99,22 +99,11 @@ export function openFolders(
       if (isMade) throw fileInTheWay(folder);
       return undefined;
     }
-    if (isWorkspaceFolder(folder))
+    if (isWorkspaceFolder(reach, folder))
       throw unsafePath(folder, 'it is another name of .dray, the folder of a workspace');
     if (inodes.size >= KNOWN_MAX) inodes.clear();
     inodes.set(folder, stat.ino);
     return stat.ino;
-  }
-
-  function isWorkspaceFolder(folder: string): boolean {
-    const name = folder.slice(folder.lastIndexOf('/') + 1);
-    if (!MAY_BE_SHORT_NAME.test(name)) return false;
-    const parent = parentOf(folder);
-    const own = identityOf(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`));
-    if (own === 'absent') return false;
-    const absolute = reach.absoluteOf(folder);
-    // Without usable ids, a name that is found but not listed is a second name.
-    return own === undefined ? !isListed(dirname(absolute), name) : identityOf(absolute) === own;
   }
 
   function findTranslated(folder: string, isMade: boolean): number | undefined {
@@ -128,7 +117,7 @@ export function openFolders(
   function tryRemove(folder: string): boolean {
     const inode = findTranslated(folder, false);
     if (inode === undefined) return false;
-    if (held.has(inode)) return false;
+    if (holds.has(inode)) return false;
     try {
       rmdirSync(reach.absoluteOf(folder));
     } catch (error) {
@@ -152,14 +141,8 @@ export function openFolders(
   return {
     make: (folder) => once(() => void findTranslated(folder, true)),
     exists: (folder) => once(() => findTranslated(folder, false) !== undefined),
-    holdParents: (paths) => once(() => holdParents(paths)),
-    release(hold) {
-      for (const inode of hold) {
-        const count = held.get(inode)! - 1;
-        if (count === 0) held.delete(inode);
-        else held.set(inode, count);
-      }
-    },
+    holdParents: (paths) => once(() => holds.parentsOf(paths, (folder) => findTranslated(folder, true)!)),
+    release: holds.release,
     remove: (folder) =>
       once(() => {
         if (findTranslated(folder, false) !== undefined && !tryRemove(folder)) throw folderInTheWay(folder);
@@ -169,29 +152,56 @@ export function openFolders(
         for (let at = folder; at !== '' && tryRemove(at); at = parentOf(at));
       }),
   };
+}
 
-  function holdParents(paths: Iterable<string>) {
-    const hold: number[] = [];
-    const errors = new Map<string, DrayError>();
-    let last: string | undefined;
-    let lastError: DrayError | undefined;
-    for (const path of paths) {
-      const parent = parentOf(path);
-      if (parent !== last) {
-        last = parent;
-        lastError = undefined;
-        try {
-          const inode = findTranslated(parent, true)!;
-          held.set(inode, (held.get(inode) ?? 0) + 1);
-          hold.push(inode);
-        } catch (error) {
-          lastError = writeError(error, path);
+/** Whether the folder is another name of the `.dray` beside it. */
+function isWorkspaceFolder(reach: TreeReach, folder: string): boolean {
+  const name = folder.slice(folder.lastIndexOf('/') + 1);
+  if (!MAY_BE_SHORT_NAME.test(name)) return false;
+  const parent = parentOf(folder);
+  const own = identityOf(reach.absoluteOf(parent === '' ? '.dray' : `${parent}/.dray`));
+  if (own === 'absent') return false;
+  const absolute = reach.absoluteOf(folder);
+  // Without usable ids, a name that is found but not listed is a second name.
+  return own === undefined ? !isListed(dirname(absolute), name) : identityOf(absolute) === own;
+}
+
+/** Counts the writes in flight in each folder, by inode. */
+function createHolds() {
+  const held = new Map<number, number>();
+  return {
+    has: (inode: number) => held.has(inode),
+    /** @param inodeOf Creates the folder if needed. */
+    parentsOf(paths: Iterable<string>, inodeOf: (folder: string) => number) {
+      const hold: number[] = [];
+      const errors = new Map<string, DrayError>();
+      let last: string | undefined;
+      let lastError: DrayError | undefined;
+      for (const path of paths) {
+        const parent = parentOf(path);
+        if (parent !== last) {
+          last = parent;
+          lastError = undefined;
+          try {
+            const inode = inodeOf(parent);
+            held.set(inode, (held.get(inode) ?? 0) + 1);
+            hold.push(inode);
+          } catch (error) {
+            lastError = writeError(error, path);
+          }
         }
+        if (lastError) errors.set(path, lastError);
       }
-      if (lastError) errors.set(path, lastError);
-    }
-    return { hold, errors };
-  }
+      return { hold, errors };
+    },
+    release(hold: FolderHold): void {
+      for (const inode of hold) {
+        const count = held.get(inode)! - 1;
+        if (count === 0) held.delete(inode);
+        else held.set(inode, count);
+      }
+    },
+  };
 }
 
 /** The full id: as numbers, ids of neighbors on NTFS may be equal. Undefined when the id is unusable. */

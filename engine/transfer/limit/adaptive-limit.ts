@@ -185,6 +185,49 @@ interface Climber {
 }
 
 const EMPTY_WINDOW = { startMs: 0, requests: 0, full: 0, large: 0, work: 0, spentMs: 0 };
+type Window = Readonly<typeof EMPTY_WINDOW>;
+
+function addTo(window: Window, { endMs, isFull, isLarge, tookMs, work }: Completion): Window {
+  return {
+    startMs: window.requests === 0 ? endMs - tookMs : window.startMs,
+    requests: window.requests + 1,
+    full: window.full + (isFull ? 1 : 0),
+    large: window.large + (isLarge ? 1 : 0),
+    work: window.work + work,
+    spentMs: window.spentMs + tookMs,
+  };
+}
+
+function isLongEnough({ requests, startMs }: Window, endMs: number, limit: number): boolean {
+  return requests >= Math.max(WINDOW_REQUESTS_MIN, limit) && endMs - startMs >= WINDOW_MS_MIN;
+}
+
+/** Decides which failures are new, so that one congestion cuts the limit once. */
+function createFailureNews() {
+  let lastCutLevel = -1;
+  let cuts = 0;
+  /** Reports that may still belong to requests from before the last cut. */
+  let reportsIgnored = 0;
+  return {
+    cuts: () => cuts,
+    noteCut(level: number, inFlightMax: number): void {
+      lastCutLevel = level;
+      // Each request in flight may report the same congestion once.
+      reportsIgnored = inFlightMax;
+      cuts += 1;
+    },
+    noteSuccess(level: number): void {
+      // It started after the last cut and succeeded: later failures are new.
+      if (level > lastCutLevel) reportsIgnored = 0;
+    },
+    /** Requests that started before the last cut show nothing new. */
+    isNewAt: (level: number) => level > lastCutLevel,
+    isNewReport(): boolean {
+      reportsIgnored -= 1;
+      return reportsIgnored < 0;
+    },
+  };
+}
 
 /**
  * Gets each completed request: grows with the answers at first, then collects them into windows and moves the
@@ -198,14 +241,11 @@ function createClimber(options: {
   const { bounds } = options;
   let state = startClimb(options.initial, bounds);
   let start: SlowStart | undefined = bounds.min === bounds.max ? undefined : SLOW_START;
-  let window = EMPTY_WINDOW;
+  let window: Window = EMPTY_WINDOW;
   /** The least time of a small request: the round trip. */
   let leastMs = Number.POSITIVE_INFINITY;
   let level = 0;
-  let lastCutLevel = -1;
-  let cuts = 0;
-  /** Reports that may still belong to requests from before the last cut. */
-  let reportsIgnored = 0;
+  const news = createFailureNews();
 
   const moveTo = (next: ClimbState) => {
     window = EMPTY_WINDOW;
@@ -247,36 +287,24 @@ function createClimber(options: {
 
   const cut = (advice: 'retry' | 'backoff') => {
     start = undefined;
-    lastCutLevel = level;
-    // Each request in flight may report the same congestion once.
-    reportsIgnored = state.limit;
-    cuts += 1;
+    news.noteCut(level, state.limit);
     moveTo(climbDown(state, advice, bounds));
   };
 
   return {
     level: () => level,
-    cuts: () => cuts,
+    cuts: news.cuts,
     complete: (completion) => {
       if (!completion.isLarge) leastMs = Math.min(leastMs, completion.tookMs);
-      // It started after the last cut and succeeded: later failures are new.
-      if (completion.level > lastCutLevel) reportsIgnored = 0;
+      news.noteSuccess(completion.level);
       if (completion.level !== level) return;
       if (start) {
         grow(completion, start);
         return;
       }
-      window = {
-        startMs: window.requests === 0 ? completion.endMs - completion.tookMs : window.startMs,
-        requests: window.requests + 1,
-        full: window.full + (completion.isFull ? 1 : 0),
-        large: window.large + (completion.isLarge ? 1 : 0),
-        work: window.work + completion.work,
-        spentMs: window.spentMs + completion.tookMs,
-      };
-      const { full, large, requests, spentMs, startMs, work } = window;
-      if (requests < Math.max(WINDOW_REQUESTS_MIN, state.limit)) return;
-      if (completion.endMs - startMs < WINDOW_MS_MIN) return;
+      window = addTo(window, completion);
+      if (!isLongEnough(window, completion.endMs, state.limit)) return;
+      const { full, large, requests, spentMs, work } = window;
       if (full < requests * FULL_SHARE) window = EMPTY_WINDOW;
       else {
         const hasQueue = large > 0 || spentMs / requests > NO_QUEUE * leastMs;
@@ -285,12 +313,10 @@ function createClimber(options: {
       }
     },
     fail: (advice, failedLevel) => {
-      // Requests that started before the last cut show nothing new.
-      if (failedLevel > lastCutLevel) cut(advice);
+      if (news.isNewAt(failedLevel)) cut(advice);
     },
     report: (advice) => {
-      reportsIgnored -= 1;
-      if (reportsIgnored < 0) cut(advice);
+      if (news.isNewReport()) cut(advice);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The thread of `block-threads.ts`: tasks one at a time, answered in order. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ErrorRecord, toErrorRecord } from '../../api/error.ts';
+import { toErrorRecord } from '../../api/error.ts';
+import { POOL_END, type PoolAnswer, type PoolRequest } from '../../base/worker-pool.ts';
 import type { BlockResult, BlockTask } from './block-tasks.ts';
 import { createBlockThread } from './block-thread.ts';
 
@@ -8,21 +9,13 @@ export interface BlockWorkerData {
   readonly stop: Int32Array;
 }
 
-export interface BlockRequest {
-  readonly id: number;
-  readonly task: BlockTask;
-}
-
-export type BlockAnswer =
-  | { readonly id: number; readonly result: BlockResult }
-  | { readonly id: number; readonly error: ErrorRecord };
-
 const port = parentPort!;
 const thread = createBlockThread((workerData as BlockWorkerData).stop);
 let last: Promise<void> = Promise.resolve();
 
-port.on('message', ({ id, task }: BlockRequest) => {
-  last = last.then(() => answer(id, task));
+port.on('message', (message: PoolRequest<BlockTask> | typeof POOL_END) => {
+  if (message === POOL_END) port.close();
+  else last = last.then(() => answer(message.id, message.task));
 });
 
 async function answer(id: number, task: BlockTask): Promise<void> {
@@ -30,10 +23,10 @@ async function answer(id: number, task: BlockTask): Promise<void> {
     const result = await thread.run(task);
     const moved = [result.digests, result.lengths].filter((part) => part !== undefined && part.length > 0);
     port.postMessage(
-      { id, result } satisfies BlockAnswer,
+      { id, result } satisfies PoolAnswer<BlockResult>,
       moved.map((part) => part!.buffer),
     );
   } catch (error) {
-    port.postMessage({ id, error: toErrorRecord(error) } satisfies BlockAnswer);
+    port.postMessage({ id, error: toErrorRecord(error) } satisfies PoolAnswer<BlockResult>);
   }
 }

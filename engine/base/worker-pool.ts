@@ -1,0 +1,206 @@
+/**
+ * Distributes tasks to worker threads, or runs them in the caller's thread.
+ *
+ * A thread answers its tasks in order. When a thread dies, the state of its tasks is unknown, so the pool fails
+ * them and accepts no more.
+ */
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Transferable, Worker } from 'node:worker_threads';
+import { DrayError, type ErrorRecord, fromErrorRecord } from '../api/error.ts';
+import { checkAborted } from './abort.ts';
+
+/** One running and one waiting: a thread never idles, and few tasks are bound to a slow one. */
+const TASKS_PER_THREAD = 2;
+
+export interface PoolRequest<Message> {
+  readonly id: number;
+  readonly task: Message;
+}
+
+/** Asks a thread to close its port. Terminating one while it loads native code would end the whole process. */
+export const POOL_END = 'end';
+
+export type PoolAnswer<Message> =
+  | { readonly id: number; readonly result: Message }
+  | { readonly id: number; readonly error: ErrorRecord };
+
+export interface WorkerPoolOptions<Task, Result> {
+  /** What the threads do, for an error, such as `writes files`. */
+  readonly work: string;
+  readonly signal: AbortSignal;
+  /** @param number From 1. @param stop Its first number is not 0 once the signal has fired. */
+  readonly openThread: (number: number, stop: Int32Array) => Worker;
+  /** The task as a message, and the buffers that move to the thread. */
+  readonly toMessage: (task: Task) => { readonly message: unknown; readonly moved: readonly Transferable[] };
+  readonly toResult: (message: never) => Result;
+  readonly runHere: (task: Task, stop: Int32Array) => Result | Promise<Result>;
+}
+
+export type RunTask<Task, Result> = (task: Task) => Promise<Result>;
+
+export interface WorkerPool<Task, Result> {
+  /** Threads that were opened. Without any, tasks run in the caller's thread. */
+  size(): number;
+  open(): void;
+  /** Whether an open thread has nothing to do. */
+  hasIdle(): boolean;
+  /** Runs a task in the least busy thread. Throws the task's error, or `aborted` once the signal has fired. */
+  readonly run: RunTask<Task, Result>;
+  /** One thread for tasks that must follow each other. */
+  lane(): RunTask<Task, Result>;
+  /** Resolves when no task is in flight. */
+  idle(): Promise<void>;
+  /** Waits for tasks in flight, and ends the threads. */
+  close(): Promise<void>;
+}
+
+interface Job<Task, Result> {
+  readonly task: Task;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Member<Task, Result> {
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+  readonly jobs: Map<number, Job<Task, Result>>;
+}
+
+export function createWorkerPool<Task, Result>(
+  options: WorkerPoolOptions<Task, Result>,
+): WorkerPool<Task, Result> {
+  const { signal } = options;
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  const threads = createThreads(options, stop);
+  const runHere = inTurn((task: Task) => {
+    checkAborted(signal);
+    return options.runHere(task, stop);
+  });
+  const running = new Set<Promise<unknown>>();
+  const onAbort = () => {
+    Atomics.store(stop, 0, 1);
+    threads.rejectQueued(new DrayError('aborted', 'Stopped on request.'));
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+
+  function track(work: Promise<Result>): Promise<Result> {
+    running.add(work);
+    const forget = () => void running.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+  function runIn(member: Member<Task, Result> | undefined, task: Task, mayQueue: boolean) {
+    if (signal.aborted) return Promise.reject(new DrayError('aborted', 'Stopped on request.'));
+    return track(member ? threads.run(member, task, mayQueue) : runHere(task));
+  }
+  async function idle(): Promise<void> {
+    while (running.size > 0) await Promise.allSettled(running);
+  }
+
+  return {
+    size: threads.size,
+    open: threads.open,
+    hasIdle: () => threads.leastBusy()?.jobs.size === 0,
+    run: (task) => runIn(threads.leastBusy(), task, true),
+    lane() {
+      const member = threads.leastBusy();
+      return (task) => runIn(member, task, false);
+    },
+    idle,
+    async close() {
+      await idle();
+      signal.removeEventListener('abort', onAbort);
+      await threads.end();
+    },
+  };
+}
+
+function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, stop: Int32Array) {
+  const members: Member<Task, Result>[] = [];
+  const queue: Job<Task, Result>[] = [];
+  let broken: DrayError | undefined;
+  let nextId = 0;
+
+  function open(): void {
+    const worker = options.openThread(members.length + 1, stop);
+    const exited = new Promise<void>((done) => worker.once('exit', () => done()));
+    const member: Member<Task, Result> = { worker, exited, jobs: new Map() };
+    worker.on('message', (answer: PoolAnswer<never>) => settle(member, answer));
+    worker.on('error', (cause) => fail(member, cause));
+    // An idle thread does not keep the process alive.
+    worker.unref();
+    members.push(member);
+  }
+
+  function settle(member: Member<Task, Result>, answer: PoolAnswer<never>): void {
+    const job = member.jobs.get(answer.id)!;
+    member.jobs.delete(answer.id);
+    const next = queue.shift();
+    if (next) post(member, next);
+    else if (member.jobs.size === 0) member.worker.unref();
+    if ('error' in answer) job.reject(fromErrorRecord(answer.error));
+    else job.resolve(options.toResult(answer.result));
+  }
+
+  function fail(member: Member<Task, Result>, cause: unknown): void {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    broken = new DrayError('internal', `A thread that ${options.work} died: ${message}`, { cause });
+    for (const job of member.jobs.values()) job.reject(broken);
+    member.jobs.clear();
+    rejectQueued(broken);
+  }
+
+  function rejectQueued(error: DrayError): void {
+    for (const job of queue.splice(0)) job.reject(error);
+  }
+
+  function post(member: Member<Task, Result>, job: Job<Task, Result>): void {
+    nextId += 1;
+    if (member.jobs.size === 0) member.worker.ref();
+    member.jobs.set(nextId, job);
+    const { message, moved } = options.toMessage(job.task);
+    member.worker.postMessage({ id: nextId, task: message }, moved);
+  }
+
+  return {
+    open,
+    rejectQueued,
+    size: () => members.length,
+    leastBusy(): Member<Task, Result> | undefined {
+      let least: Member<Task, Result> | undefined;
+      for (const member of members) if (!least || member.jobs.size < least.jobs.size) least = member;
+      return least;
+    },
+    run(member: Member<Task, Result>, task: Task, mayQueue: boolean): Promise<Result> {
+      if (broken) return Promise.reject(broken);
+      return new Promise((resolve, reject) => {
+        const job = { task, resolve, reject };
+        if (mayQueue && member.jobs.size >= TASKS_PER_THREAD) queue.push(job);
+        else post(member, job);
+      });
+    },
+    async end(): Promise<void> {
+      await Promise.all(
+        members.splice(0).map(({ exited, worker }) => {
+          worker.ref();
+          worker.postMessage(POOL_END);
+          return exited;
+        }),
+      );
+    },
+  };
+}
+
+/** One after the other, each in a tick of its own, so that the caller's thread can react to the signal. */
+function inTurn<Task, Result>(run: (task: Task) => Result | Promise<Result>): RunTask<Task, Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const work = last.then(async () => {
+      await nextTick();
+      return run(task);
+    });
+    last = work.catch(() => undefined);
+    return work;
+  };
+}

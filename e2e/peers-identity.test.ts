@@ -106,7 +106,7 @@ describe('A new peer', () => {
     for (const flag of [[], ['--trust-new-peer'], ['--trust-peer', fingerprintOf(tls.cert)]]) {
       const refused = await run(['cat', place('a'), ...flag]);
       expect(refused.exitCode).toBe(1);
-      expect(refused.stderr).toMatch(/another one than before.*Nothing was sent/);
+      expect(refused.stderr).toMatch(/has changed.*Nothing was sent/);
     }
     expect(requests).toBe(before);
   });
@@ -232,11 +232,11 @@ describe('A mismatch of TLS between client and server', () => {
     const keys = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
     const typed = `dray://${at(tlsPort)}`;
     for (const [parameters, remedy] of [
-      [['ls', `${typed}?tls=off`], `it speaks TLS (HTTP_WANTS_TLS). Take ?tls=off out of the URL: ${typed}.`],
-      [['copy', 'offered', `${typed}/to?tls=off`], `Take ?tls=off out of the URL: ${typed}.`],
+      [['ls', `${typed}?tls=off`], `it uses TLS (HTTP_WANTS_TLS). Remove ?tls=off from the URL: ${typed}.`],
+      [['copy', 'offered', `${typed}/to?tls=off`], `Remove ?tls=off from the URL: ${typed}.`],
       [
         ['ls', `dray://${at(plainPort)}`, '--trust-new-peer'],
-        `it speaks no TLS (HTTP_NO_TLS). Start "dray serve" there without --tls off, or write dray://${at(plainPort)}?tls=off`,
+        `it does not use TLS (HTTP_NO_TLS). Start "dray serve" there without --tls off, or write dray://${at(plainPort)}?tls=off`,
       ],
       [bucket(`http://${at(tlsPort)}`), `it speaks TLS. Write https://${at(tlsPort)} as the endpoint.`],
       [bucket(`https://${at(plainPort)}`), `or write http://${at(plainPort)} as the endpoint`],

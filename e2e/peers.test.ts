@@ -235,7 +235,7 @@ describe('A peer', () => {
       for (const path of ['out', 'out/secret'])
         expect(await run([...command, at(path), ...(command[0] === 'copy' ? ['here'] : [])])).toMatchObject({
           exitCode: 1,
-          stderr: expect.stringContaining(`${path} is refused: it is a symbolic link or lies behind one`),
+          stderr: expect.stringContaining(`${path} is refused: it is a symbolic link or is behind one`),
         });
   });
 
@@ -244,7 +244,7 @@ describe('A peer', () => {
     expect(await run(['ls', asked])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^dray: [^\n]* speaks no TLS .*\?tls=off if you trust the network[^\n]*\n$/,
+        /^dray: [^\n]* does not use TLS .*\?tls=off if you trust the network[^\n]*\n$/,
       ),
     });
   });

@@ -372,7 +372,7 @@ describe('Ctrl-C', () => {
         },
       });
       expect(stopped).toMatchObject({ exitCode: EXIT_STOPPED });
-      expect(stopped.stderr).toContain('run the same command again to continue');
+      expect(stopped.stderr).toContain('Run the same command again to continue');
       await finishUpload(dataset, stopped.pieces);
     },
   );

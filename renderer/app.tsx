@@ -15,11 +15,14 @@ import { applyTheme } from './shell/theme.ts';
 import { Toasts } from './shell/toasts.tsx';
 import { chooseWorkspace } from './shell/use-workspace.ts';
 
-/** The window: rail, screen, and what may lie over them. */
+/** The window: the rail, the screen, and what may cover them. */
 export function App() {
   const { screen, given } = useRoute();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  /** Where the window was when the palette took the focus, which it gives back to where it was unless a command led elsewhere. */
+  /**
+   * The element that had the focus before the palette opened. It gets the focus back unless a command leads
+   * elsewhere.
+   */
   const openedAt = useRef('');
   useEffect(() => {
     if (isPaletteOpen) openedAt.current = location.hash;
@@ -81,7 +84,7 @@ function Opening({ title }: { readonly title: string }) {
   );
 }
 
-/** An address may name the workspace that its screen is about: a link into the desktop app does. */
+/** The address may name a workspace: a link into the desktop app does. */
 function useNamedWorkspace(root: string | undefined): void {
   const refresh = useRefresh();
   useEffect(() => {
@@ -99,10 +102,13 @@ function useThemeOfSettings(): void {
   }, [theme]);
 }
 
-/** A new screen takes the focus, so that the keyboard and a screen reader go on there; the first one does not. */
+/**
+ * A new screen takes the focus, so that the keyboard and a screen reader continue there. The first screen
+ * does not.
+ */
 function useScreenFocus(screen: string): void {
   const isFirst = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs because the screen is another one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the screen changes
   useEffect(() => {
     if (!isFirst.current) focusScreen();
     isFirst.current = false;

@@ -1,4 +1,7 @@
-/** Where the window is: a screen and what it was given, kept in the address's hash so that back, forward and reload work. */
+/**
+ * The current place in the window: a screen and its parameters, kept in the address's hash so that back,
+ * forward and reload work.
+ */
 import { useSyncExternalStore } from 'react';
 
 export const SCREEN_NAMES = [
@@ -19,7 +22,7 @@ export interface Route {
   readonly given: Readonly<Record<string, string>>;
 }
 
-/** `#/changes?direction=pull`; what cannot be read is Home. */
+/** `#/changes?direction=pull`. An invalid hash means Home. */
 export function parseRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const screen = SCREEN_NAMES.find((name) => name === path);
@@ -42,7 +45,7 @@ export function useRoute(): Route {
 let lastHash: string | undefined;
 let lastRoute: Route = { screen: 'home', given: {} };
 
-/** The same object for the same hash, as useSyncExternalStore asks for. */
+/** The same object for the same hash, as useSyncExternalStore requires. */
 function currentRoute(): Route {
   if (location.hash !== lastHash) {
     lastHash = location.hash;

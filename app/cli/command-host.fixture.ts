@@ -1,4 +1,4 @@
-/** A program with jobs that behave as the test needs, run by the real host in a real process. */
+/** A program whose jobs behave as the test needs. The real host runs it in a real process. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import { DrayError } from '../../engine/api/error.ts';
@@ -14,14 +14,14 @@ interface Summary {
 }
 
 const JOBS: Readonly<Record<string, (context: JobContext) => Promise<Summary>>> = {
-  /** Stops when it is asked to. */
+  /** Stops when asked. */
   obedient: async ({ signal, emit }) => {
     emit({ type: 'phase', phase: 'upload' });
     process.stderr.write('started\n');
     await pause(20_000, undefined, { signal });
     return { failed: 0 };
   },
-  /** Does not. */
+  /** Ignores the request to stop. */
   stuck: async () => {
     process.stderr.write('started\n');
     await pause(20_000);
@@ -35,7 +35,7 @@ const JOBS: Readonly<Record<string, (context: JobContext) => Promise<Summary>>> 
     return { failed: 0 };
   },
   mixed: async ({ emit }) => {
-    emit({ type: 'warning', warning: 'skippedSpecialFile', message: 'socket was left out.', path: 'socket' });
+    emit({ type: 'warning', warning: 'skippedSpecialFile', message: 'socket was skipped.', path: 'socket' });
     emit({ type: 'change', change: 'added', path: 'good', kind: 'file', sizeBytes: 1 });
     emit({
       type: 'fileFailed',

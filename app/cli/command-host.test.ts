@@ -7,7 +7,7 @@ function runFixture(parameters: readonly string[], options: CliOptions = {}) {
   return runCli(parameters, { ...options, script: './command-host.fixture.ts' });
 }
 
-/** Sends the signals one after the other, each when the job has answered to what came before. */
+/** Sends the signals one after the other, each after the job has answered the one before. */
 function sendWhenStarted(...signals: readonly NodeJS.Signals[]) {
   return (child: ChildProcess) => {
     const left = [...signals];
@@ -24,7 +24,7 @@ describe('a command that is stopped', () => {
     expect(result).toEqual({
       exitCode: 130,
       stdout: '',
-      stderr: 'started\nstopping...; run the same command again to continue\n',
+      stderr: 'started\nstopping... Run the same command again to continue.\n',
     });
   });
 
@@ -32,7 +32,7 @@ describe('a command that is stopped', () => {
     expect((await runFixture(['obedient'], { onStarted: sendWhenStarted('SIGTERM') })).exitCode).toBe(143);
   });
 
-  it('ends all the same when its job does not listen', async () => {
+  it('ends even when its job ignores the signal', async () => {
     const result = await runFixture(['stuck'], { onStarted: sendWhenStarted('SIGINT') });
     expect(result.exitCode).toBe(130);
   });
@@ -42,13 +42,13 @@ describe('a command that is stopped', () => {
     expect(result.exitCode).toBe(130);
   });
 
-  it('tells programs so too', async () => {
+  it('reports the stop to programs with --json', async () => {
     const { stdout } = await runFixture(['obedient', '--json'], { onStarted: sendWhenStarted('SIGINT') });
     const last = JSON.parse(stdout.trim().split('\n').at(-1)!);
     expect(last).toMatchObject({ type: 'error', code: 'aborted', exitCode: 130 });
   });
 
-  it('tells programs so also when its job does not listen', async () => {
+  it('reports the stop to programs even when its job ignores the signal', async () => {
     for (const signals of [['SIGINT'], ['SIGINT', 'SIGINT']] as const) {
       const { stdout } = await runFixture(['stuck', '--json'], { onStarted: sendWhenStarted(...signals) });
       expect(
@@ -67,23 +67,23 @@ describe('the output of a command', () => {
       exitCode: 4,
       stdout: 'A good\n1 failed.\n',
       stderr:
-        'dray: warning: socket was left out.\ndray: bad: It cannot be read.\ndray: The name worse\\u001b[2J is not UTF-8.\n',
+        'dray: warning: socket was skipped.\ndray: bad: It cannot be read.\ndray: The name worse\\u001b[2J is not UTF-8.\n',
     });
   });
 
-  it('ends with 3 when differences were found, though files failed as well', async () => {
+  it('ends with 3 when differences were found, even if files failed as well', async () => {
     expect((await runFixture(['different'])).exitCode).toBe(3);
     const { stdout } = await runFixture(['different', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ type: 'summary', exitCode: 3, failed: 1 });
   });
 
-  it('keeps what was asked for with --quiet, and problems', async () => {
+  it('with --quiet prints only results and problems', async () => {
     const result = await runFixture(['mixed', '-q']);
     expect(result.stdout).toBe('A good\n');
     expect(result.stderr).toContain('bad');
   });
 
-  it('is one JSON object a line with --json, the summary last', async () => {
+  it('with --json is one JSON object per line, the summary last', async () => {
     const { stdout, stderr, exitCode } = await runFixture(['mixed', '--json']);
     const lines = stdout
       .trimEnd()
@@ -100,11 +100,11 @@ describe('the output of a command', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
   });
 
-  it('shows line breaks, C1 controls and marks of direction as escapes, with colours too', async () => {
+  it('shows line breaks, C1 controls and direction marks as escapes, also when coloured', async () => {
     const escaped = 'a\\u009b31m\\u2028\\u200fb\\nc';
     for (const environment of [{}, { FORCE_COLOR: '1' }]) {
       const { stdout, stderr } = await runFixture(['hostile', '--verbose'], { environment });
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of our own.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours.
       const shown = (stdout + stderr).replaceAll(/\x1b\[\d+m/g, '');
       expect(shown).toMatch(/^A "a\\u009b31m\\u2028\\u200fb\\nc"$/m);
       expect(shown).toContain(`\ndray: warning: The store says: ${escaped}\n`);
@@ -113,19 +113,19 @@ describe('the output of a command', () => {
     }
   });
 
-  it('is coloured when the environment asks for it', async () => {
+  it('is coloured when the environment asks for colours', async () => {
     const { stdout } = await runFixture(['mixed'], { environment: { FORCE_COLOR: '1' } });
     expect(stdout).toContain('\x1b[32mA good\x1b[39m');
   });
 
-  it('loses no line of many', async () => {
+  it('keeps every line of a long output', async () => {
     const { stdout } = await runFixture(['talkative']);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(100_001);
     expect(lines[99_999]).toBe('A file-99999');
   });
 
-  it('ends without a word when its reader goes away', async () => {
+  it('ends silently when its reader goes away', async () => {
     const result = await runFixture(['talkative'], {
       onStarted: (child) => child.stdout?.once('data', () => child.stdout?.destroy()),
     });
@@ -142,7 +142,7 @@ describe('an error', () => {
     });
   });
 
-  it('is told in full with --verbose', async () => {
+  it('is printed in full with --verbose', async () => {
     const { stderr } = await runFixture(['--verbose', 'conflict']);
     expect(stderr).toContain('  code: conflict\n  data: {"paths":["a"],"size":5}\n');
   });
@@ -160,7 +160,7 @@ describe('an error', () => {
     expect(exitCode).toBe(5);
   });
 
-  it('that nobody foresaw shows where it came from only on request', async () => {
+  it('that is unexpected shows its stack only with --verbose', async () => {
     const brief = await runFixture(['broken']);
     expect(brief.exitCode).toBe(1);
     expect(brief.stderr).not.toContain('    at ');
@@ -177,7 +177,7 @@ describe('the global options', () => {
     return JSON.parse(stdout).context;
   };
 
-  it('hold before the command and after it, and the nearer one wins', async () => {
+  it('are accepted before and after the command, and the nearer one wins', async () => {
     expect(
       await readContext(
         '-C',
@@ -199,7 +199,7 @@ describe('the global options', () => {
     });
   });
 
-  it('reach the job under their own names, and are absent when not given', async () => {
+  it('reach the job under their own names, and are absent if not given', async () => {
     expect((await readContext('context')).connection).toEqual({});
     const all = ['--endpoint', 'e', '--region', 'r', '--profile', 'p', '--anonymous'];
     expect((await readContext('context', ...all)).connection).toEqual({
@@ -210,7 +210,7 @@ describe('the global options', () => {
     });
   });
 
-  it('take in the bandwidth of a command that has such an option', async () => {
+  it('include the bandwidth limit of a command that has that option', async () => {
     expect((await readContext('context', '--bwlimit', '1.5MiB/s')).connection).toEqual({
       bandwidthBytesPerSecond: 1.5 * 1024 ** 2,
     });

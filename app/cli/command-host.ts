@@ -1,4 +1,4 @@
-/** Runs one job for one command: context, stop signals, events to lines, summary, exit code. */
+/** Runs one job for one command: context, stop signals, events as lines, summary, exit code. */
 import type { Command } from 'commander';
 import { DrayError, type ErrorCode, exitCodeOf } from '../../engine/api/error.ts';
 import type { FileFailedEvent, JobEvent } from '../../engine/api/events.ts';
@@ -16,31 +16,36 @@ export const EXIT_SOME_FILES_FAILED = 4;
 
 export interface CommandHost {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Ends the process; tests give their own. */
+  /** Ends the process. Tests pass their own. */
   readonly exit: (code: number) => void;
-  /** How the command that ran ended; 0 before any. */
+  /** The exit code of the command that ran; 0 before any ran. */
   exitCode: number;
 }
 
 export interface CommandRun<Summary> {
-  /** Loads the job and runs it. Loading happens here, so that each command pays for its own imports alone. */
+  /** Loads the job and runs it. Loading happens here, so each command imports only its own code. */
   readonly start: (context: JobContext) => Promise<Summary>;
   readonly view: CommandView<Summary>;
-  /** Where the job runs, when it is not the folder of `-C`. */
+  /** The folder that the job runs in, if it is not the folder of `-C`. */
   readonly directory?: string;
-  /** Whether the same command, given again, goes on where this one was stopped. */
+  /** Whether running the same command again continues from where this run was stopped. */
   readonly resumable?: boolean;
-  /** How long it may take to stop in order; default 900. A second signal ends it at once. */
+  /**
+   * The time that the job has to stop after a first signal; default 900 ms. A second signal ends it at once.
+   */
   readonly graceMs?: number;
 }
 
-/** How one command shows itself to people. Phases, progress, warnings and failed files look the same everywhere. */
+/**
+ * How one command prints its results. Phases, progress, warnings and failed files look the same in all
+ * commands.
+ */
 export interface CommandView<Summary> {
   readonly onEvent?: (event: JobEvent, output: Output) => void;
   readonly onSummary: (summary: Summary, output: Output, run: { readonly elapsedMs: number }) => void;
   /**
-   * Default 0, or what a dry run found that the run itself would end with. A job in which files failed ends with 4, unless this says 1,
-   * or 3: differences that were found are there.
+   * Default 0. A dry run returns the code that the real run would end with. If files failed, the exit code is
+   * 4, unless this returns 1, or 3 (differences were found).
    */
   readonly exitCode?: (summary: Summary) => number;
 }
@@ -53,11 +58,12 @@ export async function runCommand<Summary>(
   const options = readGlobalOptions(command);
   const output = createOutput({ ...options, environment: host.environment });
   const name = commandName(command);
-  let isTold = false;
+  let isSummaryShown = false;
   const stops = watchStopSignals({
     exit: (code) => {
-      // Its job does not stop: programs are told so too, as far as the reader of the output takes it.
-      if (output.json && !isTold) reportError(output, stops.signal.reason, { command: name, exitCode: code });
+      // The job ignores the signal. `--json` readers still get an error record, as far as they keep up.
+      if (output.json && !isSummaryShown)
+        reportError(output, stops.signal.reason, { command: name, exitCode: code });
       void output.close();
       host.exit(code);
     },
@@ -66,7 +72,7 @@ export async function runCommand<Summary>(
       output.progress.stop();
       output.problem(
         'plain',
-        run.resumable ? 'stopping...; run the same command again to continue' : 'stopping...',
+        run.resumable ? 'stopping... Run the same command again to continue.' : 'stopping...',
       );
     },
   });
@@ -86,7 +92,7 @@ export async function runCommand<Summary>(
     host.exitCode = exitCodeOfSummary(summary, run.view);
     const elapsedMs = Math.round(performance.now() - startedMs);
     output.progress.stop();
-    isTold = true;
+    isSummaryShown = true;
     if (output.json) {
       output.record({
         type: 'summary',
@@ -98,13 +104,13 @@ export async function runCommand<Summary>(
     } else {
       run.view.onSummary(summary, output, { elapsedMs });
       if (endOf(summary).wouldStop)
-        output.note('Without --dry-run this command would stop; the warning above says why.');
+        output.note('Without --dry-run this command would stop. The warning above says why.');
     }
   } catch (error) {
     output.progress.stop();
-    isTold = true;
+    isSummaryShown = true;
     const stopCode = stops.exitCode();
-    // People were told at the signal.
+    // The signal handler has already printed a message.
     if (stopCode !== undefined && !output.json) host.exitCode = stopCode;
     else host.exitCode = reportError(output, error, { command: name, exitCode: stopCode });
   } finally {
@@ -123,7 +129,7 @@ function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>[
   else onEvent?.(event, output);
 }
 
-/** Most messages name the file by themselves. */
+/** Most messages already name the file. */
 function describeFailedFile({ path, error }: FileFailedEvent): string {
   return error.message.includes(path) ? error.message : `${quotePath(path)}: ${error.message}`;
 }
@@ -135,18 +141,18 @@ function exitCodeOfSummary<Summary>(summary: Summary, view: CommandView<Summary>
   return failed ? EXIT_SOME_FILES_FAILED : asked;
 }
 
-/** What summaries have in common, those that have it. */
+/** Fields that many summaries share. */
 function endOf(summary: unknown): { readonly failed?: number; readonly wouldStop?: ErrorCode } {
   return summary ?? {};
 }
 
-/** `remote add` for a command below another one. */
+/** For example `remote add`, a subcommand. */
 function commandName(command: Command): string {
   const { parent } = command;
   return parent?.parent ? `${commandName(parent)} ${command.name()}` : command.name();
 }
 
-/** For a mistake that commander cannot see. */
+/** For a mistake that commander does not detect. */
 export function usageError(message: string): DrayError {
   return new DrayError('usage', message);
 }

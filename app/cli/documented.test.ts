@@ -1,4 +1,4 @@
-/** What programs and people go by is written down: every event, field, warning, error code and command. */
+/** Checks that the documents list every event, field, warning, error code and command. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const contract = read('engine/api/README.md');
 const events = contract.slice(contract.indexOf('### Events'), contract.indexOf('### Warnings'));
 const warningTable = contract.slice(contract.indexOf('### Warnings'), contract.indexOf('### Summaries'));
 
-/** The properties of an interface, without those of the types within it. */
+/** The properties of an interface, without those of nested types. */
 function interfacesIn(path: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   for (const [, name, body] of read(path).matchAll(/^export interface (\w+)[^{]*\{\n(.*?)^\}/gms))

@@ -62,20 +62,20 @@ describe('a day with dray', () => {
     appendFileSync(join(data, 'a.txt'), 'mine\n');
     expect(await succeed('-C', 'data', 'cat', 'a.txt', '--from', 'v1')).toBe('a\n');
     expect(await succeed('-C', 'data', 'cat', 'a.txt', '--from', '@', '--length', '1')).toBe('a');
-    // What a ref brings is not where the branch is.
+    // `--from` lists another commit than the branch's.
     expect(await succeed('clone', 'remote', 'old', '--ref', 'v1')).toMatch(/: v1 at [0-9a-f]{10}\.\n/);
     expect(await succeed('-C', 'data', 'pull', 'v1')).toMatch(
       /^Up to date: this workspace is at [0-9a-f]{10}\. /,
     );
     expect(await succeed('-C', 'data', 'pull')).toMatch(/^Up to date: main is at [0-9a-f]{10}\. /);
     expect(await succeed('-C', 'data', 'restore', '.', '--from', 'v1', '-n')).toBe(
-      'lost  a.txt\nWould restore 1 file, 2 B. 1 path changed here since the last push: that would be lost. Nothing was written.\n',
+      'lost  a.txt\nWould restore 1 file, 2 B. 1 path changed here since the last push; those changes would be lost. Nothing was written.\n',
     );
     expect(readFileSync(join(data, 'a.txt'), 'utf8')).toBe('a\nmine\n');
     expect(await succeed('-C', 'data', 'ls', 'v1', '.')).toBe('a.txt\nb.txt\n');
   });
 
-  it('gets a part of a repository, keeps a second one up to date, and clones from a mirror', async () => {
+  it('clones a repository, keeps a second remote up to date, and clones from that mirror', async () => {
     await succeed('-C', 'data', 'push');
     await succeed('init', 'part', '--remote', 'remote');
     await succeed('-C', 'part', 'restore', 'b.txt', '--from', 'main');
@@ -113,7 +113,7 @@ describe('a day with dray', () => {
     expect(await succeed('-C', 'data', 'tag', '--delete', 'v1')).toBe('The tag v1 was removed.\n');
   });
 
-  it('explains how it found out what the remote has', async () => {
+  it('explains how it finds out what the remote has', async () => {
     const stdout = await succeed('-C', 'data', 'push', '--explain');
     expect(stdout).toMatch(/^Which objects exist:\n {2}needed /);
     expect(stdout).toContain('  choice ');
@@ -138,7 +138,7 @@ describe('exit codes', () => {
     });
   });
 
-  // Other systems do not let such a file come to be.
+  // Other systems refuse such a file name.
   it.skipIf(process.platform !== 'linux')(
     '4: some files failed, the others were stored (Linux only)',
     async () => {
@@ -179,34 +179,34 @@ describe('exit codes', () => {
     expect(stdout).toMatch(/[1-9]\d* missing/);
   });
 
-  it('2: the folder is no workspace', async () => {
+  it('2: the folder is not a workspace', async () => {
     const { exitCode, stderr } = await dray('status');
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^dray: .* is not in a workspace/);
   });
 });
 
-describe('what scripts ask for', () => {
-  it('is nothing on standard output where a setting has no value', async () => {
+describe('output for scripts', () => {
+  it('is empty on standard output for a setting without a value', async () => {
     const unset = { exitCode: 0, stdout: '', stderr: 'Not set.\n' };
     expect(await dray('-C', 'data', 'config', 'author')).toEqual(unset);
     await succeed('-C', 'data', 'config', 'author', 'Ada');
     expect(await succeed('-C', 'data', 'config', 'author')).toBe('Ada\n');
   });
 
-  it('is the token of a server too, with --quiet, since nobody else tells it', async () => {
+  it("includes a server's token with --quiet, since nothing else prints it", async () => {
     const { exitCode, stdout } = await runCli(['serve', data, '--listen', '127.0.0.1:0', '--quiet'], {
       onStarted: (child) => {
         let told = '';
         child.stdout!.on('data', (text) => {
           told += text;
-          // A minute at most, for when it is never told.
+          // A minute at most, in case the token is never printed.
           if (told.includes('export DRAY_TOKEN=')) child.kill('SIGTERM');
         });
         setTimeout(() => child.kill('SIGTERM'), 60_000).unref();
       },
     });
-    expect(stdout).toMatch(/ is offered at dray:\/\/127\.0\.0\.1:\d+\n.*\n {2}export DRAY_TOKEN=\S{20,}\n$/);
+    expect(stdout).toMatch(/^Serving .* at dray:\/\/127\.0\.0\.1:\d+\n.*\n {2}export DRAY_TOKEN=\S{20,}\n$/);
     expect(exitCode).toBe(0);
   });
 });
@@ -228,7 +228,7 @@ describe('--json', () => {
     expect(lines.filter((line) => line.type === 'summary')).toHaveLength(1);
   });
 
-  it('needs no human lines beside it', async () => {
+  it('has no lines for people with --json', async () => {
     await succeed('-C', 'data', 'push');
     const [setting] = (await succeed('-C', 'data', 'config', '--json')).split('\n');
     expect(JSON.parse(setting!)).toEqual({ type: 'setting', name: 'remote.default', value: 'origin' });

@@ -1,7 +1,7 @@
-/** The check that must work on every Node: no recent syntax here, and no imports. */
+/** The version check. It must work on every Node: no recent syntax, no imports. */
 export const NODE_REQUIRED = '22.19.0';
 
-/** @param found As `process.versions.node` has it, such as `20.20.2`. */
+/** @param found In the form of `process.versions.node`, such as `20.20.2`. */
 export function isNodeNewEnough(found: string): boolean {
   const have = found.split('.').map(Number);
   const need = NODE_REQUIRED.split('.').map(Number);

@@ -4,9 +4,9 @@ import type { Output } from './output/output.ts';
 import { askYesNo, canAsk } from './prompts.ts';
 
 export interface TrustFlags {
-  /** `--trust-new-peer`: whoever answers. */
+  /** `--trust-new-peer`: trust any peer. */
   readonly isNewTrusted: boolean;
-  /** `--trust-peer`: the one with this fingerprint. */
+  /** `--trust-peer`: trust the peer with this fingerprint. */
   readonly fingerprint?: string;
 }
 

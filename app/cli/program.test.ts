@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (...parameters: string[]) => runCli(parameters, { cwd: folder });
 
-describe('a command line that makes no sense', () => {
+describe('an invalid command line', () => {
   it.each([
     [['psuh'], "dray: unknown command 'psuh'. Did you mean push?\n"],
     [['help', 'psuh'], "dray: unknown command 'psuh'. Did you mean push?\n"],
@@ -25,7 +25,7 @@ describe('a command line that makes no sense', () => {
       (name) =>
         [
           [name, 'a', 'b'],
-          `dray: unknown command '${name}'. Nothing is moved in one step: "dray copy", then "dray check", then "dray rm" the source.\n`,
+          `dray: unknown command '${name}'. Dray has no move. Use "dray copy", then "dray check", then "dray rm" on the source.\n`,
         ] as [string[], string],
     ),
     [['psuh', 'copy'], "dray: unknown command 'psuh'. Did you mean push?\n"],
@@ -37,10 +37,10 @@ describe('a command line that makes no sense', () => {
     [['push', '--query', 'guess'], /Allowed choices are each, list, auto/],
     [['pull', '--ours', '--theirs'], /cannot be used with/],
     [['init', '--remote', 'file:///x', '--pack-below', 'much'], /512KiB, 64MiB or 0/],
-    [['verify', '--read-data', 'main'], /A ref goes before --read-data/],
+    [['verify', '--read-data', 'main'], /Put a ref before --read-data/],
     [['verify', '--read-data=101'], /from 0 to 100/],
     [['diff', 'a', 'b', 'c'], /too many arguments/],
-    [['tag', '--delete'], /Which tag\?/],
+    [['tag', '--delete'], /needs the name of a tag/],
     [['config', '--unset'], /takes a name and no value/],
     [['copy', 'a'], "dray: missing required argument 'destination'\n"],
     [['copy', 'a', 'b', '--checksum', '--size-only'], /cannot be used with/],
@@ -57,14 +57,14 @@ describe('a command line that makes no sense', () => {
     [['copy', '-', '-'], /Only one side/],
     [['copy', '-', 's3://bucket/a/'], /does not name one/],
     [['copy', 'no:where', 'b'], /no remote "no"/],
-    [['ls', 's3://bucket', 'path'], /write both as one/],
-    [['ls', 'main', '--include', '*.jpg'], /Filters are for places/],
+    [['ls', 's3://bucket', 'path'], /takes no second argument/],
+    [['ls', 'main', '--include', '*.jpg'], /Filters work on places/],
     [['cat', 's3://bucket/a/'], /not a file or object/],
     [['du', '.', '--depth', '-1'], /from 0 to 100/],
     [['rm', './a'], /is a local path/],
     [['uploads', 'list', '.'], /is a local path/],
     [['uploads', 'abort'], "dray: missing required argument 'place'\n"],
-  ])('%j ends with 2 and one line that says why', async (parameters, message) => {
+  ])('%j ends with exit code 2 and one line that says why', async (parameters, message) => {
     const { exitCode, stdout, stderr } = await run(...parameters);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     if (typeof message === 'string') expect(stderr).toBe(message);
@@ -121,24 +121,24 @@ describe('the commands that a command line may mean', () => {
   const namesOf = (wanted?: ReadonlySet<string>) =>
     buildProgram(host, wanted).commands.map((command) => command.name());
 
-  it('are found by each of their names', () => {
+  it('are found by every name that a command has', () => {
     const all = namesOf();
     expect(all).toHaveLength(28);
     for (const name of all) expect(namesOf(commandsNamed(['-C', 'folder', name, 'more']))).toContain(name);
   });
 
-  it('are all whose names it holds, since the value of an option of theirs may look like one', () => {
+  it("are all commands whose names occur, since an option's value may look like a command", () => {
     expect(commandsNamed(['copy', '--backup-dir', 'rm', 'a', 'b'])).toEqual(new Set(['copy', 'rm']));
   });
 
-  it('are not what is the value of an option of every command: without a command, the help is of all', () => {
+  it('do not include the value of a global option: without a command, the help lists all commands', () => {
     expect(commandsNamed(['-C', 'push', 'status'])).toEqual(new Set(['status']));
     for (const option of ['-C', '--remote', '--profile', '--transfers', '--endpoint', '--region'])
       expect(commandsNamed([option, 'log']), option).toBeUndefined();
     expect(commandsNamed(['--json', 'log'])).toEqual(new Set(['log']));
   });
 
-  it('are all where it holds none, or asks for the help or the script that completes them', () => {
+  it('are all commands if the line names none, or asks for help or a completion script', () => {
     for (const line of [
       [],
       ['psuh'],

@@ -32,29 +32,29 @@ const CLOSING_HELP = `
 Exit codes:
   0    done
   1    failed
-  2    the command line or a setting makes no sense
+  2    the command line or a setting is invalid
   3    differences were found (check; diff and status with --exit-code)
-  4    some files failed, everything else was done
+  4    some files failed, all others are done
   5    conflict: both sides changed the same thing, nothing was changed
   130  stopped by Ctrl-C (143: by SIGTERM)
 
 Environment:
   AWS_*                        keys, profile, region, endpoint and CA bundle, as the AWS CLI has them
   DRAY_TOKEN, DRAY_TOKEN_FILE  the token of a dray:// URL on the command line, or the file that holds it
-  DRAY_TOKEN_HOST              the one HOST:PORT that it is sent to, for remotes by name too
-  DRAY_AUTHOR                  who commits are by
-  DRAY_CONFIG, DRAY_CACHE      where your own remotes, and what copies remember, are kept
+  DRAY_TOKEN_HOST              send the token only to this HOST:PORT, also for remotes by name
+  DRAY_AUTHOR                  the author of commits
+  DRAY_CONFIG, DRAY_CACHE      the folders of your own settings, and of what copies remember
 
 Examples:
   dray init --remote s3://bucket/datasets/birds    make this folder a workspace
   dray push -m "first 2,000 recordings"            store it as a commit
   dray clone s3://bucket/datasets/birds            get it on another machine
   dray copy photos s3://bucket/photos              plain files, no repository
-  dray help push                                   all about one command`;
+  dray help push                                   help for one command`;
 
 type AddCommand = (program: Command, host: CommandHost) => void;
 
-/** By the headings of the help, in its order. */
+/** By the headings of the help, in the order of the help. */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> = {
   'Start:': { init: addInitCommand, clone: addCloneCommand, ui: addUiCommand },
   'Every day:': {
@@ -96,16 +96,16 @@ export function isCommandName(name: string): boolean {
   return Object.values(COMMANDS).some((group) => Object.hasOwn(group, name));
 }
 
-/** Those that look at the whole program: its help, and the script that completes it. */
+/** Commands that need the whole program: help, and the completion script. */
 const WHOLE_PROGRAM = new Set(['help', '--help', '-h', 'completion']);
 
-/** What follows one of these is its value, even where it looks like a command. */
+/** The next word after one of these is its value, even if it looks like a command. */
 const VALUED_OPTIONS = valuedGlobalOptions();
 
 /**
- * The commands that a command line may mean: all whose names it holds, in whatever place, since a command's option may have a value that
- * looks like one.
- * To make all of them takes as long as an eighth of a short run. Undefined: all.
+ * The commands that a command line may mean: all whose names occur anywhere in it, because the value of an
+ * option may look like a command. Creating every command would take an eighth of a short run. Undefined: all
+ * commands.
  */
 export function commandsNamed(parameters: readonly string[]): ReadonlySet<string> | undefined {
   if (parameters.some((parameter) => WHOLE_PROGRAM.has(parameter))) return undefined;
@@ -117,9 +117,8 @@ export function commandsNamed(parameters: readonly string[]): ReadonlySet<string
 }
 
 /**
- * A program that throws CommanderError instead of ending the process.
- *
- * @param wanted The commands that it gets; default all.
+ * A program that throws CommanderError instead of ending the process. @param wanted The commands to create;
+ * default all.
  */
 export function buildProgram(host: CommandHost, wanted?: ReadonlySet<string>): Command {
   const program = new Command('dray')
@@ -150,7 +149,7 @@ function addGlobalOptionsToAll(command: Command): void {
   for (const child of command.commands) addGlobalOptionsToAll(child);
 }
 
-/** Lines of help that span a very wide window are hard to read. */
+/** Wider help is hard to read. */
 function formatHelpAtTerminalWidth(command: Command, helper: Help): string {
   helper.helpWidth = Math.min(helper.helpWidth ?? 80, 110);
   return Help.prototype.formatHelp.call(helper, command, helper);

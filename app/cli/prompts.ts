@@ -1,16 +1,16 @@
-/** Questions to a person at the terminal. They go to stderr, since stdout may be read by a program. */
+/** Asks a person at the terminal. Questions go to stderr, because a program may read stdout. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { isTerminal, writeLine, writeQuestion } from './output/terminal.ts';
 
-/** Somebody sees the question and can answer it. */
+/** True if a person can see and answer a question. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && isTerminal('stderr');
 }
 
-/** Anything but "yes" or "y" is no, the end of the input too. */
+/** Only "yes" or "y" means yes. The end of the input means no. */
 export async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
-  // Without readline's own terminal handling Ctrl-C stays a signal, which `stop-signals.ts` takes.
+  // Without readline's terminal mode, Ctrl-C stays a signal, which `stop-signals.ts` handles.
   const lines = createInterface({ input: process.stdin, terminal: false });
   try {
     writeQuestion(question);
@@ -24,12 +24,12 @@ export async function askYesNo(question: string, signal: AbortSignal): Promise<b
 
 const SECRET_BYTES_MAX = 64 * 1024;
 
-/** One line: from the terminal without showing it, else from what is piped in. */
+/** Reads one line: from the terminal without showing it, otherwise from the piped input. */
 export async function readSecret(question: string, signal: AbortSignal): Promise<string> {
   const stdin = process.stdin;
   const isAsked = stdin.isTTY === true;
   if (isAsked) {
-    // Before the question: an answer may come, and be shown, as soon as the question is seen.
+    // Before the question is printed, or an answer typed at once would show.
     stdin.setRawMode(true);
     writeQuestion(question);
   }

@@ -21,7 +21,7 @@ export interface CliOptions {
 
 export function runCli(parameters: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const script = options.script ? fileURLToPath(new URL(options.script, import.meta.url)) : COMMAND;
-  // What the tests' own terminal or runner asks for must not reach the command.
+  // Settings of the tests' own terminal or runner must not reach the command.
   const { FORCE_COLOR: _, NO_COLOR: __, ...environment } = process.env;
   const child = spawn(process.execPath, [script, ...parameters], {
     cwd: options.cwd,
@@ -30,7 +30,7 @@ export function runCli(parameters: readonly string[], options: CliOptions = {}):
   });
   let stdout = '';
   let stderr = '';
-  // It may end without having read it.
+  // The process may end without reading its input.
   child.stdin?.on('error', () => {}).end(options.standardInput);
   child.stdout!.setEncoding('utf8').on('data', (text) => {
     stdout += text;

@@ -10,7 +10,7 @@ import { buildProgram, commandsNamed, isCommandName } from './program.ts';
 
 const EXIT_USAGE = 2;
 const UNKNOWN_COMMAND = 'commander.unknownCommand';
-/** 128 + SIGPIPE: what a program ends with when its reader (`head`, `less`) goes away. */
+/** 128 + SIGPIPE: the exit code of a program whose reader (`head`, `less`) goes away. */
 const EXIT_READER_GONE = 141;
 
 export function run(asked: readonly string[]): Promise<void> {
@@ -34,7 +34,7 @@ export async function runProgram(
     build(host, some)
       .parseAsync([...parameters], { from: 'user' })
       .catch((error) => {
-        // What may have been meant is told by who knows all commands.
+        // Only a program with all commands can suggest the one that was meant.
         if (some && error instanceof CommanderError && error.code === UNKNOWN_COMMAND) return parse();
         throw error;
       });
@@ -43,13 +43,13 @@ export async function runProgram(
   } catch (error) {
     host.exitCode = await reportFatal(error, parameters, host);
   }
-  // Help and scripts too, of which a pipe takes 64 KiB at once and the rest as it is read.
+  // For help and scripts too: a pipe takes 64 KiB at once and the rest as it is read.
   await writtenOutput();
-  // Explicit, since a socket that is kept alive must not hold the command back.
+  // Explicit, because a kept-alive socket would hold the process open.
   host.exit(host.exitCode);
 }
 
-/** Quietly when the reader has gone. */
+/** Exits silently when the reader has gone. */
 function endWithoutReader(host: CommandHost): void {
   onStreamError((stream, error) => {
     if (error.code === 'EPIPE') return host.exit(EXIT_READER_GONE);
@@ -58,14 +58,14 @@ function endWithoutReader(host: CommandHost): void {
   });
 }
 
-/** What no command caught: commander's own errors, and programmers' errors. */
+/** Errors that no command caught: commander's own, and programmers' errors. */
 async function reportFatal(
   error: unknown,
   parameters: readonly string[],
   host: CommandHost,
 ): Promise<number> {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
-  // Commander has printed the help for a command line without a command.
+  // For a command line without a command, commander has already printed the help.
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT_USAGE;
   const has = (...names: string[]) => names.some((name) => parameters.includes(name));
   const output = createOutput({
@@ -86,12 +86,14 @@ async function reportFatal(
   return code;
 }
 
-/** "error: unknown command 'psuh'\n(Did you mean push?)" becomes "unknown command 'psuh'. Did you mean push?" */
+/**
+ * "error: unknown command 'psuh'\n(Did you mean push?)" becomes "unknown command 'psuh'. Did you mean push?"
+ */
 function toUsageError(error: CommanderError, parameters: readonly string[]): DrayError {
   const text = error.message.replace(/^error: /, '').replace(/\s*\n\((Did you mean .*\?)\)$/, '. $1');
   if (error.code !== UNKNOWN_COMMAND) return new DrayError('usage', text, { data: { code: error.code } });
   const [unknown = text, name = ''] = /^unknown command '([^']*)'/.exec(text) ?? [];
-  // Below a command such as "remote" the names of other tools mean something else.
+  // Below a command such as "remote", the names of other tools have another meaning.
   const hint = commandsNamed(parameters) === undefined ? otherToolsCommand(name) : undefined;
   const known = text === unknown ? `${text}. "dray help" lists the commands.` : text;
   return new DrayError('usage', hint === undefined ? known : `${unknown}. ${hint}`, {

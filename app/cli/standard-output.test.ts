@@ -1,4 +1,4 @@
-/** What is written to a file or a pipe arrives whole, or the command says that it did not. */
+/** Output to a file or a pipe arrives in full, or the command reports an error. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function inShell(script: string, ...parameters: string[]) {
   const { status, stderr, stdout } = spawnSync(
     'sh',
     ['-c', script, 'sh', process.execPath, COMMAND, ...parameters],
-    // Its compiled code would be cut by a limit of files, too.
+    // The limit of file sizes would also cut its compiled code.
     { cwd: folder, encoding: 'utf8', env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } },
   );
   return { status, stderr, stdout };
@@ -28,29 +28,32 @@ function inShell(script: string, ...parameters: string[]) {
 
 describe.skipIf(process.platform === 'win32')('standard output (skipped where there is no sh)', () => {
   it.each([
-    ['a file that is longer', ['cat', 'long'], 1_500],
+    ['a longer file', ['cat', 'long'], 1_500],
     ['the help', ['--help'], undefined],
-  ] as const)('that has room for 1 KiB ends %s with 1 and a word', (_what, parameters, bytes) => {
-    if (bytes !== undefined) writeFileSync(join(folder, 'long'), 'x'.repeat(bytes));
-    const { status, stderr } = inShell('ulimit -f 2; "$@" > out', ...parameters);
-    expect(readFileSync(join(folder, 'out')).length).toBe(1_024);
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: expect.stringMatching(/^dray: Standard output cannot be written: EFBIG: .*\.\n$/),
-    });
-  });
+  ] as const)(
+    'on a disk with room for 1 KiB makes %s end with 1 and an error',
+    (_what, parameters, bytes) => {
+      if (bytes !== undefined) writeFileSync(join(folder, 'long'), 'x'.repeat(bytes));
+      const { status, stderr } = inShell('ulimit -f 2; "$@" > out', ...parameters);
+      expect(readFileSync(join(folder, 'out')).length).toBe(1_024);
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(/^dray: Standard output cannot be written: EFBIG: .*\.\n$/),
+      });
+    },
+  );
 
-  it('that has room takes all of a file', () => {
+  it('to a file on a disk with room is complete', () => {
     writeFileSync(join(folder, 'long'), 'x'.repeat(300_000));
     expect(inShell('"$@" > out', 'cat', 'long')).toEqual({ status: 0, stderr: '', stdout: '' });
     expect(readFileSync(join(folder, 'out')).equals(readFileSync(join(folder, 'long')))).toBe(true);
   });
 
-  it('that nobody keeps is written all the same', () => {
+  it('to the null device succeeds', () => {
     expect(inShell(`"$@" > ${devNull}`, '--help')).toEqual({ status: 0, stderr: '', stdout: '' });
   });
 
-  it('that a reader takes late gets a script that is longer than a pipe holds', () => {
+  it('to a late reader is complete even when it is longer than a pipe holds', () => {
     const program = buildProgram({ environment: {}, exit: () => {}, exitCode: 0 });
     const script = formatCompletionScript(program, 'fish');
     expect(script.length).toBeGreaterThan(64 * 1024);

@@ -2,7 +2,7 @@
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { writeContent } from './output/terminal.ts';
 
-/** The input is opened when it is read: opened for nothing, it would hold back a terminal's next line. */
+/** Opens standard input only when it is read: opening it for nothing would swallow a terminal's next line. */
 export function withStreams(context: JobContext): JobContext & Required<Pick<JobContext, 'standardOutput'>> {
   return {
     ...context,

@@ -8,7 +8,7 @@ describe('a job that was asked to stop', () => {
   it.each([
     [{}, 900],
     [{ graceMs: 10_000 }, 10_000],
-  ])('has its time (%o) before the process ends anyhow', (options, graceMs) => {
+  ])('has its grace time (%o) before the process ends anyway', (options, graceMs) => {
     const exits: number[] = [];
     using stops = open({ ...options, exit: (code) => exits.push(code), onFirst: () => {} });
     process.emit('SIGTERM', 'SIGTERM');
@@ -19,7 +19,7 @@ describe('a job that was asked to stop', () => {
     expect(exits).toEqual([143]);
   });
 
-  it('ends at once when it is asked again', () => {
+  it('ends at once when asked again', () => {
     const exits: number[] = [];
     using stops = open({ graceMs: 10_000, exit: (code) => exits.push(code), onFirst: () => {} });
     process.emit('SIGINT', 'SIGINT');

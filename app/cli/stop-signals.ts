@@ -1,17 +1,22 @@
-/** Ctrl-C and SIGTERM: the first asks the job to stop, the second (or a job that does not stop) ends the process. */
+/**
+ * Ctrl-C and SIGTERM: the first asks the job to stop; the second, or a job that does not stop, ends the
+ * process.
+ */
 import { DrayError } from '../../engine/api/error.ts';
 
-/** A job that was asked to stop has so long before the process ends anyhow. Everything on disk is safe at any moment. */
+/**
+ * The time that a job has to stop before the process ends anyway. Everything on disk is safe at any moment.
+ */
 const GRACE_MS = 900;
 
-/** 128 and the signal's number, as shells count. */
+/** 128 plus the signal's number, as in shells. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof EXIT_CODES;
 
 export interface StopSignals {
   /** Aborts at the first signal. */
   readonly signal: AbortSignal;
-  /** Undefined while none came. */
+  /** Undefined while no signal came. */
   exitCode(): number | undefined;
   dispose(): void;
 }

@@ -41,7 +41,7 @@ async function succeed(...parameters: string[]): Promise<string> {
 }
 
 describe('copy and sync', () => {
-  it('say beforehand what they would do, do it, and have nothing to do after that', async () => {
+  it('list in a dry run what they then do, and find nothing to do after that', async () => {
     expect(await succeed('copy', 'photos', 'copy', '--dry-run')).toBe(
       'A a.jpg\nA b.txt\nA sub/c.jpg\nWould copy 3 files (6 B) at copy. Nothing was changed.\n',
     );
@@ -59,7 +59,7 @@ describe('copy and sync', () => {
     expect(existsSync(join(base, 'copy/extra'))).toBe(false);
   });
 
-  it('take what the filter lets through', async () => {
+  it('copy only what the filter includes', async () => {
     expect(await succeed('copy', 'photos', 'copy', '--include', '*.jpg', '-n')).toMatch(
       /^A a\.jpg\nA sub\/c\.jpg\nW/,
     );
@@ -69,7 +69,7 @@ describe('copy and sync', () => {
     );
   });
 
-  it('end a dry run like the run itself where too much would be deleted', async () => {
+  it('end a dry run like the real run when too much would be deleted', async () => {
     for (const name of ['x', 'y']) write(`copy/${name}`, name);
     const sync = ['sync', 'photos', 'copy', '--max-delete', '1'];
     const dry = await dray(...sync, '--dry-run');
@@ -77,23 +77,23 @@ describe('copy and sync', () => {
       exitCode: 1,
       stderr: expect.stringContaining('would delete 2 of 2 files'),
       stdout: expect.stringContaining(
-        'Without --dry-run this command would stop; the warning above says why.',
+        'Without --dry-run this command would stop. The warning above says why.',
       ),
     });
     expect((await dray(...sync)).exitCode).toBe(1);
     expect(existsSync(join(base, 'copy/x'))).toBe(true);
   });
 
-  it('copy one file under its own name into a folder, and else under the new one', async () => {
+  it('copy one file under its own name into a folder, and otherwise under the new name', async () => {
     await succeed('copy', 'photos/a.jpg', 'one/');
     await succeed('copy', 'photos/a.jpg', 'two/new.jpg');
     expect(readFileSync(join(base, 'one/a.jpg'), 'utf8')).toBe('a');
     expect(readFileSync(join(base, 'two/new.jpg'), 'utf8')).toBe('a');
   });
 
-  it('explain how the destination was looked at', async () => {
+  it('explain how the destination was searched', async () => {
     expect(await succeed('copy', 'photos', 'copy', '--explain', '-n')).toContain(
-      'How the destination was looked at:\n  source ',
+      'How the destination was searched:\n  source ',
     );
   });
 
@@ -107,7 +107,7 @@ describe('copy and sync', () => {
     expect(await dray('ls', 'disk:photos')).toMatchObject({ exitCode: 2 });
   });
 
-  it('end with 1 for a source that is not there, 2 for places that overlap, and touch nothing', async () => {
+  it('end with 1 for a missing source and with 2 for overlapping places, and change nothing', async () => {
     expect(await dray('copy', 'absent', 'copy')).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/^dray: The source absent does not exist/),
@@ -120,7 +120,7 @@ describe('copy and sync', () => {
     expect(existsSync(join(base, 'photos/inside'))).toBe(false);
   });
 
-  it('end with 4 when a file failed, and say so', async () => {
+  it('end with 4 when a file failed, and name it', async () => {
     await succeed('copy', 'photos', 'copy');
     appendFileSync(join(base, 'photos/a.jpg'), 'more');
     const { exitCode, stderr, stdout } = await dray('copy', 'photos', 'copy', '--immutable');
@@ -132,7 +132,7 @@ describe('copy and sync', () => {
     expect(readFileSync(join(base, 'copy/a.jpg'), 'utf8')).toBe('a');
   });
 
-  it('speak JSON: every change and a summary', async () => {
+  it('print every change and a summary as JSON', async () => {
     const lines = (await succeed('copy', 'photos', 'copy', '--json'))
       .trimEnd()
       .split('\n')
@@ -151,7 +151,7 @@ describe('copy and sync', () => {
 describe('check', () => {
   beforeEach(() => succeed('copy', 'photos', 'copy'));
 
-  it('says that all is the same, and with -v how each file was compared', async () => {
+  it('reports that both sides are equal, and with -v how each file was compared', async () => {
     expect(await succeed('check', 'photos', 'copy')).toMatch(/^photos and copy hold the same 3 files; /);
     expect((await succeed('check', 'photos', 'copy', '-v')).split('\n').slice(0, 3).sort()).toEqual([
       'same  a.jpg  (content read on both sides)',
@@ -188,7 +188,7 @@ describe('ls, du and cat of a local place', () => {
     );
   });
 
-  it('add up by folder', async () => {
+  it('add up sizes per folder', async () => {
     expect(await succeed('du', 'photos')).toBe(
       '      3 B          1  sub/\n      6 B          3  .\n3 files, 6 B at photos.\n',
     );
@@ -229,7 +229,7 @@ describe('ls, du and cat of a local place', () => {
     },
   );
 
-  it('end with 1 and say so when nothing is there', async () => {
+  it('end with 1 and an error when nothing is there', async () => {
     for (const command of [
       ['ls', './absent'],
       ['du', 'absent'],

@@ -20,7 +20,7 @@ interface Given {
   readonly signal?: 'SIGINT' | 'SIGTERM';
 }
 
-/** Starts it, does what is given once it has printed its link, and stops it. */
+/** Starts it, runs the given function once the link is printed, and stops it. */
 function ui(
   parameters: readonly string[],
   onLink: (link: string, errors: () => string) => Promise<void>,
@@ -51,7 +51,7 @@ function ui(
   });
 }
 
-/** Programs of a desktop that say what they were asked. */
+/** Fake desktop programs that record their arguments. */
 function writeDesktop(defaultBrowser: string): string {
   const bin = sandbox.path('bin');
   mkdirSync(bin, { recursive: true });
@@ -64,7 +64,7 @@ function writeDesktop(defaultBrowser: string): string {
   return `${bin}:${process.env.PATH}`;
 }
 
-/** Where `dray ui` keeps what it hands to other programs. */
+/** The folder where `dray ui` puts the pages that it hands to other programs. */
 function temporary(): string {
   const folder = sandbox.path('tmp');
   mkdirSync(folder, { recursive: true });
@@ -75,7 +75,7 @@ const WAIT = { timeout: 120_000, interval: 50 };
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}/;
 
 describe('dray ui', () => {
-  it('prints a link, lets the engine be asked through it, and stops at Ctrl-C', async () => {
+  it('prints a link, serves the engine through it, and stops at Ctrl-C', async () => {
     let answer: HostMessage | undefined;
     const { exitCode, stderr, stdout } = await ui(['--no-open', '--port', '0'], async (link) => {
       const opened = await openLink(link);
@@ -87,13 +87,13 @@ describe('dray ui', () => {
     expect(stdout).toMatch(
       /^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}\nStopped\. 1 browser had opened it\.\n$/,
     );
-    expect({ exitCode, stderr: stderr.replace(/^.*built first.*\n/, '') }).toEqual({
+    expect({ exitCode, stderr: stderr.replace(/^Building the window.*\n/, '') }).toEqual({
       exitCode: 0,
       stderr: 'stopping...\n',
     });
   });
 
-  it('takes its flags for all that is asked through it', async () => {
+  it('applies its flags to every request that comes through the window', async () => {
     let answer: HostMessage | undefined;
     const flags = ['--endpoint', 'http://localhost:9000', '--profile', 'work'];
     await ui(['--no-open', '--port', '0', ...flags], async (link) => {
@@ -106,7 +106,7 @@ describe('dray ui', () => {
     expect(answer).toMatchObject({ answer: { remotes: [{ name: 'mine', url }] } });
   });
 
-  it('says it is ready in one JSON line with --json', async () => {
+  it('with --json says that it is ready in one JSON line', async () => {
     const { exitCode, stdout } = await ui(['--no-open', '--port', '0', '--json'], async () => {});
     const [ready, summary] = stdout
       .trim()
@@ -118,11 +118,11 @@ describe('dray ui', () => {
     expect(exitCode).toBe(0);
   });
 
-  // macOS hands it over in the same way, by another program; on Windows nobody sees another user's command lines.
+  // macOS uses the same way through another program. On Windows nobody sees another user's command lines.
   it.runIf(process.platform === 'linux').each([
     ['firefox.desktop', 'tmp'],
     ['firefox_firefox.desktop', 'home/snap/firefox/common'],
-  ])('hands %s a page that its user alone can read, with a link of its own', async (browser, folder) => {
+  ])('hands %s a page that only its user can read, with a link of its own', async (browser, folder) => {
     mkdirSync(sandbox.path('home/snap/firefox/common'), { recursive: true });
     const environment = { PATH: writeDesktop(browser), TMPDIR: temporary() };
     let path = '';
@@ -135,15 +135,15 @@ describe('dray ui', () => {
       expect(link).not.toBe(printed);
       for (const each of [link, printed])
         expect((await fetch(each)).headers.get('set-cookie')).toContain('dray-window-');
-      // It leads nowhere any more.
+      // The link is used up.
       await vi.waitFor(() => expect(existsSync(path)).toBe(false), WAIT);
     };
-    // The opener still runs when it is stopped: that is no reason to wait.
+    // The browser opener still runs at the stop. `dray ui` does not wait for it.
     const { exitCode, stdout } = await ui(['--port', '0'], work, { environment, signal: 'SIGTERM' });
     expect([exitCode, stdout.split('\n')[1]]).toEqual([0, 'Stopped. 2 browsers had opened it.']);
   });
 
-  it('leaves no page behind that nobody opened, and says when there is no browser', async () => {
+  it('removes a page that nobody opened, and says so when there is no browser', async () => {
     const environment = { PATH: dirname(process.execPath), TMPDIR: temporary() };
     const { exitCode } = await ui(
       ['--port', '0'],
@@ -155,9 +155,9 @@ describe('dray ui', () => {
     expect([exitCode, left]).toEqual([0, []]);
   });
 
-  it('takes another port where its usual one is taken, and says so', async () => {
+  it('uses another port when its usual one is taken, and says so', async () => {
     const taken = createServer();
-    // Whoever has it.
+    // The program that holds the port.
     await new Promise<void>((resolve) => {
       taken.once('error', () => resolve());
       taken.listen(7371, '127.0.0.1', resolve);
@@ -169,7 +169,7 @@ describe('dray ui', () => {
       const port = new URL(LINK.exec(stdout)![0]).port;
       expect(port).not.toBe('7371');
       expect(stderr).toContain(
-        `Port 7371 is taken, most likely by another "dray ui": this one is at ${port}.`,
+        `Port 7371 is taken, most likely by another "dray ui". This window uses port ${port}.`,
       );
       expect(exitCode).toBe(0);
     } finally {
@@ -177,7 +177,7 @@ describe('dray ui', () => {
     }
   });
 
-  it('refuses a port that is taken or none', async () => {
+  it('refuses a port that is taken or invalid', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;

@@ -1,4 +1,4 @@
-/** The names under which the preload and the main process speak; the page never sees them. */
+/** The channel names between the preload and the main process. The page never sees them. */
 export const PORT_CHANNEL = 'dray:port';
 export const SHOW_CHANNEL = 'dray:show';
 export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';

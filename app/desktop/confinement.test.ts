@@ -1,4 +1,4 @@
-/** Senders, navigation and permissions: what the page may not do. */
+/** Senders, navigation and permissions: what the page must not do. */
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createFakeElectron } from './electron.fixture.ts';
@@ -19,10 +19,10 @@ async function openPage() {
   return { ...fake, contents: fake.windows[0]!.webContents };
 }
 
-describe('who may ask the main process', () => {
+describe('requests to the main process', () => {
   const top: FakeFrame = { url: OWN, parent: null };
   const strangers: readonly (readonly [string, FakeFrame | null])[] = [
-    ['a frame that has gone', null],
+    ['a frame that is gone', null],
     ['a frame within the page', { url: OWN, parent: top }],
     ['a page of the web', { url: 'https://example.com/', parent: null }],
     ['a page of the disk', { url: 'file:///index.html', parent: null }],
@@ -43,7 +43,7 @@ describe('who may ask the main process', () => {
     expect(heard).toEqual([]);
   });
 
-  it('answers its own page, after a look at what it brought', async () => {
+  it('are answered for its own page, after their content was checked', async () => {
     const { electron, page, contents } = await openPage();
     const read = ([given]: readonly unknown[]) => {
       if (typeof given !== 'number') throw new Error('A number is needed.');
@@ -55,14 +55,14 @@ describe('who may ask the main process', () => {
   });
 });
 
-describe('where the page may go', () => {
+describe('navigation of the page', () => {
   it.each([
     'https://example.com/',
     'file:///etc/passwd',
     'javascript:alert(1)',
     'dray-app://other/',
     'data:text/html,x',
-  ])('does not leave for %s', async (url) => {
+  ])('never leads to %s', async (url) => {
     const { contents } = await openPage();
     expect(contents.navigate({ url })).toBe(false);
     expect(contents.navigate({ url, isMainFrame: false })).toBe(false);
@@ -77,12 +77,12 @@ describe('where the page may go', () => {
     expect(event.defaultPrevented).toBe(true);
   });
 
-  it('moves within its own pages', async () => {
+  it('works within its own pages', async () => {
     const { contents } = await openPage();
     expect(contents.navigate({ url: `${OWN}#/changes` })).toBe(true);
   });
 
-  it('opens no second window, and hands an https link to the browser', async () => {
+  it('opens no second window, and opens an https link in the browser', async () => {
     const { contents, opened } = await openPage();
     expect(contents.openWindow('https://example.com/docs?a=b#c')).toBe(false);
     expect(contents.openWindow('file:///bin/sh')).toBe(false);
@@ -98,7 +98,7 @@ describe('where the page may go', () => {
     'https://',
     `https://example.com/${'a'.repeat(3_000)}`,
     '',
-  ])('hands %s to nobody', (url) => expect(outsideLink(url)).toBeUndefined());
+  ])('opens %s nowhere', (url) => expect(outsideLink(url)).toBeUndefined());
 
   it('refuses an embedded page', async () => {
     const { contents } = await openPage();
@@ -108,8 +108,8 @@ describe('where the page may go', () => {
   });
 });
 
-describe('what the page may use', () => {
-  it('is granted no permission, no device and no download', async () => {
+describe('permissions of the page', () => {
+  it('include no permission, no device and no download', async () => {
     const { page } = await openPage();
     for (const permission of [
       'media',
@@ -123,7 +123,7 @@ describe('what the page may use', () => {
     expect([page.isAllowed(), page.mayUseDevice(), page.downloads()]).toEqual([false, false, false]);
   });
 
-  it('asks no server for anything', async () => {
+  it('include no request to any server', async () => {
     const { page } = await openPage();
     expect(page.requests('https://example.com/pixel.png')).toBe(false);
     expect(page.requests('ws://127.0.0.1:9/')).toBe(false);

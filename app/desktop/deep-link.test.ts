@@ -19,16 +19,16 @@ describe('a link', () => {
     expect(parseDeepLink('dray://open?place=dray://nas:7370/photos')).toEqual(peer);
   });
 
-  it('says which host is asked and what is sent there', () => {
+  it('shows which host gets a request and what is sent there', () => {
     const detailOf = (link: string) => describeDeepLink(parseDeepLink(link)!).detail;
     const peer = detailOf('dray://evil.example:7370/photos');
     expect(peer).toContain('connects to evil.example:7370');
-    expect(peer).toContain('a token only if one is kept here for evil.example:7370');
+    expect(peer).toContain('a token only if one is saved here for evil.example:7370');
     expect(peer).toContain('nothing at all before you trust that machine');
-    expect(detailOf('dray://open?place=s3://bucket/a')).toMatch(/bucket bucket.*No secret key and no token/);
+    expect(detailOf('dray://open?place=s3://bucket/a')).toMatch(/bucket bucket.*no secret key and no token/);
   });
 
-  it('is a peer by itself where it names a port', () => {
+  it('is a peer if it names a port', () => {
     expect(parseDeepLink('dray://nas:7370/photos')).toEqual({
       shows: 'place',
       place: 'dray://nas:7370/photos',
@@ -48,17 +48,17 @@ describe('a link', () => {
     ['reads the disk as a place', 'dray://open?place=file:///etc'],
     ['names a folder that is relative', 'dray://open?workspace=data'],
     ['fakes a line of the question', 'dray://open?workspace=/tmp/a%0A%0AThis%20is%20safe'],
-    ['turns the direction of the text', 'dray://open?workspace=/tmp/%E2%80%AEgpj.exe'],
+    ['changes the direction of the text', 'dray://open?workspace=/tmp/%E2%80%AEgpj.exe'],
     ['names two things', 'dray://open?workspace=/a&place=s3://b'],
     ['names one thing twice', 'dray://open?workspace=/a&workspace=/b'],
-    ['wants something done', 'dray://open?push=/a'],
+    ['asks for an action', 'dray://open?push=/a'],
     ['calls another command', 'dray://push?workspace=/a'],
     ['has a path', 'dray://open/push?workspace=/a'],
     ['is another scheme', 'https://open?workspace=/a'],
-    ['is longer than any that makes sense', `dray://open?workspace=/${'a'.repeat(5_000)}`],
+    ['is too long', `dray://open?workspace=/${'a'.repeat(5_000)}`],
   ])('that %s is refused', (_what, link) => expect(parseDeepLink(link)).toBeUndefined());
 
-  it('never names a parameter, a user or a control character, whatever is written', () => {
+  it('never accepts a parameter, a user or a control character, whatever the link says', () => {
     const piece = fc.constantFrom(
       'dray://',
       'open',
@@ -83,7 +83,7 @@ describe('a link', () => {
     );
   });
 
-  it('is found among the arguments of a start', () => {
+  it('is found among the start arguments', () => {
     expect(findDeepLink(['/opt/dray', '--hidden', 'dray://open?workspace=/a'])).toBe(
       'dray://open?workspace=/a',
     );

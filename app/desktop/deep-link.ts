@@ -20,7 +20,7 @@ const LENGTH_MAX = 4_096;
 const PLACE =
   /^(?:s3:\/\/[A-Za-z0-9][A-Za-z0-9._-]+(?:\/[^?#]*)?|dray:\/\/[A-Za-z0-9.:[\]-]+:\d{1,5}(?:\/[^?#]*)?)$/;
 
-/** Undefined: nothing that a link may ask for. */
+/** Undefined if a link may not ask for this. */
 export function parseDeepLink(text: string): DeepLink | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   const url = URL.parse(text);
@@ -37,22 +37,25 @@ export function parseDeepLink(text: string): DeepLink | undefined {
   return place === null ? undefined : asPlace(place);
 }
 
-/** A second start hands its arguments on: Windows and Linux give the link as one of them. */
+/** A second start passes its arguments on. Windows and Linux give the link as one of them. */
 export function findDeepLink(argv: readonly string[]): string | undefined {
   return argv.find((argument) => /^dray:\/\//i.test(argument));
 }
 
-/** What a person is asked. The name is shown as it is; control characters, which could fake a line, were refused. */
+/**
+ * The question for the user. The name is shown as it is: control characters, which could fake a line, were
+ * refused before.
+ */
 export function describeDeepLink(link: DeepLink): { readonly message: string; readonly detail: string } {
   switch (link.shows) {
     case 'workspace':
       return {
         message: 'A link asks Dray to open a workspace.',
-        detail: `${link.root}\n\nDray reads this folder to tell what changed in it. Nothing is sent anywhere.`,
+        detail: `${link.root}\n\nDray reads this folder to find changes. It sends nothing anywhere.`,
       };
     case 'place':
       return {
-        message: 'A link asks Dray to look into a place.',
+        message: 'A link asks Dray to browse a place.',
         detail: `${link.place}\n\n${sentTo(link.place)} Open it only if you know who sent the link.`,
       };
   }
@@ -62,11 +65,11 @@ export function describeDeepLink(link: DeepLink): { readonly message: string; re
 function sentTo(place: string): string {
   const [, scheme, host] = /^([a-z0-9]+):\/\/([^/]*)/.exec(place) ?? [];
   return scheme === 'dray'
-    ? `Dray connects to ${host}. It sends a token only if one is kept here for ${host}, and nothing at all before you trust that machine. No key of a store is sent.`
-    : `Dray asks the store of your own settings to list the bucket ${host}, and signs with your keys. No secret key and no token of another machine is sent.`;
+    ? `Dray connects to ${host}. It sends a token only if one is saved here for ${host}, and nothing at all before you trust that machine. It sends no key of a store.`
+    : `Dray asks the store in your own settings to list the bucket ${host}, and signs the request with your keys. It sends no secret key and no token.`;
 }
 
-/** The screen that shows it, as the window's address has it. */
+/** The screen that shows it, as the window's address. */
 export function hashOf(link: DeepLink): string {
   const given = new URLSearchParams(
     link.shows === 'workspace' ? { workspace: link.root } : { place: link.place },
@@ -83,7 +86,7 @@ function asPlace(place: string): DeepLink | undefined {
   return PLACE.test(place) && !hasControls(place) ? { shows: 'place', place } : undefined;
 }
 
-/** Of C0, C1, and those that turn the direction of what is written. */
+/** C0, C1, and characters that change the direction of text. */
 function hasControls(text: string): boolean {
   return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text);
 }

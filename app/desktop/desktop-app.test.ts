@@ -29,11 +29,11 @@ describe('the start', () => {
       spellcheck: false,
       devTools: false,
     });
-    // No white flash before a dark page: shown once it has painted.
+    // No white flash before a dark page: the window appears after its first paint.
     expect(windows[0]!.options.show).toBe(false);
   });
 
-  it('is known to the system by its name and its links, which a build for development leaves to the installed app', async () => {
+  it('registers its name and its links with the system, but leaves links to the installed app in a development build', async () => {
     const installed = await start();
     expect([installed.app.userModelId, installed.app.protocolClients]).toEqual([
       'dev.dray.desktop',
@@ -43,7 +43,7 @@ describe('the start', () => {
     expect(development.app.protocolClients).toEqual([]);
   });
 
-  it('puts the window where it was, as large as it was', async () => {
+  it('restores the position and size of the window', async () => {
     const first = await start();
     const bounds = { x: 200, y: 140, width: 1000, height: 700 };
     first.windows[0]!.setBounds(bounds);
@@ -54,7 +54,7 @@ describe('the start', () => {
     expect(second.windows[0]!.getNormalBounds()).toEqual(bounds);
   });
 
-  it('denies and confines before the page is there', async () => {
+  it('denies permissions and confines navigation before the page loads', async () => {
     const { page, windows } = await start();
     expect(page.asksFor('media')).toBe(false);
     expect(page.requests('https://example.com/')).toBe(false);
@@ -62,7 +62,7 @@ describe('the start', () => {
     expect((await page.fetches('dray-app://window/index.html')).status).toBe(200);
   });
 
-  it('of a second Dray opens nothing and leaves it to the first', async () => {
+  it('of a second Dray opens nothing and passes on to the first', async () => {
     const { isFirst, windows, engine, app } = await start({}, { isFirst: false });
     expect([isFirst, windows.length, engine.counts.open, app.hasQuit]).toEqual([false, 0, 0, true]);
   });
@@ -75,7 +75,7 @@ describe('the start', () => {
     expect([windows[0]!.isMinimized(), windows[0]!.isFront]).toEqual([false, true]);
   });
 
-  it('at login shows nothing, and ends when there is nothing to go on with', async () => {
+  it('at login shows nothing, and quits if there is nothing to resume', async () => {
     const { windows, tell, app } = await start({ argv: ['/opt/dray', '--hidden'] });
     expect(windows).toHaveLength(0);
     await tell(transfer({ id: 'a', state: 'running' }));
@@ -86,7 +86,7 @@ describe('the start', () => {
 });
 
 describe('the page', () => {
-  it('gets a port, a folder and the state of the secrets; a stranger gets none of them', async () => {
+  it('gets a port, a folder and the state of the secrets; any other sender gets none of them', async () => {
     const { page, windows, person } = await start();
     const contents = windows[0]!.webContents;
     page.sends({ contents }, 'dray:port');
@@ -104,7 +104,7 @@ describe('the page', () => {
     await expect(page.invokes({ contents, frame }, 'dray:secrets')).rejects.toThrow('Refused.');
   });
 
-  it('saves secrets for the engine, which has them from then on without a new start', async () => {
+  it('saves secrets, which the engine uses at once without a restart', async () => {
     const { page, windows, engine } = await start();
     const contents = windows[0]!.webContents;
     const keys = { accessKeyId: 'AK', secretAccessKey: 'secret' };
@@ -119,7 +119,7 @@ describe('the page', () => {
     ).rejects.toThrow();
   });
 
-  it('that crashed is loaded again when a person says so', async () => {
+  it('is reloaded after a crash when the user agrees', async () => {
     const { windows, dialogs } = await start();
     windows[0]!.webContents.emit('render-process-gone', {}, { reason: 'oom', exitCode: 1 });
     await until(() => windows[0]!.webContents.reloads === 1);
@@ -128,14 +128,14 @@ describe('the page', () => {
 });
 
 describe('menus', () => {
-  it('lead to the places of the window', async () => {
+  it('lead to places in the window', async () => {
     const { person, places } = await start();
     person.clicksMenu('#/transfers');
     person.clicksMenu('#/changes?direction=push');
     expect(places()).toEqual(['#/transfers', '#/changes?direction=push']);
   });
 
-  it('make a window where it was closed, as macOS leaves its apps', async () => {
+  it('open a window if it was closed, as apps on macOS may be', async () => {
     const { person, windows, app } = await start({ platform: 'darwin' });
     windows[0]!.close();
     expect(app.hasQuit).toBe(false);
@@ -143,7 +143,7 @@ describe('menus', () => {
     expect(windows[0]!.webContents.getURL()).toBe('dray-app://window/index.html#/history');
   });
 
-  it('use each shortcut once', async () => {
+  it('use each shortcut only once', async () => {
     for (const platform of ['darwin', 'linux', 'win32'] as const) {
       const { menu, app } = await start({ platform });
       const items = menu().flatMap((item) => [item, ...(item.submenu ?? [])]);
@@ -155,7 +155,7 @@ describe('menus', () => {
     }
   });
 
-  it('open Dray at login, by a file on Linux and by the system elsewhere', async () => {
+  it('set Dray to open at login, by a file on Linux and by the system elsewhere', async () => {
     const linux = await start({ environment: { APPIMAGE: '/home/ada/My Apps/100% "Dray".AppImage' } });
     linux.person.clicksMenu('opens-at-login');
     const path = join(user.path(), '.config', 'autostart', 'dray.desktop');
@@ -172,7 +172,7 @@ describe('menus', () => {
 });
 
 describe('the end', () => {
-  it('closes the engine in order, once, before the app is gone', async () => {
+  it('closes the engine properly, once, before the app quits', async () => {
     const { app, engine, windows } = await start();
     app.quit();
     app.quit();

@@ -1,6 +1,6 @@
 /**
- * The desktop app, wired: what Electron tells goes to the part that deals with it. Each part is tested by itself, and all together with a
- * faithful fake of Electron.
+ * The desktop app, wired together: passes Electron's events to the parts that handle them. Each part is
+ * tested by itself, and all together with a faithful fake of Electron.
  */
 import { join } from 'node:path';
 import type { MessageBoxOptions } from 'electron';
@@ -24,7 +24,10 @@ import { openSecrets } from './secrets.ts';
 import { createTransferTray, type TransferTray } from './tray.ts';
 
 const LINK_SCHEME = 'dray';
-/** Of Windows: notifications and the taskbar know the app by it. The same as `appId` of electron-builder.yml. */
+/**
+ * Windows identifies the app by this in notifications and the taskbar. Must equal `appId` of
+ * electron-builder.yml.
+ */
 const APP_ID = 'dev.dray.desktop';
 
 export interface DesktopFacts {
@@ -32,7 +35,7 @@ export interface DesktopFacts {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly argv: readonly string[];
   readonly program: string;
-  /** Of the built window. */
+  /** The folder of the built window. */
   readonly windowFolder: string;
   readonly preloadPath: string;
   readonly iconPath: string;
@@ -40,21 +43,21 @@ export interface DesktopFacts {
   readonly openHost: (options: OpenHostOptions) => OpenHost;
 }
 
-/** @returns When it shows its window; false when another Dray runs already and was told what this one was asked for. */
+/** @returns True once the window shows; false if another Dray already runs and got this start's request. */
 export async function startDesktop(electron: ElectronParts, facts: DesktopFacts): Promise<boolean> {
   const { app } = electron;
   if (!app.requestSingleInstanceLock()) {
     app.quit();
     return false;
   }
-  // Without the sandbox for every page, one that forgets to say so would be without.
+  // Enables the sandbox for every page, even one that forgets to ask for it.
   app.enableSandbox();
   app.setAppUserModelId(APP_ID);
   registerOwnScheme(electron);
   confineNavigation(electron);
   if (app.isPackaged) app.setAsDefaultProtocolClient(LINK_SCHEME);
 
-  // A link may come before anything is there to show it.
+  // A link may arrive before the window exists.
   let open: (link: string) => void = (link) => early.push(link);
   const early: string[] = [];
   app.on('open-url', (event, url) => {
@@ -97,7 +100,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     onClosed: () => {
       if (isQuitting || facts.platform === 'darwin' || !isBusy()) return;
       const body = 'Dray quits when they have ended.';
-      notify(electron, { title: 'Transfers go on', body }, () => window.show('#/transfers'));
+      notify(electron, { title: 'Transfers continue', body }, () => window.show('#/transfers'));
     },
   });
 
@@ -106,7 +109,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     pauseAll: () => void engine.ask('transfers.change', { ids: 'all', action: 'pause' }).catch(() => {}),
     quit: () => app.quit(),
   });
-  /** @returns The list that was told before; undefined at first. */
+  /** @returns The list before this one; undefined at first. */
   const tell = (now: readonly Transfer[]): readonly Transfer[] | undefined => {
     const before = transfers;
     transfers = now;
@@ -132,7 +135,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     onTransfers: (now) => {
       const before = tell(now);
       void tellEndings(electron, { before, now, engine, window });
-      // Also of an app that was started hidden, at login, and finds nothing to go on with.
+      // Also when the app started hidden at login and finds nothing to resume.
       quitWhenIdle();
     },
   });
@@ -162,7 +165,7 @@ function setMenu(electron: ElectronParts, facts: DesktopFacts, window: MainWindo
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }
 
-/** The engine ends in order before the app does; transfers that were stopped so go on at the next start. */
+/** The engine stops properly before the app quits. Transfers stopped here resume at the next start. */
 function quitInOrder(
   { app }: Pick<ElectronParts, 'app'>,
   { engine, tray }: { readonly engine: EngineHost; readonly tray: TransferTray },
@@ -204,7 +207,7 @@ async function tellEndings(
   for (const ending of endings) notify(electron, ending, () => told.window.show('#/transfers'));
 }
 
-/** @param engine Given when it is not started again by itself. */
+/** @param engine Given if it does not restart by itself. */
 function tellOfCrash(
   electron: ElectronParts,
   window: MainWindow,
@@ -212,15 +215,15 @@ function tellOfCrash(
   engine: (() => EngineHost) | undefined,
 ): void {
   if (!engine) {
-    const body = 'It was started again. Transfers that ran are paused in the list.';
+    const body = 'Dray restarted it. Transfers that were running are paused in the list.';
     notify(electron, { title: 'The engine stopped', body }, () => window.show('#/transfers'));
     return;
   }
   const options = {
     type: 'error' as const,
-    message: 'The engine stopped several times and is not started again.',
-    detail: `${error.message}\n\nNothing that was stored is harmed.`,
-    buttons: ['Start It Again', 'Quit'],
+    message: 'The engine stopped several times, so Dray does not restart it.',
+    detail: `${error.message}\n\nYour stored data is safe.`,
+    buttons: ['Restart It', 'Quit'],
     defaultId: 0,
     cancelId: 0,
     noLink: true,
@@ -230,7 +233,7 @@ function tellOfCrash(
   );
 }
 
-/** A link does nothing before a person has said so; the answer that is chosen by Return is "no". */
+/** A link does nothing before the user agrees. Return chooses "no". */
 async function askAndOpen(
   electron: ElectronParts,
   window: MainWindow,
@@ -240,7 +243,7 @@ async function askAndOpen(
   const link = parseDeepLink(text);
   window.show();
   if (!link) {
-    const message = 'A link asked Dray for something that a link may not ask for.';
+    const message = 'Dray refused a link that asked for something links may not do.';
     await showBox(electron, window, { type: 'warning', message, buttons: ['OK'], noLink: true });
     return;
   }

@@ -11,12 +11,12 @@ describe('a link', () => {
   const LINK = 'dray://open?workspace=/data';
   const asksFirst = async (given: Awaited<ReturnType<typeof start>>) => {
     await until(() => given.dialogs.length > 0);
-    // Whoever presses Return or Escape without reading has said no.
+    // Return or Escape without reading means no.
     expect(given.dialogs[0]).toMatchObject({ buttons: ['Open', 'Cancel'], defaultId: 1, cancelId: 1 });
     expect(given.dialogs[0]!.detail).toContain('/data');
   };
 
-  it('opens a workspace once a person has said so', async () => {
+  it('opens a workspace after the user agrees', async () => {
     const given = await start();
     given.person.answers(0);
     given.app.emit('second-instance', {}, ['/opt/dray', LINK]);
@@ -26,7 +26,7 @@ describe('a link', () => {
     expect(given.places()).toEqual(['#/changes?workspace=%2Fdata']);
   });
 
-  it('of the start does nothing when a person says no', async () => {
+  it('given at start does nothing when the user declines', async () => {
     const fake = createFakeElectron({ userData: user.path() });
     fake.person.answers(1);
     const given = await start({ argv: ['/opt/dray', LINK] }, {}, fake);
@@ -36,18 +36,18 @@ describe('a link', () => {
     expect(given.engine.asked.map(({ name }) => name)).toEqual(['transfers.watch']);
   });
 
-  it('that asks for more is refused aloud', async () => {
+  it('that asks for more is refused with a message', async () => {
     const { app, dialogs, engine } = await start();
     app.emit('open-url', { preventDefault() {} }, 'dray://open?place=s3://b?endpoint=https://evil.example');
     await until(() => dialogs.length > 0);
     expect(dialogs[0]).toMatchObject({
-      message: expect.stringContaining('may not ask for'),
+      message: expect.stringContaining('links may not do'),
       buttons: ['OK'],
     });
     expect(engine.asked.map(({ name }) => name)).toEqual(['transfers.watch']);
   });
 
-  it('to what is no workspace says what is wrong', async () => {
+  it('to a folder that is not a workspace shows an error', async () => {
     const { app, dialogs, places } = await start(
       {},
       {

@@ -20,11 +20,11 @@ describe('transfers', () => {
     expect([windows[0]!.progress.value, app.badge, trays[0]!.isDestroyed()]).toEqual([-1, 0, true]);
   });
 
-  it('go on when the window is closed, and Dray ends with the last one', async () => {
+  it('continue when the window is closed, and Dray quits after the last one', async () => {
     const { tell, windows, app, notifications, trays, engine } = await start();
     await tell(transfer({ id: 'a', state: 'running' }));
     windows[0]!.close();
-    expect([app.hasQuit, notifications[0]!.title]).toEqual([false, 'Transfers go on']);
+    expect([app.hasQuit, notifications[0]!.title]).toEqual([false, 'Transfers continue']);
     trays[0]!.emit('click');
     expect(windows[0]!.webContents.getURL()).toContain('#/transfers');
     windows[0]!.close();
@@ -33,7 +33,7 @@ describe('transfers', () => {
     expect(engine.counts.closed).toBe(1);
   });
 
-  it('that have ended leave nothing to be told of when the window is closed', async () => {
+  it('that have ended cause no notice when the window is closed', async () => {
     const { tell, windows, app, notifications } = await start();
     await tell(transfer({ id: 'a', state: 'done' }));
     windows[0]!.close();
@@ -41,13 +41,13 @@ describe('transfers', () => {
     expect(notifications).toEqual([]);
   });
 
-  it('have an icon that macOS draws in the colours of its bar', async () => {
+  it('have an icon that macOS draws in the colours of its menu bar', async () => {
     const { tell, trays } = await start();
     await tell(transfer({ id: 'a', state: 'running' }));
     expect(trays[0]!.icon).toMatchObject({ path: '/app/tray.png', isTemplate: true });
   });
 
-  it('are paused from the tray', async () => {
+  it('can be paused from the tray', async () => {
     const { tell, trays, engine } = await start();
     await tell(transfer({ id: 'a', state: 'running' }));
     trays[0]!.menu.find(({ label }) => label === 'Pause All')!.click!({});
@@ -57,7 +57,7 @@ describe('transfers', () => {
 
   const long = { id: 'a', startedMs: 0, endedMs: 60_000, filesDone: 1_200 };
 
-  it('are told of when they were long and nobody looks', async () => {
+  it('cause a notice if they were long and the window is not in front', async () => {
     const { tell, notifications, places } = await start(
       {},
       { answers: { 'settings.get': () => ({ notifications: true }) } },
@@ -74,7 +74,7 @@ describe('transfers', () => {
     expect(places()).toEqual(['#/transfers']);
   });
 
-  it('that failed are told of however short they were', async () => {
+  it('cause a notice if they failed, however short they were', async () => {
     const { tell, notifications } = await start(
       {},
       { answers: { 'settings.get': () => ({ notifications: true }) } },
@@ -88,7 +88,7 @@ describe('transfers', () => {
     });
   });
 
-  it('are told of however many notices nobody has closed', async () => {
+  it('cause a notice however many others are still open', async () => {
     const { tell, notifications } = await start(
       {},
       { answers: { 'settings.get': () => ({ notifications: true }) } },
@@ -100,7 +100,7 @@ describe('transfers', () => {
     expect(notifications).toHaveLength(25);
   });
 
-  it('are told of to nobody who looks at the window or wants no notices', async () => {
+  it('cause no notice if the window is in front or notices are off', async () => {
     const looking = await start({}, { answers: { 'settings.get': () => ({ notifications: true }) } });
     looking.windows[0]!.focus();
     const silent = await start({}, { answers: { 'settings.get': () => ({ notifications: false }) } });
@@ -113,24 +113,24 @@ describe('transfers', () => {
 });
 
 describe('an engine that crashes', () => {
-  it('is told of by a notice when it was started again', async () => {
+  it('causes a notice when it was restarted', async () => {
     const { engine, notifications, dialogs } = await start();
     engine.crash();
     expect(notifications[0]!.title).toBe('The engine stopped');
     expect(dialogs).toEqual([]);
   });
 
-  it('again and again is told of by a question, and started when a person says so', async () => {
+  it('repeatedly causes a question, and restarts when the user agrees', async () => {
     const { engine, dialogs, windows, tell } = await start();
     await tell(transfer({ id: 'a', state: 'running' }));
     engine.crash(true);
     await until(() => engine.counts.open === 2);
-    expect(dialogs[0]).toMatchObject({ buttons: ['Start It Again', 'Quit'] });
+    expect(dialogs[0]).toMatchObject({ buttons: ['Restart It', 'Quit'] });
     expect(dialogs[0]!.detail).toContain('out of memory');
     expect(windows[0]!.progress.value).toBe(-1);
   });
 
-  it('again and again lets a person quit', async () => {
+  it('repeatedly lets the user quit', async () => {
     const { engine, person, app } = await start();
     person.answers(1);
     engine.crash(true);

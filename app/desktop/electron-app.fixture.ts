@@ -1,4 +1,4 @@
-/** The fake Electron's `app`: the order of a start and of an end. */
+/** The fake Electron's `app`: the order of events at start and quit. */
 import { EventEmitter } from 'node:events';
 import type { Settings } from 'electron';
 import { type FakeBounds, type FakeWindow, preventable } from './electron-window.fixture.ts';
@@ -7,12 +7,12 @@ export interface FakeOptions {
   readonly userData: string;
   readonly home?: string;
   readonly isPackaged?: boolean;
-  /** False: another one runs already. */
+  /** False: another one already runs. */
   readonly isFirst?: boolean;
   readonly platform?: NodeJS.Platform;
   readonly storageBackend?: 'basic_text' | 'gnome_libsecret' | 'none';
   readonly displays?: readonly FakeBounds[];
-  /** When the entry of the app has been evaluated. */
+  /** When the app's entry module has been evaluated. */
   readonly whenLoaded?: Promise<void>;
 }
 
@@ -40,7 +40,9 @@ export class FakeApp extends EventEmitter {
   isReady = (): boolean => this.#isReady;
   isQuitting = (): boolean => this.#isQuitting;
 
-  /** As Electron, only once the module that asks has run to its end: one that awaits this at its top waits for ever. */
+  /**
+   * As in Electron, only after the entry module has run to its end. A top-level await on this waits for ever.
+   */
   async whenReady(): Promise<void> {
     await this.#options.whenLoaded;
     this.#isReady = true;
@@ -79,7 +81,9 @@ export class FakeApp extends EventEmitter {
     this.loginItem = { openAtLogin, ...(args && { args }) };
   }
 
-  /** `before-quit`, the windows one by one, `will-quit`, `quit`; a listener that prevents one ends it there. */
+  /**
+   * `before-quit`, each window's close, `will-quit`, `quit`. A listener that prevents one stops the sequence.
+   */
   quit(): void {
     if (this.hasQuit) return;
     const before = preventable();

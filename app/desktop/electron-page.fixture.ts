@@ -1,4 +1,4 @@
-/** What the page of the fake Electron can reach: IPC, protocols, and what its session allows. */
+/** What a page of the fake Electron can reach: IPC, protocols, and the permissions of its session. */
 import { EventEmitter } from 'node:events';
 import type { FakeApp } from './electron-app.fixture.ts';
 import { type FakeFrame, type FakeWebContents, preventable } from './electron-window.fixture.ts';
@@ -37,7 +37,7 @@ export function createIpc() {
 
 export interface FakeSender {
   readonly contents: FakeWebContents;
-  /** Its main frame where it is left out; null: the frame has gone. */
+  /** Default: the main frame. Null: the frame is gone. */
   readonly frame?: FakeFrame | null;
 }
 
@@ -57,7 +57,7 @@ export function createProtocol(app: FakeApp) {
         handlers.set(scheme, handler);
       },
     },
-    /** @param url As it is: with whatever `..` Chromium would have taken out. */
+    /** @param url Unchanged, including any `..` that Chromium would have resolved. */
     async fetch(url: string, method = 'GET'): Promise<Response> {
       const scheme = url.slice(0, url.indexOf(':'));
       const handler = handlers.get(scheme);
@@ -108,7 +108,7 @@ export function createSession() {
         return isGranted;
       },
       isAllowed: (): boolean => onCheck?.() ?? true,
-      /** One that was chosen before, which Electron remembers by itself. */
+      /** A permission decided before, which Electron remembers by itself. */
       mayUseDevice: (): boolean => onDevice?.() ?? true,
       downloads: (): boolean => {
         const event = preventable();

@@ -1,7 +1,7 @@
-/** Electron as a value, so that what is done with it can be tested with a faithful fake. */
+/** Electron as a value, so that code that uses it can be tested with a faithful fake. */
 export type Electron = typeof import('electron');
 
-/** What the whole app needs of Electron; each part names what it takes of it. */
+/** What the whole app needs from Electron. Each part names what it uses. */
 export type ElectronParts = Pick<
   Electron,
   | 'app'

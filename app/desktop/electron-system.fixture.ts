@@ -1,4 +1,4 @@
-/** What the fake Electron has of the system: menus, tray, dialogs, notifications, and its store of keys. */
+/** The fake Electron's system services: menus, tray, dialogs, notifications, and its key store. */
 import { EventEmitter } from 'node:events';
 import type {
   MenuItem,
@@ -39,7 +39,7 @@ export class FakeMenu {
   }
 }
 
-/** Of what `buildFromTemplate` gave; anything else is no menu. */
+/** Only for results of `buildFromTemplate`; anything else is not a menu. */
 export function itemsOf(menu: object | null): readonly FakeMenuItem[] {
   if (menu === null) return [];
   if (!(menu instanceof FakeMenu)) throw new TypeError('Invalid menu');
@@ -135,7 +135,7 @@ export function createNotifications() {
   return { part: FakeNotification, shown };
 }
 
-/** Sealed text is not the text, and what another key sealed does not open. */
+/** Sealed text differs from the text, and text sealed with another key does not open. */
 export function createSafeStorage({ storageBackend = 'gnome_libsecret' }: FakeOptions, app: FakeApp) {
   const isAvailable = () => app.isReady() && storageBackend === 'gnome_libsecret';
   const flip = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 0x5a));

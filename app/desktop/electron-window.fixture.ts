@@ -14,7 +14,7 @@ export interface FakeNavigation {
 
 type OpenHandler = (details: { readonly url: string }) => { readonly action: 'allow' | 'deny' };
 
-/** An event that can be prevented, as Electron gives them. */
+/** An event that can be prevented, as in Electron. */
 export function preventable(fields: object = {}): {
   defaultPrevented: boolean;
   preventDefault(): void;
@@ -59,12 +59,12 @@ export class FakeWebContents extends EventEmitter {
     this.reloads += 1;
   }
 
-  /** By the app itself: tells no `will-navigate`, as in Electron. */
+  /** By the app itself: emits no `will-navigate`, as in Electron. */
   load(url: string): void {
     this.#url = url;
   }
 
-  /** By the page or by a person's click. @returns Whether it went there. */
+  /** By the page or by a user's click. @returns Whether it navigated. */
   navigate({ url, isMainFrame = true }: FakeNavigation): boolean {
     const frameEvent = preventable({ url, isMainFrame });
     this.emit('will-frame-navigate', frameEvent);
@@ -75,7 +75,7 @@ export class FakeWebContents extends EventEmitter {
     return true;
   }
 
-  /** A server's redirect of what was asked for. @returns Whether it was followed. */
+  /** A server's redirect. @returns Whether it was followed. */
   redirect(url: string): boolean {
     const event = preventable({ url });
     this.emit('will-redirect', event);
@@ -86,7 +86,10 @@ export class FakeWebContents extends EventEmitter {
     this.#openHandler = handler;
   }
 
-  /** `window.open` or a link with a target. Without a handler Electron opens a window. @returns Whether one opened. */
+  /**
+   * `window.open` or a link with a target. Without a handler Electron opens a window. @returns Whether one
+   * opened.
+   */
   openWindow(url: string): boolean {
     return (this.#openHandler?.({ url }) ?? { action: 'allow' }).action === 'allow';
   }
@@ -202,7 +205,10 @@ export class FakeWindow extends EventEmitter {
   }
 }
 
-/** Delivers copies, in order and later; holds what comes before `start`; its other end hears when it closes. */
+/**
+ * Delivers copies, in order and later. Holds messages that come before `start`. Its other end gets an event
+ * when it closes.
+ */
 export class FakePort extends EventEmitter {
   other: FakePort | undefined;
   #held: unknown[] | undefined = [];

@@ -1,8 +1,8 @@
 /**
- * A fake of the `electron` module for tests of the main process. It does what Electron's documentation says of the parts that are used
- * here, its refusals and its order of events too; what a person, the page or the system does is called from a test by `person`.
- *
- * Where nothing denies it a permission is granted, a window opens and a page navigates: as in Electron, so that a test sees what is missing.
+ * A fake of the `electron` module for tests of the main process. It behaves as Electron's documentation says
+ * for the parts that Dray uses, including refusals and the order of events. A test triggers actions of the
+ * user, the page or the system through `person`. By default permissions are granted, windows open and pages
+ * navigate, as in Electron, so that a test notices a missing guard.
  */
 import type { BrowserWindowConstructorOptions } from 'electron';
 import { FakeApp, type FakeOptions } from './electron-app.fixture.ts';
@@ -44,7 +44,7 @@ export function createFakeElectron(options: FakeOptions) {
       app.emit('web-contents-created', preventable(), this.webContents);
       this.once('closed', () => {
         windows.splice(windows.indexOf(this), 1);
-        // After whoever listens to the window itself. Without a listener Electron quits.
+        // Runs after the window's own listeners. Without a listener Electron quits.
         queueMicrotask(() => {
           if (windows.length > 0 || app.isQuitting()) return;
           if (!app.emit('window-all-closed')) app.quit();
@@ -95,13 +95,13 @@ export function createFakeElectron(options: FakeOptions) {
     app,
     windows,
     trays,
-    /** Handed to the system's browser. */
+    /** URLs opened in the system's browser. */
     opened,
     notifications: notifications.shown,
     dialogs: dialog.asked,
     menu: () => applicationMenu,
     person: {
-      /** The answers of the boxes that come, in order; the first button where none is left. */
+      /** The answers to the next message boxes, in order; the first button if none is left. */
       answers: dialog.answers,
       chooses: dialog.chooses,
       clicksMenu: (id: string) => {

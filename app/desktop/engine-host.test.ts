@@ -44,7 +44,7 @@ function speak(port: FakePort) {
 }
 
 describe('the port of a page', () => {
-  it('carries what is asked and what is answered', async () => {
+  it('carries requests and answers', async () => {
     const { askForPort, ports } = await open(createFakeEngine({ 'home.list': () => ({ workspaces: [] }) }));
     askForPort();
     const line = speak(ports()[0]!);
@@ -53,7 +53,7 @@ describe('the port of a page', () => {
     expect(line.heard).toEqual([{ is: 'answer', id: 7, answer: { workspaces: [] } }]);
   });
 
-  it('closes when the page asks for another one, as it does after it was loaded again', async () => {
+  it('closes when the page asks for another one, as it does after a reload', async () => {
     const { askForPort, ports } = await open();
     askForPort();
     const first = speak(ports()[0]!);
@@ -62,7 +62,7 @@ describe('the port of a page', () => {
     expect(ports()).toHaveLength(2);
   });
 
-  it('is not handed to a page that has gone', async () => {
+  it('is not handed to a page that is gone', async () => {
     const { contents, askForPort } = await open();
     contents.destroy();
     askForPort();
@@ -71,7 +71,7 @@ describe('the port of a page', () => {
 });
 
 describe('an engine that crashes', () => {
-  it('closes the port of the page, is told of, and answers by the next port', async () => {
+  it('closes the port of the page, is reported, and answers on the next port', async () => {
     const { engine, askForPort, ports, crashes } = await open(
       createFakeEngine({ 'settings.get': () => ({ theme: 'dark' }) }),
     );
@@ -88,7 +88,7 @@ describe('an engine that crashes', () => {
     expect(second.heard).toEqual([{ is: 'answer', id: 1, answer: { theme: 'dark' } }]);
   });
 
-  it('is followed again, so that progress goes on', async () => {
+  it('is followed again after its restart, so that progress continues', async () => {
     const { engine, told } = await open();
     const watched = () => engine.asked.filter(({ name }) => name === 'transfers.watch').length;
     await until(() => watched() === 1);
@@ -99,7 +99,7 @@ describe('an engine that crashes', () => {
     expect(told[0]).toMatchObject([{ id: 'a' }]);
   });
 
-  it('makes a page wait once it was given up, and serves it when a person starts it again', async () => {
+  it('makes a page wait after the restarts end, and serves it when the user restarts it', async () => {
     const { engine, host, askForPort, ports, crashes } = await open();
     engine.crash(true);
     await until(() => crashes.length > 0);
@@ -110,7 +110,7 @@ describe('an engine that crashes', () => {
     expect(engine.counts).toEqual({ open: 2, closed: 1 });
   });
 
-  it('is the real thread too: it is started anew, told of, and given up after five crashes', async () => {
+  it('as the real thread is restarted, reported, and given up after five crashes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dray-desktop-'));
     try {
       const script = join(folder, 'crash.mjs');
@@ -128,8 +128,8 @@ describe('an engine that crashes', () => {
   });
 });
 
-describe('an engine that is started anew', () => {
-  it('has the environment of now', async () => {
+describe('an engine that is restarted', () => {
+  it('has the current environment', async () => {
     const engine = createFakeEngine();
     const environments = [{ DRAY_TOKEN: 'old' }, { DRAY_TOKEN: 'new' }];
     const { host, askForPort, ports } = await open(engine, {

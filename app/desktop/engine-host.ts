@@ -1,6 +1,7 @@
 /**
- * The engine's thread behind the window: hands a port to the page that asks for one, follows the transfers for the main process, and
- * tells when the thread has crashed. `openHost` starts a crashed thread anew; this one decides what a person is told.
+ * The engine's thread behind the window: hands a port to the page that asks for one, follows the transfers
+ * for the main process, and reports crashes. `openHost` restarts a crashed thread; this module decides what
+ * the user learns.
  */
 import type { MessagePortMain, WebContents } from 'electron';
 import { PORT_END } from '../../engine/api/desktop-bridge.ts';
@@ -18,17 +19,17 @@ export interface EngineHostOptions {
   readonly openHost: (options: OpenHostOptions) => OpenHost;
   readonly environment: () => Promise<Environment>;
   readonly onTransfers: (transfers: readonly Transfer[]) => void;
-  /** `isGivenUp`: it stands still until `startAnew`. */
+  /** `isGivenUp`: stopped until `startAnew`. */
   readonly onCrash: (error: DrayError, isGivenUp: boolean) => void;
 }
 
 export interface EngineHost {
-  /** The page's old port is closed. While the engine is given up the page waits for its port. */
+  /** Closes the page's old port. While the engine is given up, the page waits for its port. */
   readonly handPort: (contents: WebContents) => void;
   readonly ask: <N extends HostRequestName>(name: N, input: InputOf<N>) => Promise<AnswerOf<N>>;
-  /** Jobs that begin from now on have the environment as it is now; what runs is left alone. */
+  /** Later jobs use the current environment; running jobs keep theirs. */
   readonly renewEnvironment: () => Promise<void>;
-  /** With the environment as it is now; transfers go on in the new thread. */
+  /** Restarts with the current environment. Transfers continue in the new thread. */
   readonly startAnew: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -56,7 +57,10 @@ export async function openEngineHost(
     });
   }
 
-  /** A client of our own: when its port closes the thread has crashed, and the next one is there already, or none is. */
+  /**
+   * A client of our own. Its port closes when the thread crashes; by then the next thread exists, or none
+   * will.
+   */
   function follow(): void {
     const followed = tryOpenPort();
     if (!followed) return;
@@ -79,7 +83,7 @@ export async function openEngineHost(
     });
   }
 
-  /** Undefined while the engine is given up: told at `onCrash`, not here. */
+  /** Undefined while the engine is given up; `onCrash` reports that, not this function. */
   function tryOpenPort(): HostPort | undefined {
     try {
       return isGivenUp || isClosing ? undefined : host.openPort();
@@ -116,7 +120,7 @@ export async function openEngineHost(
   return {
     handPort,
     ask: (name, input) => {
-      if (!client) return Promise.reject(new Error('The engine does not run.'));
+      if (!client) return Promise.reject(new Error('The engine is not running.'));
       return client.ask(name, input);
     },
     renewEnvironment: async () => host.setEnvironment(await environment()),
@@ -133,7 +137,7 @@ export async function openEngineHost(
   };
 }
 
-/** A port of Electron and one of Node are different things that carry the same messages. */
+/** Ports of Electron and of Node are different objects that carry the same messages. */
 function join(port: MessagePortMain, enginePort: HostPort): void {
   let isOpen = true;
   const end = () => {

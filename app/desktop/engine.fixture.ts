@@ -1,4 +1,4 @@
-/** An engine that says what a test wants it to say, over the same ports, and crashes when it is told to. */
+/** An engine that says what a test wants, over the same ports, and crashes on request. */
 import { DrayError } from '../../engine/api/error.ts';
 import type { ClientMessage, HostMessage, Transfer } from '../../engine/api/host.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
@@ -8,9 +8,9 @@ type Answers = Readonly<Record<string, (input: unknown) => unknown>>;
 
 export interface FakeEngine {
   readonly openHost: (options: OpenHostOptions) => OpenHost;
-  /** What was asked, in order, of all threads. */
+  /** All requests of all threads, in order. */
   readonly asked: { readonly name: string; readonly input: unknown }[];
-  /** Of each thread that was opened by `openHost`. */
+  /** One per thread that `openHost` opened. */
   readonly environments: OpenHostOptions['environment'][];
   readonly counts: { open: number; closed: number };
   readonly tellTransfers: (transfers: readonly Transfer[]) => void;
@@ -59,7 +59,7 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
       return {
         openPort() {
           if (isGivenUp)
-            throw new DrayError('internal', 'The engine stopped too often and is not started again.');
+            throw new DrayError('internal', 'The engine stopped too often and is will not restart.');
           const [near, far] = portPair();
           ends.push(far.close);
           serve(far);
@@ -131,7 +131,7 @@ export function transfer(fields: Partial<Transfer> & Pick<Transfer, 'id' | 'stat
   };
 }
 
-/** Until `isThere` holds; the test's own time is the limit. */
+/** Resolves once `isThere` holds; the test's own timeout is the limit. */
 export async function until(isThere: () => boolean): Promise<void> {
   while (!isThere()) await new Promise((resolve) => setImmediate(resolve));
 }

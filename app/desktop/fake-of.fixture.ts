@@ -1,7 +1,7 @@
 /**
- * What a fake of a part of Electron has to be, by Electron's own types: it takes what the real one takes, and gives as much of what the
- * real one gives as a test has use for. A name, an argument or an answer that Electron does not have is an error. Listeners are taken as
- * they are: the app's own are checked where they are written.
+ * The type of a fake for a part of Electron, from Electron's own types: it takes what the real one takes, and
+ * returns as much of the real result as a test needs. A name, argument or result that Electron does not have
+ * is a type error. Listeners are not checked here; the app's own are checked where they are written.
  */
 export type FakeOf<Real> = { readonly [Name in keyof Real]?: FakeMember<Real[Name]> };
 

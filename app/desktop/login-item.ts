@@ -1,9 +1,12 @@
-/** Open at login, as a choice. Electron knows how on macOS and Windows; on Linux it is a file of the XDG autostart specification. */
+/**
+ * Opens Dray at login, if the user chooses so. Electron does it on macOS and Windows; on Linux it is a file
+ * of the XDG autostart specification.
+ */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Electron } from './electron-parts.ts';
 
-/** The app starts without its window, and shows it when it is asked for. */
+/** Starts the app without its window. The window appears on request. */
 export const HIDDEN_ARGUMENT = '--hidden';
 
 export interface LoginItem {
@@ -20,7 +23,7 @@ export interface LoginItemOptions {
 
 export function loginItem({ app }: Pick<Electron, 'app'>, options: LoginItemOptions): LoginItem {
   if (options.platform === 'linux') return autostartFile({ app }, options);
-  // Windows keeps the arguments as a part of the entry, and asks for the same ones to find it.
+  // Windows stores the arguments in the entry, and needs the same ones to find it.
   const entry = options.platform === 'win32' ? { args: [HIDDEN_ARGUMENT] } : {};
   return {
     opensAtLogin: () => app.getLoginItemSettings(entry).openAtLogin,
@@ -34,7 +37,7 @@ function autostartFile(
 ): LoginItem {
   const folder = environment.XDG_CONFIG_HOME || join(app.getPath('home'), '.config');
   const path = join(folder, 'autostart', 'dray.desktop');
-  // An AppImage runs from a folder that is gone afterwards; APPIMAGE names its file.
+  // An AppImage runs from a folder that disappears afterwards; APPIMAGE names its file.
   const command = environment.APPIMAGE || program;
   return {
     opensAtLogin: () => statSync(path, { throwIfNoEntry: false })?.isFile() === true,
@@ -46,7 +49,10 @@ function autostartFile(
   };
 }
 
-/** Quoting of `Exec`: Desktop Entry Specification, "The Exec key": first as an argument, then as a string value; `%` is a field code. */
+/**
+ * Quoting of `Exec`: Desktop Entry Specification, "The Exec key": first as an argument, then as a string
+ * value; `%` is a field code.
+ */
 function formatAutostart(command: string): string {
   const argument = `"${command.replace(/["`$\\]/g, '\\$&')}"`;
   const value = argument.replaceAll('\\', '\\\\').replaceAll('%', '%%').replaceAll('\n', '\\n');

@@ -1,4 +1,4 @@
-/** The one window: made when it is asked for, kept while it is open. */
+/** The one window: created on demand, and kept while it is open. */
 import type { BrowserWindow } from 'electron';
 import { SHOW_CHANNEL } from './channels.ts';
 import type { Electron } from './electron-parts.ts';
@@ -16,11 +16,11 @@ export interface MainWindowOptions {
 export interface MainWindow {
   /** Undefined while there is none. */
   readonly current: () => BrowserWindow | undefined;
-  /** Makes it where there is none, and brings it to the front. @param hash A place of the window. */
+  /** Creates the window if there is none, and brings it to the front. @param hash A place in the window. */
   readonly show: (hash?: string) => void;
 }
 
-/** A place of the window and nothing else: `#/changes?direction=push`. */
+/** A place in the window and nothing else: `#/changes?direction=push`. */
 const PLACE = /^#\/[a-z]*(?:\?[^#]*)?$/;
 
 export function createMainWindow(
@@ -55,7 +55,7 @@ export function createMainWindow(
   };
 }
 
-/** A page that has not come so far yet hears nothing, and takes the place from its address. */
+/** A page that is still loading gets no message; it takes the place from its address. */
 function place(window: BrowserWindow, hash: string): void {
   const { webContents } = window;
   if (webContents.isLoading() || !isOwnUrl(webContents.getURL()))
@@ -74,7 +74,7 @@ function openWindow(
     minHeight: SMALLEST.height,
     title: 'Dray',
     icon: iconPath,
-    // Shown when it has painted: no white flash before a dark page.
+    // Shown after its first paint: no white flash before a dark page.
     show: false,
     webPreferences: {
       preload: preloadPath,
@@ -100,14 +100,14 @@ function openWindow(
   return window;
 }
 
-/** A page that crashed is loaded again when a person says so: by itself it could crash for ever. */
+/** Reloads a crashed page only when the user agrees, because it could crash for ever. */
 function tellOfCrashes({ dialog, app }: Pick<Electron, 'dialog' | 'app'>, window: BrowserWindow): void {
   window.webContents.on('render-process-gone', (_event, { reason }) => {
     if (reason === 'clean-exit' || window.isDestroyed()) return;
     const asked = dialog.showMessageBox(window, {
       type: 'error',
       message: 'The window stopped working.',
-      detail: `Transfers go on: the engine runs apart from the window. (${reason})`,
+      detail: `Transfers continue, because the engine runs apart from the window. (${reason})`,
       buttons: ['Load Again', 'Quit'],
       defaultId: 0,
       cancelId: 0,

@@ -1,13 +1,14 @@
-/** The desktop app's entry: names the real Electron and the places of its own files, and nothing else. */
+/** The desktop app's entry. It only passes the real Electron and the paths of its own files. */
 import { join } from 'node:path';
 import * as electron from 'electron';
 import { openHost } from '../../engine/host/open-host.ts';
 import { startDesktop } from './desktop-app.ts';
 
-// Bundled to dist/desktop/main.js; the window's build lies beside it in dist/window.
+// Bundled to dist/desktop/main.js; the window's build is beside it in dist/window.
 const folder = import.meta.dirname;
 
-// Not awaited: Electron becomes ready only after this module has run to its end, and the start waits for that.
+// Not awaited: Electron becomes ready only after this module has run to its end, and the start waits for
+// that.
 startDesktop(electron, {
   platform: process.platform,
   environment: process.env,

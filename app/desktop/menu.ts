@@ -1,16 +1,16 @@
-/** The native menus. What they do in the window is a place of it, so that the window needs no second way to be told. */
+/** The native menus. Each item leads to a place in the window, so the window needs no second channel. */
 import type { MenuItemConstructorOptions } from 'electron';
 import { DESKTOP_SHORTCUTS, type ShortcutPlace } from '../../engine/api/desktop-shortcuts.ts';
 
 export interface MenuOptions {
   readonly platform: NodeJS.Platform;
-  /** Reload and the developer's tools, which a packaged app has not. */
+  /** Reload and the developer tools, which a packaged app does not have. */
   readonly isDevelopment: boolean;
   readonly opensAtLogin: boolean;
 }
 
 export interface MenuActions {
-  /** @param hash A place of the window: `#/transfers`. */
+  /** @param hash A place in the window: `#/transfers`. */
   readonly show: (hash: string) => void;
   readonly setOpensAtLogin: (opens: boolean) => void;
 }

@@ -1,6 +1,6 @@
 /**
- * The window stays where it is: no page but ours, no second window, no frame of another origin, no download. What a person clicks that
- * leads outside is opened by the system's browser, after a look at it.
+ * Confines the window: no page but ours, no second window, no frame of another origin, no download. The
+ * system's browser opens outside links that the user clicks, after a check.
  */
 import type { WebContents } from 'electron';
 import type { Electron } from './electron-parts.ts';
@@ -28,8 +28,8 @@ function confine(contents: WebContents, { shell }: Pick<Electron, 'shell'>): voi
 }
 
 /**
- * A URL that may be handed to the system, or undefined: `https:` alone, since any other scheme starts a program of somebody's choice;
- * without a user name, which makes one host look like another.
+ * A URL that the system may open, or undefined. Only `https:`, because any other scheme may start a program,
+ * and without a user name, which makes one host look like another.
  */
 export function outsideLink(text: string): string | undefined {
   if (text.length > URL_LENGTH_MAX) return undefined;

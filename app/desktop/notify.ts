@@ -1,8 +1,11 @@
-/** Tells when long work has ended and nobody looks at the window. */
+/** Shows a notification when long work has ended and the window is not in front. */
 import type { Ending } from '../../engine/api/transfer-endings.ts';
 import type { Electron } from './electron-parts.ts';
 
-/** Notifications that are not held are collected with their listeners, before anybody has clicked them. */
+/**
+ * Keeps references: Electron collects unreferenced notifications with their listeners before the user clicks
+ * them.
+ */
 const shown = new Set<InstanceType<Electron['Notification']>>();
 const SHOWN_MAX = 20;
 
@@ -12,7 +15,7 @@ export function notify(
   onClick: () => void,
 ): void {
   if (!Notification.isSupported()) return;
-  // Not every system tells when one is gone.
+  // Not every system reports when one is closed.
   const [oldest] = shown;
   if (oldest && shown.size >= SHOWN_MAX) shown.delete(oldest);
   const notification = new Notification({ title, body });

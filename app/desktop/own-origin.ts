@@ -1,10 +1,10 @@
-/** The one address that the window has, and what may speak from it. */
+/** The one origin of the window; only it may talk to the main process. */
 
 export const OWN_SCHEME = 'dray-app';
 const OWN_HOST = 'window';
 export const OWN_PAGE = `${OWN_SCHEME}://${OWN_HOST}/index.html`;
 
-/** Of our own scheme and host, without a port or a user: parsed, never compared as text. */
+/** Our own scheme and host, without a port or a user. Parsed, never compared as text. */
 export function isOwnUrl(text: string): boolean {
   const url = URL.parse(text);
   return (

@@ -26,7 +26,7 @@ async function serve() {
 }
 
 describe('the own scheme', () => {
-  it('serves what was built, with its type and a policy that allows no script of elsewhere', async () => {
+  it('serves the built files, with their type and a policy that allows no outside script', async () => {
     const fetches = await serve();
     const page = await fetches('dray-app://window/index.html');
     expect(await page.text()).toBe('<!doctype html>');
@@ -56,19 +56,19 @@ describe('the own scheme', () => {
     'dray-app://user@window/index.html',
     'dray-app://window:80/index.html',
     'dray-app://window.example/index.html',
-  ])('answers %s with nothing', async (url) => {
+  ])('does not serve %s', async (url) => {
     const response = await (await serve())(url);
     expect(response.status).toBe(404);
     expect(await response.text()).toBe('');
   });
 
-  it('takes no method but GET and HEAD', async () => {
+  it('accepts only GET and HEAD', async () => {
     const fetches = await serve();
     expect((await fetches('dray-app://window/index.html', 'POST')).status).toBe(405);
     expect(await (await fetches('dray-app://window/index.html', 'HEAD')).text()).toBe('');
   });
 
-  it('says that the window was not built, instead of showing an empty one', async () => {
+  it('fails if the window was not built, instead of showing an empty one', async () => {
     const fake = createFakeElectron({ userData: root });
     await fake.app.whenReady();
     expect(() => serveOwnScheme(fake.electron, join(root, 'window', 'assets'))).toThrow('no built window');

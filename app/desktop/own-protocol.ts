@@ -1,8 +1,7 @@
 /**
- * `dray-app://window/`: the built window, and nothing else. The files are listed once, when the app starts, and only a listed name is
- * served: no path of a request reaches the disk, so none can leave the folder.
- *
- * Own scheme instead of `file:`, since a page of `file:` may read every file of the disk.
+ * `dray-app://window/`: serves the built window and nothing else. The files are listed once, when the app
+ * starts, and only a listed name is served: no path of a request reaches the disk, so none can leave the
+ * folder. A scheme of our own, because a `file:` page may read every file of the disk.
  */
 import { type Dirent, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -13,17 +12,17 @@ import { isOwnUrl, OWN_SCHEME } from './own-origin.ts';
 
 const FILES_MAX = 500;
 
-/** The engine is reached by a port, not by a connection. */
+/** The page reaches the engine through a port, not a connection. */
 const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' } as const;
 
-/** Has to be called before the app is ready. */
+/** Must run before the app is ready. */
 export function registerOwnScheme({ protocol }: Pick<Electron, 'protocol'>): void {
   protocol.registerSchemesAsPrivileged([
     { scheme: OWN_SCHEME, privileges: { standard: true, secure: true, supportFetchAPI: true } },
   ]);
 }
 
-/** @param folder The built window. @throws When it is not there. */
+/** @param folder The built window. @throws If it does not exist. */
 export function serveOwnScheme({ protocol }: Pick<Electron, 'protocol'>, folder: string): void {
   const files = listFiles(folder);
   if (!files.has('/index.html')) throw new Error(`${folder} holds no built window.`);
@@ -47,7 +46,10 @@ function refuse(status: number): Response {
   return new Response(null, { status, headers: HEADERS });
 }
 
-/** Plain files alone (no links), by the path of their URL. Folder by folder: an archive's listing knows no `recursive`. */
+/**
+ * Only plain files (no links), by the path of their URL. Lists folder by folder, because listing an archive
+ * does not support `recursive`.
+ */
 function listFiles(root: string): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const visit = (folder: string, urlPath: string) => {
@@ -56,7 +58,7 @@ function listFiles(root: string): ReadonlyMap<string, string> {
       const url = `${urlPath}/${encodeURIComponent(entry.name)}`;
       if (entry.isDirectory()) visit(path, url);
       else if (entry.isFile() && !entry.name.endsWith('.br')) files.set(url, path);
-      if (files.size > FILES_MAX) throw new Error(`${root} holds more than a window.`);
+      if (files.size > FILES_MAX) throw new Error(`${root} holds more files than a built window has.`);
     }
   };
   visit(root, '');

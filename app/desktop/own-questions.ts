@@ -1,4 +1,4 @@
-/** What the page may ask the main process: a port, the system's dialogs, and to save secrets. */
+/** What the page may ask of the main process: a port, the system's dialogs, and saving secrets. */
 import type { BrowserWindow, OpenDialogOptions } from 'electron';
 import {
   CHOOSE_FILES_CHANNEL,
@@ -51,7 +51,7 @@ export function answerOwnQuestions(
 
 function readTitle([title]: readonly unknown[]): string {
   if (typeof title !== 'string' || title.length > TITLE_LENGTH_MAX)
-    throw new Error('A title is a short text.');
+    throw new Error('A title must be a short text.');
   return title;
 }
 

@@ -1,8 +1,8 @@
-/** The page may do what its own files and the engine's port allow, and nothing of what Chromium offers beyond: all is denied. */
+/** The page may use its own files and the engine's port. Everything else that Chromium offers is denied. */
 import type { Session } from 'electron';
 import { isOwnUrl } from './own-origin.ts';
 
-/** Schemes that bring nothing from outside; `devtools:` is there in a build for development alone. */
+/** Schemes that load nothing from outside. `devtools:` exists only in a development build. */
 const HARMLESS = /^(?:blob|data|devtools):/;
 
 export function denyPermissions(session: Session): void {
@@ -10,7 +10,7 @@ export function denyPermissions(session: Session): void {
   session.setPermissionCheckHandler(() => false);
   session.setDevicePermissionHandler(() => false);
   session.on('will-download', (event) => event.preventDefault());
-  // The policy of the page says the same; this one holds also where a page has no policy.
+  // The page's policy says the same; this rule also holds for a page without a policy.
   session.webRequest.onBeforeRequest(({ url }, callback) =>
     callback({ cancel: !isOwnUrl(url) && !HARMLESS.test(url) }),
   );

@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('the preload', () => {
-  it('puts one thing into the page, and nothing of Electron', async () => {
+  it('exposes one object to the page, and nothing of Electron', async () => {
     await import('./preload.ts');
     expect([...exposed.keys()]).toEqual(['dray']);
     const bridge = exposed.get('dray') as DesktopBridge;
@@ -40,14 +40,14 @@ describe('the preload', () => {
     expect(ipc.sent).toEqual([['dray:port']]);
   });
 
-  it('hands a port on to its own page alone', async () => {
+  it('hands a port only to its own page', async () => {
     await import('./preload.ts');
     const ports = [{}];
     ipc.emit('dray:port', { ports });
     expect(page.posted).toEqual([[PORT_MESSAGE, 'dray-app://window', ports]]);
   });
 
-  it('leads the page to the place that a menu names', async () => {
+  it('leads the page to the place that a menu item names', async () => {
     await import('./preload.ts');
     ipc.emit('dray:show', {}, '#/transfers');
     expect(page.location.hash).toBe('#/transfers');

@@ -1,6 +1,6 @@
 /**
- * Runs sandboxed before the page, in a world of its own. Puts `window.dray` there, which is all that the page has of the desktop.
- * Bundled to CommonJS, as a sandboxed preload has to be one file of it.
+ * Runs sandboxed before the page, in a world of its own. Exposes `window.dray`, which is all that the page
+ * has of the desktop. Bundled to one CommonJS file, as a sandboxed preload must be.
  */
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
@@ -13,7 +13,7 @@ import {
   SHOW_CHANNEL,
 } from './channels.ts';
 
-/** The little of the page that is used here: the project's main compiler options know no DOM. */
+/** The few DOM types used here: the project's main compiler options have no DOM. */
 interface Page {
   readonly location: { hash: string; readonly origin: string };
   postMessage(message: unknown, targetOrigin: string, transfer: readonly unknown[]): void;
@@ -31,10 +31,10 @@ const bridge: DesktopBridge = {
   },
 };
 
-// A port can be handed to the page only as a message of its own window.
+// A port reaches the page only as a message of its own window.
 ipcRenderer.on(PORT_CHANNEL, (event) => page.postMessage(PORT_MESSAGE, page.location.origin, event.ports));
 
-// Menus, the tray and links lead to places of the window, which are its address's hash.
+// Menus, the tray and links lead to places in the window, which are hashes of its address.
 ipcRenderer.on(SHOW_CHANNEL, (_event, hash: string) => {
   page.location.hash = hash;
 });

@@ -1,11 +1,11 @@
-/** What the dock or the taskbar shows of the transfers. */
+/** The progress of transfers in the dock or the taskbar. */
 import type { BrowserWindow } from 'electron';
 import type { Transfer } from '../../engine/api/host.ts';
 import type { Electron } from './electron-parts.ts';
 
 export interface Progress {
   readonly running: number;
-  /** Of all bytes that are to be moved, 0 to 1; absent while it is not known of each transfer how many these are. */
+  /** Share of all bytes, 0 to 1. Absent until the total of every transfer is known. */
   readonly fraction?: number;
 }
 
@@ -22,7 +22,7 @@ export function progressOf(transfers: readonly Transfer[]): Progress {
   return bytesTotal === 0 ? { running } : { running, fraction: bytesDone / bytesTotal };
 }
 
-/** Electron's words: below 0 nothing is shown, above 1 it goes on for an unknown time. */
+/** Electron's values: below 0 shows nothing, above 1 shows unknown progress. */
 const NONE = -1;
 const UNKNOWN = 2;
 

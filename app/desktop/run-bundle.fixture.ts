@@ -1,4 +1,7 @@
-/** Runs the bundled desktop app in Node, with the fake in the place of `electron`: what was bundled fits and finds its threads. */
+/**
+ * Runs the bundled desktop app in Node with a fake `electron`, to show that the bundle is complete and finds
+ * its threads.
+ */
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -22,7 +22,7 @@ async function open(storageBackend: FakeOptions['storageBackend'] = 'gnome_libse
 }
 
 describe('secrets', () => {
-  it('reach the engine and no file in the clear', async () => {
+  it('reach the engine, and no file in plain text', async () => {
     const secrets = await open();
     const state = await secrets.saveKeys('lab', LAB);
     expect(state).toEqual({ profiles: ['lab'], isAvailable: true });
@@ -34,7 +34,7 @@ describe('secrets', () => {
     expect(keptKeysOf(environment)).toEqual(new Map([['lab', LAB]]));
   });
 
-  it('of an earlier version hold a token for all machines, which reaches nobody and goes with the next change', async () => {
+  it('of an earlier version may hold a token for all machines, which is sent nowhere and dropped at the next change', async () => {
     await (await open()).saveKeys('lab', LAB);
     const path = join(folder, 'secrets.json');
     const { keys } = JSON.parse(readFileSync(path, 'utf8'));
@@ -56,7 +56,7 @@ describe('secrets', () => {
     expect(await secrets.environmentOver({})).toEqual({});
   });
 
-  it('are refused, and those of an earlier version ignored, where Linux offers basic_text alone', async () => {
+  it('are refused, and those of an earlier version ignored, if Linux offers only basic_text', async () => {
     await (await open()).saveKeys('earlier', LAB);
     const before = readFileSync(join(folder, 'secrets.json'), 'utf8');
     const secrets = await open('basic_text');
@@ -67,17 +67,17 @@ describe('secrets', () => {
     await expect(secrets.saveKeys('lab', LAB)).rejects.toThrow('no keyring');
     expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).toBe(before);
     expect(await secrets.environmentOver({})).toEqual({});
-    // What was saved in such a way can still be removed.
+    // Secrets saved that way can still be removed.
     expect(await secrets.saveKeys('earlier', undefined)).toMatchObject({ profiles: [] });
   });
 
-  it('are refused where nothing can be encrypted', async () => {
+  it('are refused if the system cannot encrypt', async () => {
     const secrets = await open('none');
     expect(await secrets.state()).toMatchObject({ isAvailable: false, profiles: [] });
     await expect(secrets.saveKeys('lab', LAB)).rejects.toThrow('nothing can be saved');
   });
 
-  it('that cannot be decrypted any more, or make no sense, are as good as none', async () => {
+  it('that cannot be decrypted any more, or are invalid, count as none', async () => {
     const foreign = Buffer.from('another key').toString('base64');
     const path = join(folder, 'secrets.json');
     for (const text of [JSON.stringify({ keys: { lab: foreign, odd: 5 } }), '[]', 'null', '{'])
@@ -85,13 +85,13 @@ describe('secrets', () => {
         if (secrets) expect(await secrets.environmentOver({})).toEqual({});
   });
 
-  it('that are saved at the same time are all kept', async () => {
+  it('saved at the same time are all kept', async () => {
     const secrets = await open();
     await Promise.all([secrets.saveKeys('lab', LAB), secrets.saveKeys('other', LAB)]);
     expect(await secrets.state()).toMatchObject({ profiles: ['lab', 'other'] });
   });
 
-  it('are not written over where their file makes no sense: it is set aside', async () => {
+  it('do not overwrite an invalid file, which is set aside', async () => {
     const path = join(folder, 'secrets.json');
     writeFileSync(path, '{"keys":{"lab":');
     const secrets = await open();
@@ -101,7 +101,7 @@ describe('secrets', () => {
     expect(await secrets.state()).toMatchObject({ profiles: ['other'] });
   });
 
-  it('come from the window as text of one line', () => {
+  it('must come from the window as one line of text', () => {
     expect(readKeys(['lab', LAB])).toEqual({ profile: 'lab', keys: LAB });
     expect(readKeys(['lab', { ...LAB, more: 'x' }])).toEqual({ profile: 'lab', keys: LAB });
     expect(readKeys(['lab', undefined])).toEqual({ profile: 'lab', keys: undefined });

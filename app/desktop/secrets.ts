@@ -1,5 +1,5 @@
 /**
- * Keeps the keys of stores for the engine: a program that is started from a dock gets none from a shell. A
+ * Keeps the keys of stores for the engine, because a program started from a dock gets none from a shell. A
  * pair of keys has the name that a remote calls its profile. The system's keyring encrypts them, only the
  * user can read the file, and only the engine's environment gets them decrypted. The engine keeps the tokens
  * of other machines: see `engine/jobs/remotes/login.ts`.
@@ -21,9 +21,9 @@ const WARNING_UNAVAILABLE =
 
 export interface Secrets {
   readonly state: () => Promise<SecretsState>;
-  /** @param keys Undefined: removes those of this profile. @throws When nothing can be saved here. */
+  /** @param keys Undefined: removes those of this profile. @throws If nothing can be saved here. */
   readonly saveKeys: (profile: string, keys: AccessKeys | undefined) => Promise<SecretsState>;
-  /** What is given, and what was saved. */
+  /** The environment given, plus the saved keys. */
   readonly environmentOver: (given: Environment) => Promise<Environment>;
 }
 
@@ -59,11 +59,13 @@ export function openSecrets(
   return {
     state,
     async saveKeys(profile, keys) {
-      // Encrypted first, so that nothing can run between reading and writing the file.
+      // Encrypts first, so that nothing can run between reading and writing the file.
       const text = keys && (await seal(JSON.stringify(keys)));
       const { [profile]: _old, ...others } = readToChange(path);
       if (text !== undefined && Object.keys(others).length >= PROFILES_MAX)
-        throw new Error(`Keys of ${PROFILES_MAX} profiles are saved already. Remove some that are not used.`);
+        throw new Error(
+          `Keys of ${PROFILES_MAX} profiles are already saved. Remove one that you do not use.`,
+        );
       writeSealed(path, text === undefined ? others : { ...others, [profile]: text });
       return state();
     },
@@ -80,15 +82,16 @@ export function openSecrets(
   };
 }
 
-/** What came from the window. @throws When it names no profile, or what is given for it are no keys. */
+/** The request from the window. @throws If it names no profile, or its keys are invalid. */
 export function readKeys([profile, keys]: readonly unknown[]): {
   readonly profile: string;
   readonly keys: AccessKeys | undefined;
 } {
   if (!isLine(profile) || profile === '' || profile === '__proto__')
-    throw new Error('A profile is one line of text.');
+    throw new Error('A profile name must be one line of text.');
   if (keys === undefined) return { profile, keys };
-  if (!isAccessKeys(keys) || !Object.values(keys).every(isLine)) throw new Error('These are no keys.');
+  if (!isAccessKeys(keys) || !Object.values(keys).every(isLine))
+    throw new Error('A key must be one line of text.');
   const { accessKeyId, secretAccessKey, sessionToken } = keys;
   return {
     profile,
@@ -100,7 +103,7 @@ function isLine(value: unknown): value is string {
   return typeof value === 'string' && value.length <= VALUE_LENGTH_MAX && !/[\0\r\n]/.test(value);
 }
 
-/** One that cannot be decrypted (another user's key, a keyring that was emptied) is as good as none. */
+/** Keys that cannot be decrypted (another user's key, an emptied keyring) count as none. */
 async function unseal(
   { safeStorage }: Pick<Electron, 'safeStorage'>,
   text: string,
@@ -113,7 +116,7 @@ async function unseal(
   }
 }
 
-/** What cannot be read is none for now; the app starts all the same. */
+/** An unreadable file counts as empty for now, so that the app starts. */
 function readSealed(path: string): Sealed {
   try {
     return parseSealed(readFileSync(path, 'utf8')) ?? {};
@@ -122,7 +125,7 @@ function readSealed(path: string): Sealed {
   }
 }
 
-/** A file that makes no sense is set aside, and one that cannot be read is not written over. @throws When it cannot be read. */
+/** Sets an invalid file aside, and never overwrites an unreadable one. @throws If it cannot be read. */
 function readToChange(path: string): Sealed {
   if (!existsSync(path)) return {};
   const sealed = parseSealed(readFileSync(path, 'utf8'));
@@ -131,8 +134,8 @@ function readToChange(path: string): Sealed {
 }
 
 /**
- * Undefined if the file makes no sense. Earlier versions kept one token for all machines: it is sent nowhere,
- * and the next write drops it.
+ * Undefined if the file is invalid. Earlier versions kept one token for all machines; it is sent nowhere, and
+ * the next write drops it.
  */
 function parseSealed(text: string): Sealed | undefined {
   try {
@@ -148,7 +151,7 @@ function parseSealed(text: string): Sealed | undefined {
 function writeSealed(path: string, keys: Sealed): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.tmp`, JSON.stringify({ keys }), { mode: 0o600, flush: true });
-  // A file that was left over keeps the mode it had.
+  // An existing temporary file would keep its old mode.
   chmodSync(`${path}.tmp`, 0o600);
   renameSync(`${path}.tmp`, path);
 }

@@ -1,6 +1,6 @@
 /**
- * Who may ask the main process: the top frame of our own page. Everything else that reaches `ipcMain` (a frame within, a page that was
- * navigated to in spite of all, a frame that is gone) is told nothing.
+ * Accepts requests to the main process only from the top frame of our own page. Everything else that reaches
+ * `ipcMain` (an inner frame, a page that got there despite all guards, a frame that is gone) gets no answer.
  */
 import type { IpcMainEvent, IpcMainInvokeEvent, WebFrameMain } from 'electron';
 import type { Electron } from './electron-parts.ts';
@@ -10,7 +10,7 @@ function isOwnSender({ senderFrame }: { readonly senderFrame: WebFrameMain | nul
   return senderFrame !== null && senderFrame.parent === null && isOwnUrl(senderFrame.url);
 }
 
-/** @param read Checks what came with the question; throws when it is not what it has to be. */
+/** @param read Validates the request's content; throws if it is invalid. */
 export function answerOwn<Input, Answer>(
   { ipcMain }: Pick<Electron, 'ipcMain'>,
   channel: string,

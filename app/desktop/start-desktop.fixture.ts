@@ -12,7 +12,7 @@ export interface StartOptions extends Partial<FakeOptions> {
   readonly answers?: Parameters<typeof createFakeEngine>[0];
 }
 
-/** For the tests of a file: a user's folder of its own for each, gone afterwards. */
+/** For the tests of a file: gives each a user folder of its own, and removes it afterwards. */
 export function inUserFolder() {
   let folder = '';
   beforeEach(() => {
@@ -27,7 +27,7 @@ export function inUserFolder() {
 
 type DropFirst<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;
 
-/** @param folder Of the user; the built window is put there too. */
+/** @param folder The user's folder; the built window goes there too. */
 async function startInFake(
   folder: string,
   facts: Partial<DesktopFacts> = {},
@@ -52,7 +52,7 @@ async function startInFake(
   if (isFirst) await until(() => engine.asked.some(({ name }) => name === 'transfers.watch'));
   const tell = async (...transfers: Parameters<typeof engine.tellTransfers>[0]) => {
     engine.tellTransfers(transfers);
-    // The events and what follows from them, each a turn later than the one before.
+    // Lets events and their consequences run, each one turn after the other.
     for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
   return {

@@ -1,4 +1,4 @@
-/** An icon in the tray while transfers run, so that the window can be closed meanwhile. */
+/** A tray icon while transfers run, so that the window can be closed meanwhile. */
 import type { Tray } from 'electron';
 import type { Electron } from './electron-parts.ts';
 import type { Progress } from './progress.ts';
@@ -35,12 +35,12 @@ export function createTransferTray(
       const text = describeProgress(progress);
       if (!tray) {
         const icon = nativeImage.createFromPath(iconPath);
-        // macOS draws it in the colours of its bar.
+        // macOS draws it in the colours of its menu bar.
         icon.setTemplateImage(true);
         tray = new Tray(icon);
         tray.on('click', () => actions.show('#/transfers'));
       }
-      // A menu that is set anew closes the one that is open.
+      // Setting a menu closes the one that is open.
       if (text === told) return;
       told = text;
       tray.setToolTip(`Dray: ${text}`);
@@ -58,7 +58,7 @@ export function createTransferTray(
   };
 }
 
-/** In steps of 5 percent, so that it changes seldom. */
+/** In steps of 5 percent, so that it rarely changes. */
 function describeProgress({ running, fraction }: Progress): string {
   const what = `${running} ${running === 1 ? 'transfer' : 'transfers'}`;
   return fraction === undefined ? what : `${what}, ${Math.floor(fraction * 20) * 5} %`;

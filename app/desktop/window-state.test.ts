@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const SCREEN = { x: 0, y: 0, width: 1920, height: 1080 };
 
 describe('the place of the window', () => {
-  it('is kept over a restart, and with a maximized window the place that it goes back to', async () => {
+  it('survives a restart, and for a maximized window also its normal bounds', async () => {
     const path = join(folder, 'deep', 'window.json');
     const fake = createFakeElectron({ userData: folder });
     await fake.app.whenReady();
@@ -29,7 +29,7 @@ describe('the place of the window', () => {
   });
 
   it.each(['', '{', '[]', 'null', '{"width":"wide","height":9}', '{"width":1e400,"height":1}'])(
-    'is the usual one where the file says %s',
+    'is the default if the file says %s',
     (text) => {
       const path = join(folder, 'window.json');
       writeFileSync(path, text);
@@ -39,13 +39,13 @@ describe('the place of the window', () => {
     },
   );
 
-  it('is left to the system when its screen has gone', () => {
+  it('is left to the system if its screen is gone', () => {
     const state = { x: 2500, y: 100, width: 1000, height: 700, isMaximized: false };
     expect(fitState(state, [SCREEN])).toEqual({ width: 1000, height: 700, isMaximized: false });
     expect(fitState(state, [SCREEN, { x: 1920, y: 0, width: 1920, height: 1080 }])).toEqual(state);
   });
 
-  it('always leaves the title bar where a hand can take it, and is never larger than its screen', () => {
+  it('always keeps the title bar reachable, and is never larger than its screen', () => {
     const number = fc.integer({ min: -5_000, max: 5_000 });
     const length = fc.integer({ min: 0, max: 10_000 });
     fc.assert(

@@ -1,4 +1,4 @@
-/** Where the window was, kept over restarts, and put where it can be seen: a screen may have gone meanwhile. */
+/** Keeps the position of the window over restarts, and puts it where it is visible: a screen may be gone. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BrowserWindow, Rectangle } from 'electron';
@@ -15,7 +15,7 @@ export interface WindowState {
 
 export const SMALLEST = { width: 720, height: 480 } as const;
 const USUAL: WindowState = { width: 1280, height: 800, isMaximized: false };
-/** So much of the title bar has to lie on a screen for a hand to take hold of it. */
+/** At least this much of the title bar must be on a screen, so that it can be dragged. */
 const GRIP = { width: 120, height: 32 } as const;
 const SAVE_AFTER_MS = 500;
 
@@ -24,7 +24,7 @@ export function readWindowState(path: string, { screen }: Pick<Electron, 'screen
   return fitState(parseState(path), workAreas);
 }
 
-/** Moves and sizes come by the hundred: saved when they rest, and at the end. */
+/** Moves and resizes come by the hundred, so the state is saved when they pause, and at the end. */
 export function keepWindowState(path: string, window: BrowserWindow): void {
   let timer: NodeJS.Timeout | undefined;
   const save = () => {
@@ -43,7 +43,7 @@ export function keepWindowState(path: string, window: BrowserWindow): void {
   window.on('close', save);
 }
 
-/** The bounds of a maximized window are those that it goes back to. */
+/** For a maximized window, its normal bounds. */
 function stateOf(window: BrowserWindow): WindowState {
   return { ...window.getNormalBounds(), isMaximized: window.isMaximized() };
 }
@@ -71,7 +71,7 @@ function size({ width, height }: WindowState): { readonly width: number; readonl
   return { width, height };
 }
 
-/** A file that is absent or makes no sense is as good as none. */
+/** A missing or invalid file counts as none. */
 function parseState(path: string): WindowState {
   try {
     const { x, y, width, height, isMaximized } = JSON.parse(readFileSync(path, 'utf8'));
@@ -83,13 +83,13 @@ function parseState(path: string): WindowState {
   }
 }
 
-/** A window that cannot be kept is no reason to trouble anybody. */
+/** Failing to save the position is not worth an error message. */
 function writeState(path: string, state: WindowState): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(`${path}.tmp`, JSON.stringify(state));
     renameSync(`${path}.tmp`, path);
   } catch {
-    // The next start has the usual window.
+    // The next start then uses the default position.
   }
 }

@@ -1,4 +1,4 @@
-/** For tests: one question to the engine behind `dray ui`, as its window asks. */
+/** For tests: asks the engine behind `dray ui` one question, as its window does. */
 import WebSocket from 'ws';
 import type { HostMessage, HostRequestName } from '../../engine/api/host.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';
@@ -9,7 +9,7 @@ export interface OpenedLink {
   readonly key: string;
 }
 
-/** Uses a link of `dray ui`, as a browser that comes from another program does. */
+/** Opens a link of `dray ui`, as a browser started by another program does. */
 export async function openLink(link: string): Promise<OpenedLink> {
   const answer = await fetch(link, { redirect: 'manual' });
   const [, key = ''] = /#key=([\w-]+)/.exec(await answer.text()) ?? [];

@@ -4,7 +4,7 @@ import { systemClock } from '../../engine/base/clock.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { limitedDrops } from './drop-context.ts';
 
-it('dropped files keep to the bandwidth that the settings allow', async () => {
+it('dropped files respect the bandwidth limit of the settings', async () => {
   using sandbox = createSandbox();
   const limit = 1024;
   const settings = {
@@ -28,7 +28,7 @@ it('dropped files keep to the bandwidth that the settings allow', async () => {
   expect(nowMs).toBeGreaterThan(50_000);
 });
 
-it('dropped files go where Browse shows a place, wherever the window was started', () => {
+it('dropped files go to the place that Browse shows, whatever folder the window was started in', () => {
   using sandbox = createSandbox();
   const environment = { DRAY_CONFIG: sandbox.path('config', 'config.json') };
   const { directory } = limitedDrops({ directory: sandbox.folder, connection: {}, environment });

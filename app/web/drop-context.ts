@@ -1,4 +1,4 @@
-/** What copies of dropped files are given. */
+/** The job context for copies of dropped files. */
 import { homedir } from 'node:os';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
@@ -9,12 +9,15 @@ import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 
 export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environment' | 'throttle'>;
 
-/** They do not go through the engine's thread: the limit of bandwidth that the settings name is held here as well, for all of them together. */
+/**
+ * These copies do not run in the engine's thread, so they share a bandwidth limit of their own, from the same
+ * setting.
+ */
 export function limitedDrops(context: DropContext, clock: Clock = systemClock): DropContext {
   const windowFile = openWindowFile(userConfigFolder(context));
   const throttle = createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) });
   const { connection, environment } = context;
-  // Places are read as in Browse, wherever the window was started. The page names them and nobody typed them,
-  // so nothing else comes from the command line.
+  // Places are resolved as in Browse, whatever folder the window was started in. The page names them, not a
+  // command line, so no flag applies.
   return { connection, environment, directory: homedir(), throttle };
 }

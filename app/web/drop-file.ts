@@ -1,4 +1,7 @@
-/** `POST /drop?place=...&path=...`: a file that was dropped on the window streams to where it belongs; nothing holds it whole. */
+/**
+ * `POST /drop?place=...&path=...`: streams a file that was dropped on the window to its destination. Nothing
+ * holds the whole file.
+ */
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
@@ -9,7 +12,7 @@ import type { DropContext } from './drop-context.ts';
 import { readDropped } from './dropped-body.ts';
 import { placeBelow } from './place-below.ts';
 
-/** @throws `unsafePath` when the path leads out of the place; else whatever the copy meets. */
+/** @throws `unsafePath` if the path leads out of the place, and the errors of the copy. */
 export async function dropFile(
   request: IncomingMessage,
   parameters: URLSearchParams,
@@ -17,7 +20,11 @@ export async function dropFile(
 ): Promise<{ readonly bytes: number }> {
   const place = parameters.get('place') ?? '';
   const path = parameters.get('path') ?? '';
-  if (place === '' || place === '-') throw new DrayError('usage', 'The place of the file is not named.');
+  if (place === '' || place === '-')
+    throw new DrayError(
+      'usage',
+      'The request names no place for the file. Reload the window and drop the file again.',
+    );
   const reason = checkEntryPath(path, { kind: 'file' });
   if (reason) {
     const message = `The path "${path}" cannot be written: ${reason}.`;
@@ -39,6 +46,6 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (cause) {
-    throw new DrayError('io', `The folder ${folder} cannot be made.`, { data: { folder }, cause });
+    throw new DrayError('io', `The folder ${folder} cannot be created.`, { data: { folder }, cause });
   }
 }

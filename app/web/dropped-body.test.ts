@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 describe('the body of a dropped file', () => {
-  it('waits for who takes an hour over a piece, and over all of them', async () => {
+  it('waits for a reader that takes an hour over each piece', async () => {
     const request = new PassThrough();
     const pieces = readDropped(request);
     request.write('first');
@@ -26,7 +26,7 @@ describe('the body of a dropped file', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is given up when a piece that is waited for does not come', async () => {
+  it('fails when an awaited piece does not come', async () => {
     const request = new PassThrough();
     const piece = readDropped(request).next();
     const failed = expect(piece).rejects.toThrow();
@@ -35,7 +35,7 @@ describe('the body of a dropped file', () => {
     expect(request.destroyed).toBe(true);
   });
 
-  it('leaves the request open to be answered when it is not read to its end', async () => {
+  it('leaves the request open for an answer when reading stops early', async () => {
     const request = new PassThrough();
     request.write('first');
     for await (const piece of readDropped(request)) {

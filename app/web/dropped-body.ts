@@ -1,12 +1,12 @@
-/** The pieces of a dropped file, as they come. */
+/** The pieces of a dropped file, as they arrive. */
 import type { Readable } from 'node:stream';
 
-/** A browser that sends nothing for so long is gone. */
+/** A browser that sends nothing for this long is gone. */
 const SILENCE_MS = 60_000;
 
 /**
- * Only while a piece is waited for does the browser owe one: a store that takes minutes over what it was given is no silence of the
- * browser's, which has long sent all. Who stops in the middle leaves the request as it is, so that it can still be answered.
+ * The timeout runs only while a piece is awaited: a store may take minutes over a piece that the browser sent
+ * long ago. A reader that stops early leaves the request open, so that it can still be answered.
  */
 export async function* readDropped(
   request: Readable,

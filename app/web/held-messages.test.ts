@@ -27,18 +27,18 @@ function holding(...messages: readonly HostMessage[]): HeldMessages {
 }
 
 describe('held messages', () => {
-  it('come in their order', () => {
+  it('arrive in their order', () => {
     const messages = [answer(1), warning(2, 'a'), answer(3)];
     expect(takeAll(holding(...messages))).toEqual(messages);
   });
 
-  it('keep the newest progress of a request alone', () => {
+  it('keep only the newest progress of a request', () => {
     expect(takeAll(holding(progress(1, 1), progress(1, 2), progress(1, 3)))).toEqual([progress(1, 3)]);
     const mixed = takeAll(holding(progress(1, 1), progress(2, 1), progress(1, 2), progress(2, 2)));
     expect(mixed).toEqual([progress(1, 2), progress(2, 2)]);
   });
 
-  it('lose no event that is no state', () => {
+  it('keep every event that is not a state', () => {
     const taken = takeAll(holding(warning(1, 'a'), progress(1, 1), warning(1, 'b'), progress(1, 2)));
     const events = taken.flatMap((message) => (message.is === 'events' ? message.events : []));
     expect(events.map((event) => (event.type === 'warning' ? event.message : event.type))).toEqual([
@@ -48,7 +48,7 @@ describe('held messages', () => {
     ]);
   });
 
-  it('are counted, events too, down to nothing', () => {
+  it('are counted with their events, down to zero', () => {
     const held = holding(
       answer(1),
       warning(2, 'a'),

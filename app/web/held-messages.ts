@@ -1,14 +1,15 @@
 /**
- * What waits for a browser that reads slowly. Answers keep their order; of what shows a state (progress, transfers) only the newest
- * stays, so that a window which was away for a minute gets one figure and not a thousand.
+ * Messages that wait for a browser that reads slowly. Answers keep their order. Of messages that show a state
+ * (progress, transfers) only the newest stays, so a window that was away for a minute gets one figure, not a
+ * thousand.
  */
 import type { HostEvent, HostMessage } from '../../engine/api/host.ts';
 
 export interface HeldMessages {
   add(message: HostMessage): void;
-  /** The oldest; undefined when none waits. */
+  /** The oldest message; undefined if none waits. */
   take(): HostMessage | undefined;
-  /** Messages and events that wait. */
+  /** The number of waiting messages and events. */
   size(): number;
 }
 
@@ -27,7 +28,7 @@ export function createHeldMessages(): HeldMessages {
       queue.push(message);
       if (message.is !== 'events') return;
       events += message.events.length;
-      // Two watchers take turns: an older batch that the newest one makes void would wait for nothing.
+      // Two watchers take turns: the older batch, which the newest one replaces, would wait for nothing.
       queue = queue.filter((held, at) => {
         const isVoid =
           at < queue.length - 1 &&

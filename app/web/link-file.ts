@@ -1,6 +1,7 @@
 /**
- * A link on its way to the browser. Every user of a machine can read the command lines of the others, so what is opened is no link but
- * a file that this user alone can read, and which leads to it. On Windows they cannot, and there the program for files may be no browser.
+ * Hands a link to the browser through a file. Every user of a machine can read the command lines of others,
+ * so the browser opens a file that only this user can read and that leads to the link. On Windows command
+ * lines are private, and files may open in a program that is not a browser.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,9 +12,9 @@ export interface LinkFile extends Disposable {
   readonly path: string;
 }
 
-/** @param folder Where the browser can read; the file lies in a folder of its own in it. */
+/** @param folder A folder that the browser can read. The file gets a folder of its own in it. */
 export function writeLinkFile(url: string, folder: string): LinkFile {
-  // Made for its owner alone (0700).
+  // Readable by its owner only (0700).
   const own = mkdtempSync(join(folder, 'dray-ui-'));
   const path = join(own, 'open.html');
   const page = [
@@ -28,7 +29,10 @@ export function writeLinkFile(url: string, folder: string): LinkFile {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the user's browser can read a file. One that is a snap (Ubuntu's Firefox) sees of the disk its own folders and little else. */
+/**
+ * A folder whose files the user's browser can read. A browser from a snap (Ubuntu's Firefox) sees little more
+ * than its own folders.
+ */
 export async function findLinkFolder(environment: Environment): Promise<string> {
   const snap = /^([a-z0-9-]+)_\1\.desktop$/.exec(await defaultBrowser(environment))?.[1];
   const folder = join(environment.HOME ?? '', 'snap', snap ?? '', 'common');
@@ -37,7 +41,10 @@ export async function findLinkFolder(environment: Environment): Promise<string> 
 
 const PATIENCE_MS = 2_000;
 
-/** The name of its desktop entry: `firefox.desktop`, of a snap `firefox_firefox.desktop`. Empty where the desktop does not say. */
+/**
+ * The name of the browser's desktop entry: `firefox.desktop`, for a snap `firefox_firefox.desktop`. Empty if
+ * the desktop does not say.
+ */
 function defaultBrowser(environment: Environment): Promise<string> {
   if (process.platform !== 'linux') return Promise.resolve('');
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Opens a link or a page of the disk in the user's browser, as each system does it. */
+/** Opens a link or a local page in the user's browser, in each system's way. */
 import { spawn } from 'node:child_process';
 
 export interface Opener {
@@ -6,7 +6,10 @@ export interface Opener {
   readonly parameters: readonly string[];
 }
 
-/** `start` of Windows is a word of its shell; rundll32 does the same without a shell that would read the link's letters. */
+/**
+ * Windows' `start` belongs to its shell. rundll32 does the same without a shell that would interpret
+ * characters of the link.
+ */
 export function openerOf(target: string, platform: string = process.platform): Opener {
   if (platform === 'darwin') return { command: 'open', parameters: [target] };
   if (platform === 'win32')
@@ -14,7 +17,10 @@ export function openerOf(target: string, platform: string = process.platform): O
   return { command: 'xdg-open', parameters: [target] };
 }
 
-/** Resolves to whether something took it; a machine without a screen has nothing for it. Some openers run as long as the browser does. */
+/**
+ * Resolves to whether a program took it; a machine without a screen has none. Some openers run as long as the
+ * browser does.
+ */
 export function openBrowser(
   { command, parameters }: Opener,
   environment: Readonly<Record<string, string | undefined>>,

@@ -23,8 +23,8 @@ describe('a place below another', () => {
   });
 });
 
-describe('what opens a link', () => {
-  it('is no shell, on any system', () => {
+describe('the program that opens a link', () => {
+  it('is never a shell, on any system', () => {
     const url = 'http://127.0.0.1:7371/?t=a&b';
     expect(openerOf(url, 'linux')).toEqual({ command: 'xdg-open', parameters: [url] });
     expect(openerOf(url, 'darwin')).toEqual({ command: 'open', parameters: [url] });

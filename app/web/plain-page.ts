@@ -1,11 +1,13 @@
-/** Pages that say one thing, for a browser that has no session: no script, no style, nothing of the window. */
+/**
+ * Pages with a single message, for a browser without a session. No script, no style, nothing of the window.
+ */
 import type { ServerResponse } from 'node:http';
 
 const TEXTS = {
   noSession: 'This window belongs to another browser. Open the link that "dray ui" printed.',
   usedLink:
-    'This link has been used already: it opens one browser, once. Press Enter where "dray ui" runs for a new one.',
-  early: 'This link is kept for the browser that shows it.',
+    'This link was already used. A link opens one browser, once. Press Enter in the terminal that runs "dray ui" for a new one.',
+  early: 'This link belongs to the browser that received it.',
 } as const;
 
 export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS): void {
@@ -13,12 +15,10 @@ export function sendPlainPage(response: ServerResponse, text: keyof typeof TEXTS
 }
 
 /**
- * A link that was clicked on another site's page, or that a file led to, brings no cookie of the kind
- * `SameSite=Strict`, though the browser has it; a redirect of such a link brings none either. From a page of
- * ours the same address brings it.
- *
- * @param hash The place in the window, and its key. Browsers don't send this part of an address, so the page
- * adds it.
+ * A link that was clicked on another site's page or in a file comes without the `SameSite=Strict` cookie,
+ * even if the browser has it. A redirect does not bring it either; a reload from our own page does. @param
+ * hash The place in the window, and its key. Browsers do not send this part of an address, so the page adds
+ * it.
  */
 export function sendOnceMore(response: ServerResponse, hash = ''): void {
   const address = `/?again${hash.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}`;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { runWindow } from './run-window.ts';
 
-it('a window whose engine crashes again and again ends with it, and frees its port', async () => {
+it('a window whose engine keeps crashing ends, and frees its port', async () => {
   using sandbox = createSandbox();
   const context = testContext(sandbox.folder, { environment: { HOME: sandbox.folder } });
   const code = "import 'node:worker_threads'; throw new Error('on purpose');";
@@ -11,7 +11,7 @@ it('a window whose engine crashes again and again ends with it, and frees its po
   const running = runWindow(context, { port: 0, opensBrowser: false, workerUrl });
   await expect(running).rejects.toMatchObject({
     code: 'internal',
-    message: expect.stringContaining('on purpose It is not started again.'),
+    message: expect.stringContaining('on purpose It will not restart.'),
   });
   const told = context.events.find((event) => event.type === 'window');
   if (told?.type === 'window') await expect(fetch(told.url)).rejects.toThrow();

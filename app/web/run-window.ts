@@ -1,4 +1,4 @@
-/** `dray ui`: the engine in its thread, the window on loopback, until it is stopped. */
+/** `dray ui`: runs the engine in its thread and the window on loopback until stopped. */
 import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
@@ -11,14 +11,14 @@ import { type StartedBrowser, startBrowser } from './start-browser.ts';
 import { readWindowFiles } from './window-files.ts';
 import { findWindowFolder } from './window-folder.ts';
 
-/** Always the same where it is free, so that a tunnel or a bookmark leads to it. */
+/** Always the same port if it is free, so that a tunnel or a bookmark keeps working. */
 const USUAL_PORT = 7371;
 
 export interface WindowRequest {
-  /** 0: any that is free. Default: 7371, or any where that is taken. */
+  /** 0: any free port. Default: 7371, or any free port if that is taken. */
   readonly port?: number;
   readonly opensBrowser: boolean;
-  /** Each thing that comes of it asks for a further link. */
+  /** Every item requests another link. */
   readonly linkRequests?: NodeJS.ReadableStream;
   /** For tests: another engine. */
   readonly workerUrl?: URL;
@@ -26,19 +26,22 @@ export interface WindowRequest {
 
 export interface WindowSummary {
   readonly port: number;
-  /** Browsers that used a link. */
+  /** The number of browsers that used a link. */
   readonly opened: number;
 }
 
-/** Resolves when the signal fires. @throws `usage` when the port is taken, `internal` when the engine crashes again and again. */
+/**
+ * Resolves when the signal fires. @throws `usage` if the port is taken, `internal` if the engine keeps
+ * crashing.
+ */
 export async function runWindow(context: JobContext, request: WindowRequest): Promise<WindowSummary> {
   const { emit, environment, signal } = context;
   const warn = (warning: string, message: string) => emit({ type: 'warning', warning, message });
   const folder = await findWindowFolder({
-    onBuild: () => warn('windowBuilt', 'The window is built first, which takes a moment.'),
+    onBuild: () => warn('windowBuilt', 'Building the window first; this takes a moment.'),
   });
   const files = readWindowFiles(folder);
-  // Started in a workspace, the window knows it and opens on it.
+  // Started in a workspace, the window opens on that workspace.
   const root = findWorkspace(context.directory, allowedBy(context))?.root;
   let opened = 0;
   let browser: StartedBrowser | undefined;
@@ -66,7 +69,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     if (request.port === undefined && server.port !== USUAL_PORT)
       warn(
         'portTaken',
-        `Port ${USUAL_PORT} is taken, most likely by another "dray ui": this one is at ${server.port}.`,
+        `Port ${USUAL_PORT} is taken, most likely by another "dray ui". This window uses port ${server.port}.`,
       );
     if (root !== undefined) await addWorkspace(host, root);
     const { newLink, port } = server;
@@ -78,7 +81,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
       browser = startBrowser(newLink(), { environment, signal, onFailure });
     }
     try {
-      // A window without an engine serves nobody.
+      // A window without an engine is useless.
       await Promise.race([stopped(signal), givenUp.promise]);
     } finally {
       request.linkRequests?.off('data', tellLink);

@@ -1,11 +1,11 @@
-/** The server by real sockets: who is let in, and what is sent. */
+/** Tests the server through real sockets: who may enter, and what it sends. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { keyOf, PAGE, pathOf, startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
-/** However busy the machine is. */
+/** Enough even for a busy machine. */
 const WAIT = { timeout: 120_000 };
 
 let sandbox: Sandbox;
@@ -22,7 +22,7 @@ afterEach(async () => {
 describe('the link', () => {
   const typed = { 'sec-fetch-site': 'none' };
 
-  it('gives the cookie to one browser and opens nothing after it', async () => {
+  it('gives the cookie to one browser and then opens nothing more', async () => {
     const link = pathOf(window.server.newLink());
     const first = await window.ask(link, { headers: typed });
     expect(first).toMatchObject({
@@ -32,20 +32,20 @@ describe('the link', () => {
     const cookie = String(first.headers['set-cookie']);
     expect(cookie).toMatch(/^dray-window-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     const second = await window.ask(link);
-    expect(second).toMatchObject({ status: 403, body: expect.stringContaining('used already') });
+    expect(second).toMatchObject({ status: 403, body: expect.stringContaining('already used') });
     expect(second.headers['set-cookie']).toBeUndefined();
     expect(keyOf(second)).toBe('');
     expect(await window.ask('/', { headers: { cookie } })).toMatchObject({ status: 200, body: PAGE });
   });
 
-  it('leads a browser that has opened it already to the window', async () => {
+  it('leads a browser that already opened it to the window', async () => {
     const link = pathOf(window.server.newLink());
     const cookie = String((await window.ask(link)).headers['set-cookie']).split(';')[0]!;
     const again = await window.ask(link, { headers: { cookie, ...typed } });
     expect(again).toMatchObject({ status: 303, headers: { location: '/' } });
   });
 
-  it('is not used up by a look at it, by a browser that fetches ahead, or by a further link', async () => {
+  it('is not used up by a HEAD request, a prefetch, or another link', async () => {
     const link = pathOf(window.server.newLink());
     expect(await window.ask(link, { method: 'HEAD' })).toMatchObject({ status: 403 });
     for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])
@@ -55,22 +55,22 @@ describe('the link', () => {
     expect(await window.ask(link, { headers: typed })).toMatchObject({ status: 303 });
   });
 
-  it('is void once there are sixteen newer ones', async () => {
+  it('is void after sixteen newer links', async () => {
     const oldest = pathOf(window.server.newLink());
     const links = Array.from({ length: 16 }, () => pathOf(window.server.newLink()));
     expect(await window.ask(oldest)).toMatchObject({ status: 403 });
     expect(await window.ask(links[0]!, { headers: typed })).toMatchObject({ status: 303 });
   });
 
-  it('that is wrong opens nothing and leaves the right one as it is', async () => {
+  it('with a wrong token opens nothing and leaves the right link valid', async () => {
     const link = pathOf(window.server.newLink());
     expect(await window.ask('/?t=wrong')).toMatchObject({ status: 403 });
     expect(await window.ask(link, { headers: typed })).toMatchObject({ status: 303 });
   });
 
-  // A redirect of what another page led to brings no strict cookie, so that the window would be refused.
+  // A redirect from another page's link brings no strict cookie, so the window would be refused.
   it.each(['cross-site', 'same-site', undefined])(
-    'that another page leads to (%s) gives a page of ours, from which the cookie comes along',
+    'clicked on another page (%s) leads through our own page, so that the cookie is sent',
     async (site) => {
       const headers: Record<string, string> = site === undefined ? {} : { 'sec-fetch-site': site };
       const answer = await window.ask(pathOf(window.server.newLink()), { headers });
@@ -81,7 +81,7 @@ describe('the link', () => {
     },
   );
 
-  it('leads to its place in the window by that page too, as the file does that the browser is handed', async () => {
+  it('keeps its place in the window through that page, as the file for the browser does', async () => {
     const startsAt = `#/home?${new URLSearchParams({ workspace: '/data/a "b" & c' })}`;
     await using other = await startTestWindow(sandbox, { startsAt });
     const link = other.server.newLink();
@@ -93,9 +93,9 @@ describe('the link', () => {
   });
 });
 
-describe('who is answered', () => {
+describe('the server', () => {
   it.each(['/', '/index.html', '/assets/main-abc.js', '/host', '/nothing'])(
-    'nobody without the cookie: %s',
+    'refuses a request without the cookie: %s',
     async (path) => {
       expect(await window.ask(path)).toMatchObject({ status: 403 });
       const cookie = `dray-window-${window.server.port}=guess`;
@@ -103,7 +103,7 @@ describe('who is answered', () => {
     },
   );
 
-  it('a browser that comes by a link on another page is sent round once, with its cookie', async () => {
+  it('reloads once, with its cookie, a browser that comes from another page', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect(await window.ask('/', { headers })).toMatchObject({
       status: 200,
@@ -122,7 +122,7 @@ describe('who is answered', () => {
     '[::2]:PORT',
     '[::1',
     '127.0.0.1:',
-  ])('nobody under the name "%s"', async (name) => {
+  ])('refuses the host name "%s"', async (name) => {
     const cookie = await window.open();
     const host = name.replace('PORT', String(window.server.port));
     expect(await window.ask('/', { headers: { cookie, host } })).toMatchObject({ status: 421 });
@@ -131,12 +131,12 @@ describe('who is answered', () => {
     });
   });
 
-  it.each(['localhost', '127.0.0.1', '[::1]', 'LOCALHOST'])('the name %s of loopback', async (name) => {
+  it.each(['localhost', '127.0.0.1', '[::1]', 'LOCALHOST'])('accepts the loopback name %s', async (name) => {
     const headers = { cookie: await window.open(), host: `${name}:${window.server.port}` };
     expect(await window.ask('/', { headers })).toMatchObject({ status: 200 });
   });
 
-  it('a browser at the near end of a tunnel, whatever port that has', async () => {
+  it('accepts a browser behind a tunnel, whatever port the tunnel has', async () => {
     const far = await window.open();
     const host = 'localhost:9000';
     const opened = await window.ask(pathOf(window.server.newLink()), { headers: { host } });
@@ -154,20 +154,20 @@ describe('who is answered', () => {
     // Another page of this machine, and the far end's own port.
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1:9000', window.origin])
       expect(await post(origin)).toMatchObject({ status: 403 });
-    // Each port has its cookie, so that another tunnel from the same machine does not push this one out.
+    // Each port has its own cookie, so another tunnel from the same machine does not replace this one.
     expect(await window.ask('/', { headers: { cookie: far, host } })).toMatchObject({ status: 403 });
     const both = `${far}; ${cookie}`;
     expect(await window.ask('/', { headers: { cookie: both, host } })).toMatchObject({ status: 200 });
     expect(await window.ask('/', { headers: { cookie: both } })).toMatchObject({ status: 200 });
   });
 
-  it('a browser with the cookies of many other servers of this machine', async () => {
+  it('accepts a browser that also sends cookies of many other servers of this machine', async () => {
     const others = Array.from({ length: 180 }, (_, at) => `other-${at}=${'x'.repeat(200)}`).join('; ');
     const cookie = `${others}; ${await window.open()}`;
     expect(await window.ask('/', { headers: { cookie } })).toMatchObject({ status: 200 });
   });
 
-  it('every answer says what a browser may do with it', async () => {
+  it('sends security headers with every answer', async () => {
     const cookie = await window.open();
     for (const { headers } of [
       await window.ask('/', { headers: { cookie } }),
@@ -193,7 +193,7 @@ describe('who is answered', () => {
 });
 
 describe('files', () => {
-  it('travel compressed where the browser takes it, hashed names for good, the page by its tag', async () => {
+  it('are compressed if the browser accepts it; hashed names are cached for good, the page by its tag', async () => {
     const cookie = await window.open();
     const packed = await window.ask('/assets/main-abc.js', {
       headers: { cookie, 'accept-encoding': 'gzip, deflate, br, zstd' },
@@ -222,13 +222,13 @@ describe('files', () => {
     '/..%2fsecret.txt',
     '/assets',
     '//',
-  ])('outside of the window are not there: %s', async (path) => {
+  ])('outside the window do not exist: %s', async (path) => {
     const { body, status } = await window.ask(path, { headers: { cookie: await window.open() } });
     expect({ status, body }).not.toMatchObject({ status: 200 });
     expect(body).not.toContain('secret');
   });
 
-  it('can only be read', async () => {
+  it('are read-only', async () => {
     const headers = { cookie: await window.open(), origin: window.origin };
     expect(await window.ask('/', { method: 'POST', headers })).toMatchObject({ status: 405 });
     expect(await window.ask('/', { method: 'HEAD', headers })).toMatchObject({ status: 200, body: '' });
@@ -245,12 +245,12 @@ describe('a dropped file', () => {
     ...more,
   });
 
-  it('lands where it was dropped, in folders that are made for it', async () => {
+  it('lands where it was dropped, in folders created for it', async () => {
     const headers = await headersOf();
     const answer = await window.ask(drop('a b/100%?#.txt'), { method: 'POST', headers, body: 'content' });
     expect(answer).toMatchObject({ status: 201, body: '{"bytes":7}' });
     expect(readFileSync(sandbox.path('place/a b/100%?#.txt'), 'utf8')).toBe('content');
-    // A file: place is a URL, where the same letters would mean something else.
+    // A file: place is a URL, where these characters would have another meaning.
     const url = `file://${sandbox.path('other')}`;
     expect(await window.ask(drop('50%?#.txt', url), { method: 'POST', headers, body: 'x' })).toMatchObject({
       status: 201,
@@ -259,7 +259,7 @@ describe('a dropped file', () => {
   });
 
   it.each(['../out.txt', '/etc/out.txt', 'a/../../out.txt', '', 'a/', '.dray/config', 'a//b'])(
-    'does not leave its place: "%s"',
+    'cannot leave its place: "%s"',
     async (path) => {
       const answer = await window.ask(drop(path), { method: 'POST', headers: await headersOf(), body: 'x' });
       expect(answer.status).toBe(400);
@@ -268,7 +268,7 @@ describe('a dropped file', () => {
     },
   );
 
-  it('is refused from another origin, and from none', async () => {
+  it('is refused from another origin and without an origin', async () => {
     for (const origin of [
       'http://evil.example',
       'null',
@@ -287,7 +287,7 @@ describe('a dropped file', () => {
     expect(existsSync(sandbox.path('place/a.txt'))).toBe(false);
   });
 
-  it('is refused with the cookie alone, as another server of this machine may get it', async () => {
+  it('is refused with only the cookie, which another server of this machine may get', async () => {
     for (const key of [undefined, '', 'x'.repeat(43)]) {
       const { 'dray-key': _, ...cookieAlone } = await headersOf();
       const headers = { ...cookieAlone, ...(key === undefined ? {} : { 'dray-key': key }) };
@@ -297,7 +297,7 @@ describe('a dropped file', () => {
     expect(existsSync(sandbox.path('place'))).toBe(false);
   });
 
-  it('that breaks off half-way leaves nothing', async () => {
+  it('that breaks off half-way leaves nothing behind', async () => {
     const headers = await headersOf({ 'content-length': '1000000' });
     sandbox.write('place/here.txt', 'here');
     const asked = request({

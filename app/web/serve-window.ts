@@ -1,9 +1,8 @@
 /**
- * The window over loopback: its files, a WebSocket to the engine, and dropped files.
- *
- * Other users of this machine and pages of other sites can reach the port. So nothing is answered but under loopback's own names (no DNS
- * rebinding), nothing without the cookie that a one-time link gave, and nothing but the window's own files without the key
- * that the same link gave to a page of this origin (`session.ts`).
+ * Serves the window over loopback: its files, a WebSocket to the engine, and dropped files. Other users of
+ * this machine and pages of other sites can reach the port. Every request must use a loopback name (against
+ * DNS rebinding) and carry the cookie that a one-time link gave. Everything except the window's own files
+ * also needs the key that the same link gave to a page of this origin (`session.ts`).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,15 +30,15 @@ const HEADERS_MS = 10_000;
 const HEADER_BYTES_MAX = 64 * 1024;
 
 export interface WindowServerOptions {
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly files: WindowFiles;
-  /** A port of the engine for one browser. */
+  /** Opens a port of the engine for one browser. */
   readonly openPort: () => HostPort;
   readonly dropContext: DropContext;
-  /** Where in the window its links lead: `#/home?workspace=...`. */
+  /** The place in the window that its links lead to: `#/home?workspace=...`. */
   readonly startsAt?: string;
-  /** Told when a browser has used its link. */
+  /** Called when a browser has used its link. */
   readonly onOpened?: (link: string) => void;
 }
 
@@ -47,7 +46,7 @@ export interface WindowServer {
   readonly port: number;
   /** A link for one browser, once. */
   newLink(): string;
-  /** Cuts off every browser. Resolves when the port is free. */
+  /** Disconnects every browser. Resolves when the port is free. */
   close(): Promise<void>;
 }
 
@@ -59,7 +58,7 @@ interface Serving extends WindowServerOptions {
   drops: number;
 }
 
-/** @throws `usage` when the port is taken or not allowed. */
+/** @throws `usage` if the port is taken or not allowed. */
 export async function serveWindow(options: WindowServerOptions): Promise<WindowServer> {
   const { WebSocketServer } = await import('ws');
   const sockets = new WebSocketServer({
@@ -120,15 +119,20 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
     if (response.headersSent || response.destroyed) response.destroy();
     else sendJson(response, statusOf(toErrorRecord(error).code), toErrorRecord(error));
   }
-  // Content that nobody took would be read as the next request.
+  // Unread content would be parsed as the next request.
   if (!request.complete) response.once('finish', () => request.destroy());
 }
 
 async function route(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const own = ownOrigin(request.headers);
-  if (!own) return sendJson(response, 421, refused('The window is not served under this name.'));
+  if (!own)
+    return sendJson(
+      response,
+      421,
+      refused('The window is not available under this host name. Use localhost or 127.0.0.1.'),
+    );
   const url = URL.parse(request.url ?? '', `http://${ADDRESS}`);
-  if (!url) return sendJson(response, 400, refused('The address makes no sense.'));
+  if (!url) return sendJson(response, 400, refused('The address is invalid.'));
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   const isPage = isReading && url.pathname === '/';
   const token = url.searchParams.get('t');
@@ -140,19 +144,19 @@ async function route(serving: Serving, request: IncomingMessage, response: Serve
   }
   const key = request.headers[WINDOW_KEY_HEADER]?.toString();
   const isKeyed = key !== undefined && serving.session.isKey(key);
-  // A page with the key of an earlier run learns here that it is void.
+  // A page with the key of an earlier run learns here that the key is void.
   if (key !== undefined && !isKeyed) return sendPlainPage(response, 'noSession');
-  // Here it has its cookie: the address becomes the usual one.
+  // The cookie is set by now, so the page moves to its usual address.
   if (isPage && url.searchParams.has('again')) return leadToWindow(response);
   if (request.method === 'POST' && url.pathname === '/drop')
     return isKeyed
       ? drop(serving, request, response, url.searchParams)
-      : sendJson(response, 403, refused('Files are taken from the window alone.'));
+      : sendJson(response, 403, refused('Only the window can send files here.'));
   const file = serving.files.get(url.pathname);
-  if (!file) return sendJson(response, 404, { code: 'notFound', message: 'There is nothing here.' });
+  if (!file) return sendJson(response, 404, { code: 'notFound', message: 'There is no such page.' });
   if (isReading) return sendFile(request, response, file);
   response.setHeader('allow', 'GET, HEAD');
-  return sendJson(response, 405, refused('This can only be read.'));
+  return sendJson(response, 405, refused('This address is read-only.'));
 }
 
 interface Redeeming {
@@ -164,7 +168,7 @@ interface Redeeming {
 
 function redeem(serving: Serving, redeeming: Redeeming): void {
   const { request, response } = redeeming;
-  // Browsers fetch ahead what somebody may open.
+  // Browsers prefetch addresses that a user may open.
   const isEarly = /\bprefetch\b/.test(
     String(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''),
   );
@@ -175,14 +179,13 @@ function redeem(serving: Serving, redeeming: Redeeming): void {
 }
 
 /**
- * Gives the cookie and the key to the first browser that opens the link. A browser that has the cookie
- * already may enter too.
- * @returns The fragment of the window's address, which browsers send to no server. Undefined: the browser may
- * not enter.
+ * Gives the cookie and the key to the first browser that opens the link. A browser that already has the
+ * cookie may also enter. @returns The fragment of the window's address, which browsers send to no server.
+ * Undefined: the browser may not enter.
  */
 function enter(serving: Serving, { port, request, response, token }: Redeeming): string | undefined {
   const { onOpened, session, startsAt = '' } = serving;
-  // A look at the link (HEAD) does not use it up.
+  // A HEAD request does not use up the link.
   const given = request.method === 'GET' ? session.redeem(token, port) : undefined;
   if (!given) return session.isKnown(request.headers.cookie, port) ? startsAt : undefined;
   response.setHeader('set-cookie', given.cookie);
@@ -195,7 +198,10 @@ function leadToWindow(response: ServerResponse, hash = ''): void {
   response.writeHead(303, { location: `/${hash}` }).end();
 }
 
-/** Fetch Metadata: `none` for an address that was typed or opened by another program. Undefined: the browser does not say. */
+/**
+ * Fetch Metadata: `none` for an address that was typed or opened by another program. Undefined if the browser
+ * does not send it.
+ */
 function comesFrom({ headers }: IncomingMessage): string | undefined {
   return headers['sec-fetch-site']?.toString();
 }
@@ -211,10 +217,13 @@ async function drop(
   parameters: URLSearchParams,
 ): Promise<void> {
   if (!isFromOwnPage(request.headers))
-    return sendJson(response, 403, refused('Files are taken from the window alone.'));
+    return sendJson(response, 403, refused('Only the window can send files here.'));
   if (serving.drops >= DROPS_MAX) {
     response.setHeader('retry-after', '1');
-    return sendJson(response, 503, { code: 'slowDown', message: 'Too many files at once.' });
+    return sendJson(response, 503, {
+      code: 'slowDown',
+      message: 'Too many files at once. Drop fewer files, or wait until some have ended.',
+    });
   }
   serving.drops += 1;
   const gone = new AbortController();
@@ -233,7 +242,7 @@ function upgrade(serving: Serving, request: IncomingMessage, socket: Duplex, hea
   socket.on('error', () => socket.destroy());
   const status = refuseUpgrade(serving, request);
   if (status !== undefined) {
-    // The server knows it no more: whoever keeps it open would keep the server open.
+    // After the upgrade the HTTP server no longer tracks this socket, so closing it is our task.
     socket.once('finish', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     return;
@@ -242,7 +251,7 @@ function upgrade(serving: Serving, request: IncomingMessage, socket: Duplex, hea
     try {
       joinSocket(joined, serving.openPort());
     } catch {
-      joined.close(1011, 'The engine does not run.');
+      joined.close(1011, 'The engine is not running.');
     }
   });
 }

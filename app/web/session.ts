@@ -1,26 +1,23 @@
 /**
- * Decides who may talk to the window's server. A browser opens a link, which works once. It gets a cookie and a
- * key, and sends both with every later request.
- *
- * The cookie alone opens nothing but the window's own files. Browsers send it to every port of this machine,
- * so another user's server may get it. The key comes in the fragment of an address, which browsers send to no
- * server. Only the pages of this origin can read the key, and only their code sends it.
- *
- * Cookies know no ports. So the cookie's name holds the port that the browser sees, which a tunnel makes
- * another one than the server's: two windows, here or through tunnels, do not push each other out.
+ * Decides who may talk to the window's server. A browser opens a link, which works once. It gets a cookie and
+ * a key, and sends both with every later request. The cookie alone opens only the window's own files:
+ * browsers send it to every port of this machine, so another user's server may get it. The key comes in the
+ * fragment of an address, which browsers send to no server. Only pages of this origin can read the key, and
+ * only their code sends it. Cookies ignore ports. So the cookie's name contains the port that the browser
+ * sees, which through a tunnel differs from the server's: two windows, local or through tunnels, keep
+ * separate cookies.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
-/** Links that nobody has opened yet; the oldest of more is void. */
+/** Unopened links. When there are more, the oldest is void. */
 const LINKS_MAX = 16;
 
 export interface Session {
   /** A token for one more link. */
   newToken(): string;
   /**
-   * The cookie's header and the key if the token is right. Works once.
-   * @param port As the browser sees it.
+   * The cookie's header and the key if the token is right. Works once. @param port As the browser sees it.
    */
   redeem(token: string, port: string): { readonly cookie: string; readonly key: string } | undefined;
   /** @param header The request's `Cookie`. @param port As the browser sees it. */
@@ -65,7 +62,7 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** Digests have one length, and comparing them takes the same time whatever they are. */
+/** Digests have the same length, and comparing them takes the same time whatever they contain. */
 function isEqual(given: string, expected: string): boolean {
   return timingSafeEqual(digestOf(given), digestOf(expected));
 }

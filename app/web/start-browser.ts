@@ -1,4 +1,4 @@
-/** Hands a link to the user's browser, and takes back what led to it. */
+/** Hands a link to the user's browser, and removes the file that led to it. */
 import { toDrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { findLinkFolder, type LinkFile, writeLinkFile } from './link-file.ts';
@@ -6,7 +6,7 @@ import { openBrowser, openerOf } from './open-browser.ts';
 
 export interface StartedBrowser {
   readonly link: string;
-  /** Once the link was used, or nobody is to use it any more. */
+  /** Removes the file after the link was used or became void. */
   readonly forget: () => void;
 }
 
@@ -14,7 +14,7 @@ export interface StartBrowserOptions extends Pick<JobContext, 'environment' | 's
   readonly onFailure: (message: string) => void;
 }
 
-/** @param link For this browser alone: the one that is printed still opens whatever browser the user likes better. */
+/** @param link For this browser only. The printed link still works for another browser. */
 export function startBrowser(
   link: string,
   { environment, onFailure, signal }: StartBrowserOptions,
@@ -31,9 +31,9 @@ export function startBrowser(
   open().then(
     (isOpened) => {
       if (!isOpened && !signal.aborted)
-        onFailure('No browser could be started here: open the link yourself.');
+        onFailure('No browser could be started here. Open the link yourself.');
     },
-    (error: unknown) => onFailure(`No browser was started: ${toDrayError(error).message}`),
+    (error: unknown) => onFailure(`No browser could be started: ${toDrayError(error).message}`),
   );
   return {
     link,

@@ -1,6 +1,6 @@
 /**
- * The built window, held in memory: a handful of files under names that are known when the server starts, so that no path of a
- * request ever reaches the disk.
+ * The built window, held in memory: a few files under names that are known when the server starts. No path of
+ * a request ever reaches the disk.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -26,7 +26,7 @@ export interface WindowFile {
 /** By the path of the request; `/` is the page. */
 export type WindowFiles = ReadonlyMap<string, WindowFile>;
 
-/** @throws `notFound` when the folder holds no built window. */
+/** @throws `notFound` if the folder holds no built window. */
 export function readWindowFiles(folder: string): WindowFiles {
   const files = new Map<string, WindowFile>();
   let bytes = 0;
@@ -37,7 +37,9 @@ export function readWindowFiles(folder: string): WindowFiles {
     const brotli = readIfThere(join(folder, `${name}.br`));
     bytes += plain.length + (brotli?.length ?? 0);
     if (files.size >= FILES_MAX || bytes > BYTES_MAX)
-      throw new DrayError('internal', `${folder} holds more than a window.`, { data: { folder } });
+      throw new DrayError('internal', `${folder} holds more files than a built window has.`, {
+        data: { folder },
+      });
     files.set(path, {
       type: contentTypeOf(path),
       plain,

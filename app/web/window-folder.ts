@@ -1,20 +1,20 @@
-/** Where the built window lies. In a clone nobody may have built it yet: then it is built, once. */
+/** Finds the built window. In a clone of the project it may not be built yet; then this builds it once. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface FindWindowOptions {
-  /** Told before a build, which takes some seconds. */
+  /** Called before a build, which takes some seconds. */
   readonly onBuild: () => void;
 }
 
 export async function findWindowFolder({ onBuild }: FindWindowOptions): Promise<string> {
-  // The published command is JavaScript, and the window lies beside it.
+  // The published command is JavaScript, with the window beside it.
   if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL('./window/', import.meta.url));
   const folder = fileURLToPath(new URL('../../dist/window', import.meta.url));
   if (existsSync(join(folder, 'index.html'))) return folder;
   onBuild();
-  // Not as a literal: the command's bundle must not contain the bundler.
+  // Not a literal import: the command's bundle must not contain the bundler.
   const builder: string = '../build/build-window.ts';
   const { buildWindow } = await import(builder);
   await buildWindow(folder);

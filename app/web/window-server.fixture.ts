@@ -1,4 +1,7 @@
-/** A window's server on a port of its own, with an engine that does what the test says, and a browser's way of asking. */
+/**
+ * A window's server on a port of its own, with an engine that does what the test says, and requests like a
+ * browser's.
+ */
 import { request } from 'node:http';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { Sandbox } from '../../engine/jobs/session/job.fixture.ts';
@@ -17,12 +20,12 @@ export interface FakePort {
 export interface TestWindow extends AsyncDisposable {
   readonly server: WindowServer;
   readonly origin: string;
-  /** What a page of this window shows beside its cookie. */
+  /** What a page of this window sends besides its cookie. */
   readonly key: string;
-  /** One for each WebSocket, in the order in which they came. */
+  /** One per WebSocket, in order of arrival. */
   readonly ports: readonly FakePort[];
   ask(path: string, options?: AskOptions): Promise<Answer>;
-  /** Uses a link, and gives the cookie. */
+  /** Opens a link, and returns the cookie. */
   open(): Promise<string>;
 }
 
@@ -76,7 +79,7 @@ export async function startTestWindow(
   };
 }
 
-/** The key in the answer to a link: in the address of a redirect or of a page that leads on. */
+/** The key in the answer to a link: in the address of a redirect, or of a page that leads on. */
 export function keyOf({ body, headers }: Answer): string {
   return /#key=([\w-]+)/.exec(`${String(headers.location ?? '')} ${body}`)?.[1] ?? '';
 }
@@ -86,7 +89,7 @@ export function pathOf(url: string): string {
   return `${pathname}${search}`;
 }
 
-/** Not fetch, which would write the Host header by itself. */
+/** Not fetch, which would set the Host header itself. */
 function askServer(
   port: number,
   path: string,

@@ -1,4 +1,6 @@
-/** WebSockets of a real client against the real server; the engine behind it does what the test says. */
+/**
+ * Tests WebSockets of a real client against the real server. The engine behind it does what the test says.
+ */
 import { connect as connectTo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
@@ -8,7 +10,7 @@ import { startTestWindow, type TestWindow } from './window-server.fixture.ts';
 
 const MIB = 1024 * 1024;
 
-/** However busy the machine is. */
+/** Enough even for a busy machine. */
 const WAIT = { timeout: 120_000 };
 
 let sandbox: Sandbox;
@@ -32,7 +34,7 @@ interface ConnectOptions {
   readonly key?: string;
 }
 
-/** The open socket, or the status with which it was refused. */
+/** The open socket, or the status that refused it. */
 async function connect({
   headers = {},
   origin,
@@ -62,7 +64,7 @@ function closeCode(socket: WebSocket): Promise<number> {
 }
 
 describe('who may connect', () => {
-  it('a page of this origin with the cookie and the key, and nobody else', async () => {
+  it('only a page of this origin with the cookie and the key', async () => {
     const headers = { cookie: await window.open() };
     const { origin } = window;
     expect(await connect({ headers, origin })).toBeInstanceOf(WebSocket);
@@ -78,7 +80,7 @@ describe('who may connect', () => {
     expect(window.ports).toHaveLength(1);
   });
 
-  it('nobody who is refused, and keeps the connection open, keeps the server from closing', async () => {
+  it('a refused client that keeps its connection open does not keep the server from closing', async () => {
     const { port } = window.server;
     const client = connectTo({ host: '127.0.0.1', port, allowHalfOpen: true });
     try {
@@ -104,7 +106,7 @@ describe('who may connect', () => {
     }
   });
 
-  it('sixteen at once; a place that is left is free again', async () => {
+  it('sixteen at once; a closed one frees its place', async () => {
     const headers = { cookie: await window.open() };
     const { origin } = window;
     for (let count = 0; count < 16; count += 1)
@@ -144,24 +146,24 @@ describe('messages', () => {
     expect(window.ports[0]!.received).toEqual([]);
   });
 
-  it('an engine that ends closes the socket, so that the window connects anew', async () => {
+  it('an engine that ends closes the socket, so that the window connects again', async () => {
     const closed = closeCode(await connectAsPage());
     window.ports[0]!.end();
     expect(await closed).toBe(1012);
   });
 
-  it('for a window that does not read are held, the newest state alone, and come when it reads', async () => {
+  it('for a window that does not read are held, only the newest state of each, and arrive when it reads', async () => {
     const socket = await connectAsPage();
     const [port] = window.ports;
     const heard: { is: string; id: number; events?: { filesDone: number }[] }[] = [];
     socket.on('message', (data) => heard.push(JSON.parse(String(data))));
     socket.pause();
-    // More than the system's own buffers take.
+    // More than the system's own buffers hold.
     const answer = 'x'.repeat(4 * MIB);
     for (let id = 1; id <= 4; id += 1) port!.tell({ is: 'answer', id, answer });
     for (let filesDone = 1; filesDone <= 5_000; filesDone += 1)
       port!.tell({ is: 'events', id: 9, events: [{ type: 'progress', phase: 'upload', filesDone }] });
-    // Nothing is taken from it meanwhile.
+    // Nothing is read from it meanwhile.
     socket.send('{"do":"stop","id":1}');
     socket.resume();
     await vi.waitFor(() => expect(heard.at(-1)?.events?.at(-1)?.filesDone).toBe(5_000), WAIT);
@@ -170,7 +172,7 @@ describe('messages', () => {
     await vi.waitFor(() => expect(port!.received).toEqual([{ do: 'stop', id: 1 }]), WAIT);
   });
 
-  it('without end for a window that never reads cut it off', async () => {
+  it('for a window that never reads disconnect it at the limit', async () => {
     const socket = await connectAsPage();
     const [port] = window.ports;
     socket.pause();

@@ -1,15 +1,16 @@
 /**
- * One browser's WebSocket joined to one port of the engine. Messages pass as they are: the engine checks them. Here is what the socket
- * needs: a bound on what waits for a slow reader, nothing more taken from it meanwhile, and an end to a socket whose browser is gone.
+ * Joins one browser's WebSocket to one port of the engine. Messages pass unchanged: the engine validates
+ * them. This module bounds what waits for a slow reader, reads nothing more from it meanwhile, and ends a
+ * socket whose browser is gone.
  */
 import type { RawData, WebSocket } from 'ws';
 import type { HostMessage } from '../../engine/api/host.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import { createHeldMessages } from './held-messages.ts';
 
-/** More than this on its way, and the rest is held. */
+/** With more than this on its way, further messages are held. */
 const BUFFERED_BYTES_MAX = 1024 * 1024;
-/** A window that lets so much wait is cut off; it comes back by itself and asks anew. */
+/** A window with this much waiting is disconnected. It reconnects by itself and asks again. */
 const HELD_MAX = 20_000;
 const PING_MS = 20_000;
 
@@ -27,7 +28,7 @@ export function joinSocket(socket: WebSocket, port: HostPort): void {
     while (socket.readyState === socket.OPEN && socket.bufferedAmount < BUFFERED_BYTES_MAX) {
       const message = held.take();
       if (!message) break;
-      // Its callback comes when the system has taken it.
+      // The callback runs when the system has taken the data.
       socket.send(JSON.stringify(message), flush);
     }
     if (held.size() === 0 && socket.isPaused) socket.resume();
@@ -39,7 +40,7 @@ export function joinSocket(socket: WebSocket, port: HostPort): void {
     flush();
     if (held.size() === 0) return;
     if (held.size() > HELD_MAX) {
-      // A paused socket would not hear that the other side closes too.
+      // A paused socket would not notice that the other side closes too.
       socket.resume();
       socket.close(CLOSE_TRY_LATER, 'The window reads too slowly.');
       port.close();
@@ -47,10 +48,10 @@ export function joinSocket(socket: WebSocket, port: HostPort): void {
     // Who does not read may not ask for more.
     else if (!socket.isPaused) socket.pause();
   });
-  port.onClose(() => socket.close(CLOSE_RESTART, 'The engine was started anew.'));
+  port.onClose(() => socket.close(CLOSE_RESTART, 'The engine was restarted.'));
 
   const pings = setInterval(() => {
-    // A paused socket takes no pong either: it is judged by what it reads.
+    // A paused socket receives no pong either, so it is judged by what it reads.
     if (!isAnswered && !socket.isPaused) return socket.terminate();
     isAnswered = false;
     socket.ping();
@@ -61,12 +62,12 @@ export function joinSocket(socket: WebSocket, port: HostPort): void {
     isAnswered = true;
   });
   socket.on('message', (data, isBinary) => {
-    if (isBinary) return socket.close(CLOSE_NOT_TEXT, 'Messages are text.');
+    if (isBinary) return socket.close(CLOSE_NOT_TEXT, 'Messages must be text.');
     const message = parse(data);
-    if (message === undefined) socket.close(CLOSE_NOT_JSON, 'Messages are JSON.');
+    if (message === undefined) socket.close(CLOSE_NOT_JSON, 'Messages must be JSON.');
     else port.post(message);
   });
-  // What went wrong is told by the close that follows.
+  // The close event that follows reports the error.
   socket.on('error', () => {});
   socket.on('close', () => {
     clearInterval(pings);

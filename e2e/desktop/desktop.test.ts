@@ -56,7 +56,7 @@ describe.runIf(program !== undefined)('The desktop app in Electron', () => {
   it('shows Home, and its engine answers', async () => {
     expect(page.url()).toBe('dray-app://window/index.html');
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await expect.poll(() => page.getByText('engine is away').count()).toBe(0);
+    await expect.poll(() => page.getByText('engine does not answer').count()).toBe(0);
   });
 
   it('exposes only its bridge to the page, no Node and no Electron', async () => {

@@ -78,7 +78,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     };
     await (await lookAtNext('notes.md')).getByText('On the reads.').waitFor();
     await close('notes.md');
-    await (await lookAtNext('numbers.bin')).getByText('This kind of file is not shown here.').waitFor();
+    await (await lookAtNext('numbers.bin')).getByText('No preview for this kind of file.').waitFor();
     await close('numbers.bin');
     const image = (await lookAtNext('pixel.png')).getByRole('img', { name: 'pixel.png' });
     await expect.poll(() => image.evaluate((shown: HTMLImageElement) => shown.naturalWidth), WAIT).toBe(1);
@@ -120,15 +120,12 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await expect.poll(() => existsSync(join(bucketFolder, 'photos/inventory.json')), WAIT).toBe(true);
     // Neither pane shows the content of that folder.
     await row(left, 'inventory.json').dragTo(row(right, 'photos'));
-    await page
-      .getByRole('dialog', { name: 'inventory.json is there already' })
-      .getByText('photos/')
-      .waitFor();
+    await page.getByRole('dialog', { name: 'inventory.json already exists' }).getByText('photos/').waitFor();
     await page.keyboard.press('Escape');
 
     writeFileSync(join(home, 'inventory.json'), '{"a": 2}\n');
     await row(left, 'inventory.json').dragTo(right.getByRole('grid'));
-    const asked = page.getByRole('dialog', { name: 'inventory.json is there already' });
+    const asked = page.getByRole('dialog', { name: 'inventory.json already exists' });
     await asked.getByRole('button', { name: 'Cancel' }).click();
     await row(left, 'inventory.json').click();
     // By keyboard alone: Shift+Tab leads from the list to the button.
@@ -150,7 +147,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
       remote: { 'photos/notes.md': 'theirs', 'notes.md': 'theirs' },
     });
     const { left, page, right, row } = panes;
-    const asked = page.getByRole('dialog', { name: 'notes.md is there already' });
+    const asked = page.getByRole('dialog', { name: 'notes.md already exists' });
     // The clock stands still, so all of this happens at one moment.
     await page.clock.setFixedTime(new Date('2026-11-21T09:30:00Z'));
     for (let drag = 0; drag < 3; drag += 1) {
@@ -178,7 +175,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     });
     const { left, page, right, row } = panes;
     const copy = page.getByRole('button', { name: 'Copy to the right' });
-    const asked = page.getByRole('dialog', { name: 'data is there already' });
+    const asked = page.getByRole('dialog', { name: 'data already exists' });
     await row(left, 'data').click();
     await copy.dblclick();
     await row(right, 'data').waitFor();
@@ -269,12 +266,12 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 file or folder cannot be read or written.').waitFor();
     await dialog.getByText('odd-', { exact: false }).waitFor();
-    await dialog.getByText('1 link or special file stays out: link.').waitFor();
-    await dialog.getByText('1 file is there already.').waitFor();
+    await dialog.getByText('1 link or special file is skipped: link.').waitFor();
+    await dialog.getByText('1 file is already there.').waitFor();
     expect(await dialog.getByText('All 1 file').count()).toBe(0);
     expect(await dialog.getByText('deletes nothing').count()).toBe(0);
     await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
-    await dialog.getByText('While that is so, a sync deletes nothing.').waitFor();
+    await dialog.getByText('Until that is fixed, a sync deletes nothing.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Start syncing' }).isDisabled()).toBe(true);
     expect(await findViolations(page)).toEqual([]);
     expect(existsSync(join(bucketFolder, 'data/only-there.txt'))).toBe(true);
@@ -290,7 +287,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     });
     const { bucketFolder, right, row } = panes;
     const dialog = await planSync(panes, 'birds');
-    await dialog.getByText('birds is a repository of Dray').waitFor();
+    await dialog.getByText('birds is a Dray repository').waitFor();
     await dialog.getByText('Delete 2 files in').click();
     await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).click();
     await row(right, 'birds').waitFor({ state: 'detached' });
@@ -355,7 +352,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     const place = encodeURIComponent('s3://no-such-bucket/below');
     await page.goto(`${panes.origin}/#/browse?place=${place}`);
     const alert = right.getByRole('alert');
-    await alert.getByText('The folder cannot be read').waitFor();
+    await alert.getByText('Cannot read the folder').waitFor();
     expect(await alert.textContent()).toContain('no-such-bucket');
     expect(await findViolations(page)).toEqual([]);
     await started.server.createBucket('no-such-bucket');
@@ -378,7 +375,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await row(left, 'kept.txt').waitFor();
     rmSync(join(home, 'data'), { recursive: true });
     await left.getByRole('button', { name: 'Read again' }).click();
-    await alert.getByText('This may be old.').waitFor();
+    await alert.getByText('The list may be out of date.').waitFor();
     expect(await row(left, 'kept.txt').count()).toBe(1);
     expect(await findViolations(page)).toEqual([]);
     mkdirSync(join(home, 'data'));
@@ -392,7 +389,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await left.getByText('1,000 entries so far').waitFor();
     renameSync(join(home, 'many'), join(home, 'away'));
     await left.getByRole('button', { name: 'Read all' }).click();
-    await alert.getByText('There is more than this.').waitFor();
+    await alert.getByText('The list is incomplete.').waitFor();
     renameSync(join(home, 'away'), join(home, 'many'));
     await left.getByRole('button', { name: 'Read all' }).click();
     await left.getByText('2,500 entries', { exact: true }).waitFor();
@@ -408,9 +405,9 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     });
     const { left, names, page, right, row } = panes;
     await row(right, 'many').dblclick();
-    await right.getByText('1,000 entries so far, sorted among these; there are more').waitFor();
+    await right.getByText('1,000 entries so far, sorted; more are not loaded yet').waitFor();
     await row(left, LAST).dragTo(right.getByRole('grid'));
-    await page.getByRole('dialog', { name: `${LAST} is there already` }).waitFor();
+    await page.getByRole('dialog', { name: `${LAST} already exists` }).waitFor();
     await page.keyboard.press('Escape');
     await right.getByRole('grid').hover();
     await page.mouse.wheel(0, 1_000 * 34);

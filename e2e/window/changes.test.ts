@@ -55,7 +55,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await page.getByRole('searchbox', { name: 'Search paths' }).fill('2026');
     await expect.poll(shown, WAIT).toHaveLength(2);
     await page.getByRole('searchbox', { name: 'Search paths' }).fill('no path has it');
-    await page.getByText('No change fits').waitFor();
+    await page.getByText('No change matches').waitFor();
     expect(window.complaints).toEqual([]);
   });
 
@@ -112,11 +112,11 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await page.getByText('1 left out').waitFor();
     const send = page.getByRole('button', { name: 'Push 6 changes' });
     expect(await send.isDisabled()).toBe(true);
-    const seen = page.getByRole('checkbox', { name: 'I have seen what is deleted' });
+    const seen = page.getByRole('checkbox', { name: 'I have seen the deletions' });
     expect(await seen.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Show it' }).click();
     await expect.poll(() => rowsShown(page), WAIT).toEqual(['obsolete.txt Deleted 16 B']);
-    await page.getByText('I have seen what is deleted').click();
+    await page.getByText('I have seen the deletions').click();
     await page.getByRole('textbox', { name: 'Message' }).fill('April, and the map in red');
     await send.click();
     await page.getByText('Pushed as commit').waitFor();
@@ -240,7 +240,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await tabTo(page, 'button', 'Show it');
     await keyboard.press('Enter');
     await expect.poll(() => rowsShown(page), WAIT).toHaveLength(1);
-    await tabTo(page, 'checkbox', 'I have seen what is deleted');
+    await tabTo(page, 'checkbox', 'I have seen the deletions');
     await keyboard.press(' ');
     await tabTo(page, 'textbox', 'Message');
     await keyboard.type('By hand');
@@ -268,10 +268,10 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
       await page.getByRole('radio', { name: 'Flat' }).click();
       await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
       await rowOf(page, 'notes/method.md').click();
-      await page.getByRole('alert').getByText('cannot be shown').waitFor();
+      await page.getByRole('alert').getByText('Cannot show the file').waitFor();
       expect(await findViolations(page)).toEqual([]);
       await page.getByRole('radio', { name: 'Pull' }).click();
-      await page.getByText('The remote cannot be asked').waitFor();
+      await page.getByText('Cannot reach the remote').waitFor();
       expect(await findViolations(page)).toEqual([]);
       expect(window.complaints).toEqual([]);
     },

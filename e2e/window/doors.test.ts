@@ -59,7 +59,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     try {
       expect((await pages[0]!.goto(ui.link))?.status()).toBe(200);
       expect((await pages[1]!.goto(ui.link))?.status()).toBe(403);
-      expect(await pages[1]!.textContent('body')).toContain('used already');
+      expect(await pages[1]!.textContent('body')).toContain('already used');
       expect((await pages[1]!.goto(ui.origin))?.status()).toBe(403);
     } finally {
       await Promise.all(pages.map((page) => page.context().close()));
@@ -119,13 +119,13 @@ describe.skipIf(!chromium)('The window in a browser', () => {
       await page.goto(first.link);
       await page.getByRole('navigation').first().waitFor();
       await first[Symbol.asyncDispose]();
-      await page.getByText("Dray's engine is away.").waitFor();
+      await page.getByText("Dray's engine does not answer.").waitFor();
       await using second = await startUi({ port });
-      await page.getByText('Dray was started anew').waitFor();
+      await page.getByText('Dray was restarted').waitFor();
       expect(await findViolations(page)).toEqual([]);
       const other = await context.newPage();
       await other.goto(second.link);
-      await page.getByText('Dray was started anew').waitFor({ state: 'detached' });
+      await page.getByText('Dray was restarted').waitFor({ state: 'detached' });
     } finally {
       await context.close();
       await first[Symbol.asyncDispose]();

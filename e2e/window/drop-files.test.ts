@@ -55,7 +55,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
 
     // Existing files are replaced only after the user agrees.
     await dropFromDesktop(page, left.getByRole('grid'), paths);
-    const asked = page.getByRole('dialog', { name: '2 of them are there already' });
+    const asked = page.getByRole('dialog', { name: '2 of them already exist' });
     await asked.getByRole('button', { name: 'Copy and replace' }).click();
     await report(page, 'Dropped files have arrived: 4 files, 3.3 MiB.').waitFor();
     expect(complaints).toEqual([]);
@@ -95,12 +95,12 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
     writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });
     await slowDown(page);
     await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'slow.bin')]);
-    await report(page, /on their way: 0 files, [1-9]/).waitFor();
+    await report(page, /Sending dropped files: 0 files, [1-9]/).waitFor();
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     await page.getByRole('link', { name: 'Browse' }).click();
-    await report(page, 'on their way').getByRole('button', { name: 'Stop' }).click();
-    await report(page, 'Stopped. What had arrived stays: 0 files').waitFor();
+    await report(page, 'Sending dropped files').getByRole('button', { name: 'Stop' }).click();
+    await report(page, 'Stopped. Files that had arrived stay: 0 files').waitFor();
     await expect.poll(() => leftovers(home), WAIT).toEqual([]);
   });
 

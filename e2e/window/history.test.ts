@@ -124,7 +124,7 @@ describe.skipIf(!findChromium())('History', () => {
     // Restoring over a file that was never pushed needs the user's consent.
     writeFileSync(join(root, 'coast.png'), 'work of this morning');
     await page.getByRole('button', { name: 'Restore coast.png' }).click();
-    await page.getByRole('dialog').getByText('What you have of it is lost.').waitFor();
+    await page.getByRole('dialog').getByText('Those changes will be lost.').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(readFileSync(join(root, 'coast.png'), 'utf8')).toBe('work of this morning');
@@ -133,7 +133,7 @@ describe.skipIf(!findChromium())('History', () => {
     await expect.poll(() => readFileSync(join(root, 'coast.png'), 'base64'), WAIT).toBe(PICTURES.red);
 
     await page.getByRole('button', { name: 'Restore coast.png' }).click();
-    await page.getByRole('dialog').getByText('There is nothing to do.').waitFor();
+    await page.getByRole('dialog').getByText('Nothing to restore.').waitFor();
   });
 
   it('explains itself before the first push, and says when the store is away', async () => {
@@ -146,7 +146,7 @@ describe.skipIf(!findChromium())('History', () => {
     const text = readFileSync(config, 'utf8');
     writeFileSync(config, text.replaceAll(server.bucket, 'no-such-bucket'));
     await page.reload();
-    await page.getByRole('alert').getByText('The history cannot be read').waitFor();
+    await page.getByRole('alert').getByText('Cannot read the history').waitFor();
     expect(await findViolations(page)).toEqual([]);
     writeFileSync(config, text);
     await page.getByRole('button', { name: 'Try again' }).click();

@@ -34,7 +34,7 @@ describe.skipIf(!findChromium())('Home', () => {
     const place = join(window.folder, 'versions');
     await page.getByLabel('Folder for the versions').fill(place);
     await page.getByRole('button', { name: 'Set up' }).click();
-    await page.getByText('is a workspace now').waitFor();
+    await page.getByText('is now a workspace').waitFor();
     await expect.poll(() => page.getByRole('definition').allInnerTexts(), WAIT).toEqual(['3', '16 B']);
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Push', exact: true }).click();
@@ -42,7 +42,7 @@ describe.skipIf(!findChromium())('Home', () => {
 
     await page.getByRole('link', { name: 'Home' }).click();
     const card = page.getByRole('article', { name: 'photos' });
-    await card.getByText('Nothing differs').waitFor();
+    await card.getByText('No changes').waitFor();
     expect(await card.getByRole('definition').allInnerTexts()).toEqual(['3', '16 B', 'just now']);
 
     writeFileSync(join(root, 'a.txt'), 'first, changed');
@@ -58,7 +58,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await card.getByText('Folder is gone').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     renameSync(`${root}.away`, root);
-    await card.getByRole('button', { name: 'Look again' }).click();
+    await card.getByRole('button', { name: 'Check again' }).click();
     await card.getByText('1 changed').waitFor();
     expect(window.complaints).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await chooseFolder(page, 'Folder with your files', root);
     await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
     await page.getByRole('button', { name: 'Set up' }).click();
-    await page.getByText('is a workspace now').waitFor();
+    await page.getByText('is now a workspace').waitFor();
     await page.getByRole('button', { name: 'Push', exact: true }).click();
     await waitForTransfer(page, 'Push scans');
     const { length } = await server.requests();
@@ -81,17 +81,17 @@ describe.skipIf(!findChromium())('Home', () => {
     await page.getByRole('button', { name: 'Add a workspace' }).click();
     await page.getByRole('radio', { name: 'Someone has pushed them already' }).click();
     const clone = join(window.folder, 'clone');
-    await chooseFolder(page, 'Folder to bring them to', clone);
+    await chooseFolder(page, 'Folder to download them to', clone);
     await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
     expect(await findViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Bring the files' }).click();
+    await page.getByRole('button', { name: 'Download the files' }).click();
     await expect.poll(() => page.url(), WAIT).toContain('#/history');
     for (const [path, text] of Object.entries(FILES))
       expect(readFileSync(join(clone, path), 'utf8')).toBe(text);
 
     await page.getByRole('link', { name: 'Home' }).click();
     const card = page.getByRole('article', { name: 'clone' });
-    await card.getByText('Nothing differs').waitFor();
+    await card.getByText('No changes').waitFor();
     chmodSync(join(clone, 'a.txt'), 0o755);
     await page.reload();
     await card.getByText('1 of another mode').waitFor();
@@ -123,7 +123,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await page.keyboard.type(join(window.folder, 'versions'));
     await tabTo(page, page.getByRole('button', { name: 'Set up' }));
     await page.keyboard.press('Enter');
-    await page.getByText('is a workspace now').waitFor();
+    await page.getByText('is now a workspace').waitFor();
     await tabTo(page, page.getByRole('button', { name: 'Push', exact: true }));
     await page.keyboard.press('Enter');
     await waitForTransfer(page, 'Push keys');
@@ -136,7 +136,7 @@ describe.skipIf(!findChromium())('Home', () => {
     });
     const { page } = window;
     await chooseFolder(page, 'Folder with your files', 'photos');
-    await page.getByText('The whole path, from the root on.').waitFor();
+    await page.getByText('The whole path, from the root.').waitFor();
     await chooseFolder(page, 'Folder with your files', writeFiles(window, 'photos'));
     await choosePlace(page, { bucket: server.bucket });
     await page.getByRole('button', { name: 'Set up' }).click();
@@ -146,7 +146,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await page.getByText('A folder', { exact: true }).click();
     await page.getByLabel('Folder for the versions').fill(join(window.folder, 'versions'));
     await page.getByRole('button', { name: 'Set up' }).click();
-    await page.getByText('is a workspace now').waitFor();
+    await page.getByText('is now a workspace').waitFor();
   });
 });
 

@@ -77,7 +77,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await using window = await open(`/#/browse?place=${encodeURIComponent(`dray://${host}`)}`);
     const { page } = window;
     const pane = page.getByRole('region', { name: /^Right pane/ });
-    await pane.getByText(`No token is kept here for ${host}`).waitFor();
+    await pane.getByText(`This computer has no token for ${host}`).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     const enter = pane.getByRole('button', { name: 'Enter its token' });
     await opensAndCloses(page, { button: enter, dialog: `Token of ${host}` });
@@ -105,7 +105,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(await dialog.locator('.fingerprint').textContent()).toBe(fingerprint);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: TRUST }).press('Enter');
-    await pane.getByText(`${host} refuses the token`).waitFor();
+    await pane.getByText(`${host} refused the token`).waitFor();
     await pane.getByRole('button', { name: 'Enter another token' }).press('Enter');
     await field.fill(TEST_TOKEN);
     await field.press('Enter');
@@ -121,7 +121,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await serve('another', port);
     const before = requests;
     await pane.getByRole('button', { name: 'Read again' }).click();
-    await pane.getByText('is another one than before').waitFor();
+    await pane.getByText('has changed').waitFor();
     expect(await page.getByRole('button', { name: TRUST }).count()).toBe(0);
     expect(await findViolations(page)).toEqual([]);
     expect(requests).toBe(before);
@@ -136,7 +136,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await form.getByText('Another machine', { exact: true }).click();
     await form.getByLabel('Name').fill('nas');
     await form.getByLabel('Machine').fill(host);
-    await form.getByText(`Kept on this computer for ${host} alone.`).waitFor();
+    await form.getByText(`Saved on this computer, and sent only to ${host}.`).waitFor();
     await form.getByLabel('Token', { exact: true }).fill(TEST_TOKEN);
     await form.getByRole('button', { name: 'Test', exact: true }).click();
     await form.getByRole('alert').getByText(`${UNKNOWN} ${host}`).waitFor();
@@ -146,33 +146,33 @@ describe.skipIf(!findChromium())('Another machine', () => {
     const trust = form.getByRole('button', { name: TRUST });
     await opensAndCloses(page, { button: trust, dialog: `Trust ${host}?` });
     await confirmTrust(page, trust, host);
-    await form.getByRole('status').filter({ hasText: 'does all that Dray needs' }).waitFor();
+    await form.getByRole('status').filter({ hasText: 'supports everything that Dray needs' }).waitFor();
     await expect.poll(() => form.evaluate((one) => one.contains(document.activeElement)), WAIT).toBe(true);
     // The test uses the typed token; only adding the remote stores it.
     expect(kept('peer-tokens.json')).toBeUndefined();
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'nas' }).waitFor();
     expect(kept('peer-tokens.json')).toEqual({ tokens: { [`dray://${host}`]: TEST_TOKEN } });
-    await page.getByRole('button', { name: 'Count what it holds' }).click();
+    await page.getByRole('button', { name: 'Count its contents' }).click();
     await page.getByText('1 object').waitFor();
 
     const place = `dray://127.0.0.1:${other.port}?tls=off`;
     await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(place)}`);
     const pane = page.getByRole('region', { name: /^Right pane/ });
-    await pane.getByText(`No token is kept here for 127.0.0.1:${other.port}`).waitFor();
+    await pane.getByText(`This computer has no token for 127.0.0.1:${other.port}`).waitFor();
     expect(other.authorizations).toEqual([]);
     await pane.getByRole('button', { name: 'Enter its token' }).click();
     await page.getByText('is not encrypted').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('dialog').getByLabel('Token', { exact: true }).fill('of-the-other');
     await page.keyboard.press('Enter');
-    await pane.getByText('is no Dray peer').waitFor();
+    await pane.getByText('is not a Dray peer').waitFor();
     expect(new Set(other.authorizations)).toEqual(new Set(['Bearer of-the-other']));
 
     await page.goto(`${window.origin}/#/remotes?add=yes`);
     await form.getByText('Another machine', { exact: true }).click();
     await form.getByLabel('Machine').fill(host);
-    await form.getByText(`One is kept on this computer for ${host} already.`).waitFor();
+    await form.getByText(`This computer already has a token for ${host}.`).waitFor();
     await form.getByRole('button', { name: 'Cancel' }).click();
     await page.goto(`${window.origin}/#/settings`);
     await expect.poll(() => page.locator('.credential').count(), WAIT).toBe(2);
@@ -197,11 +197,11 @@ describe.skipIf(!findChromium())('Another machine', () => {
     const { page } = window;
     const root = join(folder, 'cloned');
     await page.getByText('Someone has pushed them already').click();
-    await page.getByLabel('Folder to bring them to').fill(root);
+    await page.getByLabel('Folder to download them to').fill(root);
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('An address', { exact: true }).click();
     await page.getByRole('textbox', { name: 'URL' }).fill(`dray://${host}/repository`);
-    await page.getByRole('button', { name: 'Bring the files' }).click();
+    await page.getByRole('button', { name: 'Download the files' }).click();
     await page.getByRole('button', { name: 'Enter its token' }).click();
     await page.getByRole('dialog').getByLabel('Token', { exact: true }).fill(TEST_TOKEN);
     await page.keyboard.press('Enter');

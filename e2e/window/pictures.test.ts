@@ -110,11 +110,11 @@ describe.skipIf(!findChromium()).each(runBudget<readonly Theme[]>(THEMES))('In t
     await network.setBandwidth(1_500);
     await show('Changes');
     await page.getByRole('button', { name: 'Show them' }).click();
-    await page.getByText('I have seen what is deleted').click();
+    await page.getByText('I have seen the deletions').click();
     await page.getByRole('button', { name: /^Push \d+ changes/ }).click();
     await show('Transfers');
     await page.getByText(/ of \d+\.\d MiB/).waitFor();
-    await page.getByText('as the link bears').waitFor();
+    await page.getByText('that the link can take').waitFor();
     await page
       .getByText(/^a few seconds left/)
       .first()

@@ -47,7 +47,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     expect(await plot.locator('canvas').count()).toBe(1);
     expect(await page.getByRole('row').allInnerTexts()).toEqual([
       expect.stringMatching(/^Way\s+Requests\s+Time\s+Price/),
-      expect.stringMatching(/^Ask for each\s+120\s+[\d.]+ s\s+\$/),
+      expect.stringMatching(/^Check each\s+120\s+[\d.]+ s\s+\$/),
       expect.stringMatching(/^List the remote\s+Chosen\s+\d+\s+[\d.]+ s\s+\$/),
     ]);
     expect(await figureOf(page, 'Objects to send')).toBe(String(NEW));
@@ -55,11 +55,11 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
 
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
-    await page.getByText('This is how the last push went').waitFor();
+    await page.getByText('These are the figures of the last push').waitFor();
     expect(await figureOf(page, 'Missing')).toBe(String(NEW));
-    expect(await figureOf(page, 'Requests to know')).toMatch(/^\d+\s+planned \d+$/);
-    expect(await figureOf(page, 'Time to know')).toMatch(/^[\d.]+ s\s+planned [\d.]+ s$/);
-    expect(await figureOf(page, 'Requests in all')).toMatch(/^\d+\s+planned \d+$/);
+    expect(await figureOf(page, 'Requests to find out')).toMatch(/^\d+\s+planned \d+$/);
+    expect(await figureOf(page, 'Time to find out')).toMatch(/^[\d.]+ s\s+planned [\d.]+ s$/);
+    expect(await figureOf(page, 'Requests in total')).toMatch(/^\d+\s+planned \d+$/);
     expect(await figureOf(page, 'Sent')).toMatch(/^([\d.]+ KiB)\s+planned \1$/);
     expect(await findViolations(page)).toEqual([]);
     expect(window.complaints).toEqual([]);
@@ -70,15 +70,15 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     for (let at = 0; at < 30; at += 1) dataset.sandbox.write(`${WORK}/more/${at}.csv`, `depth\n${at}.5\n`);
     await using window = await open(dataset, 'dark');
     const { page } = window;
-    await page.getByRole('heading', { name: 'Ask for nothing' }).waitFor();
+    await page.getByRole('heading', { name: 'Check nothing' }).waitFor();
     expect(await funnelOf(page)).toEqual([30, 0, 30, 0]);
     expect(await figureOf(page, 'Objects to send')).toBe('1');
     expect(await findViolations(page)).toEqual([]);
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
-    await page.getByText('This is how the last push went').waitFor();
+    await page.getByText('These are the figures of the last push').waitFor();
     // Reads the branch; writes a pack, the commit and the branch; confirms the first two.
-    expect(await figureOf(page, 'Requests in all')).toMatch(/^6\s+planned 6$/);
+    expect(await figureOf(page, 'Requests in total')).toMatch(/^6\s+planned 6$/);
     expect(window.complaints).toEqual([]);
   });
 

@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await expect.poll(() => isFocused(door), WAIT).toBe(true);
     await door.press('Enter');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await dialog.getByText('3 letters or more, no slashes').waitFor();
+    await dialog.getByText('3 or more characters, no slashes').waitFor();
     await dialog.getByLabel('Name').fill('lab');
     await dialog.getByLabel('Bucket').fill(started.server.bucket);
     // A click beside the dialog does not close it, and the typed text stays.
@@ -45,7 +45,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await page.mouse.click(1_200, 700);
     expect(await dialog.getByLabel('Bucket').inputValue()).toBe(started.server.bucket);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
-    await verdictOf(dialog, 'does all that Dray needs');
+    await verdictOf(dialog, 'supports everything that Dray needs');
     expect(await dialog.getByRole('list', { name: 'Checks' }).getByRole('listitem').count()).toBe(11);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
@@ -104,10 +104,10 @@ describe.skipIf(!findChromium())('Remotes', () => {
       await dialog.getByLabel('Bucket').fill(started.server.bucket);
       await dialog.getByLabel('Folder in it (optional)').fill('kept');
       await dialog.getByRole('button', { name: 'Test', exact: true }).click();
-      await verdictOf(dialog, 'does all that Dray needs');
+      await verdictOf(dialog, 'supports everything that Dray needs');
       await dialog.getByRole('button', { name: 'Add', exact: true }).click();
       const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
-      await card.getByRole('button', { name: 'Count what it holds' }).click();
+      await card.getByRole('button', { name: 'Count its contents' }).click();
       await card.getByText('1 object').waitFor();
     }
     expect(await findViolations(page)).toEqual([]);
@@ -156,7 +156,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel('Secret key', { exact: true }).fill(started.server.secretAccessKey);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
-    await verdictOf(dialog, 'does all that Dray needs');
+    await verdictOf(dialog, 'supports everything that Dray needs');
     expect(await savedKeys(page)).toEqual({});
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('profile lab').waitFor();

@@ -46,7 +46,7 @@ describe.skipIf(!findChromium())('Settings', () => {
       await fillAndLeave(page, 'At most', '2.5');
       await page.getByRole('radio', { name: 'Fixed' }).click();
       await fillAndLeave(page, 'At once', '7');
-      await page.getByText('Tell me').click();
+      await page.getByText('Notify me').click();
       expect(await findViolations(page)).toEqual([]);
       await expect.poll(() => valuesOf(page), WAIT).toEqual(['2.5', '22:15', '06:30', '7']);
       expect(window.complaints).toEqual([]);
@@ -55,7 +55,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     const { page } = window;
     await expect.poll(() => valuesOf(page), WAIT).toEqual(['2.5', '22:15', '06:30', '7']);
     await expectTheme(page, 'dark');
-    expect(await page.getByRole('switch', { name: 'Tell me' }).isChecked()).toBe(false);
+    expect(await page.getByRole('switch', { name: 'Notify me' }).isChecked()).toBe(false);
     await page.getByRole('radio', { name: 'No limit' }).click();
     await page.getByRole('radio', { name: 'Adaptive' }).click();
     await expect.poll(() => valuesOf(page), WAIT).toEqual([]);
@@ -117,7 +117,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     });
     const told = () => page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
     await page.goto(`${origin}/#/settings`);
-    await page.getByText('This browser has to be allowed').waitFor();
+    await page.getByText('This browser needs your permission').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByText('This browser shows them').waitFor();
@@ -130,7 +130,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByLabel('Folder for the versions').fill(join(folder, 'versions'));
     await page.getByRole('button', { name: 'Set up' }).click();
-    await page.getByText('is a workspace now').waitFor();
+    await page.getByText('is now a workspace').waitFor();
     rmSync(join(folder, 'versions'), { recursive: true });
     await page.getByRole('button', { name: 'Push', exact: true }).click();
     await expect.poll(told, WAIT).toEqual(['Failed: Push data']);

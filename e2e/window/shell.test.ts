@@ -138,7 +138,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     await menu.waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.type('no such thing');
-    await page.getByText('Nothing has this name.').waitFor();
+    await page.getByText('No command matches.').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
@@ -192,7 +192,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     await page.goto('about:blank');
     await page.route(/\/assets\/history-.*\.js/, (route) => route.abort());
     await page.goto(`${window.origin}/#/history`);
-    await page.getByRole('heading', { level: 1, name: 'This screen broke' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'This screen crashed' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.unroute(/\/assets\/history-.*\.js/);
     await page.getByRole('link', { name: 'Home' }).click();

@@ -47,7 +47,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
   it('is awaited visibly, and the transfer ends by itself once it is back', async () => {
     const { bytes, row } = await startCopy('back-soon');
     await store.network.cut();
-    await row.getByText('Trying again. What has arrived is kept.').waitFor();
+    await row.getByText('Trying again. Files that have arrived stay.').waitFor();
     expect(await findInBothThemes(window.page)).toEqual([]);
     await store.network.restore();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
@@ -60,7 +60,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
     await store.network.cut();
     await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');
     const said = await row.getByRole('alert').textContent();
-    expect(said).toContain('What has arrived is kept. Retry when the remote can be reached');
+    expect(said).toContain('Files that have arrived stay. Retry when the remote is reachable');
     const arrived = await store.answered('UploadPart');
     await store.network.restore();
     await row.getByRole('button', { name: 'Retry', exact: true }).click();

@@ -56,7 +56,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     const { folder } = killed;
     const bytes = await startCopy(killed.page, folder, 'killed');
     process.kill(killed.engine.processId!, 'SIGKILL');
-    await killed.page.getByText("Dray's engine is away.").waitFor();
+    await killed.page.getByText("Dray's engine does not answer.").waitFor();
     expect(await findInBothThemes(killed.page)).toEqual([]);
     await killed.context.close();
 
@@ -67,7 +67,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     });
     const row = rowOf(window.page, 'Copy killed');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    expect(await row.textContent()).toContain('Dray ended in the midst of it.');
+    expect(await row.textContent()).toContain('Dray ended while this transfer ran.');
     const arrived = await store.answered('UploadPart');
     expect(arrived).toBeLessThan(PARTS);
     await store.network.setBandwidth(0);
@@ -89,7 +89,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     await page.getByText("Dray's engine is back").waitFor();
     const row = rowOf(page, 'Copy crashed');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    expect(await row.textContent()).toContain('Dray ended in the midst of it.');
+    expect(await row.textContent()).toContain('Dray ended while this transfer ran.');
     await store.network.setBandwidth(0);
     await page.getByRole('button', { name: 'Resume Copy crashed' }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');

@@ -19,7 +19,7 @@ it.skipIf(!findChromium())('a queue that cannot be opened is reported, and appea
     await using window = await openWindow(browser, { folder, path: '/#/transfers' });
     const { page } = window;
     const alert = page.getByRole('alert');
-    await alert.getByText('The queue cannot be opened').waitFor();
+    await alert.getByText('Cannot open the queue').waitFor();
     expect(await alert.textContent()).toContain(`${inTheWay} cannot be read.`);
     expect(await findViolations(page)).toEqual([]);
     rmdirSync(inTheWay);

@@ -154,7 +154,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     await expect.poll(stateOf(row), WAIT).toBe('Failed');
     const said = await row.getByRole('alert').textContent();
     expect(said).toContain('made-later');
-    expect(said).toContain('Look at the address of the remote.');
+    expect(said).toContain('Check the address of the remote.');
     expect(await row.getByRole('link', { name: 'Open Remotes' }).getAttribute('href')).toBe('#/remotes');
     expect(await findInBothThemes(page)).toEqual([]);
     await store.server.createBucket('made-later');

@@ -2,10 +2,10 @@ import type { Settings } from '../api/host.ts';
 import type { Clock } from '../base/clock.ts';
 import type { WindowFile } from './window-file.ts';
 
-/** It is asked for every piece that moves. */
+/** Called for every piece that moves. */
 const READ_EVERY_MS = 500;
 
-/** The rate of this moment, by the settings as they are in the file: another window may have changed them. */
+/** The current rate from the settings file, which another window may have changed. */
 export function createBandwidthRate(windowFile: Pick<WindowFile, 'read'>, clock: Clock) {
   let readAtMs = Number.NEGATIVE_INFINITY;
   let rate: number | undefined;
@@ -19,12 +19,12 @@ export function createBandwidthRate(windowFile: Pick<WindowFile, 'read'>, clock:
   };
 }
 
-/** Bytes a second that the settings allow at this moment, by the machine's own clock; undefined: any. */
+/** Bytes a second that the settings allow at this moment, by the machine's own clock; undefined: no limit. */
 export function bandwidthNow({ from, limit, to }: Settings['bandwidth'], now: Date): number | undefined {
   if (limit === null) return undefined;
   if (from === undefined || to === undefined || from === to) return limit;
   const time = `${String(now.getHours()).padStart(2, '0')}:${String(now.getMinutes()).padStart(2, '0')}`;
-  // From 22:00 to 06:00 goes over midnight.
+  // From 22:00 to 06:00 spans midnight.
   const isInside = from < to ? from <= time && time < to : from <= time || time < to;
   return isInside ? limit : undefined;
 }

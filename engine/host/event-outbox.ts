@@ -1,6 +1,7 @@
 /**
- * Events of one request on their way to a window: sent in batches, at most every `everyMs`. Of progress, and of lists that replace
- * each other, only the newest of a batch is kept. Bound: a batch that is full is sent at once.
+ * The events of one request on their way to a window: sent in batches, at most every `everyMs`. For progress,
+ * and for lists that replace each other, a batch keeps only the newest. Bounded: a full batch is sent at
+ * once.
  */
 import type { HostEvent } from '../api/host.ts';
 
@@ -9,7 +10,7 @@ const BATCH_EVENTS_MAX = 2_000;
 
 export interface EventOutbox {
   add(event: HostEvent): void;
-  /** Sends what is held now: before an answer, so that nothing comes after it. */
+  /** Sends the held events now, before an answer, so that no event follows the answer. */
   flush(): void;
 }
 
@@ -18,7 +19,7 @@ export function createEventOutbox(
   { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
 ): EventOutbox {
   let held: HostEvent[] = [];
-  /** Where the newest of a kind lies in `held`. */
+  /** Position of the newest event of a kind in `held`. */
   const newest = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {

@@ -1,4 +1,4 @@
-/** Commits, branches and tags of the workspace's remote; what a commit holds, and how two differ. */
+/** Commits, branches and tags of the workspace's remote; contents of a commit, and the difference of two. */
 
 import { DrayError } from '../api/error.ts';
 import type { CommitEvent, EntryEvent } from '../api/events.ts';
@@ -132,7 +132,7 @@ async function readHistory(
   return events;
 }
 
-/** A commit keeps times as seconds and nanoseconds; a window is told moments. */
+/** A commit keeps times as seconds and nanoseconds; a window gets RFC 3339. */
 function entryRow({ mtime, type: _type, ...row }: EntryEvent, above: number): EntryRow {
   const mtimeNs = parseModifiedTime(mtime);
   const time = mtimeNs === undefined ? {} : { mtime: formatMoment(mtimeNs) };

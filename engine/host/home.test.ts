@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe('home', () => {
-  it('makes a workspace with a folder as its remote, and shows what was pushed without a scan', async () => {
+  it('creates a workspace with a folder as its remote, and shows what was pushed without a scan', async () => {
     const { client, sandbox } = fixture;
     const root = sandbox.path('data');
     const remoteUrl = sandbox.path('remote');
@@ -34,7 +34,7 @@ describe('home', () => {
     ]);
   });
 
-  it('clones, and adds a workspace that is there, from a folder inside of it too', async () => {
+  it('clones, and adds an existing workspace, also from a folder inside it', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     sandbox.write('work/inside/a.txt', 'a');
@@ -49,7 +49,7 @@ describe('home', () => {
     expect(workspaces.map(({ name }) => name)).toEqual(['cloned', 'work']);
   });
 
-  it('keeps a clone of which a file could not be fetched, and says how many are missing', async () => {
+  it('keeps a clone with missing files, and says how many are missing', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     sandbox.write('work/a.txt', 'the content of a');
@@ -65,7 +65,7 @@ describe('home', () => {
     expect(workspaces.map(({ name }) => name)).toEqual(['cloned']);
   });
 
-  it('forgets a workspace without touching it, and says when one is missing', async () => {
+  it('forgets a workspace without touching it, and reports a missing one', async () => {
     const { client } = fixture;
     const root = await fixture.workspace();
     const other = await fixture.workspace('other');
@@ -82,7 +82,7 @@ describe('home', () => {
     expect(await client.ask('home.addWorkspace', { root })).toMatchObject({ state: 'ready' });
   });
 
-  it('lists folders without what is hidden, and says which one is a workspace', async () => {
+  it('lists folders without hidden ones, and marks workspaces', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     for (const name of ['b', 'A', '.hidden']) mkdirSync(join(root, name));
@@ -102,7 +102,7 @@ describe('home', () => {
 });
 
 describe('settings', () => {
-  it('are kept between hosts; a file that is damaged is set aside', async () => {
+  it('survive a new host; a damaged file is set aside', async () => {
     const { client, host } = fixture;
     await client.ask('settings.set', {
       theme: 'dark',
@@ -122,7 +122,7 @@ describe('settings', () => {
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('5');
   });
 
-  it('refuse a time that is none', async () => {
+  it('refuse an invalid time', async () => {
     const bandwidth = { limit: 5000, from: '25:00', to: '07:00' };
     await expect(fixture.client.ask('settings.set', { bandwidth })).rejects.toMatchObject({
       code: 'usage',
@@ -130,7 +130,7 @@ describe('settings', () => {
     });
   });
 
-  it('limit bandwidth by the hour, over midnight too', () => {
+  it('limit bandwidth by the hour, also over midnight', () => {
     const at = (time: string) => new Date(`2026-01-01T${time}:00`);
     const day = { limit: 10, from: '08:00', to: '18:00' };
     const night = { limit: 10, from: '22:00', to: '06:00' };

@@ -1,4 +1,4 @@
-/** The workspaces that this user knows, and the ways to come to one more. */
+/** The workspaces that this user knows, and the ways to add one. */
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ function addWorkspace(host: HostState, root: string) {
   return readWorkspaceCard(root, host);
 }
 
-/** Without the hidden ones. A link that leads to a folder is one. */
+/** Without hidden ones. A link to a folder counts as a folder. */
 function listFolders(folder: string): FolderListing {
   let folders: string[];
   try {

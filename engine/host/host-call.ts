@@ -1,4 +1,4 @@
-/** What every handler of a request is given. */
+/** The arguments of every request handler. */
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../api/host.ts';
 import type { JobContext } from '../api/jobs.ts';
 import type { PortOwner } from './changes/change-lists.ts';
@@ -9,7 +9,7 @@ export interface HostCall {
   /** Fires when the request is stopped, or its port has closed. */
   readonly signal: AbortSignal;
   readonly emit: (event: HostEvent) => void;
-  /** The port that asks: what is kept for it goes when it closes. */
+  /** The port that sent the request. State kept for it ends when it closes. */
   readonly owner: PortOwner;
 }
 
@@ -18,12 +18,15 @@ export type HostHandler<N extends HostRequestName> = (
   call: HostCall,
 ) => Promise<AnswerOf<N>>;
 
-/** Of one area: its part of the table. */
+/** The handlers of one area: its part of the table. */
 export type HandlersOf<Area extends string> = {
   readonly [N in Extract<HostRequestName, `${Area}.${string}`>]: HostHandler<N>;
 };
 
-/** The context of a job that this call runs. Its events go to the caller, but for `quiet` ones, which may be millions. */
+/**
+ * The context of a job that this call runs. Its events go to the caller, except `quiet` ones, which may be
+ * millions.
+ */
 export function jobContextOf(
   { emit, host, signal }: HostCall,
   directory: string,

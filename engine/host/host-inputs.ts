@@ -1,4 +1,4 @@
-/** What each request takes, checked where it comes in. Bounds keep one message from costing more than it may. */
+/** The schema of each request's input, checked on arrival. Bounds limit the cost of one message. */
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import type { HostRequestName, InputOf } from '../api/host.ts';
@@ -7,28 +7,28 @@ const TEXT_MAX = 32_768;
 const PATHS_MAX = 100_000;
 const ROWS_MAX = 500;
 const COMMITS_MAX = 10_000;
-/** All that a queue can hold, of those that wait and those that ended. */
+/** The most that a queue can hold, waiting and ended together. */
 const TRANSFERS_MAX = 2_000;
 
 const text = v.pipe(v.string(), v.maxLength(TEXT_MAX));
 const filled = v.pipe(text, v.minLength(1));
-/** A path or place that the system's own calls would cut or refuse is none. */
+/** Refuses a path or place that system calls would truncate or refuse. */
 const place = v.pipe(
   filled,
-  v.check((value) => !value.includes('\0'), 'it holds a character that no path has'),
+  v.check((value) => !value.includes('\0'), 'it contains a character that no path can have'),
 );
-const root = v.pipe(place, v.check(isAbsolute, 'it has to be an absolute path'));
+const root = v.pipe(place, v.check(isAbsolute, 'it must be an absolute path'));
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const upTo = (max: number) => v.pipe(whole, v.minValue(1), v.maxValue(max));
 const paths = v.pipe(v.array(place), v.maxLength(PATHS_MAX));
 const nothing = v.strictObject({});
 const direction = v.picklist(['push', 'pull']);
-const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it has to be a time such as 07:30'));
+const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it must be a time such as 07:30'));
 
-/** As Node gives a certificate's SHA-256. */
+/** In Node's form of a certificate's SHA-256. */
 const fingerprint = v.pipe(
   v.string(),
-  v.regex(/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/, 'it has to be a SHA-256 fingerprint'),
+  v.regex(/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/, 'it must be a SHA-256 fingerprint'),
 );
 
 const inWorkspace = { root };

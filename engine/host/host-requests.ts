@@ -1,4 +1,7 @@
-/** From the name of a request to its handler. Each area is loaded when the first of its requests comes, so that the engine starts quickly. */
+/**
+ * Maps the name of a request to its handler. Each area is loaded at its first request, so that the engine
+ * starts quickly.
+ */
 import type { HostRequestName } from '../api/host.ts';
 import type { HandlersOf, HostHandler } from './host-call.ts';
 
@@ -19,7 +22,7 @@ const AREAS: Areas = {
   settings: async () => (await import('./settings.ts')).SETTINGS,
 };
 
-/** Loads what a window asks for first, while its browser still starts. A failure is told by the ask itself. */
+/** Loads what a window needs first, while its browser still starts. The request itself reports a failure. */
 export function loadFirstHandlers(): void {
   for (const area of ['home', 'settings', 'transfers'] as const) AREAS[area]().catch(() => {});
 }

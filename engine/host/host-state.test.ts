@@ -9,7 +9,7 @@ describe('Transfers of a host', () => {
   });
   afterEach(() => fixture[Symbol.asyncDispose]());
 
-  it('take their bytes from one throttle, all together', async () => {
+  it('share one throttle', async () => {
     const { client, host, sandbox } = fixture;
     let takenBytes = 0;
     host.throttle.take = async (bytes) => {
@@ -24,7 +24,7 @@ describe('Transfers of a host', () => {
     expect(takenBytes).toBeGreaterThanOrEqual(200_000);
   });
 
-  it('have the environment that is set when they begin', async () => {
+  it('use the environment of the moment when they start', async () => {
     const { client, host, sandbox } = fixture;
     const root = await fixture.workspace();
     for (const author of ['first', 'second']) {
@@ -37,7 +37,7 @@ describe('Transfers of a host', () => {
     expect(commits.map(({ author }) => author)).toEqual(['second', 'first']);
   });
 
-  it('are not opened, and not locked, once it is closed', async () => {
+  it('are neither opened nor locked after it closed', async () => {
     const { host, sandbox } = fixture;
     await host.close();
     await expect(host.transfers()).rejects.toMatchObject({ code: 'aborted' });

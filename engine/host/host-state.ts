@@ -1,4 +1,6 @@
-/** What all ports of one engine share: the user's files, the lists of changes, the queue of transfers. */
+/**
+ * State that all ports of one engine share: the user's files, the lists of changes, the queue of transfers.
+ */
 import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -11,28 +13,28 @@ import { openUsageFile, type UsageFile } from './usage-file.ts';
 import { openWindowFile, type WindowFile } from './window-file.ts';
 
 export interface HostState {
-  /** What every job gets when it begins; replaced as a whole when keys were added. */
+  /** The environment of every job that starts; replaced as a whole when keys are added. */
   readonly environment: JobContext['environment'];
   setEnvironment(environment: JobContext['environment']): void;
-  /** Where the user's files lie. */
+  /** The folder of the user's files. */
   readonly folder: string;
   readonly clock: Clock;
   readonly windowFile: WindowFile;
   readonly changeLists: ChangeLists;
   readonly usageFile: UsageFile;
-  /** The command's own, and what the settings say of requests in flight, now. */
+  /** The command's own flags, and the current settings for requests in flight. */
   connectionFlags(): ConnectionFlags;
-  /** What the settings say of bandwidth, at each moment; shared by all transfers. */
+  /** The current bandwidth limit of the settings, shared by all transfers. */
   readonly throttle: Throttle;
-  /** Opened when it is first asked for; what a killed engine left is in it. @throws `aborted` once the host is closed. */
+  /** Opened at first use, with what a killed engine left in it. @throws `aborted` once the host is closed. */
   transfers(): Promise<TransferQueue>;
-  /** Stops transfers; those that ran go on when the next host opens the queue. */
+  /** Stops transfers. Those that ran resume when the next host opens the queue. */
   close(): Promise<void>;
 }
 
 export interface HostOptions {
   readonly environment: JobContext['environment'];
-  /** Flags of the command that the host serves. They win over the settings. */
+  /** Flags of the command that the host serves. They override the settings. */
   readonly connection?: ConnectionFlags;
   readonly clock?: Clock;
 }
@@ -65,14 +67,14 @@ export function createHost({
     },
     throttle: createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) }),
     transfers() {
-      // A request whose handler was still being loaded: nobody would give back what is opened for it.
-      if (isClosed) return Promise.reject(new DrayError('aborted', 'The engine has been closed.'));
+      // A request whose handler was still loading: nothing would release what is opened for it.
+      if (isClosed) return Promise.reject(new DrayError('aborted', 'The engine was closed.'));
       if (queue) return queue;
       const opening = import('./transfers/transfer-queue.ts').then(({ openTransferQueue }) =>
         openTransferQueue(host),
       );
       queue = opening;
-      // A disk that was full, or not there, may be mended: who asks next tries again.
+      // A full or missing disk may be fixed, so the next caller tries again.
       opening.catch(() => {
         if (queue === opening) queue = undefined;
       });

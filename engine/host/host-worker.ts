@@ -1,4 +1,4 @@
-/** The engine as a thread of its own: each port that it is handed is one window. */
+/** The engine as a thread of its own. Each port that it receives is one window. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { fromMessagePort } from '../api/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
@@ -8,7 +8,7 @@ import type { ToWorker, WorkerFacts } from './open-host.ts';
 import { type ServedPort, servePort } from './serve-port.ts';
 
 const { connection, crashedMs, environment } = workerData as WorkerFacts;
-// What the thread before this one held when it crashed, nobody holds.
+// Locks of the crashed thread before this one are free.
 if (crashedMs !== undefined) forgetOwnLocks({ beforeMs: crashedMs });
 const host = createHost({ connection, environment });
 
@@ -31,7 +31,7 @@ function serve(messagePort: MessagePort): void {
   port.onClose(() => served.delete(serving));
 }
 
-/** Jobs give their locks back first. */
+/** Jobs release their locks first. */
 async function close(): Promise<void> {
   await Promise.all([host.close(), ...[...served].map((serving) => serving.close())]);
   parentPort!.close();

@@ -1,4 +1,7 @@
-/** What tests of the host stand on: a real one with a user's folder of its own, and a client that speaks to it over a MessageChannel. */
+/**
+ * For tests of the host: a real host with a user's folder of its own, and a client that talks to it over a
+ * MessageChannel.
+ */
 import { mkdirSync } from 'node:fs';
 import { MessageChannel } from 'node:worker_threads';
 import type { HostEvent, Transfer } from '../api/host.ts';
@@ -16,7 +19,7 @@ export interface HostFixture extends AsyncDisposable {
   readonly client: HostClient;
   /** One more window on the same host. */
   connect(): HostClient;
-  /** Another host on the same user's folder, after the first one's end. */
+  /** Another host on the same user's folder, after the first one has ended. */
   reopen(): HostFixture;
   /** A workspace with a `file:` remote beside it. */
   workspace(name?: string): Promise<string>;
@@ -58,7 +61,7 @@ export function createHostFixture(sandbox = createSandbox()): HostFixture {
   };
 }
 
-/** Watches transfers until one of this id is in one of these states. */
+/** Watches transfers until the one with this id is in one of these states. */
 export async function transferIn(
   client: HostClient,
   id: string,

@@ -1,6 +1,7 @@
 /**
- * What other programs' settings offer: profiles of the AWS CLI (`~/.aws/config`, `~/.aws/credentials`) and remotes of rclone
- * (`rclone.conf`, those of type s3). No secret is read into anything: a URL names the profile, and who signs reads the key.
+ * Remotes from other programs' settings: profiles of the AWS CLI (`~/.aws/config`, `~/.aws/credentials`) and
+ * S3 remotes of rclone (`rclone.conf`). Never reads a secret: a URL names the profile, and the signer reads
+ * the key.
  */
 import type { ImportCandidate, KeySources } from '../api/host.ts';
 import type { JobContext } from '../api/jobs.ts';
@@ -26,7 +27,7 @@ export async function findImportable(environment: Environment): Promise<ImportCa
   return [...ofAws, ...ofRclone];
 }
 
-/** Whence a store's keys can come on this machine. */
+/** The sources of a store's keys on this machine. */
 export async function findKeySources(environment: Environment): Promise<KeySources> {
   const [profiles, remotes] = await Promise.all([readProfiles(environment), readRcloneRemotes(environment)]);
   const kept = keptKeysOf(environment);
@@ -47,7 +48,7 @@ async function readProfiles(environment: Environment): Promise<Sections> {
   const { config, credentials } = await readAwsSections(profileFilesOf(environment));
   const profiles = new Map<string, Fields>();
   for (const [section, fields] of config) {
-    // `[default]`, `[profile NAME]`; others, such as `[sso-session NAME]`, are no profiles.
+    // `[default]`, `[profile NAME]`. Others, such as `[sso-session NAME]`, are not profiles.
     const name = section === 'default' ? section : /^profile (.+)$/.exec(section)?.[1];
     if (name !== undefined) profiles.set(name, fields);
   }
@@ -63,14 +64,14 @@ function ofRcloneRemote(name: string, fields: Fields): Pick<ImportCandidate, 'no
     profile: hasOwnKeys(fields) ? `${RCLONE_PROFILE}${name}` : profile,
     pathStyle: endpoint && forcesPath === 'false' ? 'false' : undefined,
   });
-  return hasOwnKeys(fields) ? { url, note: 'Its keys stay in rclone.conf and are read there.' } : { url };
+  return hasOwnKeys(fields) ? { url, note: 'Its keys stay in rclone.conf; Dray reads them there.' } : { url };
 }
 
 function hasOwnKeys({ access_key_id: id, secret_access_key: secret }: Fields): boolean {
   return Boolean(id && secret);
 }
 
-/** Without a bucket: whoever imports it says which. */
+/** Without a bucket: the user adds it at the import. */
 function urlOf(facts: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(facts)) if (value) parameters.set(name, value);

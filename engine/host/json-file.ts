@@ -1,10 +1,13 @@
-/** Small files of the user's own, replaced in one step. What they hold is checked; a damaged one is set aside and begun anew. */
+/**
+ * Small files of the user's own, replaced atomically. Their content is validated; a damaged file is set aside
+ * and started again.
+ */
 import { readFileSync, renameSync } from 'node:fs';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { replaceFile } from '../base/replace-file.ts';
 
-/** Undefined when there is none, or none that makes sense. @throws `io` */
+/** Undefined if there is none, or it is invalid. @throws `io` */
 export function readJsonFile<S extends v.GenericSchema>(
   path: string,
   schema: S,

@@ -24,7 +24,7 @@ function open(more: Partial<OpenHostOptions> = {}): OpenHost {
   return host;
 }
 
-/** The engine's thread, and a message that makes it crash. */
+/** The engine's thread, plus a message that makes it crash. */
 function fragileWorker(): URL {
   const real = new URL('./host-worker.ts', import.meta.url).href;
   const code = `
@@ -52,7 +52,7 @@ describe('an engine in a thread of its own', () => {
     expect((await second.ask('changes.status', { root })).changes.added).toBe(1);
   });
 
-  it('gives another environment to what begins from then on, in a new thread too', async () => {
+  it('gives later jobs another environment, in a new thread too', async () => {
     const crash = Promise.withResolvers<unknown>();
     const host = open({ workerUrl: fragileWorker(), onCrash: crash.resolve });
     const hasKeys = async () =>
@@ -69,7 +69,7 @@ describe('an engine in a thread of its own', () => {
     expect(await hasKeys()).toBe(true);
   });
 
-  it('has the flags of its command in its jobs, in a new thread too', async () => {
+  it('applies the flags of its command to its jobs, in a new thread too', async () => {
     const crash = Promise.withResolvers<unknown>();
     const connection = { endpoint: 'http://localhost:9000', profile: 'work' };
     const host = open({ connection, workerUrl: fragileWorker(), onCrash: crash.resolve });
@@ -86,7 +86,7 @@ describe('an engine in a thread of its own', () => {
     expect(await urlOf('after')).toBe(kept);
   });
 
-  it('that crashes tells its windows and is started anew', async () => {
+  it('that crashes reports to its windows and is restarted', async () => {
     const crash = Promise.withResolvers<readonly [DrayError, boolean]>();
     const host = open({
       workerUrl: fragileWorker(),
@@ -103,7 +103,7 @@ describe('an engine in a thread of its own', () => {
     expect(isGivenUp).toBe(false);
     const next = connectHost(host.openPort());
     expect(await next.ask('home.list', {})).toEqual({ workspaces: [] });
-    // The queue's lock was the crashed thread's.
+    // The crashed thread held the queue's lock.
     const { id } = await next.ask('transfers.start', {
       kind: 'copy',
       source: '/nowhere',
@@ -112,7 +112,7 @@ describe('an engine in a thread of its own', () => {
     expect(readFileSync(sandbox.path('config', 'transfers.json'), 'utf8')).toContain(id);
   });
 
-  it('is given up when it does nothing but crash', async () => {
+  it('is given up if it keeps crashing', async () => {
     const codes: boolean[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const workerUrl = pathToFileURL(sandbox.write('broken.mjs', 'throw new Error("broken");'));
@@ -125,6 +125,6 @@ describe('an engine in a thread of its own', () => {
     });
     await promise;
     expect(codes).toEqual([false, false, false, false, true]);
-    expect(() => host.openPort()).toThrow(/not started again/);
+    expect(() => host.openPort()).toThrow(/will not restart/);
   });
 });

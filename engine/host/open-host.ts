@@ -1,6 +1,7 @@
 /**
- * Starts the engine in a worker thread and hands out ports to it. When the thread crashes, all ports close, whoever listens is told, and
- * a new thread is started; ports that are asked for from then on lead to it. One that crashes again and again is given up.
+ * Starts the engine in a worker thread and hands out ports to it. When the thread crashes, all ports close,
+ * listeners get an event, and a new thread starts; later ports lead to it. After repeated crashes no new
+ * thread starts.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { DrayError, toDrayError } from '../api/error.ts';
@@ -9,13 +10,13 @@ import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
 
 const CRASHES_MAX = 5;
 const CRASHES_WITHIN_MS = 60_000;
-/** Transfers stop at their next step; a thread that does not end by then is ended. */
+/** Transfers stop at their next step. A thread that does not end by then is terminated. */
 const CLOSE_PATIENCE_MS = 5_000;
 
 export interface WorkerFacts {
   readonly environment: JobContext['environment'];
   readonly connection: ConnectionFlags;
-  /** When the thread before this one was last known to run. */
+  /** The last time that the previous thread was known to run. */
   readonly crashedMs?: number;
 }
 
@@ -28,20 +29,20 @@ export interface OpenHostOptions {
   readonly environment: JobContext['environment'];
   /** Flags of the command that opens it, for all its jobs. */
   readonly connection?: ConnectionFlags;
-  /** Told of each crash; `isGivenUp`: no new thread was started. */
+  /** Called at each crash; `isGivenUp`: no new thread was started. */
   readonly onCrash?: (error: DrayError, isGivenUp: boolean) => void;
   /** For tests: another thread's code. */
   readonly workerUrl?: URL;
 }
 
 export interface OpenHost {
-  /** A port of one's own to the engine. @throws `internal` when it was given up. */
+  /** A new port to the engine. @throws `internal` after it was given up. */
   openPort(): HostPort;
-  /** The same as a port to hand on to another thread. */
+  /** The same as a port that can be passed to another thread. */
   openMessagePort(): MessagePort;
-  /** For jobs that begin from now on, in threads that are started anew too. Resolves when the thread has it. */
+  /** For later jobs, in later threads too. Resolves when the thread has it. */
   setEnvironment(environment: JobContext['environment']): Promise<void>;
-  /** Stops what runs; transfers go on when a host is opened again. */
+  /** Stops running jobs. Transfers resume when a host opens again. */
   close(): Promise<void>;
 }
 
@@ -86,7 +87,7 @@ export function openHost({
     ports = new Set();
     for (const port of closed) port.close();
     const { message } = toDrayError(failure);
-    const next = isGivenUp ? 'It is not started again.' : 'It was started again.';
+    const next = isGivenUp ? 'It will not restart.' : 'It has restarted.';
     onCrash?.(
       new DrayError('internal', `The engine stopped: ${message} ${next}`, { cause: failure }),
       isGivenUp,
@@ -94,7 +95,7 @@ export function openHost({
   }
 
   function openMessagePort(): MessagePort {
-    if (!worker) throw new DrayError('internal', 'The engine stopped too often and is not started again.');
+    if (!worker) throw new DrayError('internal', 'The engine stopped too often and will not restart.');
     const { port1, port2 } = new MessageChannel();
     worker.postMessage({ do: 'serve', port: port2 } satisfies ToWorker, [port2]);
     ports.add(port1);
@@ -112,7 +113,7 @@ export function openHost({
       const { promise, resolve } = Promise.withResolvers<void>();
       const done = () => resolve();
       told.once('message', done);
-      // One that crashes meanwhile: the next thread starts with it.
+      // If it crashes meanwhile, the next thread starts with the new environment.
       told.once('exit', done);
       told.postMessage({ do: 'setEnvironment', environment } satisfies ToWorker);
       await promise;

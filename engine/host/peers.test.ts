@@ -1,4 +1,4 @@
-/** Other machines in the window: whose token is kept, who is trusted, and what a test sends where. */
+/** Tests other machines in the window: saved tokens, trust, and what a test sends where. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckEvent } from '../api/events.ts';
@@ -21,7 +21,7 @@ const peers = async () => (await fixture.client.ask('peers.list', {})).peers;
 const kept = (name: string) => JSON.parse(readFileSync(fixture.sandbox.path('config', name), 'utf8'));
 
 describe('a token', () => {
-  it('is kept for one host and port, in a file of the user alone, and never told again', async () => {
+  it('is saved for one host and port, in a file that only the user can read, and never returned', async () => {
     const { client, sandbox } = fixture;
     expect(await peers()).toEqual([]);
     expect(await client.ask('peers.login', { peer: 'NAS', token: 'secret-1' })).toEqual({
@@ -45,7 +45,7 @@ describe('a token', () => {
     await expect(client.ask('peers.logout', { peer: 'nas' })).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('from the environment is listed for the machine that DRAY_TOKEN_HOST names, and for no other', async () => {
+  it('from the environment is listed only for the machine that DRAY_TOKEN_HOST names', async () => {
     const { host } = fixture;
     host.setEnvironment({ ...host.environment, DRAY_TOKEN: 'x' });
     expect(await peers()).toEqual([]);
@@ -76,7 +76,7 @@ describe('a token', () => {
 });
 
 describe('a machine', () => {
-  it('is trusted by the fingerprint that was shown, and by no other afterwards', async () => {
+  it('is trusted by the shown fingerprint, and by no other afterwards', async () => {
     const { client } = fixture;
     const peer = { address: 'nas:7370', fingerprint: FINGERPRINT };
     await client.ask('peers.trust', peer);
@@ -102,7 +102,7 @@ describe('a machine', () => {
 });
 
 describe('a test of another machine', () => {
-  /** The errors of the checks that fail. */
+  /** The errors of the failed checks. */
   const test = async (target: string, token?: string) => {
     const errors: NonNullable<CheckEvent['error']>[] = [];
     const onEvents: AskOptions['onEvents'] = (events) => {
@@ -114,7 +114,7 @@ describe('a test of another machine', () => {
     return errors;
   };
 
-  it('tells what a person has to compare, and passes with a typed token once the machine is trusted', async () => {
+  it('returns the fingerprint to compare, and passes with a typed token once the machine is trusted', async () => {
     const { client, sandbox } = fixture;
     sandbox.write('offered/a', 'content');
     const tls = await ownCertificate(sandbox.path('server'), 'there');
@@ -125,7 +125,7 @@ describe('a test of another machine', () => {
       expect(await test(`dray://${host}`, TEST_TOKEN)).toMatchObject([{ code: 'unknownPeer', data }]);
       await client.ask('peers.trust', data);
       expect(await test(`dray://${host}`, TEST_TOKEN)).toEqual([]);
-      // It was for these tests alone.
+      // It was only for these tests.
       expect(await peers()).toEqual([{ address: `dray://${host}`, fingerprint: data.fingerprint }]);
       await expect(test(`dray://${host}`, 'two words')).rejects.toMatchObject({ code: 'usage' });
     } finally {
@@ -141,7 +141,7 @@ describe('a test of another machine', () => {
     expect(await test(place, 'wrong')).toMatchObject([refused]);
   });
 
-  it('sends no token to a place that is no machine', async () => {
+  it('sends no token to a place that is not a machine', async () => {
     for (const target of ['s3://bucket', '/folder'])
       await expect(test(target, 'x')).rejects.toMatchObject({ code: 'usage' });
   });

@@ -1,4 +1,4 @@
-/** The other machines that have a token or are trusted. Pages give tokens and never get them back. */
+/** The other machines that have a token or are trusted. Pages can set tokens and never read them. */
 import { listPeers, login, logout, trustPeer } from '../jobs/remotes/login.ts';
 import type { HandlersOf } from './host-call.ts';
 

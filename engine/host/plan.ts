@@ -1,4 +1,4 @@
-/** What a push would ask and send: its dry run. */
+/** The cost of a push in requests and bytes: its dry run. */
 import type { RequestTotals } from '../api/jobs.ts';
 import { type HandlersOf, jobContextOf } from './host-call.ts';
 

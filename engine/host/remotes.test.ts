@@ -24,7 +24,7 @@ describe('remotes', () => {
     await expect(client.ask('remotes.remove', { name: 'mine' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('are tested, each check told as it ends', async () => {
+  it('are tested, with an event per finished check', async () => {
     const checks: string[] = [];
     const { sandbox } = fixture;
     await fixture.workspace();
@@ -45,7 +45,7 @@ describe('remotes', () => {
 describe('keys', () => {
   const keys = { accessKeyId: 'AK', secretAccessKey: 'secret' };
 
-  it('that were kept are a source by name, before a profile of that name', async () => {
+  it('that were saved are a source by name, before a profile of that name', async () => {
     const { client, host, sandbox } = fixture;
     sandbox.write('.aws/credentials', '[lab]\naws_access_key_id = A\n');
     host.setEnvironment(withKeptKeys(host.environment, { lab: keys }));
@@ -55,7 +55,7 @@ describe('keys', () => {
     });
   });
 
-  it('are tried only for a bucket whose URL names their profile', async () => {
+  it('are used only for a bucket whose URL names their profile', async () => {
     for (const target of ['/folder', 's3://bucket', 'dray://lab:7443'])
       await expect(fixture.client.ask('remotes.test', { target, keys })).rejects.toMatchObject({
         code: 'usage',
@@ -63,12 +63,12 @@ describe('keys', () => {
   });
 });
 
-describe('what can be imported', () => {
-  it('is nothing where no other program keeps settings', async () => {
+describe('importable remotes', () => {
+  it('are none if no other program has settings', async () => {
     expect(await fixture.client.ask('remotes.importable', {})).toEqual({ candidates: [] });
   });
 
-  it('comes from profiles of AWS and remotes of rclone, and never holds a secret', async () => {
+  it('come from profiles of AWS and remotes of rclone, and never contain a secret', async () => {
     const { client, sandbox } = fixture;
     sandbox.write(
       '.aws/config',
@@ -96,7 +96,7 @@ describe('what can be imported', () => {
         from: 'rclone',
         name: 'minio',
         url: 's3://?endpoint=https%3A%2F%2Fminio.example.com%3A9000&profile=rclone%3Aminio',
-        note: 'Its keys stay in rclone.conf and are read there.',
+        note: 'Its keys stay in rclone.conf; Dray reads them there.',
       },
       { from: 'rclone', name: 'aws', url: 's3://?region=us-east-1&profile=work' },
     ]);

@@ -1,4 +1,4 @@
-/** Remotes by name: the user's own and those of known workspaces, and what other programs' settings offer. */
+/** Remotes by name: the user's own, those of known workspaces, and those from other programs' settings. */
 import { homedir } from 'node:os';
 import { DrayError } from '../api/error.ts';
 import type { RemoteCard } from '../api/host.ts';
@@ -41,7 +41,7 @@ export const REMOTES: HandlersOf<'remotes'> = {
     if (token !== undefined) environment = withTypedToken(environment, { peer: url, token });
     const { failed, ok } = await remoteTestTarget(
       jobContextOf(call, homedir(), { environment }),
-      // By its name: a URL of a page must not hold all that the user's own may.
+      // By name, because a page's URL must not use every parameter that the user's own URL may.
       { target: isKnown ? name : target },
     );
     return { passed: ok, failed };
@@ -51,9 +51,9 @@ export const REMOTES: HandlersOf<'remotes'> = {
   'remotes.importable': async (_input, { host }) => ({ candidates: await findImportable(host.environment) }),
 };
 
-/** @throws `usage` when keys are given to a place that names no profile to be theirs. */
+/** @throws `usage` if keys come with a place whose URL names no profile for them. */
 function profileOf(url: string): string {
   const parsed = parseRemoteUrl(url, homedir());
   if (parsed.kind === 's3' && parsed.profile) return parsed.profile;
-  throw new DrayError('usage', 'Keys belong to a bucket, whose URL names their profile.');
+  throw new DrayError('usage', 'Keys need a bucket whose URL names a profile for them.');
 }

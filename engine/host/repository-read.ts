@@ -1,4 +1,4 @@
-/** Reading what commits hold, beside whatever job writes in the workspace. */
+/** Reads the contents of commits, even while a job writes in the workspace. */
 import type { JobContext } from '../api/jobs.ts';
 import { fetchCommit } from '../jobs/session/base-commit.ts';
 import { openSessionRemote } from '../jobs/session/opened-remote.ts';
@@ -14,7 +14,7 @@ export interface Commits {
   /** Undefined before the first push or pull. */
   readonly baseHash: CommitHash | undefined;
   fetch(hash: CommitHash): Promise<Commit>;
-  /** The branch's commit on the remote now. */
+  /** The branch's current commit on the remote. */
   tip(): Promise<CommitHash | undefined>;
 }
 

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe('a port of the engine', () => {
-  it('answers requests side by side, each with its own answer', async () => {
+  it('answers concurrent requests, each with its own answer', async () => {
     const { client } = fixture;
     const [list, settings, folders] = await Promise.all([
       client.ask('home.list', {}),
@@ -25,7 +25,7 @@ describe('a port of the engine', () => {
     expect(folders.folder).toBe(fixture.sandbox.folder);
   });
 
-  it('keeps the code and the facts of an error', async () => {
+  it('keeps the code and the data of an error', async () => {
     const root = fixture.sandbox.path('nowhere');
     await expect(fixture.client.ask('changes.status', { root })).rejects.toMatchObject({
       name: 'DrayError',
@@ -34,7 +34,7 @@ describe('a port of the engine', () => {
     });
   });
 
-  it('refuses inputs that make no sense, naming the field', async () => {
+  it('refuses invalid inputs, naming the field', async () => {
     const ask = fixture.client.ask as (name: string, input: unknown) => Promise<unknown>;
     const refused = [
       ['changes.rows', { root: '/', list: 'x', offset: 0, limit: 501, view: {} }, 'limit'],
@@ -48,19 +48,19 @@ describe('a port of the engine', () => {
       await expect(ask(name, input)).rejects.toMatchObject({ code: 'usage', data: { name, field } });
   });
 
-  it('knows no requests but those of the contract', async () => {
+  it('accepts only requests of the contract', async () => {
     const ask = fixture.client.ask as (name: string, input: unknown) => Promise<unknown>;
     for (const name of ['__proto__', 'constructor', 'home.nothing', 'toString'])
       await expect(ask(name, {})).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('leaves out what has no value, as JSON does', async () => {
+  it('drops undefined values, as JSON does', async () => {
     const view = { filter: undefined } as unknown as { filter: string };
     const asked = fixture.client.ask('changes.rows', { root: '/', list: 'gone', offset: 0, limit: 1, view });
     await expect(asked).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('closes at a message that is none', async () => {
+  it('closes at an invalid message', async () => {
     for (const message of [
       undefined,
       'text',
@@ -77,7 +77,7 @@ describe('a port of the engine', () => {
     }
   });
 
-  it('stops a request at the host, and its client knows at once', async () => {
+  it('stops a request at the host, and its client sees it at once', async () => {
     const stopping = new AbortController();
     const first = Promise.withResolvers<void>();
     const watching = fixture.client.ask(
@@ -91,7 +91,7 @@ describe('a port of the engine', () => {
     expect(await fixture.client.ask('home.list', {})).toEqual({ workspaces: [] });
   });
 
-  it('fails what is under way when the port closes, and what is asked afterwards', async () => {
+  it('fails running requests when the port closes, and later requests', async () => {
     const watching = fixture.client.ask('transfers.watch', {});
     fixture.client.close();
     await expect(watching).rejects.toMatchObject({ code: 'unreachable' });

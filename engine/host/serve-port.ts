@@ -1,6 +1,7 @@
 /**
- * The engine's side of a port: takes requests, tells events in batches, answers. The other end is not trusted: every message and
- * every input is checked against a schema, and how many requests run at once is bounded.
+ * The engine's side of a port: takes requests, sends events in batches, answers. The other end is not
+ * trusted: every message and every input is checked against a schema, and the number of running requests is
+ * bounded.
  */
 import * as v from 'valibot';
 import { DrayError, toErrorRecord } from '../api/error.ts';
@@ -20,11 +21,11 @@ const MESSAGE = v.variant('do', [
 ]);
 
 export interface ServedPort {
-  /** Resolves when everything that ran is at rest. */
+  /** Resolves when all running requests have ended. */
   close(): Promise<void>;
 }
 
-/** Serves until the port closes; what runs then is stopped. A message that makes no sense closes the port. */
+/** Serves until the port closes, which stops running requests. An invalid message closes the port. */
 export function servePort(port: HostPort, host: HostState): ServedPort {
   const running = new Map<number, AbortController>();
   const runs = new Set<Promise<void>>();
@@ -82,17 +83,21 @@ function checkName(name: string): HostRequestName {
 /** @throws `usage`, naming the field. */
 function checkInput(name: HostRequestName, input: unknown): never {
   const { issues, output, success } = v.safeParse(HOST_INPUTS[name] as v.GenericSchema, input);
-  // The table's type ties each schema to its handler's input; here any of them may be meant.
+  // The table's type ties each schema to its handler's input; here it may be any of them.
   if (success) return output as never;
   const [first] = issues;
   const field = v.getDotPath(first) ?? 'its input';
-  throw new DrayError('usage', `The request ${name} makes no sense: ${field}: ${first.message}`, {
+  throw new DrayError('usage', `The request ${name} is invalid: ${field}: ${first.message}`, {
     data: { name, field },
   });
 }
 
 function tooMany(): DrayError {
-  return new DrayError('slowDown', `${REQUESTS_MAX} requests are under way already. Wait for some of them.`, {
-    retry: 'backoff',
-  });
+  return new DrayError(
+    'slowDown',
+    `${REQUESTS_MAX} requests are already running. Wait until some of them have ended.`,
+    {
+      retry: 'backoff',
+    },
+  );
 }

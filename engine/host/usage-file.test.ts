@@ -13,7 +13,7 @@ const requests = {
   dollars: 0.25,
 };
 
-describe('what remotes were asked', () => {
+describe('the usage of remotes', () => {
   it('adds up by month and place, the newest month first', () => {
     using sandbox = createSandbox();
     const file = openUsageFile(sandbox.folder);

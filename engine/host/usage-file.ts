@@ -1,11 +1,11 @@
-/** What was asked of remotes, and what it cost, by month: `usage.json` in the user's folder. */
+/** Requests to remotes and their cost, by month: `usage.json` in the user's folder. */
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { UsageRow } from '../api/host.ts';
 import type { RequestTotals } from '../api/jobs.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 
-/** The oldest rows go first. */
+/** The oldest rows are dropped first. */
 const ROWS_MAX = 1_000;
 
 const COUNTS = [

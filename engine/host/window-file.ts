@@ -1,4 +1,7 @@
-/** What windows remember between runs: known workspaces and settings, in `window.json` beside the user's other settings. */
+/**
+ * What windows remember between runs: known workspaces and settings, in `window.json` beside the user's other
+ * settings.
+ */
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Settings } from '../api/host.ts';
@@ -28,14 +31,14 @@ const SCHEMA = v.object({
 });
 
 export interface WindowFacts {
-  /** Absolute roots, the one added last first. */
+  /** Absolute roots, the newest first. */
   readonly workspaces: readonly string[];
   readonly settings: Settings;
 }
 
 export interface WindowFile {
   read(): WindowFacts;
-  /** Reads, changes and replaces in one go: another window's host may have written meanwhile. */
+  /** Reads, changes and replaces under a lock: another window's host may write at the same time. */
   change(change: (facts: WindowFacts) => WindowFacts): WindowFacts;
 }
 

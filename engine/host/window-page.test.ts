@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contentTypeOf, PAGE_HEADERS } from './window-page.ts';
 
 describe('the policy of the window', () => {
-  it('allows its own files and a line to its own origin, and nothing else', () => {
+  it('allows its own files and connections to its own origin, and nothing else', () => {
     const policy = PAGE_HEADERS['content-security-policy'].split('; ').map((rule) => rule.split(' '));
     expect(Object.fromEntries(policy.map(([name, ...sources]) => [name, sources]))).toEqual({
       'default-src': ["'none'"],
@@ -19,7 +19,7 @@ describe('the policy of the window', () => {
 });
 
 describe('the type of a file', () => {
-  it('is known of what a window is built of, and never guessed', () => {
+  it('is known for every kind of file in a built window, and never guessed', () => {
     expect(contentTypeOf('/assets/main-1a2b.js')).toBe('text/javascript; charset=utf-8');
     expect(contentTypeOf('/assets/data.unknown')).toBe('application/octet-stream');
   });

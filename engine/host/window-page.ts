@@ -1,4 +1,4 @@
-/** What a browser is told about the window's files, whoever serves them: loopback, or the desktop's own protocol. */
+/** Headers for the window's files, whoever serves them: loopback, or the desktop's own protocol. */
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 
@@ -18,8 +18,8 @@ export function contentTypeOf(path: string): string {
 }
 
 /**
- * The two style elements that react-aria makes by itself (usePress and usePreventScroll), letter by letter: a policy that names their
- * hashes needs no 'unsafe-inline'. The browser test fails when a new release writes them differently.
+ * The two style elements that react-aria creates (usePress and usePreventScroll), byte for byte: a policy
+ * with their hashes needs no 'unsafe-inline'. The browser test fails if a new release changes them.
  */
 const LIBRARY_STYLES = [
   '@layer {\n  [data-react-aria-pressable] {\n    touch-action: pan-x pan-y pinch-zoom;\n  }\n}',
@@ -30,7 +30,7 @@ const styleHashes = LIBRARY_STYLES.map(
   (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
 );
 
-/** Nothing but its own files and a line to its own origin. */
+/** Only its own files and connections to its own origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,7 +43,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Of every answer. */
+/** For every answer. */
 export const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',

@@ -1,4 +1,4 @@
-/** A workspace as the home screen shows it, from what lies in `.dray/`: no scan, no request. */
+/** A workspace for the home screen, from files in `.dray/`: no scan, no request. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { WorkspaceCard } from '../api/host.ts';
@@ -31,12 +31,12 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
       ...(commit === undefined ? {} : { commit, ...readBase(workspace, commit) }),
     };
   } catch {
-    // Settings that cannot be read make it no workspace; what is wrong is told when it is opened.
+    // Unreadable settings mean that it is not a workspace; opening it reports the error.
     return { root, name, state: 'missing', remotes: [] };
   }
 }
 
-/** What the index keeps of the base commit; nothing when it is gone, which the next job mends. */
+/** The index's record of the base commit; nothing if it is missing, which the next job fixes. */
 function readBase(
   { indexPath }: WorkspaceFolder,
   hash: CommitHash,

@@ -1,4 +1,4 @@
-/** What clients without the token can take from those who have it: connections, and tries. */
+/** What clients without the token can take from clients with it: connections, and tries. */
 import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ function socketFrom(remoteAddress: string): FakeSocket {
 const LIMITED = expect.objectContaining({ status: 429, code: 'slowDown' });
 
 describe('Connections that have not shown the token', () => {
-  it('are a quarter of all: one more ends the oldest of them, and none that was let in', () => {
+  it('are at most a quarter of all: one more closes the oldest of them, never an admitted one', () => {
     const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 80, waitMs: 1_000 });
     const known = Array.from({ length: 30 }, () => socketFrom('10.0.0.1'));
     for (const socket of known) {
@@ -62,7 +62,7 @@ describe('Connections that have not shown the token', () => {
     [64, 16],
     [256, 64],
   ])(
-    'of %i at most are %i: as many as one client opens, if that is not more than half',
+    'out of a limit of %i are at most %i: as many as one client opens, if that is not more than half',
     (connectionsMax, waiting) => {
       const admission = createAdmission({ clock: createFakeClock(), connectionsMax, waitMs: 1_000 });
       const sockets = Array.from({ length: 100 }, () => socketFrom('10.0.0.1'));
@@ -71,7 +71,7 @@ describe('Connections that have not shown the token', () => {
     },
   );
 
-  it('of an address that has many make place before one of another', () => {
+  it('of an address with many are closed before one of another address', () => {
     const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 16, waitMs: 1_000 });
     const honest = socketFrom('10.0.0.1');
     const flood = Array.from({ length: 50 }, (_, at) => socketFrom(`2001:db8:1:2::${at}`));
@@ -80,7 +80,7 @@ describe('Connections that have not shown the token', () => {
     expect(flood.map(({ isEnded }) => isEnded)).toEqual(flood.map((_, at) => at < 43));
   });
 
-  it('are ended when their time is over, and what has gone by itself frees its place', () => {
+  it('are closed when their time is over, and a closed one frees its place', () => {
     const clock = createFakeClock();
     const admission = createAdmission({ clock, connectionsMax: 16, waitMs: 1_000 });
     const [early, known, gone] = [socketFrom('a'), socketFrom('a'), socketFrom('a')];
@@ -104,7 +104,7 @@ describe('Wrong tokens', () => {
     ['10.0.0.1', '10.0.0.1', '10.0.0.2'],
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
     ['::1', '::1', '::ffff:10.0.0.1'],
-  ])('from %s count for %s and not for %s, and are forgiven one a second', (from, same, other) => {
+  ])('from %s count for %s and not for %s, and one per second is forgiven', (from, same, other) => {
     const clock = createFakeClock();
     const admission = createAdmission({ clock, connectionsMax: 256, waitMs: 10_000 });
     const guess = (address: string) => admission.refused(socketFrom(address));
@@ -118,7 +118,7 @@ describe('Wrong tokens', () => {
     expect(() => guess(from)).toThrow(LIMITED);
   });
 
-  it('are remembered of 1,024 addresses at most', () => {
+  it('are remembered for at most 1,024 addresses', () => {
     const admission = createAdmission({ clock: createFakeClock(), connectionsMax: 256, waitMs: 10_000 });
     const first = socketFrom('first');
     for (let count = 0; count < WRONG_TOKENS_MAX; count += 1) admission.refused(first);
@@ -133,7 +133,7 @@ describe('A peer', () => {
   let peer: TestPeer;
   afterEach(() => peer?.[Symbol.asyncDispose]());
 
-  /** Sends it all, and resolves with all that came once the peer has closed the connection. */
+  /** Sends everything, and resolves with the answer once the peer has closed the connection. */
   function sendRaw(text: string): Promise<string> {
     return new Promise((resolve) => {
       const socket = connect(peer.port(), '127.0.0.1');
@@ -157,7 +157,7 @@ describe('A peer', () => {
     expect(answer).toMatch(/connection: close/i);
   });
 
-  it('answers who has the token while clients without it hold all the connections they can', async () => {
+  it('answers a client with the token while clients without it hold all the connections they can', async () => {
     peer = await startTestPeer({ connectionsMax: 8 });
     const strangers: Socket[] = [];
     for (let count = 0; count < 40; count += 1) {

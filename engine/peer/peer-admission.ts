@@ -16,23 +16,23 @@ import { PeerRefusal } from './peer-call.ts';
 
 export interface AdmissionOptions {
   readonly clock: Clock;
-  /** Of all connections, those with the token included. */
+  /** A share of all connections, including those with the token. */
   readonly connectionsMax: number;
-  /** The time from its start to its first request with the token, the TLS handshake included. */
+  /** The time from its start to its first request with the token, including the TLS handshake. */
   readonly waitMs: number;
 }
 
 export interface Admission {
   arrived(socket: Socket): void;
-  /** Ends those that have waited too long. */
+  /** Closes those that have waited too long. */
   expire(): void;
-  /** It sent a wrong token. @throws PeerRefusal 429 when its address has sent too many of them. */
+  /** It sent a wrong token. @throws PeerRefusal 429 if its address has sent too many of them. */
   refused(socket: Socket): void;
-  /** It sent the right one. */
+  /** It sent the right token. */
   letIn(socket: Socket): void;
 }
 
-/** Holds the socket's address, which the socket itself forgets once it is closed. */
+/** Keeps the socket's address, which the socket forgets once it is closed. */
 interface Waiting {
   readonly key: string;
   readonly address: string;
@@ -44,17 +44,17 @@ const WAITING_SHARE = 1 / 4;
 /** One client opens this many at once. */
 const WAITING_MIN = 16;
 const WAITING_SHARE_MAX = 1 / 2;
-/** Wrong tokens of an address that are answered with 401 at once; one more is each second. */
+/** Wrong tokens of an address that get 401 at once; one more is allowed each second. */
 export const WRONG_TOKENS_MAX = 10;
 const FORGIVEN_EVERY_MS = 1_000;
-/** Addresses whose wrong tokens are counted. The one whose last 401 is the oldest is forgotten first. */
+/** Addresses whose wrong tokens are counted. The one with the oldest 401 is forgotten first. */
 const ADDRESSES_MAX = 1_024;
 
 export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOptions): Admission {
   const waitingMax = Math.ceil(
     Math.min(Math.max(WAITING_MIN, connectionsMax * WAITING_SHARE), connectionsMax * WAITING_SHARE_MAX),
   );
-  /** The oldest first. */
+  /** Oldest first. */
   const waiting = new Map<string, Waiting>();
   const wrong = new Map<string, { readonly count: number; readonly atMs: number }>();
   const wrongOf = (address: string) => {
@@ -98,18 +98,18 @@ export function createAdmission({ clock, connectionsMax, waitMs }: AdmissionOpti
   };
 }
 
-/** The oldest connection of the address that has most of them. */
+/** The oldest connection of the address that has the most. */
 function largestCrowd(waiting: Iterable<Waiting>): Waiting {
   const crowds = Map.groupBy(waiting, ({ address }) => address);
   return [...crowds.values()].reduce((most, crowd) => (crowd.length > most.length ? crowd : most))[0]!;
 }
 
-/** The same for a TLS socket and the one below it. */
+/** The same for a TLS socket and the socket below it. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** For IPv6 the network of 64 bits, since whoever has one address of it has all. */
+/** For IPv6 the network of 64 bits, because one host has all its addresses. */
 function addressOf({ remoteAddress = '' }: Socket): string {
   if (!remoteAddress.includes(':') || remoteAddress.startsWith('::ffff:')) return remoteAddress;
   const [head = '', tail = ''] = remoteAddress.split('::', 2);

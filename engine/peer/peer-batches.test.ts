@@ -33,7 +33,7 @@ const item = (
 });
 
 describe('files written many at a time', () => {
-  it('arrive with links and folders between them, each with its own result', async () => {
+  it('arrive together with links and folders, each with its own result', async () => {
     mkdirSync(peer.path('full/of'), { recursive: true });
     const [one, two] = [Buffer.from('one'), Buffer.from('twotwo')];
     const items: WriteItem[] = [
@@ -62,7 +62,7 @@ describe('files written many at a time', () => {
     expect(statSync(peer.path('empty')).isDirectory()).toBe(true);
   });
 
-  it('are refused together when the body is not what its head says', async () => {
+  it('are all refused if the body does not match its head', async () => {
     const head = JSON.stringify({ items: [item('a', Buffer.from('abc'))] });
     const send = (body: string, headBytes: string) =>
       peer.send('POST', 'write', { body, headers: { 'dray-head-bytes': headBytes } });
@@ -75,7 +75,7 @@ describe('files written many at a time', () => {
 });
 
 describe('files read many at a time', () => {
-  it('come in the order asked for, each whole or as its error', async () => {
+  it('come in the requested order, each in full or as its error', async () => {
     peer.write('one', 'one');
     peer.write('folder/two', 'twotwo');
     symlinkSync('one', peer.path('link'));
@@ -94,7 +94,7 @@ describe('files read many at a time', () => {
     expect(results.at(-1)).toMatchObject({ mode: 0o640, mtimeNs: '1600000000000000000' });
   });
 
-  it('are left for the next request when they are too many bytes, and refused when one is by itself', async () => {
+  it('are left for the next request if they are too many bytes, and refused if one alone is too large', async () => {
     for (const name of ['a', 'b', 'c']) peer.write(name, noise(7 * MIB, 1));
     peer.write('huge', noise(17 * MIB, 1));
     expect((await readPeerFiles(peer.client, { paths: ['a', 'b', 'c'] }, signal)).results).toHaveLength(2);
@@ -118,7 +118,7 @@ describe('small changes', () => {
     expect(stat().mode & 0o777n).toBe(0o644n);
   });
 
-  it('remove files, links and empty folders, and mind only what is in the way', async () => {
+  it('remove files, links and empty folders, and report only obstacles', async () => {
     peer.write('folder/file', 'x');
     mkdirSync(peer.path('empty'));
     const errors = await removePeerFiles(

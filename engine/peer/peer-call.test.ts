@@ -18,13 +18,13 @@ it.each([
   { work: () => lstatSync(`${HERE}.gone`), code: 'notFound' },
   { work: () => readdirSync(HERE), code: 'notFound' },
   { work: () => readFileSync(fileURLToPath(new URL('.', import.meta.url))), code: 'conflict' },
-])('What the file system refuses is a refusal ($code) that names no path of the server', ({ code, work }) => {
+])('A file system error becomes a refusal ($code) that names no path of the server', ({ code, work }) => {
   const refusal = asRefusal(thrownBy(work));
   expect(refusal).toMatchObject({ code });
   expect((refusal as DrayError).message).not.toContain(HERE);
 });
 
-it('A fault of the server stays one', () => {
+it('A fault of the server stays a fault', () => {
   for (const fault of [new TypeError('x'), Object.assign(new Error('x'), { code: 'ENOENT' })])
     expect(asRefusal(fault)).toBe(fault);
   const own = new DrayError('io', 'x');

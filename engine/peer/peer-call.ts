@@ -1,4 +1,4 @@
-/** One request to a peer while it is being dealt with: what it asks, the way to its body, and the forms of answers. */
+/** One request to a peer while it is handled: its parameters, its body, and the forms of answers. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -16,12 +16,12 @@ export interface PeerCall {
   readonly query: URLSearchParams;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborted when the client went away or the server closes. */
+  /** Aborted when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
   readonly patience: PeerPatience;
 }
 
-/** A refusal that is HTTP's own rather than the engine's. */
+/** A refusal by HTTP's own rules, not the engine's. */
 export class PeerRefusal extends Error {
   readonly status: number;
   readonly code: ErrorCode;
@@ -53,7 +53,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
   diskFull: 507,
   aborted: 503,
 };
-/** Of what the file system refuses: it is the request that does not fit what lies there, and no failure of the server. */
+/** For refusals of the file system: the request does not fit what is there. The server has not failed. */
 const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
   ENOENT: 'notFound',
   ENOTDIR: 'notFound',
@@ -66,9 +66,7 @@ const CODE_OF_ERRNO: Readonly<Record<string, ErrorCode>> = {
   EROFS: 'accessDenied',
   ELOOP: 'unsafePath',
 };
-/**
- * Statuses for items that are there but cannot be read as files. Such a request is no failure of the server.
- */
+/** Statuses for items that exist but cannot be read as files. Such a request is not a server failure. */
 const STATUS_OF_REASON: Readonly<Record<string, number>> = {
   changedWhileRead: 409,
   notAFile: 409,
@@ -87,7 +85,7 @@ export function answerJson(response: ServerResponse, status: number, value: unkn
   response.end(text);
 }
 
-/** JSON and bytes after it in one body; `headBytes` says where the bytes begin. */
+/** JSON followed by bytes in one body; `headBytes` says where the bytes begin. */
 export function answerBatch(
   response: ServerResponse,
   head: unknown,
@@ -106,7 +104,7 @@ export function answerBatch(
   response.end();
 }
 
-/** An answer that has begun can only be cut: the other end sees that it is short. */
+/** An answer that has begun can only be cut off: the client sees that it is short. */
 export async function answerError(
   { request, response }: Pick<PeerCall, 'request' | 'response'>,
   error: unknown,
@@ -117,7 +115,7 @@ export async function answerError(
   }
   const status = statusOf(error);
   const record = recordOf(error);
-  // A small body came with its head, and is seen a moment later. The rest of a large one is not waited for.
+  // A small body arrives with its head, a moment later. The rest of a large one is not awaited.
   if (isUnread(request)) await nextTurn();
   // A client without the right token keeps no connection.
   if (isUnread(request) || status === 401 || status === 429) response.setHeader('connection', 'close');
@@ -127,7 +125,7 @@ export async function answerError(
   answerJson(response, status, { error: record });
 }
 
-/** Headers have to stay small. Without this header the client judges by the status. */
+/** Headers must stay small. Without this header the client judges by the status. */
 const ERROR_HEADER_CHARACTERS_MAX = 8 * 1024;
 
 function setErrorHeader(response: ServerResponse, { code, message, retry }: ErrorRecord): void {
@@ -137,14 +135,14 @@ function setErrorHeader(response: ServerResponse, { code, message, retry }: Erro
 
 /**
  * Another process may remove or replace a file between two steps of a call. The file system's error then
- * concerns the request and is no failure of the server. Its text names paths of this machine, so it is not
- * passed on.
+ * concerns the request and is not a server failure. Its text names paths of this machine, so it is not passed
+ * on.
  */
 export function asRefusal(error: unknown): unknown {
   const { code: errno = '', syscall } = error as NodeJS.ErrnoException;
   const code = syscall === undefined ? undefined : CODE_OF_ERRNO[errno];
   if (code === undefined || error instanceof DrayError) return error;
-  const message = `The file or folder there cannot be used, or it changed during the call (${errno}). Try again.`;
+  const message = `The file or folder cannot be used, or it changed during the request (${errno}). Try again.`;
   return new DrayError(code, message, { data: { errno }, cause: error });
 }
 
@@ -156,7 +154,7 @@ function statusOf(error: unknown): number {
     STATUS[error.code] ??
     STATUS_OF_REASON[String(reason)] ??
     STATUS[CODE_OF_ERRNO[String(errno ?? systemCode)] ?? 'internal'] ??
-    // Another writer works on the same object: the client tries again.
+    // Another writer works on the same object. The client tries again.
     (error.retry === 'no' ? STATUS_UNFORESEEN : 503)
   );
 }
@@ -170,45 +168,48 @@ function recordOf(error: unknown): ErrorRecord {
       data: error.data,
     };
   const record = toErrorRecord(error);
-  // What went wrong inside is for the one who runs the server.
-  return record.code === 'internal' ? { ...record, message: 'The peer failed; its log says how.' } : record;
+  // Internal errors are for the server's operator only.
+  return record.code === 'internal'
+    ? { ...record, message: 'The peer failed. Its log has the cause.' }
+    : record;
 }
 
-/** Until the client has taken what it was sent. @throws AbortError when it went away. */
+/** Resolves when the client has taken what it was sent. @throws AbortError if it disconnects. */
 export async function drained({ response, signal }: PeerCall): Promise<void> {
   await once(response, 'drain', { signal });
 }
 
-/** Until all of the answer was taken, or the client is gone. */
+/** Resolves when the whole answer was taken, or the client is gone. */
 export async function sent({ response, signal }: PeerCall): Promise<void> {
   if (response.writableFinished || response.destroyed) return;
   try {
     await once(response, 'finish', { signal });
   } catch {
-    // Nobody is there to send it to.
+    // The client is gone.
   }
 }
 
 export interface BodyOptions {
   readonly budget: Budget;
   readonly maxBytes: number;
-  /** That other threads can see, under the same budget. Absent: memory of its own. */
+  /** Shared memory that other threads can see, under the same budget. Absent: memory of its own. */
   readonly shared?: LeasedMemory;
-  /** What comes first, apart from the rest. */
+  /** The bytes that come first, apart from the rest. */
   readonly headBytes?: number;
 }
 
 export interface Body {
-  /** Of a length of its own, so that it can move to another thread. */
+  /** In a buffer of its own, so that it can move to another thread. */
   readonly bytes: Buffer;
-  /** Empty unless asked for. */
+  /** Empty unless requested. */
   readonly head: Buffer;
   release(): void;
 }
 
 /**
- * The whole body in memory, within what all requests together may hold: a client whose turn has not come is not read from.
- * @throws PeerRefusal 411 without a length, 413 above `maxBytes`, 400 when it is cut short, 408 when it stalls.
+ * The whole body in memory, within the budget of all requests together: a client must wait for its turn
+ * before it is read. @throws PeerRefusal 411 without a length, 413 above `maxBytes`, 400 if it is cut short,
+ * 408 if it stalls.
  */
 export async function receiveBody(
   call: PeerCall,
@@ -217,11 +218,7 @@ export async function receiveBody(
   const { request, signal } = call;
   const sizeBytes = bodyBytesOf(request);
   if (sizeBytes > maxBytes)
-    throw new PeerRefusal(
-      413,
-      'usage',
-      `The body has ${sizeBytes} bytes, and at most ${maxBytes} are taken.`,
-    );
+    throw new PeerRefusal(413, 'usage', `The body has ${sizeBytes} bytes. The limit is ${maxBytes}.`);
   if (headBytes > PEER_LIMITS.jsonBytesMax) throw tooMuchJson(headBytes, PEER_LIMITS.jsonBytesMax);
   const room = await roomFor({ budget, shared, sizeBytes: sizeBytes - headBytes, headBytes, signal });
   try {
@@ -259,7 +256,7 @@ async function roomFor({
   readonly budget: Budget;
   readonly shared: LeasedMemory | undefined;
   readonly sizeBytes: number;
-  /** Of memory apart. */
+  /** Outside the budget. */
   readonly headBytes: number;
   readonly signal: AbortSignal;
 }): Promise<Omit<Body, 'head'>> {
@@ -271,19 +268,22 @@ async function roomFor({
   return { bytes: Buffer.allocUnsafeSlow(sizeBytes), release: () => permit.release() };
 }
 
-/** V8 copies to shared memory byte by byte, at a tenth of the speed, unless both lie at whole words; Node's own loop does not mind. */
+/**
+ * V8 copies to shared memory byte by byte, at a tenth of the speed, unless both start at whole words; Node's
+ * own loop does not need that.
+ */
 function copyInto(target: Uint8Array, piece: Uint8Array, at: number): void {
   if (piece.length === 0) return;
   const { buffer, byteLength, byteOffset } = target;
   Buffer.from(buffer, byteOffset, byteLength).fill(piece, at, at + piece.length);
 }
 
-/** What is smaller may lie in memory that Node shares out. */
+/** Smaller chunks may be in Node's shared pool. */
 const FREED_BYTES_MIN = 16 * 1024;
 
 /**
- * Gives the memory of a chunk that is done with back at once, when all of it is the chunk's: left to the garbage collector, which wakes for every 64 MiB of
- * them, a body costs half as much CPU again.
+ * Frees the memory of a used chunk at once, if the chunk owns all of it. Left to the garbage collector, which
+ * wakes for every 64 MiB of them, a body costs half as much CPU again.
  */
 export function freeOwn({ buffer, byteLength, byteOffset }: Buffer): void {
   const isOwn = buffer instanceof ArrayBuffer && byteOffset + byteLength === buffer.byteLength;
@@ -306,12 +306,12 @@ export function bodyBytesOf(request: IncomingMessage): number {
 
 const PACE_BYTES_MIN = 32 * 1024;
 
-/** A client that sends next to nothing holds memory that others wait for. */
+/** A client that sends almost nothing holds memory that others wait for. */
 export function watchPace({ patience, request }: PeerCall): { took(sizeBytes: number): void; end(): void } {
   let since = 0;
   const timer = setInterval(() => {
     if (since < PACE_BYTES_MIN)
-      request.destroy(new PeerRefusal(408, 'slowDown', 'The body comes too slowly.'));
+      request.destroy(new PeerRefusal(408, 'slowDown', 'The body arrives too slowly.'));
     since = 0;
   }, patience.paceMs);
   timer.unref();
@@ -329,10 +329,10 @@ export function parseJson(bytes: Uint8Array, maxBytes: number = PEER_LIMITS.json
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new PeerRefusal(400, 'usage', 'The body is no JSON.');
+    throw new PeerRefusal(400, 'usage', 'The body is not JSON.');
   }
 }
 
 function tooMuchJson(sizeBytes: number, maxBytes: number): PeerRefusal {
-  return new PeerRefusal(413, 'usage', `JSON of ${sizeBytes} bytes, and at most ${maxBytes} are taken.`);
+  return new PeerRefusal(413, 'usage', `The JSON has ${sizeBytes} bytes. The limit is ${maxBytes}.`);
 }

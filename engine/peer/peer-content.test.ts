@@ -20,7 +20,7 @@ const PATH = 'a \u00e4&+/file.bin';
 const route = (path: string) => `content?${new URLSearchParams({ path })}`;
 
 describe('the content of a file', () => {
-  it('comes whole, by ranges, and not at all for HEAD', async () => {
+  it('comes in full, by ranges, and not at all for HEAD', async () => {
     const whole = await peer.send('GET', route(PATH));
     expect(whole.status).toBe(200);
     expect(Buffer.from(await whole.arrayBuffer()).equals(content)).toBe(true);
@@ -32,7 +32,7 @@ describe('the content of a file', () => {
     expect(await (await peer.send('GET', route('empty'))).text()).toBe('');
   });
 
-  it('refuses ranges that make no sense', async () => {
+  it('is refused for invalid ranges', async () => {
     for (const [range, status] of [
       ['bytes=5-2', 416],
       ['bytes=1200000-1200001', 416],
@@ -44,7 +44,7 @@ describe('the content of a file', () => {
     expect((await peer.send('GET', route('empty'), { headers: { range: 'bytes=0-0' } })).status).toBe(416);
   });
 
-  it('tells of its sum when asked, and of what it is not any more', async () => {
+  it('has its checksum on request, and reports a change', async () => {
     const info = await headPeerFile(peer.client, PATH, { checksums: true, signal });
     expect(info).toMatchObject({ sizeBytes: content.length, crc64: crc64Nvme(content) });
     const into = new Uint8Array(10);
@@ -56,7 +56,7 @@ describe('the content of a file', () => {
     ).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('is nothing where no file is, and refused where a link leads away', async () => {
+  it('is not found if there is no file, and refused behind a link', async () => {
     expect(await headPeerFile(peer.client, 'absent', { checksums: false, signal })).toBeUndefined();
     expect(await getPeerFile(peer.client, 'a \u00e4&+', { signal })).toBeUndefined();
     await expect(headPeerFile(peer.client, 'out', { checksums: false, signal })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe('the content of a file', () => {
     });
   });
 
-  it('that changes while it is sent ends early', async () => {
+  it('ends early if the file changes while it is sent', async () => {
     const large = noise(64 * 1024 * 1024, 4);
     peer.write('changing', large);
     const read = await getPeerFile(peer.client, 'changing', { signal });

@@ -19,8 +19,8 @@ const SUMMED_BYTES = 4 * 1024 * 1024;
 const PERMISSION_BITS = 0o7777n;
 
 /**
- * Headers: `Range: bytes=A-B`, `If-Match: "TOKEN"` (412 when the file is another one). The answer ends early when the file changes while
- * it is sent.
+ * Headers: `Range: bytes=A-B`, `If-Match: "TOKEN"` (412 if the file is another one). The answer ends early if
+ * the file changes while it is sent.
  */
 export async function answerContent(call: PeerCall, folder: OfferedFolder): Promise<void> {
   const { method, query, request, response } = call;
@@ -34,7 +34,7 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
     const token = exactToken(stat);
     const wanted = request.headers['if-match'];
     if (wanted !== undefined && wanted !== `"${token}"`)
-      throw new PeerRefusal(412, 'conflict', `${path} is not what it was.`);
+      throw new PeerRefusal(412, 'conflict', `${path} has changed.`);
     const range = parseRange(request.headers.range, stat.sizeBytes);
     const sizeBytes = range.end - range.start;
     const isSame = () => {
@@ -42,13 +42,13 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
       return after.mtimeNs === stats.mtimeNs && after.ctimeNs === stats.ctimeNs && after.size === stats.size;
     };
     const sum = query.get('sums') === 'crc64nvme' ? await sumOfFile(call, fd, stat.sizeBytes) : undefined;
-    // Of a file that changed meanwhile it belongs to no content, and not to this token's.
+    // For a file that changed meanwhile the checksum fits no content, so it does not fit this token.
     const crc64 = isSame() ? sum : undefined;
     response.writeHead(range.isWhole ? 200 : 206, {
       [PEER_HEADER.protocol]: PEER_PROTOCOL,
       [PEER_HEADER.mtimeNs]: stat.mtimeNs.toString(),
       [PEER_HEADER.mode]: (stats.mode & PERMISSION_BITS).toString(8),
-      // What a listing would say: absent while the time proves nothing.
+      // The time as in a listing: absent while it proves nothing.
       ...(peerToken(stat, openedMs) === '' ? { [PEER_HEADER.isYoung]: '1' } : {}),
       ...(isSparse({ sizeBytes: stat.sizeBytes, blocks: Number(stats.blocks) })
         ? { [PEER_HEADER.isSparse]: '1' }
@@ -70,7 +70,10 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
   }
 }
 
-/** The last piece goes when all was read and the file is still the same: without it the other end sees that it is short. */
+/**
+ * The last piece is sent after all was read and the file is still the same. Without it the client sees that
+ * the answer is short.
+ */
 async function sendRange(
   { response, signal }: PeerCall,
   {
@@ -87,7 +90,7 @@ async function sendRange(
 ): Promise<void> {
   const wheel = Array.from({ length: PIECES_AT_ONCE }, () => ({
     bytes: Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - start)),
-    /** A piece is the socket's until it is sent. */
+    /** The socket owns a piece until it is sent. */
     sent: Promise.resolve(),
   }));
   for (let at = start, turn = 0; at < end; turn += 1) {
@@ -105,7 +108,7 @@ async function sendRange(
 }
 
 function gone(): DrayError {
-  return new DrayError('aborted', 'The client went away.');
+  return new DrayError('aborted', 'The client disconnected.');
 }
 
 function orAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
@@ -120,12 +123,12 @@ function orAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The file's own sum, read for it: in pieces, so that others have their turn. */
+/** The checksum of the file, computed by reading it in pieces, so that other requests get their turn. */
 async function sumOfFile({ signal }: PeerCall, fd: number, sizeBytes: number): Promise<string> {
   const piece = Buffer.allocUnsafeSlow(Math.min(SUMMED_BYTES, Math.max(1, sizeBytes)));
   let sum = 0n;
   for (let at = 0; at < sizeBytes; ) {
-    if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
+    if (signal.aborted) throw new DrayError('aborted', 'The client disconnected.');
     const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
     if (bytesRead === 0) break;
     sum = crc64Nvme(piece.subarray(0, bytesRead), sum);
@@ -141,9 +144,13 @@ function parseRange(
   if (header === undefined) return { start: 0, end: sizeBytes, isWhole: true };
   const match = /^bytes=(\d{1,16})-(\d{1,16})$/.exec(header);
   if (!match)
-    throw new PeerRefusal(400, 'usage', `"${header}" is no range that is known here: bytes=FIRST-LAST.`);
+    throw new PeerRefusal(400, 'usage', `The range "${header}" is not supported. Use bytes=FIRST-LAST.`);
   const [start, last] = [Number(match[1]), Number(match[2])];
   if (start > last || start >= sizeBytes)
-    throw new PeerRefusal(416, 'damaged', `The range ${header} lies past the end of ${sizeBytes} bytes.`);
+    throw new PeerRefusal(
+      416,
+      'damaged',
+      `The range ${header} is past the end of the file (${sizeBytes} bytes).`,
+    );
   return { start, end: Math.min(last + 1, sizeBytes), isWhole: false };
 }

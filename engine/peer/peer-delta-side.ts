@@ -1,4 +1,7 @@
-/** One side of a delta that a client asked for: a file below the offered folder, held so that no link leads away from it. */
+/**
+ * One side of a delta for a client: a file below the offered folder, held open so that no link leads away
+ * from it.
+ */
 
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -18,7 +21,7 @@ export type PeerDeltaSide = (
   | { readonly kind: 'target'; readonly target: DeltaTarget }
 ) & {
   readonly close: () => void;
-  /** An error with the path that was asked for. */
+  /** An error with the requested path. */
   readonly named: (error: unknown) => unknown;
 };
 
@@ -30,7 +33,7 @@ export interface SideOpening {
   readonly specialModes: boolean;
 }
 
-/** @throws PeerRefusal; DrayError `unsafePath`, `notFound`, and what opening a file throws. */
+/** @throws PeerRefusal; DrayError `unsafePath`, `notFound`, and errors of opening a file. */
 export function openSide(
   { clock, folder, specialModes, threads, writer }: SideOpening,
   wish: DeltaOpen,
@@ -69,7 +72,7 @@ export function openSide(
   }
 }
 
-/** Messages speak of the path that was asked for. */
+/** Messages use the requested path. */
 function naming(path: string, held: string, error: unknown): unknown {
   if (!(error instanceof DrayError)) return error;
   return new DrayError(error.code, error.message.replaceAll(held, path), {
@@ -78,7 +81,7 @@ function naming(path: string, held: string, error: unknown): unknown {
   });
 }
 
-/** What its client is told when it is open. */
+/** The answer to the client when it is open. */
 export function describeSide(side: PeerDeltaSide, nowMs: number): object {
   if (side.kind === 'target') return { sizeBytes: side.target.oldBytes };
   const { mode, mtimeNs, sizeBytes, stat } = side.source;

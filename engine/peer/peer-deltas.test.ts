@@ -1,4 +1,7 @@
-/** One side of a delta at a peer, asked by hand: clients that are cut off, that ask too early, and that send nonsense. */
+/**
+ * Tests one side of a delta at a peer with hand-written requests: clients that are cut off, that call too
+ * early, and that send nonsense.
+ */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,7 +35,7 @@ const call = (delta: string, name: string, body: string) =>
   peer.send('POST', `deltas/${delta}/${name}`, { body });
 const begin = (delta: string) => call(delta, 'begin', `{"sizeBytes":${SIZE},"keepsOld":false}`);
 
-/** All of the file in one call, of which the second half is held back. The peer has begun with it when this resolves. */
+/** The whole file in one call, whose second half is held back. Resolves when the peer has begun with it. */
 async function writeHalf(delta: string) {
   const head = JSON.stringify({ ranges: [0, SIZE] });
   const socket = connect({ port: peer.port(), host: '127.0.0.1' });
@@ -48,7 +51,7 @@ async function writeHalf(delta: string) {
   ];
   const heard = new Promise((resolve) => socket.once('data', resolve));
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  // It says "100 Continue" in the turn in which it looks at the request.
+  // The peer sends "100 Continue" in the tick in which it reads the request.
   await heard;
   const answered = new Promise<string>((resolve) => {
     socket.once('data', (piece) => resolve(String(piece).slice(9, 12)));
@@ -64,7 +67,7 @@ const unfinished = () =>
   readdirSync(peer.root, { recursive: true, encoding: 'utf8' }).filter((name) => /-9999\./.test(name));
 
 describe('a target of a delta', () => {
-  it('that is ended closes its file when what is under way is done with it, and no sooner', async () => {
+  it('that is ended closes its file once running calls have ended, and no sooner', async () => {
     const delta = await openTarget();
     await begin(delta);
     const { answered, sendRest } = await writeHalf(delta);
@@ -81,7 +84,7 @@ describe('a target of a delta', () => {
     expect((await call(delta, 'begin', '{}')).status).toBe(404);
   });
 
-  it('that is completed waits for what is still being written', async () => {
+  it('that is completed waits for running writes', async () => {
     const delta = await openTarget();
     await begin(delta);
     const { answered, sendRest } = await writeHalf(delta);
@@ -95,7 +98,7 @@ describe('a target of a delta', () => {
     expect(unfinished()).toEqual([]);
   });
 
-  it('tells of its file by the path that was asked for', async () => {
+  it('names its file by the requested path', async () => {
     const delta = await openTarget();
     await begin(delta);
     mkdirSync(peer.path('file/in'), { recursive: true });
@@ -106,7 +109,7 @@ describe('a target of a delta', () => {
     expect(error.data).toMatchObject({ path: 'file' });
   });
 
-  it('takes nothing before it is begun', async () => {
+  it('accepts no data before it is begun', async () => {
     const delta = await openTarget();
     for (const [name, body] of Object.entries({
       write: '{"ranges":[]}',
@@ -128,8 +131,8 @@ it('a digest that this version no longer offers is refused with the digests that
   expect(error.message).toContain('this peer signs blocks with xxh3 or sha256, not with "blake3"');
 });
 
-describe('what opens no delta', () => {
-  it('holds no memory when it is no JSON, however often it comes', async () => {
+describe('an invalid opening request', () => {
+  it('holds no memory if it is not JSON, however often it comes', async () => {
     peer.write('small', 'x');
     const nonsense = Buffer.alloc(PEER_LIMITS.jsonBytesMax, 'x');
     for (let sent = 0; sent < 60; sent += 1)
@@ -137,7 +140,7 @@ describe('what opens no delta', () => {
     expect((await peer.send('POST', 'read', { body: '{"paths":["small"]}' })).status).toBe(200);
   });
 
-  it('asks for blocks that are larger than any can be signed', async () => {
+  it('is refused if it asks for blocks above the limit', async () => {
     const chunkSize = { min: 4_096, average: 8_192, max: 65_536 };
     const wish = { side: 'source', path: 'file', hash: 'xxh3', seed: '1', chunkSize };
     const body = JSON.stringify({ ...wish, blockBytes: 32 * MIB });
@@ -145,7 +148,7 @@ describe('what opens no delta', () => {
   });
 });
 
-it('a delta of a folder is refused as a conflict, and one of nothing as not found', async () => {
+it('a delta of a folder is refused as a conflict, and one of a missing file as not found', async () => {
   mkdirSync(peer.path('folder'));
   const open = (path: string) =>
     peer.send('POST', 'deltas', {

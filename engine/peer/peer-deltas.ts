@@ -1,6 +1,6 @@
 /**
- * `/v1/deltas`: one side of a block delta, here. A delta is opened, called and completed or ended; one that nobody calls for five minutes
- * is ended, and of a target beside the old file nothing stays then.
+ * `/v1/deltas`: one side of a block delta at this server. A delta is opened, called, and completed or ended.
+ * One without a call for five minutes is ended; then a target beside the old file leaves nothing behind.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -43,27 +43,31 @@ export interface PeerDeltasOptions {
   readonly clock: Clock;
   readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
-  /** What failed with nobody to tell. */
+  /** Errors that have no caller. */
   readonly onFailure: (error: unknown) => void;
 }
 
 interface Delta {
   readonly id: string;
   readonly side: PeerDeltaSide;
-  /** Of a target: what has begun or ended it. The same call again, whose answer was lost, is answered by the same. */
+  /**
+   * Of a target: how it began or ended. A repeated call, whose first answer was lost, gets the same answer.
+   */
   begun?: Promise<DeltaStart>;
   completed?: Promise<string>;
   usedMs: number;
   callsUnderWay: number;
-  /** Of them: those whose threads may use its files. Clients that are cut off leave them behind, and ask again meanwhile. */
+  /**
+   * Deltas whose threads may use its files. Clients that are cut off leave them behind, and return meanwhile.
+   */
   readonly works: Set<Promise<void>>;
-  /** Of a target that is only compared with. */
+  /** A target for comparison only. */
   readonly isDryRun: boolean;
-  /** Of a target that is overwritten. */
+  /** A target that is overwritten in place. */
   readonly inPlacePath: string | undefined;
-  /** Its client ended it, or another one took its file over: it is asked nothing more. */
+  /** Its client ended it, or another delta took over its file: it accepts no more calls. */
   isOver: boolean;
-  /** Waiting for the calls under way. */
+  /** Waits for the running calls. */
   readonly onIdle: (() => void)[];
 }
 
@@ -78,7 +82,7 @@ const HEAD_BYTES_MAX = 4 * 1024 * 1024;
 export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
   const { budget, clock, folder, isReadOnly, onFailure, signal, specialModes, writer } = options;
   const deltas = new Map<string, Delta>();
-  /** Tokens of what was completed, for those to whom the answer was lost on the way. */
+  /** Tokens of completed deltas, for clients that lost the answer on the way. */
   const completed = new Map<string, string>();
   const remember = (id: string, token: string) => {
     completed.set(id, token);
@@ -103,11 +107,14 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
     delta.side.close();
   };
   /**
-   * Two that overwrite one file at once would leave a mixture, and so would one that comes back while what it sent before it died is still being
-   * written. The newer one wins: the older is at its end once its calls are.
+   * Two deltas that overwrite one file at once would mix their content, and so would a client that returns
+   * while its earlier writes still run. The newer one wins: the older ends once its calls have ended.
    */
   const overwriting = (path: string) => [...deltas.values()].find((delta) => delta.inPlacePath === path);
-  /** Not before its calls are: a descriptor that is closed under a thread's hands is the next file's, which would be written to. */
+  /**
+   * Only after its calls: a descriptor closed under a running thread could become the next file's, and that
+   * file would be overwritten.
+   */
   const endOnceIdle = async (delta: Delta) => {
     delta.isOver = true;
     if (delta.callsUnderWay > 0) await new Promise<void>((resolve) => delta.onIdle.push(resolve));
@@ -125,7 +132,9 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
       const wish = await receiveWish(call, budget);
       if (isReadOnly && wish.side === 'target' && !wish.isDryRun) throw readOnlyRefusal();
       if (deltas.size >= DELTAS_MAX)
-        throw new DrayError('slowDown', 'Too many deltas are under way.', { retry: 'backoff' });
+        throw new DrayError('slowDown', 'Too many deltas are running. Try again later.', {
+          retry: 'backoff',
+        });
       const id = randomBytes(16).toString('hex');
       const isOverwriting = wish.side === 'target' && wish.isInPlace === true && !wish.isDryRun;
       const inPlacePath = isOverwriting ? parsePeerPath(wish.path) : undefined;
@@ -152,13 +161,13 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
         return answerJson(call.response, 200, { token: completed.get(id) });
       const isEnded = delta?.isOver || (delta?.completed !== undefined && name !== 'complete');
       if (!delta || isEnded)
-        throw new DrayError('notFound', 'There is no such delta: it has ended.', { data: { delta: id } });
+        throw new DrayError('notFound', 'This delta does not exist or has ended.', { data: { delta: id } });
       if (!Object.hasOwn(DELTA_CALLS, name))
-        throw new PeerRefusal(404, 'unsupported', `No delta knows "${name}".`);
+        throw new PeerRefusal(404, 'unsupported', `A delta has no call "${name}".`);
       delta.callsUnderWay += 1;
       try {
         const work = carryOut({ call, budget, shared, delta, name: name as DeltaCall });
-        // A completion waits for all others, and would for itself.
+        // A completion waits for all other calls, and would wait for itself.
         if (name !== 'complete') delta.works.add(work);
         await work.finally(() => delta.works.delete(work));
         const token = name === 'complete' ? await delta.completed : undefined;
@@ -199,7 +208,7 @@ async function receiveWish(call: PeerCall, budget: Budget): Promise<DeltaOpen> {
 }
 
 interface Carrying {
-  /** For what its threads write. */
+  /** The memory that its threads write from. */
   readonly shared: LeasedMemory;
   readonly call: PeerCall;
   readonly budget: Budget;
@@ -249,7 +258,7 @@ async function carryOut({ budget, call, delta, name, shared }: Carrying): Promis
       );
     }
     if (side.kind === 'source') {
-      // What it waits for from here on, others have to be able to give back.
+      // From here on it may wait, and other calls must be able to free memory.
       body.release();
       return await carryOutAtSource({ call, shared, name }, side.source, input);
     }
@@ -275,7 +284,7 @@ async function carryOutAtSource(
       try {
         const into = lease.bytes.subarray(0, sizeBytes);
         const digests = await source.read(list, into, { sign, signal });
-        // A socket takes no shared memory.
+        // A socket does not accept shared memory.
         const content = Buffer.from(into);
         const pieces = digests ? [digests, content] : [content];
         const head = { digestBytes: digests?.length ?? 0 };
@@ -290,7 +299,7 @@ async function carryOutAtSource(
       await source.checkUnchanged();
       return answerJson(response, 200, {});
     default:
-      throw new PeerRefusal(409, 'usage', `A source of a delta knows no "${name}".`);
+      throw new PeerRefusal(409, 'usage', `The source of a delta has no call "${name}".`);
   }
 }
 
@@ -302,7 +311,7 @@ async function carryOutAtTarget(
   const { response, signal } = call;
   if (delta.isDryRun) throw new PeerRefusal(403, 'accessDenied', 'A dry run writes nothing.');
   if (name !== 'begin') {
-    if (!delta.begun) throw new PeerRefusal(409, 'usage', `"begin" comes before "${name}".`);
+    if (!delta.begun) throw new PeerRefusal(409, 'usage', `Call "begin" before "${name}".`);
     await delta.begun;
   }
   switch (name) {
@@ -313,7 +322,7 @@ async function carryOutAtTarget(
       const { ranges } = input as { ranges: number[] };
       const list = rangesOf(ranges, Number.MAX_SAFE_INTEGER);
       if (totalBytes(list) !== bytes.length)
-        throw new PeerRefusal(400, 'usage', 'The ranges do not fit the bytes.');
+        throw new PeerRefusal(400, 'usage', 'The ranges do not match the bytes.');
       return answerBytes(call, {}, await target.write(list, bytes, signal));
     }
     case 'clear':
@@ -326,7 +335,7 @@ async function carryOutAtTarget(
       delta.completed ??= Promise.allSettled(delta.works).then(() => target.complete());
       return answerJson(response, 200, { token: await delta.completed });
     default:
-      throw new PeerRefusal(409, 'usage', `A target of a delta knows no "${name}".`);
+      throw new PeerRefusal(409, 'usage', `The target of a delta has no call "${name}".`);
   }
 }
 
@@ -345,5 +354,5 @@ function rangesOf(list: readonly number[], limit: number): Float64Array<ArrayBuf
 }
 
 function outOfBounds(): PeerRefusal {
-  return new PeerRefusal(416, 'usage', 'A range lies outside of the file, or is too long for one call.');
+  return new PeerRefusal(416, 'usage', 'A range is outside the file, or too long for one call.');
 }

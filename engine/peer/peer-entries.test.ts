@@ -43,7 +43,7 @@ describe('the entries of a folder', () => {
     expect(rows.find(([path]) => path === 'nothing/inside/')).toMatchObject({ 1: 'd', 2: 0 });
   });
 
-  it('go on after any path, up to any number (property)', async () => {
+  it('continue after any path, up to any number (property)', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -60,13 +60,13 @@ describe('the entries of a folder', () => {
     );
   });
 
-  it('are those of one level when folded, folders for what is in them', async () => {
+  it('are those of one level when folded, with folders for their contents', async () => {
     expect(await paths({ folded: true })).toEqual(['a-b/', 'a/', 'b', 'nothing/', 'z/']);
     expect(await paths({ folded: true, below: 'a' })).toEqual(['b-c', 'b/', 'link', '\u00e4']);
     expect(await paths({ folded: true, after: 'b' })).toEqual(['nothing/', 'z/']);
   });
 
-  it('are relative to the folder asked for, and refused where none is', async () => {
+  it('are relative to the requested folder, and refused if it does not exist', async () => {
     expect(await paths({ below: 'a/b' })).toEqual(['c']);
     await expect(list({ below: 'absent' })).rejects.toMatchObject({ code: 'notFound' });
     await expect(list({ below: 'b' })).rejects.toMatchObject({ code: 'notFound' });
@@ -74,7 +74,7 @@ describe('the entries of a folder', () => {
       expect((await peer.send('GET', `entries?${query}`)).status, query).toBeGreaterThanOrEqual(400);
   });
 
-  it('are kept aside by doing nothing where nothing can lie', async () => {
+  it('are kept aside by doing nothing if nothing can exist there', async () => {
     for (const from of ['absent', 'absent/file', 'b/below-a-file', 'x'.repeat(300)]) {
       const body = JSON.stringify({ from, to: 'kept' });
       expect((await peer.send('POST', 'keep', { body })).status, from).toBe(200);
@@ -83,7 +83,7 @@ describe('the entries of a folder', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'are not told of a link whose target is no text, which is a problem of the listing, and kept byte by byte (needs Linux)',
+    'omit a link whose target is not UTF-8, which is reported as a problem and kept byte by byte (needs Linux)',
     async () => {
       const target = Buffer.from('caf\xe9', 'latin1');
       mkdirSync(peer.path('bytes'));

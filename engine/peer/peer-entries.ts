@@ -1,4 +1,4 @@
-/** `GET /v1/entries`: what the folder holds, as lines that come while it is still being walked. */
+/** `GET /v1/entries`: the contents of the folder, as lines that are sent while it is still being walked. */
 
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readlinkSync } from 'node:fs';
@@ -19,8 +19,8 @@ import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts
 import { peerToken } from './peer-token.ts';
 
 /**
- * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`, `folders` (also those that hold something).
- * @throws PeerRefusal 400; DrayError `notFound` when `path` is no folder.
+ * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`, `folders`
+ * (also those with contents). @throws PeerRefusal 400; DrayError `notFound` if `path` is not a folder.
  */
 export async function answerEntries(call: PeerCall, folder: OfferedFolder): Promise<void> {
   const { query } = call;
@@ -30,7 +30,7 @@ export async function answerEntries(call: PeerCall, folder: OfferedFolder): Prom
   const folders = folder.folders.below(below);
   if (!statPeerPath(folder, below)?.isDirectory())
     throw new DrayError('notFound', `There is no folder ${below}.`, { data: { path: below } });
-  // Elsewhere each name would cost a look at all folders above it.
+  // Otherwise each name would cost a check of all folders above it.
   const reach = CAN_HOLD_FOLDERS ? heldReach(folders) : plainReach(folders.path);
   try {
     if (query.get('folded') === '1') answerFolded(call, reach);
@@ -78,7 +78,7 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
   for (const batch of scan) {
     checkAborted(signal);
     for (const { message, problem } of batch.problems) {
-      // What is no file is missed by nobody.
+      // Other kinds of entries are not part of a listing.
       if (problem !== 'special') problems.push(message);
     }
     const rows: EntryRow[] = [];
@@ -101,7 +101,7 @@ function lastLine(problems: readonly string[]): string {
   return `${JSON.stringify({ end: true, ...(problems.length > 0 ? { problems: problems.slice(0, PROBLEMS_MAX) } : {}) })}\n`;
 }
 
-/** Whether a folder (ending in `/`) may hold paths after this one. */
+/** Whether a folder (ending in `/`) may contain paths after this one. */
 function mayHoldAfter(folder: string, after: string): boolean {
   return after.startsWith(folder) || comparePaths(folder, after) > 0;
 }
@@ -134,7 +134,7 @@ function targetOf({ problems, reach }: Look, path: string): string | undefined {
   try {
     target = readlinkSync(reach.absoluteOf(path), 'buffer');
   } catch {
-    // Gone, or no link any more: as if it had gone before.
+    // Gone, or no longer a link: as if it had gone before.
     return undefined;
   }
   if (isUtf8(target)) return target.toString('utf8');
@@ -144,11 +144,11 @@ function targetOf({ problems, reach }: Look, path: string): string | undefined {
 
 function parseLimit(text: string | null): number {
   if (text === null) return Number.POSITIVE_INFINITY;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new PeerRefusal(400, 'usage', `"${text}" is no limit.`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new PeerRefusal(400, 'usage', `"${text}" is not a valid limit.`);
   return Number(text);
 }
 
-/** One level, in one page: folders (with a slash at their end) stand for what is in them. */
+/** One level, in one page: folders (with a slash at their end) stand for their contents. */
 function foldedRows({ query }: PeerCall, look: Look): readonly EntryRow[] {
   const { reach } = look;
   const after = query.get('after');

@@ -1,4 +1,4 @@
-/** What a peer's folder as a store of plain objects makes of the peer's errors. */
+/** How the store of plain files at a peer handles the peer's errors. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await peer?.[Symbol.asyncDispose]();
 });
 
-/** The last byte of the first body that it sends is another one when it arrives. */
+/** Changes the last byte of the first body on its way. */
 function falsifying(client: PeerClient): PeerClient {
   let isLeft = true;
   return {
@@ -35,7 +35,7 @@ function falsifying(client: PeerClient): PeerClient {
 }
 
 describe('an error of a peer', () => {
-  it('keeps its advice, so that a file that was spoilt on its way is sent again', async () => {
+  it('keeps its retry advice, so that a file damaged on its way is sent again', async () => {
     const put = createPeerFileStore(falsifying(peer.client), '').put('file', Buffer.from('content'));
     await expect(put).rejects.toMatchObject({
       code: 'checksumRefused',
@@ -52,7 +52,7 @@ describe('an error of a peer', () => {
     expect(readFileSync(peer.path('file'), 'utf8')).toBe('content');
   });
 
-  it('keeps what it tells beside the message when something cannot be removed', async () => {
+  it('keeps its data when something cannot be removed', async () => {
     peer.write('folder/file', 'x');
     const store = createPeerFileStore(peer.client, '');
     await expect(store.delete(['folder/'])).rejects.toMatchObject({
@@ -62,8 +62,8 @@ describe('an error of a peer', () => {
   });
 });
 
-describe('a server that is no peer', () => {
-  it('does not say that a file is absent', async () => {
+describe('a server that is not a peer', () => {
+  it('does not make a file count as absent', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('not found'));
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const origin = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -79,7 +79,7 @@ describe('a server that is no peer', () => {
     }
   });
 
-  it('is not what a peer is, whose files are absent', async () => {
+  it('is not mistaken for a peer without the file', async () => {
     peer.write('file', 'x');
     const store = createPeerFileStore(peer.client, '');
     for (const key of ['absent', 'file/below', 'no/folder/absent']) {

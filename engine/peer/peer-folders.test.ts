@@ -24,8 +24,8 @@ const list = async (options: Partial<PeerListOptions> = {}) => {
   return rows.map(([path, kind]) => `${kind} ${path}`);
 };
 
-describe('folders that hold something', () => {
-  it('are listed to who asks for them, each before what is in it, the one that is listed first', async () => {
+describe('folders with contents', () => {
+  it('are listed on request, each before its contents, the listed folder first', async () => {
     peer.write('a/b/file', 'x');
     peer.write('a-b', 'x');
     mkdirSync(peer.path('a/empty'));
@@ -33,14 +33,14 @@ describe('folders that hold something', () => {
     const all = ['D ', 'f a-b', 'D a/', 'D a/b/', 'f a/b/file', 'd a/empty/'];
     expect(await list({ folders: true })).toEqual(all);
     expect(await list({ folders: true, below: 'a' })).toEqual(['D ', 'D b/', 'f b/file', 'd empty/']);
-    // A listing that broke off goes on after what was told.
+    // An interrupted listing continues after the last received entry.
     expect(await list({ folders: true, after: '' })).toEqual(all.slice(1));
     expect(await list({ folders: true, after: 'a/b/' })).toEqual(all.slice(4));
   });
 });
 
 describe('modes and times of folders', () => {
-  it('are set and read many at a time, to the nanosecond, and what is not there is made', async () => {
+  it('are set and read many at a time, to the nanosecond, and missing folders are created', async () => {
     peer.write('top/a/file', 'x');
     const folders = createPeerFolders(peer.client, 'top');
     const wanted = [
@@ -60,7 +60,7 @@ describe('modes and times of folders', () => {
     expect(stateOf('top/a')).toEqual({ mode: 0o755, mtimeNs: -5n });
   });
 
-  it('are set of no link, no file, nothing outside, and not of all that is offered, which can be read', async () => {
+  it('are never set on a link, a file, anything outside, or the offered folder, which can be read', async () => {
     peer.write('file', 'x');
     peer.write('outside/inner/x', 'x');
     symlinkSync('outside', peer.path('link'));
@@ -82,7 +82,7 @@ describe('modes and times of folders', () => {
     expect(await folders.read(['', 'link/', '../'], { signal })).toEqual([before[0], undefined, undefined]);
   });
 
-  it('are refused by a peer that is read-only, and told all the same', async () => {
+  it('are refused by a read-only peer, and still readable', async () => {
     await using locked = await startTestPeer({ isReadOnly: true });
     locked.write('a/file', 'x');
     chmodSync(locked.path('a'), 0o700);

@@ -1,4 +1,4 @@
-/** Who may ask a peer, and what a peer that is read-only refuses: of each request that there is. */
+/** Tests which requests a peer accepts, and what a read-only peer refuses, for every request. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { basename } from 'node:path';
@@ -56,37 +56,34 @@ describe('the guard', () => {
     peer.write('file', 'content');
   });
 
-  it('knows the requests that there are', () => expect(ALL.length).toBeGreaterThan(15));
+  it('covers every request of the protocol', () => expect(ALL.length).toBeGreaterThan(15));
 
-  it.each(ALL)(
-    'lets nobody ask $name without the token, with another, or with one of its length',
-    async (asked) => {
-      const before = describeTree(peer.root);
-      const others = [
-        '',
-        'x',
-        `${TEST_TOKEN}x`,
-        TEST_TOKEN.slice(1),
-        TEST_TOKEN.replace(/.$/, '!'),
-        TEST_TOKEN.toUpperCase(),
-      ];
-      for (const headers of [{}, { authorization: `Basic ${TEST_TOKEN}` }, ...others.map(bearer)]) {
-        const { status, text } = await ask(asked, headers);
-        expect(status).toBe(401);
-        expect(text).not.toContain('file');
-      }
-      expect(describeTree(peer.root)).toEqual(before);
-    },
-  );
+  it.each(ALL)('refuses $name without the token, with another, or with one of its length', async (asked) => {
+    const before = describeTree(peer.root);
+    const others = [
+      '',
+      'x',
+      `${TEST_TOKEN}x`,
+      TEST_TOKEN.slice(1),
+      TEST_TOKEN.replace(/.$/, '!'),
+      TEST_TOKEN.toUpperCase(),
+    ];
+    for (const headers of [{}, { authorization: `Basic ${TEST_TOKEN}` }, ...others.map(bearer)]) {
+      const { status, text } = await ask(asked, headers);
+      expect(status).toBe(401);
+      expect(text).not.toContain('file');
+    }
+    expect(describeTree(peer.root)).toEqual(before);
+  });
 
-  it.each(ALL)('refuses $name to web pages and under names that it does not go by', async (asked) => {
+  it.each(ALL)('refuses $name to web pages and under unknown host names', async (asked) => {
     const own = bearer(TEST_TOKEN);
     expect((await ask(asked, { ...own, origin: 'http://evil.example' })).status).toBe(403);
     expect((await ask(asked, { ...own, host: 'evil.example' })).status).toBe(403);
     expect((await ask(asked, { ...own, host: ':80' })).status).toBe(400);
   });
 
-  it('goes by addresses and by the names that it was given, in any case and at any port', () => {
+  it('accepts addresses and its configured names, in any case and at any port', () => {
     const guard = createGuard({ token: TEST_TOKEN, hostNames: ['data.example'] });
     const pass = (host: string) => guard({ headers: { ...bearer(TEST_TOKEN), host } } as never);
     for (const host of ['127.0.0.1', '10.0.0.7:7370', '[::1]:7370', 'data.example', 'DATA.example:80'])
@@ -96,7 +93,7 @@ describe('the guard', () => {
   });
 });
 
-/** Linux gives none so high. */
+/** Linux never assigns one this high. */
 const PID_MAX = 2 ** 22;
 const DELTA = {
   path: 'file',
@@ -106,7 +103,7 @@ const DELTA = {
   chunkSize: { min: 4_096, average: 8_192, max: 65_536 },
 };
 
-describe('a peer that is read-only', () => {
+describe('a read-only peer', () => {
   beforeEach(async () => {
     peer = await startTestPeer({ isReadOnly: true });
     peer.write('file', 'content');
@@ -126,15 +123,15 @@ describe('a peer that is read-only', () => {
     },
   );
 
-  it('refuses to be the target of a delta, and is the source of one', async () => {
+  it('refuses to be the target of a delta, and can be the source', async () => {
     const as = (side: object) => peer.send('POST', 'deltas', { body: JSON.stringify({ ...DELTA, ...side }) });
     for (const isInPlace of [false, true])
       expect((await as({ side: 'target', isInPlace, mtimeNs: '0' })).status).toBe(403);
     expect((await as({ side: 'source' })).status).toBe(200);
   });
 
-  it("sweeps nothing of another server's", async () => {
-    // Of a process that is no more.
+  it("cleans up nothing of another server's", async () => {
+    // Of a process that has ended.
     const left = `.dray-tmp/dray-${hostTag()}-${PID_MAX}-000000000000-0.0`;
     peer.write(left, 'unfinished');
     const before = describeTree(peer.root);
@@ -144,7 +141,7 @@ describe('a peer that is read-only', () => {
     expect(readFileSync(peer.path(left), 'utf8')).toBe('unfinished');
   });
 
-  it('compares with a file for a dry run of a delta, and writes nothing for it', async () => {
+  it('compares with a file for a dry run of a delta, and writes nothing', async () => {
     const opened = await peer.send('POST', 'deltas', {
       body: JSON.stringify({ ...DELTA, side: 'target', isDryRun: true, mtimeNs: '0' }),
     });

@@ -1,4 +1,6 @@
-/** A client with a token, and a user of the server's machine, who try to reach files outside of what is served. */
+/**
+ * A client with a token, and a user of the server's machine, try to reach files outside the served folder.
+ */
 import {
   existsSync,
   linkSync,
@@ -34,7 +36,7 @@ afterEach(async () => {
   outside?.[Symbol.dispose]();
 });
 
-describe('an upload that a client forges below a folder', () => {
+describe('a forged upload below a folder', () => {
   const folder = `sub/.dray-tmp/uploads/${UPLOAD_ID}`;
   const upload = { key: 'stolen', uploadId: UPLOAD_ID };
 
@@ -63,8 +65,8 @@ describe('an upload that a client forges below a folder', () => {
 
   it.each([
     ['a link', symlinkSync],
-    ['a second name', linkSync],
-  ])('gives nothing of a file that its part is %s of, however it came there', async (_, makePart) => {
+    ['a hard link', linkSync],
+  ])('exposes nothing of a file that its part is %s of, however it was made', async (_, makePart) => {
     peer.write(`${folder}/upload.json`, JSON.stringify({ key: 'stolen' }));
     makePart(outside.secret, peer.path(`${folder}/00001`));
     const store = createPeerObjectStore(peer.client, 'sub');
@@ -81,7 +83,7 @@ describe('an upload that a client forges below a folder', () => {
   });
 });
 
-it('a folder that becomes a link while an upload is joined takes no object', async () => {
+it('a folder that becomes a link while an upload is joined receives no object', async () => {
   const store = createPeerObjectStore(peer.client, 'sub');
   await store.put('home/present', Buffer.from('x'));
   const key = 'home/authorized_keys';
@@ -97,7 +99,7 @@ it('a folder that becomes a link while an upload is joined takes no object', asy
     hasEnded = true;
   };
   joining.then(end, end);
-  // The new file is there, and its bytes are on their way.
+  // The new file exists, and its bytes are on their way.
   while (!hasEnded && readdirSync(peer.path('sub/.dray-tmp/writes')).length === 0) await nextTurn();
   renameSync(peer.path('sub/home'), peer.path('sub/moved'));
   symlinkSync(outside.folder, peer.path('sub/home'));
@@ -108,7 +110,7 @@ it('a folder that becomes a link while an upload is joined takes no object', asy
 
 describe('a temporary folder that is a link', () => {
   it.each(['.dray-tmp', '.dray-tmp/writes', '.dray-tmp/uploads'])(
-    'at %s of a served repository is neither swept nor written through',
+    'at %s of a served repository is neither cleaned up nor written through',
     async (place) => {
       for (const area of ['writes', 'uploads']) {
         mkdirSync(join(outside.folder, area));
@@ -126,7 +128,7 @@ describe('a temporary folder that is a link', () => {
     },
   );
 
-  it('of the served folder is neither swept nor written through, there at the start or put there later', async () => {
+  it('of the served folder is neither cleaned up nor written through, present at the start or created later', async () => {
     symlinkSync(outside.folder, peer.path('.dray-tmp'));
     await expect(serveForTest(peer.root)).rejects.toMatchObject(refused);
     const dead = join(outside.folder, 'dray-00000000-1-000000000000-0.0');
@@ -139,7 +141,7 @@ describe('a temporary folder that is a link', () => {
     expect(existsSync(peer.path('a'))).toBe(false);
   });
 
-  it('in the place of one in use leads no file outside', async () => {
+  it('that replaces one in use leads no file outside', async () => {
     await peer.sendBatch({ path: 'before', content: 'x' });
     renameSync(peer.path('.dray-tmp'), peer.path('moved'));
     symlinkSync(outside.folder, peer.path('.dray-tmp'));
@@ -151,7 +153,7 @@ describe('a temporary folder that is a link', () => {
   });
 });
 
-it('a folder that was listed as a repository and becomes a link is listed no more', async () => {
+it('a folder that was listed as a repository and becomes a link is no longer listed', async () => {
   peer.write('b/mine', 'x');
   const list = () => peer.send('POST', 'objects/list?at=b', { body: JSON.stringify({ prefix: '' }) });
   expect(await (await list()).text()).toContain('mine');

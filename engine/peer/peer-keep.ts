@@ -1,4 +1,7 @@
-/** `POST /v1/keep`: copies a file or a link within the offered folder, for who is about to replace or remove it. */
+/**
+ * `POST /v1/keep`: copies a file or a link within the offered folder, before the client replaces or removes
+ * it.
+ */
 
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
@@ -15,14 +18,15 @@ const PIECE_BYTES = 1024 * 1024;
 const PERMISSION_BITS = 0o7777n;
 const readAt = promisify(read);
 
-/** What is not there is kept by doing nothing. */
+/** A missing file needs no copy. */
 export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<void> {
   const body = await receiveBody(call, { budget: parts.budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {
     const parsed = v.safeParse(Keep, parseJson(body.bytes));
-    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body has to be {"from":"...","to":"..."}.');
+    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body must be {"from":"...","to":"..."}.');
     const [from, to] = [parsePeerPath(parsed.output.from), parsePeerPath(parsed.output.to)];
-    if (from === to) throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name.');
+    if (from === to)
+      throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name. Use another name.');
     const { folder, writer } = parts;
     const target = readPeerLink(folder, from);
     if (target === undefined) await copyFile(call, parts, { from, to });
@@ -63,7 +67,7 @@ async function copyFile(
 
 async function* piecesOf(fd: number, sizeBytes: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sizeBytes; ) {
-    if (signal.aborted) throw new DrayError('aborted', 'The client went away.');
+    if (signal.aborted) throw new DrayError('aborted', 'The client disconnected.');
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, sizeBytes - at));
     const { bytesRead } = await readAt(fd, piece, 0, piece.length, at);
     if (bytesRead === 0) return;

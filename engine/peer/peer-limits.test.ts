@@ -1,4 +1,4 @@
-/** Clients that are slow, silent, too many or too large: each is ended by itself, and the others go on. */
+/** Slow, silent, numerous or large clients: each is ended by itself, and the others continue. */
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ afterEach(async () => {
   await peer?.[Symbol.asyncDispose]();
 });
 
-/** Short, so that a test need not wait; what is tested is that the time has an end. */
+/** Short, so that a test need not wait. The tests check that the wait has an end. */
 const SHORT_MS = 200;
 const NEVER = 1_000_000;
 const PATIENT = { headersMs: NEVER, paceMs: NEVER, stallMs: NEVER, aliveMs: NEVER };
@@ -48,8 +48,8 @@ function head(method: string, route: string, more: readonly string[] = []): stri
 
 const expectAlive = async () => expect((await peer.send('GET', '')).status).toBe(200);
 
-describe('a client that is slow', () => {
-  it('is closed when its headers never end', async () => {
+describe('a slow client', () => {
+  it('is disconnected if its headers never end', async () => {
     peer = await startTestPeer({ patience: { ...PATIENT, headersMs: SHORT_MS } });
     const socket = openSocket();
     const ended = closed(socket);
@@ -63,7 +63,7 @@ describe('a client that is slow', () => {
     ['read', ['content-length: 1000']],
     ['deltas', ['content-length: 1000']],
     ['objects/put', ['content-length: 1000']],
-  ])('is closed when the body of "%s" stalls', async (route, headers) => {
+  ])('is disconnected if the body of "%s" stalls', async (route, headers) => {
     peer = await startTestPeer({ patience: { ...PATIENT, paceMs: SHORT_MS } });
     const socket = openSocket();
     const ended = closed(socket);
@@ -72,7 +72,7 @@ describe('a client that is slow', () => {
     await expectAlive();
   });
 
-  it('is closed when a range of a large file stalls, and the upload goes on with another', async () => {
+  it('is disconnected if a range of a large file stalls, and the upload continues with another', async () => {
     peer = await startTestPeer({ patience: { ...PATIENT, paceMs: SHORT_MS } });
     const begun = await peer.send('POST', 'uploads', {
       body: JSON.stringify({ path: 'large', mtimeNs: '0', rangeBytes: 65_536, sizeBytes: 65_536 }),
@@ -89,7 +89,7 @@ describe('a client that is slow', () => {
     await expectAlive();
   });
 
-  it('is closed when it takes nothing of what it asked for', async () => {
+  it('is disconnected if it does not read the answer', async () => {
     peer = await startTestPeer({ patience: { ...PATIENT, stallMs: SHORT_MS } });
     peer.write('large', noise(64 * 1024 * 1024, 1));
     const socket = openSocket();
@@ -98,7 +98,7 @@ describe('a client that is slow', () => {
       socket.once('close', () => resolve());
     });
     socket.write(head('GET', 'content?path=large'));
-    // What the kernel had taken is there still; only then comes the end.
+    // The kernel's buffered bytes still arrive; only then the end.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     let taken = 0;
     socket.on('data', (piece) => {
@@ -112,7 +112,7 @@ describe('a client that is slow', () => {
 });
 
 describe('a client that never ends its handshake', () => {
-  it('is closed like one that never ends its headers', async () => {
+  it('is disconnected like one that never ends its headers', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-peer-tls-'));
     const root = join(folder, 'offered');
     mkdirSync(root);
@@ -131,9 +131,9 @@ describe('a client that never ends its handshake', () => {
 });
 
 describe('a request that takes long', () => {
-  it('is told now and then that it is still being worked on', async () => {
+  it('gets a sign now and then that it is still being worked on', async () => {
     peer = await startTestPeer({ patience: { ...PATIENT, aliveMs: 1 } });
-    // Zeros that take no room, and are read all the same.
+    // Zeros that take no space, and are still read.
     peer.write('large', '');
     truncateSync(peer.path('large'), 256 * 1024 * 1024);
     const socket = openSocket();
@@ -146,7 +146,7 @@ describe('a request that takes long', () => {
     expect(info?.crc64).toBeDefined();
   });
 
-  it('tells no sum of a file that changed while it was summed', async () => {
+  it('gives no checksum of a file that changed while it was read', async () => {
     peer = await startTestPeer({ patience: { ...PATIENT, aliveMs: 1 } });
     peer.write('large', '');
     truncateSync(peer.path('large'), 256 * 1024 * 1024);
@@ -161,8 +161,8 @@ describe('a request that takes long', () => {
   });
 });
 
-describe('what is too much', () => {
-  it('one connection more than allowed is closed, and the next is let in when one has ended', async () => {
+describe('a request beyond a limit', () => {
+  it('one connection more than allowed is closed, and the next is accepted after one has ended', async () => {
     peer = await startTestPeer({ connectionsMax: 3 });
     const three = Array.from({ length: 3 }, openSocket);
     const answered = (socket: Socket) =>
@@ -215,7 +215,7 @@ describe('what is too much', () => {
   });
 });
 
-it('folders that were used as repositories make room for others', async () => {
+it('folders used as repositories make room for others', async () => {
   peer = await startTestPeer();
   const names = Array.from({ length: 257 }, (_, at) => `repository-${at}`);
   for (const name of names) mkdirSync(peer.path(name));

@@ -1,4 +1,4 @@
-/** Links that lead out of what is offered, there from the beginning or made while others write. */
+/** Links that lead out of the offered folder, there from the start or created during writes. */
 import {
   existsSync,
   mkdirSync,
@@ -28,7 +28,7 @@ afterEach(async () => {
 const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Record<string, never>>;
 const content = new TextEncoder().encode('from a client');
 
-/** What was a folder is a link out from now on. */
+/** The folder is now a link that leads out. */
 function leadAway(name: string): void {
   rmSync(peer.path(name), { recursive: true });
   symlinkSync(outside.folder, peer.path(name));
@@ -37,7 +37,7 @@ function leadAway(name: string): void {
 describe('a folder that becomes a link out', () => {
   beforeEach(() => mkdirSync(peer.path('folder')));
 
-  it('takes no files of a batch, although the server wrote there before', async () => {
+  it('receives no files of a batch, although the server wrote there before', async () => {
     expect(await peer.sendBatch({ path: 'folder/before', content })).toMatchObject({
       results: [{ mtimeMs: 1.6e12 }],
     });
@@ -53,7 +53,7 @@ describe('a folder that becomes a link out', () => {
     expect(readFileSync(peer.path('fine'), 'utf8')).toBe('from a client');
   });
 
-  it('takes no links, no folders, no times, and gives none away', async () => {
+  it('receives no links, folders or times, and exposes none', async () => {
     await peer.sendBatch({ path: 'folder/before', content });
     leadAway('folder');
     const made = await peer.sendBatch(
@@ -94,9 +94,9 @@ describe('a folder that becomes a link out', () => {
     outside.expectUntouched();
   });
 
-  it('shows nothing of what lies behind it to a listing that has met the folder', async () => {
+  it('shows nothing of its target to a listing that has met the folder', async () => {
     writeFileSync(peer.path('folder/inside'), 'offered');
-    // They come between a folder's name and what is in it, and fill many pages.
+    // They come between a folder's name and its contents, and fill many pages.
     for (let at = 0; at < 8_000; at += 1) writeFileSync(peer.path(`folder-${at}`), '');
     const answer = await peer.send('GET', 'entries?path=');
     const reader = answer.body!.getReader();
@@ -115,7 +115,7 @@ describe('a folder that becomes a link out', () => {
       expect(last).toMatchObject({ end: true, problems: [expect.stringContaining('folder/')] });
   });
 
-  it('does not get an upload that began while it was a folder', async () => {
+  it('does not receive an upload that began while it was a folder', async () => {
     const bytes = noise(200_000, 1);
     const begun = await json(
       peer.send('POST', 'uploads', {
@@ -147,7 +147,7 @@ describe('a folder that becomes a link out', () => {
     outside.expectUntouched();
   });
 
-  it('leads nothing away while it changes to and fro under many writes', async () => {
+  it('leads nothing away while it changes back and forth under many writes', async () => {
     symlinkSync(outside.folder, peer.path('link'));
     let isOver = false;
     const swapping = (async () => {

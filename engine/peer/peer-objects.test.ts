@@ -43,7 +43,7 @@ describeObjectStoreContract(
 describe('Objects larger than one request to a peer', () => {
   const MIB = 1024 * 1024;
 
-  it('are put whole, under their sum and their condition, and leave nothing where they are not', async () => {
+  it('are stored in full under their checksum and condition, and leave nothing behind if refused', async () => {
     await using peer = await startTestPeer();
     const store = createPeerObjectStore(peer.client, '');
     const bytes = noise(70 * MIB, 1);
@@ -60,7 +60,7 @@ describe('Objects larger than one request to a peer', () => {
     expect(await store.multipart!.listUploads({ prefix: '' })).toEqual({ uploads: [] });
   });
 
-  it('may have more than 10,000 parts, all of which their completion tells', async () => {
+  it('may have more than 10,000 parts, all listed at their completion', async () => {
     await using peer = await startTestPeer();
     const { multipart } = createPeerObjectStore(peer.client, '');
     expect(multipart!.partBytesMax).toBe(64 * MIB);

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/objects/CALL?at=FOLDER`: the offered folder, or one in it, as an object store with all its promises, for repositories. The
- * calls are those of `remotes/object-store.ts`, and the file store carries them out.
+ * `POST /v1/objects/CALL?at=FOLDER`: the offered folder, or one in it, as an object store with all its
+ * promises, for repositories. The calls are those of `remotes/object-store.ts`; the file store executes them.
  */
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
@@ -37,12 +37,12 @@ const STORES_MAX = 256;
 
 interface ServedStore {
   readonly opening: Promise<ObjectStore>;
-  /** Under way. */
+  /** Running calls. */
   calls: number;
 }
 
 export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOptions): PeerObjects {
-  /** By folder; the one that was used last stands last. */
+  /** By folder; the most recently used is last. */
   const stores = new Map<string, ServedStore>();
 
   const servedAt = (at: string, isMade: boolean): ServedStore => {
@@ -56,7 +56,7 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
     if (stores.size >= STORES_MAX) closeIdle(stores);
     const served: ServedStore = { opening: openFileStore({ root, create: isMade }), calls: 0 };
     stores.set(at, served);
-    // A folder that is not there yet may be made later.
+    // A missing folder may be created later.
     served.opening.catch(() => {
       if (stores.get(at) === served) stores.delete(at);
     });
@@ -76,7 +76,7 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
   return {
     async answer(call, name) {
       if (!Object.hasOwn(OBJECT_CALLS, name))
-        throw new PeerRefusal(404, 'unsupported', `This peer knows no call "${name}" of objects.`);
+        throw new PeerRefusal(404, 'unsupported', `This peer has no call "${name}" for objects.`);
       const objectCall = name as ObjectCall;
       if (isReadOnly && !READS.has(objectCall)) throw readOnlyRefusal();
       const at = parsePeerPath(call.query.get('at') ?? '', { allowRoot: true });
@@ -102,21 +102,22 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
   };
 }
 
-/**
- * Makes room by closing the store that nobody has used for longest.
- * @throws DrayError `slowDown` when all are in use.
- */
+/** Makes room by closing the least recently used store. @throws DrayError `slowDown` if all are in use. */
 function closeIdle(stores: Map<string, ServedStore>): void {
   for (const [at, { calls, opening }] of stores) {
     if (calls > 0) continue;
     stores.delete(at);
-    // It only tidies up.
+    // It only cleans up.
     opening.then((store) => store.close()).catch(() => {});
     return;
   }
-  throw new DrayError('slowDown', 'Too many folders of this peer are used as repositories at once.', {
-    retry: 'backoff',
-  });
+  throw new DrayError(
+    'slowDown',
+    'Too many folders of this peer are used as repositories at once. Try again later.',
+    {
+      retry: 'backoff',
+    },
+  );
 }
 
 function parseInput(
@@ -201,7 +202,7 @@ async function carryOut({ bytes, call, store }: Carrying, name: ObjectCall, inpu
   }
 }
 
-/** Without what is undefined: the store's types tell absent from undefined. */
+/** Drops undefined properties: the store's types distinguish absent from undefined. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
 }

@@ -13,14 +13,14 @@ beforeEach(() => {
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 describe('The certificate of a server', () => {
-  it('is made once, and read again', async () => {
+  it('is created once, and reused', async () => {
     const made = await ownCertificate(folder, 'here');
     expect(await ownCertificate(folder, 'here')).toEqual(made);
     expect(readdirSync(folder).sort()).toEqual(['peer-cert.pem', 'peer-key.pem']);
     if (process.platform !== 'win32') expect(statSync(join(folder, 'peer-key.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('writes its key through no link that lies under a name that can be guessed', async () => {
+  it('never writes its key through a link at a predictable name', async () => {
     mkdirSync(folder);
     const elsewhere = join(parent, 'elsewhere');
     symlinkSync(elsewhere, join(folder, `peer-key.pem.${process.pid}.tmp`));

@@ -1,4 +1,7 @@
-/** A certificate for those who have none: made once, kept with the user's settings, so that clients know it again. */
+/**
+ * A certificate for users without one: created once and kept with the user's settings, so that clients
+ * recognise it.
+ */
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +11,7 @@ import { readCertificate, type ServerCertificate } from './peer-certificate.ts';
 const YEARS = 10;
 const RENEWED_BEFORE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** @param folder Of the user's settings. */
+/** @param folder The folder of the user's settings. */
 export async function ownCertificate(folder: string, name: string): Promise<ServerCertificate> {
   const [certPath, keyPath] = [join(folder, 'peer-cert.pem'), join(folder, 'peer-key.pem')];
   if (existsSync(certPath) && existsSync(keyPath)) {

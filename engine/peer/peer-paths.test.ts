@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const ALL = openOffered('/');
 
-describe.runIf(process.platform !== 'win32')('the whole of a machine', () => {
+describe.runIf(process.platform !== 'win32')('the root of a file system', () => {
   it('can be offered like any folder', () => {
     const path = join(folder, 'below/file').slice(1);
     const fd = openPeerFile(ALL, path)!;
@@ -67,11 +67,11 @@ describe('a path of a client', () => {
     expect(() => parsePeerPath(path)).toThrow(expect.objectContaining({ code: 'unsafePath' })),
   );
 
-  it.each(['a', 'a/b/', 'with space', '.hidden', 'a/.dray-tmp-not', '\u00e4'])('is taken as %j', (path) =>
+  it.each(['a', 'a/b/', 'with space', '.hidden', 'a/.dray-tmp-not', '\u00e4'])('is accepted as %j', (path) =>
     expect(parsePeerPath(path)).toBe(path.replace(/\/$/, '')),
   );
 
-  it("leads into no workspace's own folder, by files or as objects", async () => {
+  it("never leads into a workspace's .dray folder, as files or as objects", async () => {
     await using peer = await startTestPeer();
     peer.write('.dray/config.json', 'own');
     expect((await peer.send('GET', 'content?path=.dray/config.json')).status).toBe(422);

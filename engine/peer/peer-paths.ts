@@ -1,6 +1,6 @@
 /**
- * Leads from the paths that clients send to files below the offered folder. Each file is reached by its held
- * folder (`base/held-folders.ts`), so a folder that is swapped for a link meanwhile is not followed.
+ * Resolves paths of clients to files below the offered folder. Each file is reached through its held folder
+ * (`base/held-folders.ts`), so a folder that becomes a link in the meantime is not followed.
  */
 import {
   closeSync,
@@ -20,13 +20,13 @@ import { PEER_LIMITS } from '../peer-protocol/messages.ts';
 import { PeerRefusal } from './peer-call.ts';
 
 export interface OfferedFolder {
-  /** With all links resolved, as it was when the server began. */
+  /** With all links resolved, as at the server's start. */
   readonly realRoot: string;
-  /** The folders below it. Each call checks anew that it is still there and is no link. */
+  /** The folders below it. Each call checks again that the folder exists and is not a link. */
   readonly folders: HeldFolders;
 }
 
-/** @throws DrayError `notFound` when it is no folder. */
+/** @throws DrayError `notFound` if it is not a folder. */
 export function openOffered(root: string): OfferedFolder {
   try {
     const realRoot = realpathSync(root);
@@ -34,12 +34,14 @@ export function openOffered(root: string): OfferedFolder {
   } catch {
     // The same answer.
   }
-  throw new DrayError('notFound', `${root} is no folder that could be offered.`, { data: { path: root } });
+  throw new DrayError('notFound', `${root} is not a folder, so it cannot be served.`, {
+    data: { path: root },
+  });
 }
 
 /**
- * A path as a client wrote it. '' is the folder itself where `allowRoot`; one slash at the end is taken off.
- * @throws PeerRefusal 400, 414; DrayError `unsafePath` for what lies in nobody's reach.
+ * A path as the client wrote it. '' is the folder itself if `allowRoot`; one slash at the end is removed.
+ * @throws PeerRefusal 400, 414; DrayError `unsafePath` for places that no client may reach.
  */
 export function parsePeerPath(
   text: string | null,
@@ -65,19 +67,22 @@ function reasonToRefuse(path: string): string | undefined {
   const parts = path.split('/');
   if (parts.length > PEER_LIMITS.pathPartsMax) return `it has more than ${PEER_LIMITS.pathPartsMax} parts`;
   // At any depth: a folder below may be served as a repository, which keeps its unfinished files there.
-  if (parts.some(isOwnFolderName)) return 'unfinished files lie there';
+  if (parts.some(isOwnFolderName)) return 'that folder holds unfinished files';
   return undefined;
 }
 
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 
-/** A regular file, open to be read, or undefined when there is none. The caller closes it. @throws DrayError `unsafePath`, `io` */
+/**
+ * A regular file, open for reading, or undefined if there is none. The caller closes it. @throws DrayError
+ * `unsafePath`, `io`
+ */
 export function openPeerFile(folder: OfferedFolder, path: string): number | undefined {
   return openToRead(folder, path, (stats) => stats.isFile());
 }
 
-/** The same for a folder; '' is the one that is offered. */
+/** The same for a folder; '' is the offered folder. */
 export function openPeerFolder(folder: OfferedFolder, path: string): number | undefined {
   return openToRead(folder, path, (stats) => stats.isDirectory());
 }
@@ -102,7 +107,7 @@ function openToRead(
     throw new DrayError('io', `${path} cannot be read: ${code}.`, { data: { path } });
   }
   try {
-    // Of the other kind, most likely: there is no such thing.
+    // Most likely of another kind: no such file.
     if (isWanted(fstatSync(fd))) return fd;
     closeSync(fd);
     return undefined;
@@ -113,14 +118,14 @@ function openToRead(
 }
 
 export interface HeldParent {
-  /** Leads to the file in the folder that was looked at, wherever that folder's name leads by now. */
+  /** Leads to the file in the folder that was checked, wherever that folder's name leads by now. */
   readonly path: string;
   close(): void;
 }
 
 /**
- * The folder of a path, held open: what is done by the path given cannot be led away by a link that appears later.
- * @throws DrayError `notFound` when there is no such folder, `unsafePath` when it is reached through a link.
+ * The folder of a path, held open: work through the returned path cannot be led away by a link that appears
+ * later. @throws DrayError `notFound` if there is no such folder, `unsafePath` if a link leads to it.
  */
 export function holdParent({ folders }: OfferedFolder, path: string): HeldParent {
   const reach = heldReach(folders);
@@ -132,14 +137,14 @@ export function holdParent({ folders }: OfferedFolder, path: string): HeldParent
   }
 }
 
-/** What lies there, never through a link; undefined when nothing does. @throws DrayError `unsafePath` */
+/** What is there, never through a link; undefined if nothing. @throws DrayError `unsafePath` */
 export function statPeerPath(folder: OfferedFolder, path: string): Stats | undefined {
   return lookAt(folder, path, (at) => lstatSync(at, { throwIfNoEntry: false }));
 }
 
 /**
- * A link's target; undefined when something else lies there, or nothing. One call looks and reads: another process may exchange a file and a
- * link at any moment. @throws DrayError `unsafePath`
+ * A link's target; undefined if something else or nothing is there. One call checks and reads, because
+ * another process may exchange a file and a link at any moment. @throws DrayError `unsafePath`
  */
 export function readPeerLink(folder: OfferedFolder, path: string): Buffer | undefined {
   return lookAt(folder, path, (at) => {
@@ -152,10 +157,10 @@ export function readPeerLink(folder: OfferedFolder, path: string): Buffer | unde
   });
 }
 
-/** Of `readlink`, where no link lies; Windows says `UNKNOWN`. */
+/** Errors of `readlink` on something that is not a link; Windows says `UNKNOWN`. */
 const NO_LINK = new Set(['EINVAL', 'UNKNOWN']);
 
-/** @param look By a path in the folder that is held. Undefined where there is nothing to look at. */
+/** @param look Gets a path in the held folder. Undefined if there is nothing. */
 function lookAt<T>({ folders }: OfferedFolder, path: string, look: (at: string) => T): T | undefined {
   try {
     const parent = folders.holdSync(folderAbove(path));
@@ -179,7 +184,7 @@ function nameOf(path: string): string {
 function leadsAway(path: string): DrayError {
   return new DrayError(
     'unsafePath',
-    `${path} is refused: it is a symbolic link or lies behind one, and links may lead out of what the peer offers. Name the file itself.`,
+    `${path} is refused: it is a symbolic link or is behind one, and links may lead out of the served folder. Name the file itself.`,
     {
       data: { path },
     },

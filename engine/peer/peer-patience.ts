@@ -1,19 +1,21 @@
-/** How long a peer waits for its clients, and what it does lest they give it up. */
+/** How long a peer waits for its clients, and what it does so that they keep waiting for it. */
 import type { ServerResponse } from 'node:http';
 
-/** How long others are waited for. */
+/** The time limits for clients. */
 export interface PeerPatience {
   /** From the connection, or from a request's first byte, to the end of its headers. */
   readonly headersMs: number;
-  /** A body brings `PACE_BYTES_MIN` in each such time. */
+  /** A body must bring `PACE_BYTES_MIN` in each such interval. */
   readonly paceMs: number;
-  /** A client takes some of what it is sent in each such time. */
+  /** A client must take some of its answer in each such interval. */
   readonly stallMs: number;
-  /** A client hears in each such time that its request is still being worked on. Clients give a silent server up after a minute. */
+  /**
+   * A waiting client gets a sign in each such interval. Clients give up on a silent server after a minute.
+   */
   readonly aliveMs: number;
 }
 
-/** Cuts off a client that takes nothing of what it is sent, which is held for it meanwhile. */
+/** Disconnects a client that takes nothing of its answer, which occupies memory meanwhile. */
 export function watchReader(response: ServerResponse, { stallMs }: PeerPatience): void {
   let takenBefore = -1;
   const timer = setInterval(() => {
@@ -27,7 +29,10 @@ export function watchReader(response: ServerResponse, { stallMs }: PeerPatience)
   response.once('close', () => clearInterval(timer));
 }
 
-/** `102 Processing` (RFC 2518), now and then, until the answer begins: to read a large file for its sum may take long. */
+/**
+ * Sends `102 Processing` (RFC 2518) now and then until the answer begins: reading a large file for its
+ * checksum may take long.
+ */
 export function showLife(response: ServerResponse, { aliveMs }: PeerPatience): void {
   const timer = setInterval(() => {
     if (response.headersSent) clearInterval(timer);

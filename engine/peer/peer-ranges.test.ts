@@ -12,7 +12,7 @@ beforeAll(loadCrc64);
 const MIB = 1024 * 1024;
 const NEVER_MS = 2 ** 30;
 
-/** A request whose body the test writes; only what a receiver looks at. */
+/** A request whose body the test writes, with only what a receiver uses. */
 function openCall(sizeBytes: number, paceMs = NEVER_MS) {
   const body = new PassThrough({ highWaterMark: 4 * MIB });
   const stop = new AbortController();
@@ -26,7 +26,7 @@ function openCall(sizeBytes: number, paceMs = NEVER_MS) {
 }
 
 describe('a receiver of ranges', () => {
-  it('hands the body out in order, its memory bounded, and tells its sum', async () => {
+  it('hands the body out in order within its memory limit, and returns its checksum', async () => {
     const content = noise(3 * MIB + 5, 1);
     const { body, call } = openCall(content.length);
     const budget = new Budget(2 * MIB);
@@ -51,7 +51,7 @@ describe('a receiver of ranges', () => {
     expect(budget.used).toBe(0);
   });
 
-  it('does not count the time in which the client is not read from', async () => {
+  it('does not count the time in which it does not read from the client', async () => {
     const content = noise(100_000, 3);
     const { body, call } = openCall(content.length, 50);
     const budget = new Budget(MIB);
@@ -64,7 +64,7 @@ describe('a receiver of ranges', () => {
     expect(await receiving).toBe(crc64Nvme(content));
   });
 
-  it('does not gather thousands of tiny chunks in one piece', async () => {
+  it('does not collect thousands of tiny chunks in one piece', async () => {
     const content = noise(3_000, 2);
     const { body, call } = openCall(content.length);
     const counts: number[] = [];
@@ -74,7 +74,7 @@ describe('a receiver of ranges', () => {
     for (const byte of content) body.write(Buffer.of(byte));
     body.end();
     expect(await receiving).toBe(crc64Nvme(content));
-    // And what comes before the pause is felt.
+    // And handles what arrived before the pause.
     expect(Math.max(...counts)).toBeLessThanOrEqual(260);
     expect(counts.reduce((total, count) => total + count)).toBe(content.length);
   });
@@ -82,7 +82,7 @@ describe('a receiver of ranges', () => {
   it.each([
     ['is cut short', ({ body }: ReturnType<typeof openCall>) => body.end(), { status: 400 }],
     ['is broken off', ({ stop }: ReturnType<typeof openCall>) => stop.abort(), { code: 'aborted' }],
-  ])('gives its memory back when the body %s', async (_, end, expected) => {
+  ])('releases its memory when the body %s', async (_, end, expected) => {
     const opened = openCall(2 * MIB);
     const budget = new Budget(4 * MIB);
     const receiving = createRangeReceiver(budget).receive(opened.call, async () => {});
@@ -92,7 +92,7 @@ describe('a receiver of ranges', () => {
     expect(budget.used).toBe(0);
   });
 
-  it('tells why a piece could not be written', async () => {
+  it('reports why a piece could not be written', async () => {
     const { body, call } = openCall(2 * MIB);
     const budget = new Budget(4 * MIB);
     const receiving = createRangeReceiver(budget).receive(call, () => Promise.reject(new Error('full')));

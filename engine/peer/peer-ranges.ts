@@ -1,26 +1,27 @@
 /**
- * Bodies of large files on their way from the network to the disk: each chunk is summed while it lies in the processor's cache, and some
- * of them at a time are written from where Node has put them. A body is never held whole, so few bytes wait, however large its range.
+ * Bodies of large files on their way from the network to the disk: each chunk is hashed while it is in the
+ * processor's cache, and a few at a time are written from the memory where Node put them. A body is never
+ * held whole, so few bytes wait, however large its range.
  */
 import { DrayError } from '../api/error.ts';
 import type { Budget, Permit } from '../base/budget.ts';
 import { crc64Nvme } from '../checksums/crc64-nvme.ts';
 import { bodyBytesOf, freeOwn, type PeerCall, PeerRefusal, watchPace } from './peer-call.ts';
 
-/** One write to the disk, or a chunk more. */
+/** One write to the disk, or up to a chunk more. */
 const PIECE_BYTES = 1024 * 1024;
-/** A client that sends few bytes at a time makes many chunks of them, each with a cost of its own in memory. */
+/** A client that sends few bytes at a time makes many chunks, each with a memory cost of its own. */
 const PIECE_CHUNKS_MAX = 256;
 /** Pieces of one body that are being written while the next one fills. */
 const PIECES_AHEAD = 2;
-/** Of some 64 KiB each, as Node reads them, while nobody takes them. */
+/** Chunks of some 64 KiB, as Node reads them, that wait to be taken. */
 const CHUNKS_HELD_MAX = 4;
 
 export interface RangeReceiver {
   /**
-   * Hands the body out in order, in pieces of several chunks that are the callee's until it resolves; up to three are out at once.
-   * @returns The sum of all of it, once every piece was taken.
-   * @throws PeerRefusal 400 when it is cut short, 408 when it stalls; what `write` throws. None is out any more then.
+   * Hands the body out in order, in pieces of several chunks that the callee owns until it resolves; up to
+   * three are out at once. @returns The checksum of the body, once every piece was taken. @throws PeerRefusal
+   * 400 if it is cut short, 408 if it stalls; errors of `write`. No piece is out any more then.
    */
   receive(
     call: PeerCall,
@@ -28,7 +29,7 @@ export interface RangeReceiver {
   ): Promise<bigint>;
 }
 
-/** @param budget Of all bodies together. Needs `loadCrc64`. */
+/** @param budget Shared by all bodies. Needs `loadCrc64`. */
 export function createRangeReceiver(budget: Budget): RangeReceiver {
   return {
     async receive(call, write) {
@@ -77,14 +78,17 @@ interface Piece {
 }
 
 interface Gathering {
-  /** At least so many bytes, or many chunks. The next call waits for this one. */
+  /** At least this many bytes, or many chunks. The next call waits for this one. */
   next(wantedBytes: number): Promise<Piece>;
-  /** Of all that came. */
+  /** The checksum of everything that arrived. */
   sum(): bigint;
   close(): void;
 }
 
-/** A body as it comes: what an iterator of the stream would join, or copy, stays as it is, and a chunk costs no promise. */
+/**
+ * Reads a body without an iterator of the stream, which would join or copy chunks, and without a promise per
+ * chunk.
+ */
 function gatherPieces(call: PeerCall): Gathering {
   const { request, signal } = call;
   let piece: Piece = { chunks: [], sizeBytes: 0 };
@@ -92,7 +96,7 @@ function gatherPieces(call: PeerCall): Gathering {
   let wantedBytes = Number.POSITIVE_INFINITY;
   let ended: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
-  /** While the client is waited for: it cannot help it when the disk or other clients hold this one up. */
+  /** Counts only while the client is awaited: it cannot help delays of the disk or of other clients. */
   let watch: ReturnType<typeof watchPace> | undefined;
   const isFull = () => piece.sizeBytes >= wantedBytes || piece.chunks.length >= PIECE_CHUNKS_MAX;
   const onData = (chunk: Buffer) => {
@@ -100,12 +104,12 @@ function gatherPieces(call: PeerCall): Gathering {
     sum = crc64Nvme(chunk, sum);
     piece.chunks.push(chunk);
     piece.sizeBytes += chunk.length;
-    // Who takes them goes on when it is hungry again.
+    // The taker continues when it wants more.
     if (!wake) {
       if (piece.chunks.length >= CHUNKS_HELD_MAX) request.pause();
     } else if (isFull()) rouse();
   };
-  /** Nobody waits from here on: what comes before it has taken the piece makes no larger one. */
+  /** Nothing waits from here on: chunks that arrive before the piece is taken do not enlarge it. */
   const rouse = () => {
     watch?.end();
     watch = undefined;
@@ -117,7 +121,7 @@ function gatherPieces(call: PeerCall): Gathering {
     rouse();
   };
   const onEnd = () => end(new PeerRefusal(400, 'usage', 'The body ended early.'));
-  const onAbort = () => end(new DrayError('aborted', 'The client went away.'));
+  const onAbort = () => end(new DrayError('aborted', 'The client disconnected.'));
   request.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', end);
   signal.addEventListener('abort', onAbort, { once: true });
   return {

@@ -17,10 +17,10 @@ const PERMISSION_BITS = 0o7777n;
 const CRC64_OF_NOTHING = '0'.repeat(16);
 
 /**
- * Files in the order asked for, each whole or as its error; contents one after another. A path that ends in a slash is a folder's, of which
- * mode and time are told. When the next one would go beyond
- * `batchBytesMax` it and what follows are `left`: the client asks again. The first is never left, unless it is larger by itself: then
- * it is an error, and `GET /v1/content` gives it.
+ * Files in the requested order, each in full or as its error; contents one after another. A path that ends in
+ * a slash is a folder, which gets its mode and time. If the next one would exceed `batchBytesMax`, it and the
+ * rest are `left`: the client asks again. The first is never left; if it alone is too large, it is an error,
+ * and `GET /v1/content` gives it.
  */
 export async function answerRead(
   call: PeerCall,
@@ -30,7 +30,7 @@ export async function answerRead(
   let paths: readonly string[];
   try {
     const parsed = v.safeParse(Paths, parseJson(body.bytes));
-    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body has to be {"paths":[...]}.');
+    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body must be {"paths":[...]}.');
     paths = parsed.output.paths;
   } finally {
     body.release();
@@ -107,7 +107,7 @@ function readOne(
   }
 }
 
-/** Its mode and its time to the nanosecond, which a listing's double does not tell. It has no content. */
+/** Its mode and its time to the nanosecond, more exact than a listing's double. It has no content. */
 function readFolder(folder: OfferedFolder, text: string): { readonly result: ReadResult } {
   const path = parsePeerPath(text, { allowRoot: true });
   const descriptor = openPeerFolder(folder, path);

@@ -66,7 +66,7 @@ describe('an upload', () => {
     expect(readdirSync(peer.path('.dray-tmp')).filter((name) => name.startsWith('unfinished'))).toEqual([]);
   });
 
-  it('goes on from what was sent when the client begins it again, and after the server was started anew', async () => {
+  it('resumes from what was sent when the client begins it again, also after a restart of the server', async () => {
     const first = await begin();
     await put(first, 0);
     await put(first, 2 * RANGE);
@@ -80,13 +80,13 @@ describe('an upload', () => {
     expect(sent().equals(content)).toBe(true);
   });
 
-  it('begins anew for another content, and is not there for who would only go on', async () => {
+  it('starts again for another content, and does not exist for a client that only resumes', async () => {
     await put(await begin(), 0);
     expect((await begin({ content: 'two' })).received.size).toBe(0);
     await expect(begin({ content: 'three', resume: true })).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('refuses a range under a wrong sum, of a wrong length and at a wrong place', async () => {
+  it('refuses a range with a wrong checksum, length or position', async () => {
     const { id } = await begin();
     const send = (at: number, bytes: Uint8Array, sum = crc64Nvme(bytes)) =>
       peer.send('PUT', `uploads/${id}?at=${at}`, {
@@ -100,7 +100,7 @@ describe('an upload', () => {
     expect((await begin()).received.size).toBe(0);
   });
 
-  it('is not completed while a range is missing, and then still can be', async () => {
+  it('cannot be completed while a range is missing, and can be afterwards', async () => {
     const upload = await begin();
     await put(upload, 0);
     await expect(complete(upload)).rejects.toMatchObject({ code: 'conflict' });
@@ -109,7 +109,7 @@ describe('an upload', () => {
     expect(sent().equals(content)).toBe(true);
   });
 
-  it('that is not what was announced is refused and forgotten, so that the next attempt begins anew', async () => {
+  it('that is not the announced content is refused and forgotten, so that the next attempt starts again', async () => {
     peer.write(file.path, 'before');
     const upload = await begin();
     await putAll(upload);
@@ -118,7 +118,7 @@ describe('an upload', () => {
     expect((await begin()).received.size).toBe(0);
   });
 
-  it('answers its completion again to whom the first answer was lost', async () => {
+  it('answers its completion again to a client that lost the first answer', async () => {
     const upload = await begin();
     await putAll(upload);
     const answers = await Promise.all([complete(upload), complete(upload)]);
@@ -150,7 +150,7 @@ describe('an upload', () => {
     expect(sent().equals(expected)).toBe(true);
   });
 
-  it('keeps holes as zeros also where a range broke off before', async () => {
+  it('keeps holes as zeros even after an interrupted range', async () => {
     const upload = await begin();
     const broken = { upload, start: 0, bytes: content.subarray(0, RANGE), sum: 1n };
     await expect(putPeerRange(peer.client, broken, signal)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('an upload', () => {
     expect(crc64).toBe(crc64Nvme(sent()));
   });
 
-  it('that is discarded leaves nothing', async () => {
+  it('leaves nothing when discarded', async () => {
     const upload = await begin();
     await put(upload, 0);
     await discardPeerUpload(peer.client, upload, signal);
@@ -176,7 +176,7 @@ describe('a file above 10,000 parts of 64 MiB', () => {
   const MIB = 1024 * 1024;
   const store = () => withRetry(createPeerFileStore(peer.client, ''), { clock: systemClock, attemptsMax: 1 });
 
-  it('is begun, and takes each of its parts', async () => {
+  it('can be begun, and accepts each of its parts', async () => {
     const multipart = store().multipart!;
     const sizeBytes = 700_000_000_001;
     const partSizeBytes = partSizeFor(sizeBytes, undefined, multipart.partBytesMax);
@@ -192,7 +192,7 @@ describe('a file above 10,000 parts of 64 MiB', () => {
     expect(readdirSync(peer.path('.dray-tmp')).filter((name) => name.startsWith('unfinished'))).toEqual([]);
   });
 
-  it('goes in parts that the peer takes, though larger ones were asked for', async () => {
+  it('uses parts that the peer accepts, though larger ones were requested', async () => {
     const bytes = noise(64 * MIB + 1, 4);
     const uploaded = await uploadInParts(
       uploadOf(store(), bytesSource(bytes), {
@@ -211,7 +211,7 @@ describe('an upload without a size', () => {
     return beginPeerUpload(peer.client, rest, signal);
   };
 
-  it('is told it in the end', async () => {
+  it('gets its size at completion', async () => {
     const upload = await open();
     await putAll(upload);
     await expect(complete(upload)).rejects.toMatchObject({ code: 'usage' });
@@ -221,7 +221,7 @@ describe('an upload without a size', () => {
     expect(sent().equals(content)).toBe(true);
   });
 
-  it('that lacks a range in its middle is refused', async () => {
+  it('is refused if a range in its middle is missing', async () => {
     const upload = await open();
     await put(upload, 0);
     await put(upload, 2 * RANGE);

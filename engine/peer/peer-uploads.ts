@@ -1,8 +1,8 @@
 /**
- * `/v1/uploads`: large files that come in ranges, over any number of connections, and go on after a cut.
- *
- * What arrived is kept when the client goes away: the session for an hour, the bytes for a week. Who begins the same content again is told
- * which ranges are there. A session belongs to who knows its number, and until it is completed nothing is to be seen of the file.
+ * `/v1/uploads`: large files that arrive in ranges, over any number of connections, and resume after an
+ * interruption. Received ranges stay when the client disconnects: the session for an hour, the bytes for a
+ * week. A client that begins the same content again learns which ranges are there. Only the session's number
+ * gives access to it, and nothing of the file is visible until it is completed.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -25,11 +25,11 @@ export interface PeerUploads {
   begin(call: PeerCall): Promise<void>;
   put(call: PeerCall, id: string): Promise<void>;
   holes(call: PeerCall, id: string): Promise<void>;
-  /** What is there, for who goes on with it. */
+  /** The received ranges, for a client that resumes. */
   state(call: PeerCall, id: string): Promise<void>;
   complete(call: PeerCall, id: string): Promise<void>;
   discard(call: PeerCall, id: string): Promise<void>;
-  /** Leaves what is under way for another run of the server. */
+  /** Keeps running uploads for another run of the server. */
   close(): Promise<void>;
 }
 
@@ -37,17 +37,19 @@ interface Session {
   readonly id: string;
   readonly content: string;
   readonly meta: FileMeta;
-  /** Its size is told in the end: every range has `rangeBytes` but the last. It does not outlive the server. */
+  /**
+   * Its size is given at the end: every range but the last has `rangeBytes`. It does not outlive the server.
+   */
   readonly isOpenEnded: boolean;
   readonly rangeBytes: number;
   readonly file: LargeFile;
   readonly journal: RangeJournal | undefined;
-  /** By start, of what is written. */
+  /** Written ranges, by start. */
   readonly ranges: Map<number, WrittenRange>;
-  /** By start, of what is being received. */
+  /** Ranges being received, by start. */
   readonly writing: Map<number, Promise<void>>;
   usedMs: number;
-  /** Calls under way. */
+  /** Running calls. */
   readonly calls: Set<Promise<unknown>>;
 }
 
@@ -60,21 +62,21 @@ const KIB = 1024;
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Begin = v.strictObject({
   path: v.string(),
-  /** Absent: told when it is completed. */
+  /** Absent: given at completion. */
   sizeBytes: v.optional(Size),
   mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
   mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
-  /** Stands for the content: the same only if every byte is. */
+  /** Identifies the content: equal only if every byte is. */
   content: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
   rangeBytes: v.pipe(Size, v.minValue(64 * KIB), v.maxValue(PEER_LIMITS.bodyBytesMax)),
-  /** Only go on with what is there of this content; 404 when nothing is. */
+  /** Only resume an upload of this content; 404 if there is none. */
   resume: v.optional(v.boolean()),
 });
 const Nothing = v.strictObject({});
 const Holes = v.strictObject({ ranges: v.pipe(v.array(Size), v.maxLength(100_000)) });
 const Complete = v.strictObject({
   crc64: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))),
-  /** Of what was begun without one. */
+  /** For uploads begun without a size. */
   sizeBytes: v.optional(Size),
 });
 
@@ -93,13 +95,13 @@ export function createPeerUploads({
   readonly specialModes: boolean;
   readonly budget: Budget;
   readonly clock: Clock;
-  /** What failed with nobody to tell. */
+  /** Errors that have no caller. */
   readonly onFailure: (error: unknown) => void;
 }): PeerUploads {
   const receiver = createRangeReceiver(budget);
   const sessions = new Map<string, Session>();
   const beginning = new Set<string>();
-  /** Answers to completions, for those to whom the first one was lost on the way. */
+  /** Answers to completions, for clients that lost the first one on the way. */
   const completed = new Map<string, unknown>();
   const completing = new Map<string, Promise<unknown>>();
   const remember = (id: string, answer: unknown) => {
@@ -123,7 +125,7 @@ export function createPeerUploads({
     await session.file.leave();
   }
 
-  /** Of no use to anybody any more. */
+  /** No client can use it any more. */
   async function drop(session: Session): Promise<void> {
     sessions.delete(session.id);
     await session.journal?.remove();
@@ -169,16 +171,16 @@ export function createPeerUploads({
       throw new PeerRefusal(
         400,
         'usage',
-        'What has no size yet cannot be gone on with: leave out "content".',
+        'An upload of unknown size cannot be resumed. Leave out "content".',
       );
     const content = given ?? randomBytes(16).toString('hex');
     const key = [path, content, rangeBytes, sizeBytes, mtimeNs, mode].join('\0');
     const known = [...sessions.values()].find((one) => one.content === key);
     if (known) return known;
     if (sessions.size + beginning.size >= PEER_LIMITS.uploadsMax)
-      throw new DrayError('slowDown', 'Too many uploads are under way.', { retry: 'backoff' });
+      throw new DrayError('slowDown', 'Too many uploads are running. Try again later.', { retry: 'backoff' });
     if (beginning.has(key))
-      throw new DrayError('slowDown', 'The same upload is being begun.', { retry: 'retry' });
+      throw new DrayError('slowDown', 'The same upload is being started. Try again.', { retry: 'retry' });
     beginning.add(key);
     try {
       const meta: FileMeta = {
@@ -223,7 +225,7 @@ export function createPeerUploads({
     }
   }
 
-  /** Straight to the disk, where it counts once all of it was found to be what was sent. */
+  /** Written straight to the disk; it counts once its checksum was verified. */
   async function receiveRange(
     session: Session,
     { end, start }: { readonly start: number; readonly end: number },
@@ -233,7 +235,7 @@ export function createPeerUploads({
     const told = call.request.headers[PEER_HEADER.crc64];
     const sizeBytes = end - start;
     const known = ranges.get(start);
-    // Sent once more because its answer was lost: it is there, and stays as it is.
+    // Sent again because its answer was lost: the range exists and stays unchanged.
     const isThere = known?.sizeBytes === sizeBytes && formatCrc64(known.sum) === told;
     if (!sessions.has(id)) throw noUpload(id);
     if (!isThere) ranges.delete(start);
@@ -241,7 +243,7 @@ export function createPeerUploads({
       if (!isThere) await file.place(start + offset, chunks);
     });
     if (formatCrc64(sum) !== told)
-      throw new DrayError('checksumRefused', 'The range arrived with other bytes than were sent.', {
+      throw new DrayError('checksumRefused', 'The range was damaged on its way. Send it again.', {
         retry: 'retry',
       });
     if (isThere) return;
@@ -250,7 +252,7 @@ export function createPeerUploads({
     ranges.set(start, { sum, sizeBytes });
   }
 
-  /** Bytes of a range that broke off, in this run or an earlier one, may lie there. */
+  /** Bytes of an interrupted range, of this run or an earlier one, may be there. */
   async function makeHole(
     { file, id, ranges }: Session,
     { end, start }: { readonly start: number; readonly end: number },
@@ -270,7 +272,10 @@ export function createPeerUploads({
     ranges.set(start, { sum, sizeBytes });
   }
 
-  /** From here on no range is taken, and those under way are waited for: what is summed is what is put in its place. */
+  /**
+   * From here on no range is accepted, and running ones are awaited: the verified bytes are the ones put in
+   * place.
+   */
   async function finish(
     session: Session,
     { crc64, sizeBytes }: { readonly sizeBytes: number; readonly crc64: string | undefined },
@@ -280,13 +285,13 @@ export function createPeerUploads({
     try {
       const sum = formatCrc64(wholeSum(session, sizeBytes));
       if (crc64 !== undefined && sum !== crc64)
-        throw new DrayError('checksumRefused', `${session.meta.path} is not what was sent.`, {
+        throw new DrayError('checksumRefused', `${session.meta.path} does not match the announced content.`, {
           data: { path: session.meta.path },
         });
       await session.journal?.remove();
       return { ...writtenResult(await session.file.commit({ sizeBytes })), crc64: sum };
     } catch (error) {
-      // Nothing could ever be made of it: who begins again begins anew.
+      // It can never be completed, so the next attempt starts again.
       await drop(session);
       throw error;
     }
@@ -313,7 +318,8 @@ export function createPeerUploads({
     holes: (call, id) =>
       using(id, async (session) => {
         const { ranges } = await json(call, Holes);
-        if (session.isOpenEnded) throw new PeerRefusal(400, 'usage', 'What has no size yet has no holes.');
+        if (session.isOpenEnded)
+          throw new PeerRefusal(400, 'usage', 'An upload of unknown size cannot have holes.');
         for (const start of ranges) {
           const end = endOfRange(session, start);
           await inTurn(session, start, () => makeHole(session, { start, end }));
@@ -338,7 +344,7 @@ export function createPeerUploads({
       const session = sessions.get(id);
       if (!session) throw noUpload(id);
       const sizeBytes = sizeOf(session, told);
-      // Checked before anything ends: who left a range out can still send it.
+      // Checked before anything ends: the client can still send a missing range.
       wholeSum(session, sizeBytes);
       const work = finish(session, { sizeBytes, crc64 });
       completing.set(id, work);
@@ -362,7 +368,7 @@ export function createPeerUploads({
   };
 }
 
-/** What an earlier run of the server wrote counts only as far as it is really there. */
+/** Bytes of an earlier run of the server count only as far as they are really there. */
 async function takeNoted({ file, journal, rangeBytes, ranges }: Session, budget: Budget): Promise<void> {
   const noted = [...(journal?.noted.values() ?? [])];
   if (noted.length === 0) return;
@@ -380,7 +386,7 @@ async function takeNoted({ file, journal, rangeBytes, ranges }: Session, budget:
   }
 }
 
-/** One after another where they are the same range: two that differ never mix. */
+/** Equal ranges run one after another: two different ones never mix. */
 function inTurn({ writing }: Session, start: number, work: () => Promise<void>): Promise<void> {
   const turn = (writing.get(start) ?? Promise.resolve()).then(work, work);
   writing.set(start, turn);
@@ -392,7 +398,7 @@ function inTurn({ writing }: Session, start: number, work: () => Promise<void>):
 }
 
 function noUpload(id: string): DrayError {
-  return new DrayError('notFound', 'There is no such upload.', { data: { upload: id } });
+  return new DrayError('notFound', 'This upload does not exist or has ended.', { data: { upload: id } });
 }
 
 function endOfRange({ meta, rangeBytes }: Session, start: number): number {
@@ -402,35 +408,35 @@ function endOfRange({ meta, rangeBytes }: Session, start: number): number {
   return Math.min(start + rangeBytes, meta.sizeBytes);
 }
 
-/** Only the last range may be shorter, which is checked when it is known to be the last. */
+/** Only the last range may be shorter, which is checked once it is known to be the last. */
 function endOfOpenRange({ rangeBytes }: Session, start: number, sentBytes: number): number {
   const isOne = Number.isSafeInteger(start) && start >= 0 && start % rangeBytes === 0;
   if (!isOne) throw new PeerRefusal(400, 'usage', `No range begins at ${start}.`);
   if (sentBytes < 1 || sentBytes > rangeBytes)
-    throw new PeerRefusal(400, 'usage', `A range has 1 to ${rangeBytes} bytes.`);
+    throw new PeerRefusal(400, 'usage', `A range must have 1 to ${rangeBytes} bytes.`);
   return start + sentBytes;
 }
 
 function sizeOf({ isOpenEnded, meta }: Session, told: number | undefined): number {
   if (isOpenEnded && told === undefined)
-    throw new PeerRefusal(400, 'usage', 'It was begun without a size: "sizeBytes" has to say it now.');
+    throw new PeerRefusal(400, 'usage', 'The upload began without a size. Give it in "sizeBytes" now.');
   if (!isOpenEnded && told !== undefined && told !== meta.sizeBytes)
-    throw new PeerRefusal(400, 'usage', `It was begun with ${meta.sizeBytes} bytes.`);
+    throw new PeerRefusal(400, 'usage', `The upload began with a size of ${meta.sizeBytes} bytes.`);
   return told ?? meta.sizeBytes;
 }
 
-/** @throws PeerRefusal 409 when something is missing, or too much. */
+/** @throws PeerRefusal 409 if something is missing, or too much. */
 function wholeSum({ rangeBytes, ranges }: Session, sizeBytes: number): bigint {
   let sum = 0n;
   for (let start = 0; start < sizeBytes; start += rangeBytes) {
     const wantedBytes = Math.min(rangeBytes, sizeBytes - start);
     const next = ranges.get(start);
     if (next?.sizeBytes !== wantedBytes)
-      throw new PeerRefusal(409, 'conflict', `The range at ${start} has not come.`);
+      throw new PeerRefusal(409, 'conflict', `The range at ${start} is missing.`);
     sum = start === 0 ? next.sum : combineCrc64(sum, next.sum, wantedBytes);
   }
   if (ranges.size > Math.ceil(sizeBytes / rangeBytes))
-    throw new PeerRefusal(409, 'conflict', `More came than ${sizeBytes} bytes.`);
+    throw new PeerRefusal(409, 'conflict', `More than ${sizeBytes} bytes arrived.`);
   return sum;
 }
 

@@ -1,4 +1,7 @@
-/** `POST /v1/write`, `/v1/remove`, `/v1/touch`: many small things at once, each of which happens whole or not at all. */
+/**
+ * `POST /v1/write`, `/v1/remove`, `/v1/touch`: many small changes in one request, each done in full or not at
+ * all.
+ */
 
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
@@ -33,7 +36,7 @@ const WriteHead = v.strictObject({
   items: v.pipe(v.array(v.unknown()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
 });
 
-/** Results stand in the order of the items. */
+/** Results are in the order of the items. */
 export async function answerWrite(call: PeerCall, parts: WriteParts): Promise<void> {
   const body = await receiveBody(call, {
     budget: parts.budget,
@@ -132,7 +135,7 @@ function prepare(
       const { crc64, mode, mtimeNs, sizeBytes } = item;
       const sum = formatCrc64(crc64Nvme(contents.subarray(offset, offset + sizeBytes)));
       if (sum !== crc64)
-        throw new DrayError('checksumRefused', `${path} arrived with other bytes than were sent.`, {
+        throw new DrayError('checksumRefused', `${path} was damaged on its way. Send it again.`, {
           retry: 'retry',
           data: { path },
         });
@@ -166,7 +169,7 @@ const RemoveHead = v.strictObject({
   paths: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
 });
 
-/** Files, links and empty folders (with a slash at their end); what is not there is no error. */
+/** Files, links and empty folders (with a slash at their end). A missing one is not an error. */
 const NothingHead = v.strictObject({});
 
 /** Answers once all earlier writes, of any client, are on the disk. */
@@ -174,7 +177,7 @@ export async function answerSync(call: PeerCall, { budget, writer }: WriteParts)
   const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {
     if (!v.safeParse(NothingHead, parseJson(body.bytes)).success)
-      throw new PeerRefusal(400, 'usage', 'The body has to be {}.');
+      throw new PeerRefusal(400, 'usage', 'The body must be {}.');
   } finally {
     body.release();
   }
@@ -186,7 +189,7 @@ export async function answerRemove(call: PeerCall, { budget, writer }: WritePart
   const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
   try {
     const parsed = v.safeParse(RemoveHead, parseJson(body.bytes));
-    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body has to be {"paths":[...]}.');
+    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body must be {"paths":[...]}.');
     const errors: (ErrorRecord | null)[] = parsed.output.paths.map((text) => {
       try {
         const path = parsePeerPath(text);
@@ -216,7 +219,7 @@ export async function answerTouch(
   try {
     const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
     if (!parsed.success)
-      throw new PeerRefusal(400, 'usage', 'The body has to be {"path":"...","mtimeNs":"...","mode":...}.');
+      throw new PeerRefusal(400, 'usage', 'The body must be {"path":"...","mtimeNs":"...","mode":...}.');
     const { mode, mtimeNs } = parsed.output;
     const path = parsePeerPath(parsed.output.path);
     if (!statPeerPath(folder, path))

@@ -1,4 +1,4 @@
-/** For tests: a folder that is offered, a client of it, and requests written by hand. */
+/** For tests: a served folder, a client of it, and hand-written requests. */
 import { createCipheriv } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,16 +15,16 @@ export interface TestPeer extends AsyncDisposable {
   readonly client: PeerClient;
   readonly port: () => number;
   path(name: string): string;
-  /** An old file, whose time vouches for it. */
+  /** An old file, whose time is proof of its content. */
   write(name: string, content: string | Uint8Array): void;
   send(
     method: string,
     route: string,
     options?: { readonly headers?: Record<string, string>; readonly body?: string | Uint8Array },
   ): Promise<Response>;
-  /** One batch, of which no client checks anything. @returns What the peer answers. */
+  /** One batch, unchecked by any client. @returns The peer's answer. */
   sendBatch(...items: readonly (WriteItem | FileToSend)[]): Promise<BatchAnswer>;
-  /** The same folder at the same port, by a server that remembers nothing. */
+  /** The same folder at the same port, by a server without memory of the first. */
   restart(): Promise<void>;
 }
 
@@ -37,14 +37,14 @@ interface BatchAnswer {
   readonly results: readonly { readonly error?: unknown }[];
 }
 
-/** What a test server offers, in plain: requests are counted, and bytes looked at, on the way. */
+/** A test server over plain HTTP: counts requests, and inspects bytes on the way. */
 export function plainPlace(port: number, path = ''): string {
   return `dray://127.0.0.1:${port}${path === '' ? '' : `/${path}`}?tls=off`;
 }
 
 const OLD_SECONDS = 1_600_000_000;
 
-/** The folder at a port of its own on loopback, for who has `TEST_TOKEN`. */
+/** Serves the folder at a port of its own on loopback, with `TEST_TOKEN`. */
 export function serveForTest(root: string, more: Partial<ServeFolderOptions> = {}): Promise<PeerServer> {
   return serveFolder({
     root,

@@ -1,4 +1,4 @@
-/** Offers a folder to other machines over HTTP/1.1; `PROTOCOL.md` says how. */
+/** Serves a folder to other machines over HTTP/1.1; see `PROTOCOL.md`. */
 import { once, setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -35,35 +35,35 @@ import { answerRemove, answerSync, answerTouch, answerWrite } from './peer-write
 export interface ServeFolderOptions {
   readonly root: string;
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly token: string;
   readonly isReadOnly: boolean;
-  /** Take set-uid, set-gid and sticky bits from clients. Default: they are left out. */
+  /** Accept set-uid, set-gid and sticky bits from clients. Default: drop them. */
   readonly specialModes?: boolean;
   /** PEM. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Names that it may be asked by, beside addresses. */
+  /** Host names that clients may use, besides addresses. */
   readonly hostNames: readonly string[];
-  /** One more is closed at once. */
+  /** One connection more is closed at once. */
   readonly connectionsMax: number;
   readonly patience?: PeerPatience;
   readonly software: string;
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** Told of each that was let in. */
+  /** Called for each admitted request. */
   readonly onRequest?: () => void;
-  /** What failed inside, for the one who runs the server. */
+  /** Internal errors, for the server's operator. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface PeerServer {
   readonly address: AddressInfo;
-  /** Ends requests under way; what large uploads have brought so far is kept. Idempotent. */
+  /** Ends running requests; received ranges of large uploads are kept. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Contents of requests in memory at once. */
+/** The limit for contents of requests in memory at once. */
 const BODIES_BYTES_MAX = 192 * 1024 * 1024;
 const PATIENCE: PeerPatience = { headersMs: 10_000, paceMs: 30_000, stallMs: 60_000, aliveMs: 15_000 };
 const KEEP_ALIVE_MS = 60_000;
@@ -80,7 +80,7 @@ interface Offer {
   readonly specialModes: boolean;
 }
 
-/** @throws DrayError `notFound` for the folder, `usage` for an address that cannot be listened at. */
+/** @throws DrayError `notFound` for the folder, `usage` for an address that it cannot listen on. */
 export async function serveFolder(options: ServeFolderOptions): Promise<PeerServer> {
   await loadCrc64();
   const { onFailure, patience = PATIENCE, specialModes = false } = options;
@@ -116,7 +116,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   const admission = createAdmission({
     clock: options.clock ?? systemClock,
     connectionsMax: options.connectionsMax,
-    // For the handshake of TLS, and for the headers.
+    // For the TLS handshake, and for the headers.
     waitMs: 2 * patience.headersMs,
   });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
@@ -134,14 +134,14 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = options.connectionsMax;
   await listen(server, options);
-  // A connection that could not be taken, as for want of descriptors, is no reason to end the others.
+  // A failed accept, as for want of descriptors, must not end the other connections.
   server.on('error', onFailure);
   let closing: Promise<void> | undefined;
   const close = async () => {
     clearInterval(tending);
     clearInterval(expiring);
     server.close();
-    // First, since what is under way is waited for, and a client may take its time.
+    // First, because running requests are awaited, and a client may take its time.
     server.closeAllConnections();
     await uploads.close();
     await objects.close();
@@ -159,7 +159,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   };
 }
 
-/** Nobody waits for it: what goes wrong, such as a disk that is full, does so again an hour later. */
+/** Nobody waits for it. A failure, such as a full disk, repeats an hour later. */
 function tend(writer: TreeWriter, onFailure: ServeFolderOptions['onFailure']): void {
   try {
     writer.tend(systemClock.nowMs());
@@ -168,7 +168,7 @@ function tend(writer: TreeWriter, onFailure: ServeFolderOptions['onFailure']): v
   }
 }
 
-/** All of TLS 1.3; the one that costs least first: AES-128 takes two thirds of the rounds of AES-256. */
+/** All of TLS 1.3, cheapest first: AES-128 takes two thirds of the rounds of AES-256. */
 const CIPHERS = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
 
 async function createServer(
@@ -181,7 +181,7 @@ async function createServer(
     noDelay: true,
   };
   if (!tls) {
-    // To import it loads Node's own undici as well (15 ms), which the commands beside `serve` need not wait for.
+    // Importing it also loads Node's own undici (15 ms), which only `serve` should pay for.
     const { createServer: createHttpServer } = await import('node:http');
     return createHttpServer(limits, onRequest);
   }
@@ -190,7 +190,7 @@ async function createServer(
     {
       ...limits,
       ...tls,
-      // Before it ends no header can come.
+      // Before the handshake ends no header can arrive.
       handshakeTimeout: patience.headersMs,
       minVersion: 'TLSv1.3',
       ciphers: CIPHERS,
@@ -200,7 +200,10 @@ async function createServer(
   );
 }
 
-/** Node by itself writes `100 Continue` of a pipelined request into the answer, when that is ready before its turn. */
+/**
+ * Node itself writes `100 Continue` of a pipelined request into a running answer if that is ready before its
+ * turn.
+ */
 function continueInTurn(response: ServerResponse): void {
   const write = () => {
     if (!response.headersSent) response.writeContinue();
@@ -215,7 +218,7 @@ function listen(server: Server, { host, port }: ServeFolderOptions): Promise<voi
       reject(
         new DrayError(
           'usage',
-          `${host}:${port} cannot be listened at: ${error.code ?? error.message}. Choose another with --listen.`,
+          `Cannot listen on ${host}:${port}: ${error.code ?? error.message}. Choose another address with --listen.`,
           { cause: error },
         ),
       );
@@ -229,8 +232,8 @@ function listen(server: Server, { host, port }: ServeFolderOptions): Promise<voi
 }
 
 /**
- * Requests of one connection are dealt with one after another: what a later one holds, memory above all, an earlier one never waits for.
- * @returns Whether there is still somebody to answer.
+ * Requests of one connection are handled one after another, so an earlier one never waits for what a later
+ * one holds, above all memory. @returns Whether the client is still there.
  */
 async function hasTurn(response: ServerResponse, gone: AbortSignal): Promise<boolean> {
   if (gone.aborted) return false;
@@ -244,7 +247,7 @@ async function hasTurn(response: ServerResponse, gone: AbortSignal): Promise<boo
 }
 
 interface Connections {
-  /** Aborted when the connection is closed. An answer that waits for its turn is not told of that by itself. */
+  /** Aborted when the connection is closed. A waiting answer does not notice that by itself. */
   signalOf(socket: Socket): AbortSignal;
 }
 
@@ -279,10 +282,10 @@ interface Incoming {
 async function answer(incoming: Incoming): Promise<void> {
   const { connections, offer, patience, request, response, stop } = incoming;
   const gone = connections.signalOf(request.socket);
-  // A request whose body breaks off is told to whoever reads it; one that nobody reads must not end the process.
+  // An interrupted body fails its reader. If nobody reads it, the error must not end the process.
   request.on('error', () => {});
   response.on('error', () => {});
-  // After a wish for another protocol, which is not granted, nothing more is read from the connection.
+  // After an upgrade request, which is refused, nothing more is read from the connection.
   if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
   if (!(await hasTurn(response, gone))) return;
   watchReader(response, patience);
@@ -305,7 +308,7 @@ function admit({ admission, guard, request }: Incoming): void {
   try {
     guard(request);
   } catch (error) {
-    // A request without a token is no guess.
+    // A request without a token is not a guess.
     const isWrong = error instanceof PeerRefusal && error.status === 401 && request.headers.authorization;
     if (isWrong) admission.refused(request.socket);
     throw error;
@@ -325,13 +328,13 @@ function routeOf(request: IncomingMessage): Pick<PeerCall, 'method' | 'query' | 
     throw new PeerRefusal(
       404,
       'unsupported',
-      `This peer speaks version ${PEER_PROTOCOL} of the protocol, under /v${PEER_PROTOCOL}/.`,
+      `This peer supports version ${PEER_PROTOCOL} of the protocol, under /v${PEER_PROTOCOL}/.`,
     );
   return { method: request.method ?? '', route: parts, query: url.searchParams };
 }
 
 interface Route {
-  /** Refused by a peer that is read-only; `itself`: the calls differ, and it sees to that. */
+  /** Refused by a read-only peer; `itself`: some of its calls are, and it checks them. */
   readonly writes: boolean | 'itself';
   readonly answer: (call: PeerCall, offer: Offer, id: string, action: string) => Promise<void> | void;
 }
@@ -378,7 +381,7 @@ async function route(offer: Offer, call: PeerCall): Promise<void> {
 }
 
 function unknownRoute(): PeerRefusal {
-  return new PeerRefusal(404, 'unsupported', 'This peer knows no such request.');
+  return new PeerRefusal(404, 'unsupported', 'This peer does not support this request.');
 }
 
 function describe({ options }: Offer): unknown {

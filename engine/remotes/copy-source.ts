@@ -1,4 +1,4 @@
-/** Where a copy takes its bytes from, for stores that reach only their own keys. */
+/** The source of a copy, for stores that reach only their own keys. */
 import { DrayError } from '../api/error.ts';
 import type { CopySource, RemoteKey } from './object-store.ts';
 
@@ -7,7 +7,7 @@ export function ownKeyOf(source: CopySource): RemoteKey {
   if (typeof source === 'string') return source;
   throw new DrayError(
     'unsupported',
-    `This store copies its own objects only, not ${source.bucket}/${source.key}.`,
+    `This store copies only its own objects, not ${source.bucket}/${source.key}.`,
     { data: { bucket: source.bucket, key: source.key } },
   );
 }
@@ -17,5 +17,5 @@ export function noSource(key: string): DrayError {
 }
 
 export function sourceChanged(key: string): DrayError {
-  return new DrayError('conflict', `${key} was replaced meanwhile.`, { data: { key } });
+  return new DrayError('conflict', `${key} was replaced in the meantime.`, { data: { key } });
 }

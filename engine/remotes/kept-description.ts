@@ -1,7 +1,7 @@
-/** What describes an object and is given anew where its content goes on. */
+/** The part of an object's description that is given again when its content is written again. */
 import type { ObjectDescription, ObjectInfo } from './object-store.ts';
 
-/** Without the storage class: a copy takes the default one, if none is asked for. */
+/** Without the storage class: a copy uses the default one, unless one is requested. */
 export function keptDescription(info: ObjectInfo): ObjectDescription {
   const { cacheControl, contentDisposition, contentEncoding, contentLanguage, contentType, metadata } = info;
   return {

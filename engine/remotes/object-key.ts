@@ -1,7 +1,7 @@
-/** Which keys the stores that are not S3 accept: those that name one file below a folder, on every system. */
+/** Which keys the stores other than S3 accept: those that name one file below a folder, on every system. */
 import { DrayError } from '../api/error.ts';
 
-/** S3's own bound, in bytes of UTF-8. */
+/** S3's own limit, in bytes of UTF-8. */
 const KEY_BYTES_MAX = 1024;
 
 /** A key that could leave its folder, or that names no file, fails with `unsafePath`. */

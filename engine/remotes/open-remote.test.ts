@@ -14,7 +14,7 @@ describe('Opening a remote', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('gives a store on a folder, made only when asked for', async () => {
+  it('gives a store on a folder, created only on request', async () => {
     const url = parseRemoteUrl('new/folder', folder);
     await expect(openRemote(url, common)).rejects.toMatchObject({ code: 'bucketMissing' });
     expect(await readdir(folder)).toEqual([]);
@@ -25,7 +25,7 @@ describe('Opening a remote', () => {
     expect(await readdir(join(folder, 'new/folder'))).toEqual(['a']);
   });
 
-  it('holds the store to a bandwidth, and can still tell who reaches what', async () => {
+  it('limits the bandwidth of the store, and still knows which copies it can make', async () => {
     let passedMs = 0;
     const clock = {
       ...systemClock,
@@ -51,7 +51,7 @@ describe('Opening a remote', () => {
     await remote.close();
   });
 
-  it('counts what the store is asked', async () => {
+  it('counts the requests to the store', async () => {
     const { store, meter } = await openMeteredRemote(parseRemoteUrl(folder, '/'), common);
     await store.put('a', new Uint8Array(3));
     await store.head('a');
@@ -59,7 +59,7 @@ describe('Opening a remote', () => {
     await store.close();
   });
 
-  it('knows the provider, and so the prices, of a bucket without asking it', async () => {
+  it('knows the provider, and so the prices, of a bucket without a request', async () => {
     const environment = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' };
     for (const [text, provider] of [
       ['s3://bucket/a?region=eu-west-1', 'aws'],

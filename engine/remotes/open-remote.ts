@@ -1,8 +1,7 @@
 /**
- * From a URL to a store that is ready for use: retry(throttle(meter(store))).
- *
- * What the URL leaves out comes from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
- * `s3/open-s3-store.ts` sees to the last two.
+ * From a URL to a store that is ready for use: retry(throttle(meter(store))). Missing parts of the URL come
+ * from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
+ * `s3/open-s3-store.ts` handles the last two.
  */
 import type { ConnectionFlags, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -16,22 +15,22 @@ import { createThrottle, withThrottle } from './wrappers/with-throttle.ts';
 
 export interface OpenRemoteOptions {
   readonly connection: ConnectionFlags;
-  /** What the workspace keeps for this remote. */
+  /** The workspace's settings for this remote. */
   readonly settings?: S3Location;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Of a `file:` remote whose folder does not exist; see `FileStoreOptions`. Buckets are never made. */
+  /** For a `file:` remote whose folder does not exist; see `FileStoreOptions`. Buckets are never created. */
   readonly create?: boolean | 'alone';
   readonly mayBeMissing?: boolean;
-  /** Of a peer: its files as they are, and not the objects that a repository keeps there. */
+  /** For a peer: its plain files, not the objects of a repository there. */
   readonly plainFiles?: boolean;
-  /** Of a peer: whose certificates are trusted. */
+  /** For a peer: whose certificates are trusted. */
   readonly knownPeers?: KnownPeersOptions;
   /** Where to count requests. */
   readonly meter?: Meter;
   readonly clock?: Clock;
-  /** At most so many bytes of content a second, sent and received together; absent: as fast as it goes. */
+  /** At most this many bytes of content a second, sent and received together; absent: no limit. */
   readonly bandwidthBytesPerSecond?: number;
-  /** Bounds this store together with others. */
+  /** Shares its limit between this store and others. */
   readonly throttle?: Throttle;
   /** Changes to the usual retry policy. */
   readonly retry?: Omit<RetryOptions, 'clock'>;
@@ -59,7 +58,7 @@ export async function openMeteredRemote(
   return { store: await openRemote(url, { ...options, meter }), meter };
 }
 
-/** The location that the URL, the flags and the settings give together, in this order. */
+/** The location from the URL, the flags and the settings, in this order. */
 export function resolveLocation(
   url: S3RemoteUrl,
   connection: ConnectionFlags,
@@ -79,7 +78,7 @@ export function resolveLocation(
   };
 }
 
-/** Each kind is loaded when it is first used: a command on a folder does not wait for an HTTP client. */
+/** Each kind is loaded at its first use: a command on a folder does not wait for an HTTP client. */
 function openPlain(url: RemoteUrl, options: OpenRemoteOptions, clock: Clock): Promise<ObjectStore> {
   switch (url.kind) {
     case 's3':

@@ -111,11 +111,11 @@ function tolerating(work: () => unknown): void {
 }
 
 const SMALL = 150;
-/** How often a parser may look at one character, in all its passes. */
+/** How often a parser may read one character, in all its passes. */
 const LOOKS_MAX = 80;
 
 describe.each(PARSERS)('reading $name', ({ fragments, frames, parse }) => {
-  it('looks at twice the text at most twice as often, whatever two fragments it repeats', () => {
+  it('takes at most twice the steps for twice the text, whatever two fragments it repeats', () => {
     for (const [before, after] of frames)
       for (const first of fragments)
         for (const second of ['', ...fragments]) {
@@ -134,7 +134,7 @@ describe.each(PARSERS)('reading $name', ({ fragments, frames, parse }) => {
 });
 
 describe('the count of characters that are read', () => {
-  it('charges a regular expression that may backtrack with a square, and a search that restarts with what it reads', () => {
+  it('counts a backtracking regular expression as quadratic, and a restarting search by the characters that it reads', () => {
     const [end, spaces] = ['(?:<\\/a\\s*>|<a[^>]*\\/>)\\s*$', '\\/+$'].map((source) => new RegExp(source));
     for (const pattern of [end!, spaces!]) expect(mayBacktrack(pattern.source)).toBe(true);
     for (const pattern of [/^[\w*+-]+$/, /\s+/g, /^\d{1,3} x/, /[*+]/])
@@ -148,7 +148,7 @@ describe('the count of characters that are read', () => {
 });
 
 describe('the head of an answer that comes byte by byte', () => {
-  it('is copied a few times at most', () => {
+  it('is copied at most a few times', () => {
     const copied = (bytes: number) => {
       const { copy } = Buffer.prototype;
       let count = 0;
@@ -169,7 +169,7 @@ describe('the head of an answer that comes byte by byte', () => {
     expect(copied(60_000)).toBeLessThan(4 * 60_100);
   });
 
-  it('is read as it is read at once, and is refused beyond its bound', () => {
+  it('reads the same as in one piece, and is refused beyond its limit', () => {
     const answers: unknown[] = [];
     const receiver = {
       begin: (answer: unknown) => answers.push(answer),
@@ -194,7 +194,7 @@ describe('a large page of a list', () => {
   const one = `<Contents><Key>${'k'.repeat(900)}</Key><Size>1</Size></Contents>`;
   const xmlOf = (objects: number) => `<ListBucketResult>${one.repeat(objects)}</ListBucketResult>`;
 
-  it('gives the event loop a turn after each MiB, and stops there when it is asked to', async () => {
+  it('yields to the event loop after each MiB, and can be stopped there', async () => {
     const objects = Math.ceil((4.5 * SLICE_CHARS) / one.length);
     let turns = 0;
     let isOver = false;
@@ -214,7 +214,7 @@ describe('a large page of a list', () => {
     await expect(reading).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('is read at once where it is as small as stores make them', async () => {
+  it('is read without a pause at the usual size', async () => {
     let turns = 0;
     setImmediate(() => {
       turns += 1;

@@ -1,4 +1,4 @@
-/** The store's side of a checksum: computed over what arrived, compared with what the writer claimed. */
+/** The store's side of a checksum: computed over the received bytes, compared with the writer's claim. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DrayError } from '../api/error.ts';
@@ -8,8 +8,8 @@ import type { ChecksumKind, ObjectChecksums, PartInfo, PutOptions, RemoteKey } f
 export interface ReceivedChecksum {
   update(bytes: Uint8Array): void;
   /**
-   * Throws `checksumRefused` (retryable: the bytes may arrive whole the next time). Call it once, at the end.
-   * @returns What was computed, in the form in which a store tells it; undefined when nothing was claimed.
+   * Throws `checksumRefused` (retryable: the bytes may arrive intact the next time). Call it once, at the
+   * end. @returns The computed checksum, in the form that a store returns; undefined if nothing was claimed.
    */
   verify(key: RemoteKey): ObjectChecksums | undefined;
 }
@@ -28,7 +28,7 @@ export async function receiveChecksum(claimed: Claimed | undefined): Promise<Rec
       if (sameSum(found, claimed)) return checksumsOf(found);
       throw new DrayError(
         'checksumRefused',
-        `The ${NAMES[checksumKindOf(claimed)]} of the bytes that arrived for ${key} is not the one announced.`,
+        `The ${NAMES[checksumKindOf(claimed)]} of the received bytes of ${key} does not match the announced one.`,
         { retry: 'retry', data: { key } },
       );
     },
@@ -40,7 +40,7 @@ export function checksumKindOf(checksum: Claimed): ChecksumKind {
   return 'crc32' in checksum ? 'crc32' : 'crc64nvme';
 }
 
-/** How a part's record tells the checksum that it came with. */
+/** The checksum of a part, in the form of its record. */
 export function partChecksum(
   claimed: PutOptions['checksum'],
 ): Pick<PartInfo, 'sha256' | 'crc32' | 'crc64nvme'> {
@@ -48,7 +48,7 @@ export function partChecksum(
   return { sha256: Buffer.from(claimed.sha256, 'hex').toString('base64') };
 }
 
-/** The sum of bytes that lie in memory, as a claim. */
+/** The checksum of bytes in memory, as a claim. */
 export async function computeChecksum(kind: ChecksumKind, bytes: Uint8Array): Promise<Claimed> {
   const sum = await startSum(kind);
   sum.update(bytes);

@@ -25,53 +25,60 @@ export interface FileRemoteUrl {
 export interface S3RemoteUrl extends S3Location {
   readonly kind: 's3';
   readonly bucket: string;
-  /** '' or parts joined by `/`, with none at its ends; of a place of plain objects whatever its keys begin with. */
+  /**
+   * '' or parts joined by `/`, with none at its ends; for a place of plain objects, the prefix of its keys,
+   * unchanged.
+   */
   readonly prefix: string;
 }
 
-/** What another machine offers by `dray serve`. */
+/** A folder that another machine serves by `dray serve`. */
 export interface PeerRemoteUrl {
   readonly kind: 'peer';
   /** A name or an address, IPv6 without its brackets. */
   readonly host: string;
   readonly port: number;
-  /** Of what is offered: '' or a path without slashes at its ends. */
+  /** Below the served folder: '' or a path without slashes at its ends. */
   readonly prefix: string;
-  /** Absent: on. Loopback is no exception: while the server is down, any user of the machine can take its port. */
+  /**
+   * Absent: on. Loopback is no exception: while the server is down, any user of the machine can take its
+   * port.
+   */
   readonly tls?: boolean;
-  /** Holds the token; absolute. */
+  /** Contains the token; absolute. */
   readonly tokenFile?: string;
-  /** A person typed it on this command line. */
+  /** The user typed it on this command line. */
   readonly isTyped?: true;
 }
 
-/** Where and as whom the bucket is reached. What is absent is found elsewhere (`open-remote.ts`). */
+/** How to reach the bucket and with which identity. Missing values come from elsewhere (`open-remote.ts`). */
 export interface S3Location {
   /** `http:` or `https:`, no slash at its end. */
   readonly endpoint?: string;
   readonly region?: string;
   readonly profile?: string;
   readonly pathStyle?: boolean;
-  /** Requests are not signed: for buckets that answer everybody. */
+  /** Requests are not signed: for public buckets. */
   readonly anonymous?: boolean;
 }
 
 const PARAMETERS = ['endpoint', 'region', 'profile', 'pathStyle', 'anonymous'] as const;
 
 /**
- * Who wrote a URL: a person on this command line (`typed`), the user in a remote of their own (`user`), or anybody: a workspace's
- * settings, a page, a link (`elsewhere`). Only the user's own may name a token file, since its content is sent to the URL's host.
+ * The author of a URL: the user on this command line (`typed`), the user in a remote of their own (`user`),
+ * or anybody: a workspace's settings, a page, a link (`elsewhere`). Only the user's own may name a token
+ * file, because its content is sent to the URL's host.
  */
 export type UrlOrigin = 'typed' | 'user' | 'elsewhere';
 
 export interface ParseUrlOptions {
-  /** Keep empty parts, which keys of plain objects may have: one slash at the end is taken off, and nothing else. */
+  /** Keep empty parts, which keys of plain objects may have: only one slash at the end is removed. */
   readonly keepsEmptyParts?: boolean;
   /** Default: `elsewhere`. */
   readonly from?: UrlOrigin;
 }
 
-/** @param baseFolder What a relative path is relative to. Fails with `usage`, naming what is wrong. */
+/** @param baseFolder The folder that a relative path is relative to. Fails with `usage`, naming the fault. */
 export function parseRemoteUrl(text: string, baseFolder: string, options: ParseUrlOptions = {}): RemoteUrl {
   if (text === '' || text.includes('\0'))
     throw refuse('The remote URL is empty or contains a NUL character.');
@@ -81,13 +88,13 @@ export function parseRemoteUrl(text: string, baseFolder: string, options: ParseU
   if (scheme === 'file') return { kind: 'file', path: parseFile(text) };
   if (scheme !== undefined && /^[^:]+:\/\//.test(text)) {
     throw refuse(
-      `Dray knows no remotes of the kind "${scheme}:". Use s3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, file:///FOLDER or a path.`,
+      `Dray does not support remotes with "${scheme}:". Use s3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, file:///FOLDER or a path.`,
     );
   }
   return { kind: 'file', path: resolve(baseFolder, text) };
 }
 
-/** The URL in its one normal form; `parseRemoteUrl` gives back the same. */
+/** The URL in its normal form; `parseRemoteUrl` of it returns the same. */
 export function formatRemoteUrl(url: RemoteUrl): string {
   if (url.kind === 'file') return formatFile(url.path);
   if (url.kind === 'peer') return formatPeer(url);
@@ -111,7 +118,7 @@ export function defaultCloneFolder(url: RemoteUrl): string {
   const name =
     url.kind === 'file' ? basename(url.path) : basename(url.prefix) || (url.kind === 's3' ? url.bucket : '');
   if (name !== '' && !/[\\:]/.test(name)) return name;
-  throw refuse('The URL gives the clone no name. Name its folder as well.');
+  throw refuse('The URL has no name for the clone. Give the folder as well.');
 }
 
 function parseFile(text: string): string {
@@ -125,7 +132,7 @@ function parseFile(text: string): string {
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;
     throw refuse(
-      `"${text}" is no file: URL. It has the form file:///absolute/folder, without a host.`,
+      `"${text}" is not a valid file: URL. It has the form file:///absolute/folder, without a host.`,
       cause,
     );
   }
@@ -137,7 +144,10 @@ export function peerOrigin({ host, port, tls = true }: PeerRemoteUrl): URL {
   return new URL(`${tls ? 'https' : 'http'}://${hostAndPort({ host, port })}`);
 }
 
-/** What tokens and certificates are kept by: `dray://HOST:PORT`, with `?tls=off` where the way is not encrypted. */
+/**
+ * The key of saved tokens and certificates: `dray://HOST:PORT`, with `?tls=off` if the connection is not
+ * encrypted.
+ */
 export function peerAddress({
   host,
   port,
@@ -151,7 +161,7 @@ export function parsePeerAddress(text: string): PeerRemoteUrl {
   return parsePeer(/^dray:\/\//i.test(text) ? text : `dray://${text}`, {});
 }
 
-/** With the port, whatever it is. */
+/** Always with the port. */
 export function hostAndPort({ host, port }: Pick<PeerRemoteUrl, 'host' | 'port'>): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -166,17 +176,17 @@ function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerR
   const [, authority = '', path = '', query = ''] = match;
   if (authority.includes('@'))
     throw refuse(
-      'A URL must not hold the token, as it is stored. Run "dray login HOST:PORT" once, which keeps it apart.',
+      'A URL must not contain the token, because URLs are stored. Run "dray login HOST:PORT" once, which saves the token apart.',
     );
   const parts = /^(?:\[([0-9a-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/i.exec(authority);
   const port = Number(parts?.[3] ?? PEER_PORT);
   if (!parts || port === 0 || port > 65_535)
-    throw refuse(`"${authority}" is no host and port. A peer's URL has the form dray://HOST:PORT/FOLDER.`);
+    throw refuse(`"${authority}" is not a host and port. A peer's URL has the form dray://HOST:PORT/FOLDER.`);
   const host = hostAsConnected(parts[1] === undefined ? parts[2]! : `[${parts[1]}]`);
   const parameters = parsePeerQuery(query);
   if (parameters.tokenFile !== undefined && from === 'elsewhere')
     throw refuse(
-      `This URL must not name a token file, since whoever writes it would choose which file is sent. Take tokenFile out and ` +
+      `This URL must not name a token file, because its author would choose which file is sent. Remove tokenFile and ` +
         `run "dray login ${authority}" once, or keep the URL as a remote of your own: dray remote add --user NAME URL.`,
     );
   const typed = from === 'typed' ? { isTyped: true as const } : {};
@@ -184,14 +194,14 @@ function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerR
 }
 
 /**
- * As the URL standard spells it: `[0::1]` is `::1`, and `127.1` is `127.0.0.1`. So one machine has one address for its token, its
- * certificate and the connection.
+ * In the URL standard's spelling: `[0::1]` is `::1`, and `127.1` is `127.0.0.1`. So one machine has one
+ * address for its token, its certificate and the connection.
  */
 function hostAsConnected(host: string): string {
   try {
     return new URL(`https://${host}`).hostname.replace(/^\[|\]$/g, '');
   } catch (cause) {
-    throw refuse(`"${host}" is no host. A peer's URL has the form dray://HOST:PORT/FOLDER.`, cause);
+    throw refuse(`"${host}" is not a host. A peer's URL has the form dray://HOST:PORT/FOLDER.`, cause);
   }
 }
 
@@ -203,11 +213,11 @@ function parsePeerQuery(query: string): Pick<PeerRemoteUrl, 'tls' | 'tokenFile'>
         `A peer's URL has no parameter "${name}"; it has tls=on, tls=off and tokenFile=/absolute/path (never the token itself).`,
       );
   const tls = parameters.get('tls');
-  if (tls !== null && tls !== 'on' && tls !== 'off') throw refuse(`tls is "on" or "off", not "${tls}".`);
+  if (tls !== null && tls !== 'on' && tls !== 'off') throw refuse(`tls must be "on" or "off", not "${tls}".`);
   const tokenFile = parameters.get('tokenFile');
   if (tokenFile !== null && !isAbsolute(tokenFile))
     throw refuse(
-      `tokenFile needs an absolute path, since the URL is used in many folders; not "${tokenFile}".`,
+      `tokenFile needs an absolute path, because the URL is used in many folders; not "${tokenFile}".`,
     );
   return {
     ...(tls === null ? {} : { tls: tls === 'on' }),
@@ -231,7 +241,7 @@ function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3
   const [, authority = '', path = '', query = ''] = match;
   if (authority.includes('@')) {
     throw refuse(
-      'A remote URL must not hold credentials, as it is stored. Leave them out, and set AWS_ACCESS_KEY_ID and ' +
+      'A remote URL must not contain credentials, because it is stored. Leave them out, and set AWS_ACCESS_KEY_ID and ' +
         'AWS_SECRET_ACCESS_KEY or use a profile.',
     );
   }
@@ -261,7 +271,7 @@ function parseQuery(query: string): S3Location {
   for (const [name, value] of new URLSearchParams(query)) {
     if (/key|secret|token|password|credential/i.test(name)) {
       throw refuse(
-        `A remote URL must not hold credentials ("${name}"), as it is stored. Use AWS_* variables or a profile.`,
+        `A remote URL must not contain credentials ("${name}"), because it is stored. Use AWS_* variables or a profile.`,
       );
     }
     if (!PARAMETERS.some((known) => known === name)) {
@@ -287,7 +297,7 @@ function parseQuery(query: string): S3Location {
 
 function parseBoolean(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw refuse(`${name} is true or false, not "${text}".`);
+  throw refuse(`${name} must be true or false, not "${text}".`);
 }
 
 function decode(text: string): string {
@@ -298,9 +308,9 @@ function decode(text: string): string {
   }
 }
 
-/** Only what would be read as something else is encoded, so that people recognise their names. */
+/** Encodes only characters that would be read as something else, so that people recognise their names. */
 function encodePart(part: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be printed.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not be printed.
   return part.replace(/[%?#|\\\s\x00-\x1f\x7f]/g, encodeURIComponent);
 }
 

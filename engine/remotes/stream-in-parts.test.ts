@@ -30,8 +30,8 @@ async function pendingIn(store: ObjectStore): Promise<number> {
   return (await store.multipart!.listUploads({ prefix: '' })).uploads.length;
 }
 
-describe('A stream that goes in parts', () => {
-  it('arrives whole at each length around those of parts, with the checksum of the whole', async () => {
+describe('A stream that is sent in parts', () => {
+  it('arrives intact at each length around part boundaries, with the checksum of the whole', async () => {
     const lengths = [0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 3 * PART_BYTES + 7];
     for (const length of lengths) {
       const bytes = noise(length, 60);
@@ -50,7 +50,7 @@ describe('A stream that goes in parts', () => {
     }
   });
 
-  it('is cut as the store wants it, which is told of it', async () => {
+  it("is cut to the store's part sizes, which the store learns", async () => {
     const memory = createMemoryStore();
     const told: (number | undefined)[] = [];
     const multipart: MultipartStore = {
@@ -73,7 +73,7 @@ describe('A stream that goes in parts', () => {
     expect(meter.totals().writes).toBe(15);
   });
 
-  it('keeps what describes it, short or long', async () => {
+  it('keeps its description, short or long', async () => {
     for (const length of [10, PART_BYTES + 1]) {
       const { memory, write } = setUp();
       await write(noise(length, 61), { contentType: 'text/plain', metadata: { mtime: '1.5' } });
@@ -84,7 +84,7 @@ describe('A stream that goes in parts', () => {
     }
   });
 
-  it('is not written when its bytes are not those announced', async () => {
+  it('is not written if its bytes are not the announced ones', async () => {
     for (const length of [10, 2 * PART_BYTES + 1]) {
       const { memory, write } = setUp();
       const bytes = noise(length, 62);
@@ -96,7 +96,7 @@ describe('A stream that goes in parts', () => {
     }
   });
 
-  it('looks at the condition before a long one is sent, and again when it is complete', async () => {
+  it('checks the condition before a long one is sent, and again at its completion', async () => {
     const { memory, faults, meter, write } = setUp();
     const bytes = noise(2 * PART_BYTES, 63);
     const condition = { absent: true } as const;
@@ -111,7 +111,7 @@ describe('A stream that goes in parts', () => {
     faults.verifyAllExercised();
   });
 
-  it('frees its parts and lets the source go when a part or the completion fails', async () => {
+  it('frees its parts and closes the source when a part or the completion fails', async () => {
     for (const method of ['uploadPart', 'complete'] as const) {
       const { memory, faults, meter, write } = setUp();
       faults.add(method).errorInstead(new DrayError('accessDenied', 'No.'));
@@ -145,7 +145,7 @@ describe('A stream that goes in parts', () => {
 });
 
 describe('Streams behind the retry wrapper', () => {
-  it('go on after failures of single parts, where the store sends them in parts', async () => {
+  it('continue after failures of single parts, if the store sends them in parts', async () => {
     const memory = createMemoryStore();
     const carrying: ObjectStore = {
       ...memory,

@@ -1,4 +1,6 @@
-/** Writes a stream by calls that can each be repeated: one put when it is short, a multipart upload when it is not. */
+/**
+ * Writes a stream by calls that can each be retried: one put if it is short, a multipart upload otherwise.
+ */
 import assert from 'node:assert';
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
@@ -8,10 +10,10 @@ import type { MultipartUpload, PartInfo, PutOutcome, PutStreamOptions, StreamSto
 import { receiveChecksum } from './received-checksum.ts';
 import { streamPartBytes } from './stream-part-size.ts';
 
-/** Parts in memory at once, beside the one that is being filled and the one that waits for it. */
+/** Parts in memory at once, besides the one being filled and the one waiting for it. */
 const PARTS_IN_FLIGHT = 4;
 
-/** Every part goes with its CRC64NVME, and the completion with the one joined of all, so the store verifies all that it takes. */
+/** Every part is sent with its CRC64NVME, and the completion with the joined one, so the store verifies all. */
 export async function putStreamInParts(
   store: StreamStore,
   key: string,
@@ -33,7 +35,7 @@ export async function putStreamInParts(
     const ready = [first, second.value];
     return await uploadParts(store, { key, partBytes, ready, rest: parts }, options);
   } finally {
-    // Lets the source go, also when it was not read to its end.
+    // Closes the source, even if it was not read to its end.
     await parts.return(undefined);
   }
 }
@@ -91,7 +93,8 @@ async function uploadParts(
     return outcome;
   } catch (error) {
     await Promise.all(sending);
-    // Without the signal: it may be what stopped the stream. What cannot be freed is no news beside what went wrong.
+    // Without the signal, which may have stopped the stream. A failed clean-up is ignored in favour of the
+    // first error.
     await multipart.abort(upload).catch(() => {});
     throw error;
   }
@@ -109,7 +112,10 @@ function joined(sums: readonly { readonly crc64nvme: bigint; readonly sizeBytes:
   return sums.reduce((sum, part) => combineCrc64(sum, part.crc64nvme, part.sizeBytes), 0n);
 }
 
-/** Each part in memory of its own. Fails with `checksumRefused` at the end when the bytes are not those announced. */
+/**
+ * Each part in memory of its own. Fails with `checksumRefused` at the end if the bytes are not the announced
+ * ones.
+ */
 async function* cutInParts(
   body: AsyncIterable<Uint8Array>,
   key: string,
@@ -122,7 +128,7 @@ async function* cutInParts(
   for await (const piece of stoppable(body, options.signal)) {
     received.update(piece);
     for (let at = 0; at < piece.byteLength; ) {
-      // The stream is longer than was said.
+      // The stream is longer than announced.
       if (filled === part.byteLength && filled < partBytes) part = enlarged(part, partBytes);
       if (filled === partBytes) {
         yield part;
@@ -141,7 +147,7 @@ async function* cutInParts(
   return undefined;
 }
 
-/** The source, left as soon as the signal fires, also while it gives nothing (a pipe that nobody writes to). */
+/** The source, closed as soon as the signal fires, even while it gives nothing (an idle pipe). */
 export async function* stoppable(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
@@ -158,7 +164,7 @@ export async function* stoppable(
       yield step.value;
     }
   } finally {
-    // One that is being waited for would end only when it gives something.
+    // A pending read would end only with the next data.
     const leaving = source.return?.();
     if (isWaiting) leaving?.catch(() => {});
     else await leaving;

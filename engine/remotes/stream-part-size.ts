@@ -1,14 +1,17 @@
-/** How a stream is cut into the parts of a multipart upload; one that fits into a single part goes up as one object. */
+/**
+ * How a stream is cut into the parts of a multipart upload. A stream that fits into one part becomes one
+ * object.
+ */
 import type { PutStreamOptions } from './object-store.ts';
 
 const MIB = 1024 * 1024;
-/** S3's limits, but for stores that have others: at most 10,000 parts, each of at least 5 MiB but the last. */
+/** S3's limits, unless the store has others: at most 10,000 parts, each of at least 5 MiB but the last. */
 const PARTS_MAX = 10_000;
 const PART_MIN_BYTES = 5 * MIB;
-/** Of a stream of unknown length, 160 GB fit. */
+/** A stream of unknown length may have up to 160 GB. */
 const PART_DEFAULT_BYTES = 16 * MIB;
 
-/** @param bytesMax What the store says of its parts (`partBytesMax`). */
+/** @param bytesMax The store's limit for parts (`partBytesMax`). */
 export function streamPartBytes(
   { sizeBytes, partSizeBytes }: PutStreamOptions,
   bytesMax = Number.POSITIVE_INFINITY,
@@ -17,7 +20,7 @@ export function streamPartBytes(
   return Math.min(Math.max(partSizeBytes ?? PART_DEFAULT_BYTES, needed, PART_MIN_BYTES), bytesMax);
 }
 
-/** Requests that a stream takes: one, or one to begin, one for each part and one to complete. */
+/** The requests of a stream: one, or one to begin, one per part and one to complete. */
 export function streamRequests(streamedBytes: number, options: PutStreamOptions, bytesMax?: number): number {
   const partBytes = streamPartBytes(options, bytesMax);
   return streamedBytes <= partBytes ? 1 : 2 + Math.ceil(streamedBytes / partBytes);

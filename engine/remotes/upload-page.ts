@@ -1,11 +1,11 @@
-/** One page of the uploads under way, for stores that hold them all in a list. */
+/** One page of the running uploads, for stores that hold them all in a list. */
 import { comparePaths } from '../model/entry.ts';
 import { decodeContinuation, encodeContinuation } from './list-continuation.ts';
 import type { PendingUpload, UploadPage } from './object-store.ts';
 
 const UPLOADS_MAX = 1000;
 
-/** @param uploads In any order. Given by key, then by id. */
+/** @param uploads In any order. Returned by key, then by id. */
 export function pageOfUploads(
   uploads: readonly PendingUpload[],
   request: { readonly prefix: string; readonly continuation?: string },
@@ -23,7 +23,7 @@ export function pageOfUploads(
   };
 }
 
-/** No key holds a NUL, so this orders by key first. */
+/** No key contains a NUL, so this orders by key first. */
 function placeOf({ key, uploadId }: PendingUpload): string {
   return `${key}\0${uploadId}`;
 }

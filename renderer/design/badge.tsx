@@ -33,7 +33,7 @@ export function changeWord(change: ChangeKind | 'conflict'): string {
   return CHANGES[change].word;
 }
 
-/** How a path differs: by word, and by colour for who sees it. */
+/** How a path changed: as a word, and as a colour. */
 export function ChangeBadge({ change }: { readonly change: ChangeKind | 'conflict' }) {
   const { tone, word } = CHANGES[change];
   return <Badge tone={tone}>{word}</Badge>;

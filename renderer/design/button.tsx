@@ -5,7 +5,7 @@ import { Link as AriaLink } from 'react-aria-components/Link';
 import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip';
 import { Icon, type IconName } from './icon.tsx';
 
-/** `primary`: one a screen, at most. `quiet`: no border until it is pointed at. `danger`: destroys something. */
+/** `primary`: at most one per screen. `quiet`: no border until hovered. `danger`: destroys something. */
 export type ButtonLook = 'primary' | 'plain' | 'quiet' | 'danger';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'className'> {
@@ -17,8 +17,8 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
 }
 
 /**
- * Starts something, so a double click is one press: the browser counts the clicks, by the user's own speed and however
- * busy the page is. Any other press counts, also one that follows the last one at once.
+ * A button that starts an action, so a double click counts as one press: the browser counts the clicks, at
+ * the user's own speed and however busy the page is. Any other press counts, even right after another one.
  */
 export function Button({
   look = 'plain',
@@ -52,7 +52,7 @@ export function Button({
 
 export interface IconButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'aria-label'> {
   readonly icon: IconName;
-  /** Its name, read out and shown when it is pointed at. */
+  /** Its name, for screen readers and as a tooltip. */
   readonly label: string;
   readonly size?: 'normal' | 'small';
   readonly className?: string;
@@ -83,7 +83,7 @@ export interface LinkButtonProps {
   readonly children: ReactNode;
 }
 
-/** Leads to another screen, and looks like a button. */
+/** A link to another screen that looks like a button. */
 export function LinkButton({ href, look = 'plain', size = 'normal', icon, children }: LinkButtonProps) {
   return (
     <AriaLink href={href} className={`button button-${look} button-${size}`}>

@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 
 export interface CardProps {
   readonly title?: ReactNode;
-  /** Of the title: 2 unless the card lies in another section. */
+  /** Level of the title: 2 unless the card is inside another section. */
   readonly level?: 2 | 3;
   readonly actions?: ReactNode;
-  /** Without space within, for lists and tables that reach the border. */
+  /** No padding, for lists and tables that reach the border. */
   readonly isFlush?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
@@ -27,7 +27,7 @@ export function Card({ title, level = 2, actions, isFlush = false, className = '
   );
 }
 
-/** A number that is looked for: its name, itself, and what it rests on. */
+/** A key figure: its name, its value, and what it rests on. */
 export function Figure({
   label,
   value,

@@ -1,4 +1,4 @@
-/** Tabs, and a choice of few that is made in place. */
+/** Tabs, and a choice among a few options in place. */
 import './choices.css';
 import type { ReactNode } from 'react';
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components/Tabs';

@@ -11,14 +11,17 @@ export interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly size?: 'small' | 'normal' | 'large';
-  /** It is typed into: a press beside it, which may be a slip, leaves it open. */
+  /** The dialog has input fields: a click outside, which may be a slip, does not close it. */
   readonly isForm?: boolean;
   /** Buttons at the foot, the main one last. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A window over the window: holds the focus, gives it back, and closes by Escape or, when it is no form, by a press beside it. */
+/**
+ * A dialog over the window. It traps the focus and gives it back. Escape closes it; so does a click outside,
+ * unless it is a form.
+ */
 export function Dialog({
   title,
   isOpen,
@@ -57,7 +60,7 @@ export interface FormDialogProps {
   readonly title: string;
   readonly size?: DialogProps['size'];
   readonly onClose: () => void;
-  /** The verb: `Make folder`. */
+  /** The verb: `Create folder`. */
   readonly action: string;
   readonly onSubmit: () => void;
   readonly isDisabled?: boolean;
@@ -66,7 +69,7 @@ export interface FormDialogProps {
   readonly children: ReactNode;
 }
 
-/** Fields to fill in, sent by the button or by Enter in any of them. */
+/** Fields to fill in. The button or Enter in any field submits them. */
 export function FormDialog({
   title,
   size = 'normal',
@@ -98,7 +101,7 @@ export function FormDialog({
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          // React also passes the event on to a form that contains this dialog.
+          // React also passes the event to a form that contains this dialog.
           event.stopPropagation();
           if (!isDisabled) onSubmit();
         }}
@@ -119,7 +122,7 @@ export interface ConfirmDialogProps {
   readonly action: string;
   readonly onConfirm: () => void;
   readonly isDanger?: boolean;
-  /** A word that has to be typed before the action can be pressed. */
+  /** A word that the user must type before the action is enabled. */
   readonly typed?: string;
   readonly children: ReactNode;
 }
@@ -165,7 +168,7 @@ export function ConfirmDialog({
       <div className="stack">
         <div>{children}</div>
         {typed !== undefined && (
-          <Field label={`Type "${typed}" to go on`} value={word} onChange={setWord} autoFocus isCode />
+          <Field label={`Type "${typed}" to continue`} value={word} onChange={setWord} autoFocus isCode />
         )}
       </div>
     </Dialog>

@@ -1,4 +1,4 @@
-/** Fields of forms, each with its label, what helps and what is wrong with it. */
+/** Form fields, each with its label, hint and error. */
 import './field.css';
 import './menu.css';
 import type { ReactNode, Ref } from 'react';
@@ -23,13 +23,13 @@ import { Icon } from './icon.tsx';
 export interface FieldProps extends Omit<TextFieldProps, 'children' | 'className'> {
   readonly label: string;
   readonly help?: ReactNode;
-  /** What is wrong; shown when there is something. */
+  /** The error; shown if present. */
   readonly error?: string | undefined;
   readonly placeholder?: string;
-  /** More than one line. */
+  /** Allows several lines. */
   readonly rows?: number;
   readonly isCode?: boolean;
-  /** Beside the input, such as a button that browses. */
+  /** Beside the input, such as a Browse button. */
   readonly after?: ReactNode;
   readonly isLabelUnseen?: boolean;
 }

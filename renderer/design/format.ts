@@ -1,4 +1,4 @@
-/** Numbers and moments for people, in the words of the command line. */
+/** Numbers and times for people, in the words of the command line. */
 import { formatBytes, formatDuration } from '../../engine/api/numbers.ts';
 
 /** `86.0 MiB/s`. */
@@ -6,12 +6,15 @@ export function formatRate(bytesPerSecond: number): string {
   return `${formatBytes(bytesPerSecond)}/s`;
 }
 
-/** As `formatDuration`, of seconds. */
+/** Like `formatDuration`, from seconds. */
 export function formatSeconds(seconds: number): string {
   return formatDuration(seconds * 1000);
 }
 
-/** `20 Nov 2026, 16:40`, in the reader's time zone. What is no moment is shown as it is: a date never breaks a screen. */
+/**
+ * `20 Nov 2026, 16:40`, in the reader's time zone. An invalid time is shown unchanged, so that a date never
+ * breaks a screen.
+ */
 export function formatMoment(moment: string | number): string {
   const date = new Date(moment);
   return Number.isNaN(date.getTime()) ? String(moment) : MOMENT.format(date);

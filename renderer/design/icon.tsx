@@ -47,7 +47,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Drawn and never read out: the control that holds it has the name. */
+/** Decorative: the control that holds the icon has the name. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   const width = name === 'more' || name === 'grip' ? 2 : 1.4;
   return (

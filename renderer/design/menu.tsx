@@ -17,7 +17,7 @@ export interface MenuAction {
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;
   readonly isChosen?: boolean;
-  /** A line above it. */
+  /** Draws a line above it. */
   readonly startsGroup?: boolean;
   readonly onAction: () => void;
 }

@@ -3,9 +3,9 @@ import { ProgressBar as AriaProgressBar } from 'react-aria-components/ProgressBa
 
 export interface ProgressProps {
   readonly label: string;
-  /** 0 to 1; undefined while nothing can be said. */
+  /** 0 to 1; undefined while unknown. */
   readonly fraction: number | undefined;
-  /** As much more is on its way: drawn paler behind it. */
+  /** The share that is on its way, drawn paler behind it. */
   readonly underWay?: number;
   readonly tone?: 'accent' | 'paused' | 'failed' | 'done';
 }

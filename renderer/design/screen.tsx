@@ -6,12 +6,12 @@ export interface ScreenProps {
   /** Beside the title: the workspace, a count. */
   readonly note?: ReactNode;
   readonly actions?: ReactNode;
-  /** Fills the height and scrolls within, instead of as a page. */
+  /** Fills the height and scrolls inside, instead of as a page. */
   readonly isFull?: boolean;
   readonly children: ReactNode;
 }
 
-/** The frame of every screen: its one `h1`, what can be done, and what it shows. */
+/** The frame of every screen: its one `h1`, its actions, and its content. */
 export function Screen({ title, note, actions, isFull = false, children }: ScreenProps) {
   useEffect(() => {
     document.title = `${title} - Dray`;
@@ -26,7 +26,7 @@ export function Screen({ title, note, actions, isFull = false, children }: Scree
       {isFull ? (
         <div className="screen-full">{children}</div>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
         <section className="screen-page" aria-label={title} tabIndex={0}>
           {children}
         </section>

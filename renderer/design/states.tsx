@@ -1,4 +1,6 @@
-/** What a screen shows instead of its content: nothing yet or nothing at all; and notices. Errors: `failures/failure.tsx`. */
+/**
+ * What a screen shows instead of content: loading, empty; and notices. For errors see `failures/failure.tsx`.
+ */
 import './states.css';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Icon, type IconName } from './icon.tsx';
@@ -6,7 +8,7 @@ import { Icon, type IconName } from './icon.tsx';
 export interface EmptyStateProps {
   readonly icon?: IconName;
   readonly title: string;
-  /** One or two sentences: why it is empty, and what fills it. */
+  /** One or two sentences: why it is empty, and how to fill it. */
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
 }
@@ -24,7 +26,7 @@ export function EmptyState({ icon = 'info', title, children, actions }: EmptySta
   );
 }
 
-/** Told at once to screen readers, drawn after a moment: what is quick does not flash. */
+/** Announced to screen readers at once, drawn after a moment so that quick loads do not flash. */
 export function Loading({ label = 'Loading' }: { readonly label?: string }) {
   const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {
@@ -41,7 +43,7 @@ export function Loading({ label = 'Loading' }: { readonly label?: string }) {
 
 export type NoticeTone = 'info' | 'warning' | 'danger' | 'success';
 
-/** A sentence within a screen that matters more than those around it. */
+/** A sentence that matters more than the text around it. */
 export function Notice({
   tone = 'info',
   children,

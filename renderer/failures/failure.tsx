@@ -1,4 +1,7 @@
-/** What a screen shows of an error: its words, and what can be done about it here. Every error goes through this file. */
+/**
+ * Shows an error on a screen: its message, and what the user can do about it here. Every error goes through
+ * this file.
+ */
 import './failures.css';
 import type { ReactNode } from 'react';
 import { Button } from '../design/button.tsx';
@@ -19,7 +22,7 @@ export function FailureText({ error }: { readonly error: Failed }) {
 }
 
 export interface ErrorStateProps {
-  /** What could not be done: `The history cannot be read`. */
+  /** What failed: `Cannot read the history`. */
   readonly title: string;
   readonly error: Failed;
   readonly onRetry?: () => void;
@@ -54,11 +57,11 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
 export interface ErrorNoticeProps {
   readonly error: Failed;
   readonly tone?: NoticeTone;
-  /** What could not be done, before the error's own words. */
+  /** What failed, before the error's message. */
   readonly lead?: ReactNode;
-  /** What to do, after them. */
+  /** What to do, after the message. */
   readonly advice?: string;
-  /** Tries again what failed, once the machine is trusted or has its token. */
+  /** Retries, once the machine is trusted or has its token. */
   readonly onMended?: () => void;
   readonly actions?: ReactNode;
 }

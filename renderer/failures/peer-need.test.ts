@@ -14,20 +14,20 @@ const WITHOUT_TOKEN: Failed = {
 };
 
 describe('an error of another machine', () => {
-  it('at the first meeting asks for trust in the fingerprint that it tells', () => {
+  it('at the first connection asks to trust its fingerprint', () => {
     expect(peerNeedOf(UNKNOWN)).toEqual({ needs: 'trust', host: 'nas:7370', fingerprint: FINGERPRINT });
   });
 
-  it('without a token asks for the one of this address', () => {
+  it('without a token asks for the token of this address', () => {
     const peer = 'dray://nas:7370?tls=off';
     const need = { needs: 'token', host: 'nas:7370', peer };
     expect(peerNeedOf(WITHOUT_TOKEN)).toEqual({ ...need, isRefused: false });
     const refused: Failed = { code: 'accessDenied', message: '401', data: { address: peer, status: 401 } };
     expect(peerNeedOf(refused)).toEqual({ ...need, isRefused: true });
-    expect(failureWords(refused)).toContain('nas:7370 refuses the token');
+    expect(failureWords(refused)).toContain('nas:7370 refused the token');
   });
 
-  it('names no option and no command that a window does not have', () => {
+  it('names no option or command that the window does not have', () => {
     for (const error of [UNKNOWN, WITHOUT_TOKEN]) {
       expect(failureWords(error)).toContain('nas:7370');
       expect(failureWords(error)).not.toMatch(/--|login/);
@@ -40,19 +40,19 @@ describe('an error of another machine', () => {
       { code: 'accessDenied', message: 'other', data: { peer: 'nas:7370', fingerprint: FINGERPRINT } },
     ],
     [
-      'a machine that can only be read',
+      'a read-only machine',
       { code: 'accessDenied', message: 'read-only', data: { address: 'dray://nas:7370', status: 403 } },
     ],
     ['a store without keys', { code: 'noCredentials', message: 'no keys', data: {} }],
     ['a store at an address', { code: 'noCredentials', message: 'no keys', data: { address: 'https://s3' } }],
-    ['a first meeting without a fingerprint', { ...UNKNOWN, data: { address: 'nas:7370' } }],
+    ['a first connection without a fingerprint', { ...UNKNOWN, data: { address: 'nas:7370' } }],
     ['any other failure', { message: 'It broke.' }],
   ])('gets no button when it is %s', (_what, error) => {
     expect(peerNeedOf(error)).toBeUndefined();
     expect(failureWords(error)).toBe(error.message);
   });
 
-  it('names the host without what else its address says', () => {
+  it('names only the host of an address', () => {
     expect(['dray://nas:7370', 'dray://[::1]:7370?tls=off'].map(hostOf)).toEqual(['nas:7370', '[::1]:7370']);
     expect(['dray://nas:7370', 'dray://nas:7370?tls=off'].map(isEncrypted)).toEqual([true, false]);
   });

@@ -1,7 +1,10 @@
-/** What a person can do in the window about another machine's error, and the words for it. The engine's own words name options of the command. */
+/**
+ * What the user can do in the window about an error of another machine, in words for the window. The engine's
+ * own message names options of the command line.
+ */
 import type { ErrorCode } from '../../engine/api/error.ts';
 
-/** A `DrayError`, its record, or whatever else has a message. */
+/** A `DrayError`, its record, or anything else with a message. */
 export interface Failed {
   readonly message: string;
   readonly code?: ErrorCode;
@@ -9,12 +12,15 @@ export interface Failed {
 }
 
 export type PeerNeed =
-  /** The machine is new, so the user has to trust it. `host`: `HOST:PORT`. */
+  /** The user has not trusted this machine yet. `host`: `HOST:PORT`. */
   | { readonly needs: 'trust'; readonly host: string; readonly fingerprint: string }
   /** `peer`: the address that the token is kept for. `isRefused`: there is one, which the machine does not take. */
   | { readonly needs: 'token'; readonly host: string; readonly peer: string; readonly isRefused: boolean };
 
-/** Undefined: nothing that can be done here. A changed certificate is such an error, since somebody else may answer. */
+/**
+ * Undefined if the window can do nothing. That includes a changed certificate, because somebody else may be
+ * answering.
+ */
 export function peerNeedOf({ code, data = {} }: Failed): PeerNeed | undefined {
   const { address, fingerprint, status } = data;
   if (typeof address !== 'string') return undefined;
@@ -31,9 +37,9 @@ export function failureWords(error: Failed): string {
   if (!need) return error.message;
   if (need.needs === 'trust') return `This computer does not know ${need.host} yet, so nothing was sent.`;
   const found = need.isRefused
-    ? `${need.host} refuses the token that it was sent.`
-    : `No token is kept here for ${need.host}, so nothing was sent.`;
-  return `${found} "dray serve" shows its token there when it starts.`;
+    ? `${need.host} refused the token.`
+    : `This computer has no token for ${need.host}, so nothing was sent.`;
+  return `${found} "dray serve" prints the token there when it starts.`;
 }
 
 /** For `catch`. */

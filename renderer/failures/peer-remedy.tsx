@@ -1,4 +1,7 @@
-/** The button beside an error of another machine: trust it, or give its token. What failed is tried again afterwards. */
+/**
+ * The button beside an error of another machine: trust it, or enter its token. Afterwards it retries what
+ * failed.
+ */
 import './failures.css';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, type ButtonProps } from '../design/button.tsx';
@@ -10,12 +13,12 @@ import { type Failed, isEncrypted, type PeerNeed, peerNeedOf } from './peer-need
 
 export interface PeerRemedyProps {
   readonly error: Failed;
-  /** Tries again what failed. */
+  /** Retries what failed. */
   readonly onMended?: (() => void) | undefined;
   readonly size?: ButtonProps['size'];
 }
 
-/** Nothing where nothing can be done. */
+/** Renders nothing if the window can do nothing. */
 export function PeerRemedy({ error, ...rest }: PeerRemedyProps) {
   const need = peerNeedOf(error);
   return need && <Remedy key={JSON.stringify(need)} need={need} {...rest} />;
@@ -110,11 +113,11 @@ function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & DialogP
         autoComplete="off"
         autoFocus
         isCode
-        help={`As "dray serve" shows it there. Kept on this computer for ${host} alone.`}
+        help={`"dray serve" prints it there. Saved on this computer, and sent only to ${host}.`}
       />
       {!isEncrypted(peer) && (
         <Notice tone="warning">
-          The way to this machine is not encrypted: others on the network can read the token.
+          The connection to this machine is not encrypted: others on the network can read the token.
         </Notice>
       )}
       {login.error && <Notice tone="danger">{login.error.message}</Notice>}
@@ -122,7 +125,7 @@ function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & DialogP
   );
 }
 
-/** Breaks after each eighth pair at most, and is copied as it is. */
+/** Breaks after each eighth pair at most. Copying gives it without breaks. */
 export function Fingerprint({ text }: { readonly text: string }) {
   return (
     <span className="code fingerprint">
@@ -133,7 +136,7 @@ export function Fingerprint({ text }: { readonly text: string }) {
   );
 }
 
-/** A button that was used and is gone, since what failed works now, gives the focus to the pane, dialog or screen that it was in. */
+/** After success the button disappears and gives the focus to the pane, dialog or screen around it. */
 function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
   const isUsed = useRef(false);
   const home = useRef<HTMLElement>(null);
@@ -143,7 +146,7 @@ function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
   useLayoutEffect(
     () => () => {
       if (!isUsed.current) return;
-      // The dialog gives the focus back in the next frame, and finds no button any more.
+      // The dialog returns the focus in the next frame, when the button is gone.
       requestAnimationFrame(() =>
         requestAnimationFrame(() => {
           if (document.activeElement === document.body) home.current?.focus();

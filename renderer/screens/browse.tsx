@@ -1,4 +1,4 @@
-/** Two panes, this computer and any remote: looked through, copied between, brought into step. */
+/** Two panes, this computer and any remote: browse, copy between them, sync them. */
 import './browse.css';
 import { useEffect, useRef, useState } from 'react';
 import type { EntryRow } from '../../engine/api/host.ts';
@@ -45,7 +45,7 @@ export function BrowseScreen() {
   if (home.isPending || remotes.isPending) {
     return (
       <Screen title="Browse">
-        <Loading label="Looking for your folders and remotes" />
+        <Loading label="Loading your folders and remotes" />
       </Screen>
     );
   }
@@ -53,7 +53,7 @@ export function BrowseScreen() {
     return (
       <Screen title="Browse">
         <ErrorState
-          title="Your folders and remotes cannot be read"
+          title="Cannot read your folders and remotes"
           error={home.error ?? remotes.error ?? { message: '' }}
           onRetry={() => {
             void home.refetch();
@@ -66,7 +66,7 @@ export function BrowseScreen() {
   const local = localLocation(home.data.folder);
   const roots = rootsOf(local.root, remotes.data.remotes);
   if (given.place === undefined) return <Panes local={local} roots={roots} right={given.remote} />;
-  // A link named it: shown for now, and kept nowhere.
+  // A place from a link: shown for now, not saved.
   const linked = linkedRoot(roots, given.place);
   return (
     <Panes
@@ -116,7 +116,7 @@ function Panes({ local, roots, right }: PanesProps) {
     setLooked(entry);
     setAsked('look');
   };
-  /** Of what is chosen, else of all. Each is a listing of all below it. */
+  /** Of the chosen folders, or of all if none is chosen. Each takes a listing of everything below it. */
   const measure = (side: Side): void => {
     const { location, selected } = panes[side];
     const folders = entries[side].rows.filter(({ kind }) => kind === 'folder');
@@ -125,8 +125,8 @@ function Panes({ local, roots, right }: PanesProps) {
     if (all.length > SIZED_MAX)
       showToast({
         tone: 'info',
-        title: `The first ${SIZED_MAX} folders are counted`,
-        text: 'Choose others to count those.',
+        title: `Counting the first ${SIZED_MAX} folders`,
+        text: 'Choose other folders to count those.',
       });
     const counted = all.slice(0, SIZED_MAX).map(({ path }) => placeOf(location, path));
     setSized(new Set([...sized, ...counted]));
@@ -160,7 +160,7 @@ function Panes({ local, roots, right }: PanesProps) {
       isFull
       note={
         chosen.length === 0
-          ? 'Choose files, then drag or copy them over.'
+          ? 'Choose files, then drag or copy them to the other pane.'
           : `${chosen.length === 1 ? nameOf(chosen[0]!.path) : formatPlural(chosen.length, 'entry', 'entries')} in ${describeLocation(here)}`
       }
       actions={
@@ -221,7 +221,7 @@ function Panes({ local, roots, right }: PanesProps) {
           ends={[here, there]}
           onClose={close}
           onStart={(order, to) => {
-            void start(`${describeLocation(to)} is brought into step`, [order]);
+            void start(`${describeLocation(to)} is being synced`, [order]);
             close();
           }}
         />
@@ -230,7 +230,7 @@ function Panes({ local, roots, right }: PanesProps) {
   );
 }
 
-/** The remote that was asked for, else one of the user's own, else any; without one, this computer. */
+/** The requested remote, else one of the user's own, else any, else this computer. */
 function rightStart(local: Location, roots: readonly Root[], asked: string | undefined): Location {
   const remotes = roots.filter(({ kind }) => kind !== 'local');
   const root =
@@ -244,7 +244,7 @@ function paneAt(location: Location): PaneState {
   return { location, sortedBy: { column: 'name', isDescending: false }, selected: new Set() };
 }
 
-/** What a copy has brought is shown when the copy ends; sizes of folders are not known any more. */
+/** After a copy, the pane is read again and folder sizes are unknown. */
 function useReloadAfterCopies(onEnded: () => void): void {
   const refresh = useRefresh();
   const endings = useEndings();

@@ -1,4 +1,4 @@
-/** What a push or a pull would do, before it does it. */
+/** Shows what a push or a pull would do before it runs. */
 import './changes/changes.css';
 import { memo, type ReactNode, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
@@ -41,9 +41,9 @@ export function ChangesScreen() {
 interface ChangesProps {
   readonly workspace: WorkspaceCard;
   readonly direction: Direction;
-  /** What became of the last one. */
+  /** The result of the last one. */
   readonly notice: ReactNode;
-  /** Told the id of the transfer that carries a list out. */
+  /** Called with the id of the transfer that runs this list. */
   readonly onBegun: (transfer: string) => void;
 }
 
@@ -81,7 +81,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       {notice}
       {error ? (
         <ErrorState
-          title={direction === 'push' ? 'The folder cannot be looked at' : 'The remote cannot be asked'}
+          title={direction === 'push' ? 'Cannot read the folder' : 'Cannot reach the remote'}
           error={error}
           onRetry={reopen}
           actions={<LinkButton href={hrefOf('remotes')}>Remotes</LinkButton>}
@@ -89,7 +89,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       ) : !list ? (
         <Loading
           label={
-            direction === 'push' ? 'Looking for what changed in the folder' : 'Asking the remote what is new'
+            direction === 'push' ? 'Looking for changes in the folder' : 'Asking the remote for new commits'
           }
         />
       ) : rowsOf(list) === 0 ? (
@@ -115,13 +115,13 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
     <EmptyState
       icon="check"
       title="Nothing to push"
-      actions={<LinkButton href={hrefOf('changes', { direction: 'pull' })}>Look for what is new</LinkButton>}
+      actions={<LinkButton href={hrefOf('changes', { direction: 'pull' })}>Check the remote</LinkButton>}
     >
       Every file of this folder is in the last commit.
     </EmptyState>
   ) : (
     <EmptyState icon="check" title="Nothing to pull">
-      The remote has no commit that is not here.
+      This folder already has every commit of the remote.
     </EmptyState>
   );
 }
@@ -131,12 +131,12 @@ interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly list: ChangeList;
   readonly choices: Choices;
   readonly onChoices: (choices: Choices) => void;
-  /** Kept when the list is made anew. */
+  /** Kept when the list is refreshed. */
   readonly message: string;
   readonly onMessage: (message: string) => void;
 }
 
-/** Transfers are told several times a second: they draw none of it anew. */
+/** Transfers change several times a second; they must not re-render all of this. */
 const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
   const { root, list, choices, onChoices, message, onMessage, onBegun } = props;
   const search = useRef<HTMLInputElement>(null);
@@ -156,7 +156,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         onBegun(id);
         onMessage('');
       },
-      onError: (error) => showFailure(isPush ? 'The push did not begin' : 'The pull did not begin', error),
+      onError: (error) => showFailure(isPush ? 'The push did not start' : 'The pull did not start', error),
     });
   };
   return (
@@ -178,7 +178,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
             open={look.open}
             onToggleFolder={(path) => setLook({ ...look, open: toggled(look.open, path) })}
             choices={choices}
-            // A folder stands for all below it, which a search or a choice of kinds would hide.
+            // A folder stands for everything below it, which a search or a filter by kind would hide.
             canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
             onSkip={(row) => onChoices(toggleSkip(choices, row))}
             onDecide={(path, winner) => onChoices(decide(choices, path, winner))}
@@ -227,7 +227,7 @@ function orderOf(root: string, list: ChangeList, message: string, choices: Choic
   return {
     kind: 'pull',
     root,
-    // What was looked at, and no more: the branch may have moved on since.
+    // Exactly the commit shown: the branch may have moved since.
     ...(list.commit === undefined ? {} : { ref: list.commit }),
     ...(forAll === undefined ? {} : { conflicts: forAll }),
     ...(decided.size === 0 ? {} : { decisions: Object.fromEntries(decided) }),

@@ -1,4 +1,4 @@
-/** The way from the top to where one stands, each part a press away. */
+/** The way from the top to the current place. Each part is a link. */
 import './crumbs.css';
 import { Icon } from '../design/icon.tsx';
 

@@ -1,10 +1,10 @@
-/** One file shown as what it is: text, an image, or its facts. */
+/** One file shown as text, as an image, or as its facts. */
 import type { FileFacts, FilePreview } from '../../engine/api/host.ts';
 import { formatBytes } from '../../engine/api/numbers.ts';
 import { formatMoment } from '../design/format.ts';
 import './file-preview.css';
 
-/** A picture takes megabytes, and who walks through a folder of them sees hundreds. */
+/** A picture takes megabytes, and browsing a folder shows hundreds. */
 export const PREVIEW_HELD_MS = 10_000;
 
 export function FilePreviewView({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {
@@ -27,7 +27,7 @@ function Content({ preview, name }: { readonly preview: FilePreview; readonly na
           <section className="file-preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
             <pre>{preview.text}</pre>
           </section>
-          {preview.isCut && <p className="file-preview-note">Only the beginning is shown.</p>}
+          {preview.isCut && <p className="file-preview-note">Showing only the beginning.</p>}
         </>
       );
     case 'image':
@@ -37,7 +37,7 @@ function Content({ preview, name }: { readonly preview: FilePreview; readonly na
         </div>
       );
     case 'facts':
-      return <p className="file-preview-note">This kind of file is not shown here.</p>;
+      return <p className="file-preview-note">No preview for this kind of file.</p>;
   }
 }
 

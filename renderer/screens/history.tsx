@@ -1,4 +1,4 @@
-/** The commits of a workspace as a graph, and beside it one of them, or the difference between any two. */
+/** The commits of a workspace as a graph, and beside it one commit, or the difference between any two. */
 import './history.css';
 import { useMemo, useState } from 'react';
 import { formatPlural } from '../../engine/api/numbers.ts';
@@ -15,7 +15,7 @@ import { openCommits } from './history/commit-words.ts';
 import { layOutGraph } from './history/graph-lanes.ts';
 
 const PAGE = 200;
-/** As many as the engine tells at once. */
+/** The engine's limit for one request. */
 const LIMIT_MAX = 10_000;
 const ALL = '*';
 
@@ -61,14 +61,14 @@ function History({ root }: { readonly root: string }) {
       {history.isPending && <Loading label="Reading the history" />}
       {history.error && !commits && (
         <ErrorState
-          title="The history cannot be read"
+          title="Cannot read the history"
           error={history.error}
           onRetry={() => void history.refetch()}
         />
       )}
       {commits?.length === 0 && (
         <EmptyState icon="history" title="No commits yet">
-          The first push makes the first commit. From then on every state that was pushed can be had again.
+          The first push makes the first commit. After that you can restore every state that was pushed.
         </EmptyState>
       )}
       {commits !== undefined && commits.length > 0 && (

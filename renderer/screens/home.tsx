@@ -1,4 +1,4 @@
-/** The workspaces and remotes of this computer; the first start leads to the first push. */
+/** The workspaces and remotes of this computer. A first start leads to the first push. */
 import './home/home.css';
 import { useState } from 'react';
 import { Link as AriaLink } from 'react-aria-components/Link';
@@ -17,16 +17,16 @@ export function HomeScreen() {
   const { given } = useRoute();
   const { data, error, refetch } = useAsk('home.list', {});
   const workspaces = data?.workspaces;
-  // The first start goes on when its workspace is there.
+  // The first start continues once its workspace exists.
   const [isFirstStart, setFirstStart] = useState(false);
   if (workspaces?.length === 0 && !isFirstStart) setFirstStart(true);
   if (!workspaces)
     return (
       <Screen title="Home" isFull>
         {error ? (
-          <ErrorState title="The workspaces cannot be read" error={error} onRetry={refetch} />
+          <ErrorState title="Cannot read the workspaces" error={error} onRetry={refetch} />
         ) : (
-          <Loading label="Looking for workspaces" />
+          <Loading label="Loading workspaces" />
         )}
       </Screen>
     );
@@ -40,8 +40,8 @@ export function HomeScreen() {
     return (
       <Screen title="Welcome to Dray">
         <p className="home-lead">
-          Keep every version of a folder, however large, in a place of your own. Three steps, and nothing
-          leaves this computer before you press Push.
+          Keep every version of a folder, however large, in storage of your own. It takes three steps, and
+          nothing leaves this computer before you press Push.
         </p>
         <StartSteps isFirst onLeave={() => setFirstStart(false)} />
       </Screen>

@@ -1,4 +1,4 @@
-/** Why a push will take what it takes: how it learns what the remote has already, and what that costs. */
+/** Explains the cost of a push: how it learns what the remote already has, and what that costs. */
 import './plan/plan.css';
 import { useEffect } from 'react';
 import type { QueryCost, QueryExplanation } from '../../engine/api/events.ts';
@@ -31,14 +31,14 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
   useEffect(() => {
     if (data) rememberPlan(root, data);
   }, [root, data]);
-  // What has ended may have left nothing to plan. The ask of a screen that just opened is the one.
+  // An ended transfer may have left nothing to plan. A screen that just opened asks anyway.
   useEffect(() => {
     if (ended > 0) void refetch({ cancelRefetch: false });
   }, [ended, refetch]);
   return (
     <Screen
       title="Plan"
-      note={`What a push of ${workspace.name} will ask for, and why`}
+      note={`The requests that a push of ${workspace.name} will make, and why`}
       isFull={!data || (data.requests.total === 0 && !last)}
       actions={
         <>
@@ -50,13 +50,13 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       }
     >
       {error && !data ? (
-        <ErrorState title="The push cannot be planned" error={error} onRetry={refetch} />
+        <ErrorState title="Cannot plan the push" error={error} onRetry={refetch} />
       ) : !data ? (
         <Loading label="Reading the folder and asking the remote for its size" />
       ) : data.requests.total === 0 ? (
         last ? (
           <div className="plan">
-            <Notice tone="success">Nothing is left to push. This is how the last push went.</Notice>
+            <Notice tone="success">Nothing to push. These are the figures of the last push.</Notice>
             <LastPush root={root} summary={last} />
             <Reasons query={last.query} />
           </div>
@@ -84,11 +84,13 @@ function Reasons({ query }: { readonly query: QueryExplanation }) {
       {query.candidates > 0 && (
         <div className="plan-pair">
           <Card title="Which way costs less">
-            <p className="plan-note soft">Price, requests and waiting together, against asking for each</p>
+            <p className="plan-note soft">
+              Price, requests and waiting together, compared with checking each
+            </p>
             {query.breakEvenObjects > 0 ? (
               <CostPlot query={query} />
             ) : (
-              <p>For so few, asking for each costs less than any listing.</p>
+              <p>For so few objects, checking each costs less than any listing.</p>
             )}
           </Card>
           <Ways query={query} />
@@ -99,8 +101,8 @@ function Reasons({ query }: { readonly query: QueryExplanation }) {
 }
 
 const WAYS: Readonly<Record<QueryExplanation['chosen'], string>> = {
-  none: 'Ask for nothing',
-  each: 'Ask for each object',
+  none: 'Check nothing',
+  each: 'Check each object',
   list: 'List the remote',
 };
 
@@ -112,16 +114,16 @@ function Chosen({ plan: { query, requests } }: { readonly plan: AnswerOf<'plan.p
         <div className="grow">
           <div className="row">
             <h2 className="plan-way">{WAYS[query.chosen]}</h2>
-            <Badge tone="accent">{query.mode === 'auto' ? 'Chosen' : 'Asked for by a setting'}</Badge>
+            <Badge tone="accent">{query.mode === 'auto' ? 'Chosen' : 'Chosen by a setting'}</Badge>
           </div>
           <p className="soft">{query.reason}</p>
         </div>
         <Figures>
           <Figure
-            label="To know what is there"
+            label="Time to find out"
             value={query.chosen === 'none' ? '0 s' : formatSeconds(cost.seconds)}
           />
-          <Figure label="Requests in all" value={formatCount(requests.total)} />
+          <Figure label="Requests in total" value={formatCount(requests.total)} />
           <Figure label="To send" value={formatBytes(requests.sentBytes)} />
           <Figure label="Price" value={formatDollars(requests.dollars)} />
         </Figures>
@@ -143,7 +145,7 @@ function Ways({ query }: { readonly query: QueryExplanation }) {
           </tr>
         </thead>
         <tbody>
-          <WayRow title="Ask for each" cost={query.each} isChosen={query.chosen === 'each'} />
+          <WayRow title="Check each" cost={query.each} isChosen={query.chosen === 'each'} />
           <WayRow title="List the remote" cost={query.list} isChosen={query.chosen === 'list'} />
         </tbody>
       </table>
@@ -152,13 +154,13 @@ function Ways({ query }: { readonly query: QueryExplanation }) {
   );
 }
 
-/** The way is chosen by what the scan knows: which contents are new, only reading the files tells. */
+/** The way is chosen from the scan; only reading the files tells which contents are new. */
 function describeBreakEven({ breakEvenObjects, candidates, each }: QueryExplanation): string {
   if (breakEvenObjects === 0) return 'A listing of any remote costs more.';
   const asked =
     each.requests > candidates
-      ? `Before the files are read, up to ${formatPlural(each.requests, 'object')} may have to be asked for`
-      : `With ${formatPlural(candidates, 'object')} to ask for`;
+      ? `Before the files are read, up to ${formatPlural(each.requests, 'object')} may have to be checked`
+      : `With ${formatPlural(candidates, 'object')} to check`;
   return `${asked}: a remote of fewer than ${formatCount(breakEvenObjects)} objects is listed.`;
 }
 
@@ -188,7 +190,7 @@ function WayRow({
 
 function Requests({ plan: { objects, requests } }: { readonly plan: AnswerOf<'plan.push'> }) {
   return (
-    <Card title="The whole push, as far as it can be foreseen">
+    <Card title="The whole push, as estimated">
       <Figures>
         <Figure label="Objects to send" value={formatCount(objects)} />
         <Figure label="Content" value={formatBytes(requests.sentBytes)} />

@@ -1,4 +1,4 @@
-/** The places that one's data can go to: looked at, tested, added, taken over from other programs. */
+/** The places for your data: list, test, add, and import from other programs. */
 import './remotes.css';
 import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host.ts';
@@ -32,7 +32,7 @@ export function RemotesScreen() {
   const [testing, setTesting] = useState<RemoteCard>();
   const remotes = listed.data?.remotes;
   const credentials = useCredentials();
-  /** With the keys that were typed for it, unless another one has them too. */
+  /** With the keys that were typed for it, unless another remote uses them too. */
   const forget = async ({ name, url }: RemoteCard): Promise<void> => {
     const profile = fieldsOf(name, url).profile;
     const others = remotes?.filter((other) => other.url !== url) ?? [];
@@ -44,7 +44,7 @@ export function RemotesScreen() {
       )
         await credentials.forgetKeys(profile);
     } catch (error) {
-      showFailure(`${name} is still there`, error);
+      showFailure(`${name} was not removed`, error);
     }
   };
   const add = (): void => setAdding(EMPTY_PLACE);
@@ -71,7 +71,7 @@ export function RemotesScreen() {
       {listed.isPending && <Loading label="Reading your remotes" />}
       {listed.error && !remotes && (
         <ErrorState
-          title="Your remotes cannot be read"
+          title="Cannot read your remotes"
           error={listed.error}
           onRetry={() => void listed.refetch()}
         />
@@ -120,8 +120,7 @@ export function RemotesScreen() {
           void forget(removing);
         }}
       >
-        Only its name and address are forgotten here, and keys that you typed for it. What is stored there
-        stays.
+        This removes its name, its address and keys that you typed for it. The stored data stays.
       </ConfirmDialog>
     </Screen>
   );

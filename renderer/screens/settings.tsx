@@ -1,4 +1,4 @@
-/** How the window looks and how much of the line it may take. Each choice holds at once. */
+/** The look of the window and the limits of transfers. Each choice applies at once. */
 import './settings.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
@@ -35,7 +35,7 @@ export function SettingsScreen() {
       const kept = await host.ask('settings.set', change);
       if (own === asked.current) client.setQueryData(key, kept);
     } catch (error) {
-      showFailure('The setting was not kept', error);
+      showFailure('The setting was not saved', error);
       await client.invalidateQueries({ queryKey: key });
     }
   };
@@ -44,7 +44,7 @@ export function SettingsScreen() {
       {settings.isPending && <Loading label="Reading your settings" />}
       {settings.error && (
         <ErrorState
-          title="Your settings cannot be read"
+          title="Cannot read your settings"
           error={settings.error}
           onRetry={() => void settings.refetch()}
         />
@@ -57,7 +57,7 @@ export function SettingsScreen() {
 function Sections({ settings, set }: SettingProps) {
   return (
     <div className="settings">
-      <Section title="Appearance" text="Light, dark, or as your system has it.">
+      <Section title="Appearance" text="Light, dark, or the same as your system.">
         <Segmented<Settings['theme']>
           label="Theme"
           value={settings.theme}
@@ -71,29 +71,29 @@ function Sections({ settings, set }: SettingProps) {
       </Section>
       <Section
         title="Bandwidth"
-        text="How much of your line all transfers together may take, both ways, all day or at some hours. What runs follows at once."
+        text="The bandwidth that all transfers together may use in both directions, all day or at some hours. Running transfers follow at once."
       >
         <BandwidthSetting settings={settings} set={set} />
       </Section>
       <Section
         title="Concurrency"
-        text="How many requests each transfer has in flight. Left alone, Dray finds what the remote and the line bear. For transfers that begin from now on."
+        text="How many requests each transfer has in flight. By default Dray finds what the remote and the connection can take. Applies to new transfers."
       >
         <ConcurrencySetting settings={settings} set={set} />
       </Section>
-      <Section title="Notifications" text="When a transfer that took a while ends, or fails.">
+      <Section title="Notifications" text="When a long transfer ends, or any transfer fails.">
         <NotificationSetting settings={settings} set={set} />
       </Section>
       <Section
         title="Credentials"
-        text="Type them where you add a remote. The token of a machine is kept in a file that you alone can read, and is sent to that machine alone. The desktop app keeps keys of buckets, encrypted by your system."
+        text="Enter them when you add a remote. The token of a machine is saved in a file that only you can read, and is sent only to that machine. The desktop app saves keys of buckets, encrypted by your system."
       >
         <CredentialsSetting />
       </Section>
       <Section title="Updates" text={`This is Dray ${DRAY_VERSION}.`}>
         <p className="soft">
-          Dray looks for no updates: it asks no server, and nobody is told that you use it. Install a newer
-          release over this one; workspaces, remotes, settings and paused transfers stay as they are.
+          Dray does not check for updates: it contacts no server, and nobody learns that you use it. Install a
+          newer release over this one. Workspaces, remotes, settings and paused transfers stay as they are.
         </p>
       </Section>
     </div>

@@ -1,10 +1,10 @@
-/** Starts transfers and says so. */
+/** Starts transfers and shows a message. */
 import type { TransferOrder } from '../../engine/api/host.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { useHost } from '../host/use-host.tsx';
 import { showFailure, showToast } from '../shell/toasts.tsx';
 
-/** @returns What starts them, one after the other; `title` says what is now in the queue. */
+/** @returns A function that starts them one after the other; `title` describes what is now in the queue. */
 export function useStartTransfers(): (title: string, orders: readonly TransferOrder[]) => Promise<void> {
   const host = useHost();
   return async (title, orders) => {
@@ -14,11 +14,11 @@ export function useStartTransfers(): (title: string, orders: readonly TransferOr
         await host.ask('transfers.start', order);
         started += 1;
       }
-      // It goes by itself: the count beside Transfers stays.
-      showToast({ tone: 'success', title, text: 'It stands in Transfers.' });
+      // Disappears by itself: the count beside Transfers stays.
+      showToast({ tone: 'success', title, text: 'See Transfers.' });
     } catch (error) {
       const some = `Only ${started} of ${formatPlural(orders.length, 'transfer')} could be started`;
-      showFailure(started === 0 ? 'It could not be started' : some, error);
+      showFailure(started === 0 ? 'The transfer could not be started' : some, error);
     }
   };
 }

@@ -1,4 +1,4 @@
-/** The queue of all that moves: what runs, what waits and in which order, what has ended and how. */
+/** The queue of transfers: running, waiting in their order, and ended with their results. */
 import { type Failed, toFailed } from '../failures/peer-need.ts';
 import './transfers.css';
 import { type KeyboardEvent, useState } from 'react';
@@ -41,8 +41,8 @@ export function TransfersScreen() {
     return (
       <Screen title="Transfers" isFull>
         <ErrorState
-          title="The queue cannot be opened"
-          error={{ code, message: `${message} It is tried again every few seconds.` }}
+          title="Cannot open the queue"
+          error={{ code, message: `${message} Dray tries again every few seconds.` }}
         />
       </Screen>
     );
@@ -50,7 +50,7 @@ export function TransfersScreen() {
   if (!transfers) {
     return (
       <Screen title="Transfers">
-        <Loading label="Asking for the queue" />
+        <Loading label="Loading the queue" />
       </Screen>
     );
   }
@@ -107,8 +107,8 @@ export function TransfersScreen() {
         isDanger
         onConfirm={() => void change({ ids: queue.map(({ id }) => id), action: 'cancel' })}
       >
-        Files that have arrived stay where they are; what was half done is taken back. To go on later, pause
-        them instead.
+        Files that have arrived stay; partial files are removed. To continue later, pause the transfers
+        instead.
       </ConfirmDialog>
     </Screen>
   );
@@ -119,7 +119,7 @@ interface ListProps {
   readonly change: (...changes: readonly Change[]) => Promise<void>;
 }
 
-/** Dragged by pointer or by the grip's keyboard way (Enter, arrows, Enter), or moved by Alt and an arrow. */
+/** Reordered by pointer, by the grip's keys (Enter, arrows, Enter), or by Alt and an arrow. */
 function Queue({ queue, onAction, change }: ListProps & { readonly queue: readonly Transfer[] }) {
   const ids = queue.map(({ id }) => id);
   const { dragAndDropHooks } = useDragAndDrop({
@@ -182,7 +182,7 @@ function Ended({ ended, onAction, change }: ListProps & { readonly ended: readon
               icon="refresh"
               onPress={() => void change({ ids: failed.map(({ id }) => id), action: 'retry' })}
             >
-              Retry all that failed
+              Retry all failed
             </Button>
           )}
           <Button
@@ -218,7 +218,7 @@ function NothingYet() {
         </>
       }
     >
-      Pushes, pulls and copies stand here while they run and after. They go on when Dray is started again.
+      Pushes, pulls and copies appear here while they run and afterwards. They resume when Dray restarts.
     </EmptyState>
   );
 }

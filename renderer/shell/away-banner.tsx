@@ -7,12 +7,15 @@ import { goTo } from '../route.ts';
 import { showToast } from './toasts.tsx';
 
 const WORDS = {
-  away: "Dray's engine is away. What you see may be old; it is looked for again and again.",
+  away: "Dray's engine does not answer. What you see may be out of date. Dray keeps trying to reach it.",
   refused:
-    'Dray was started anew, or this tab was not opened by a link. Open the link that "dray ui" printed in this browser (Enter there prints a new one): this window then goes on.',
+    'Dray was restarted, or this tab was not opened by a link. Open the link that "dray ui" printed in this browser (Enter in its terminal prints a new one). This window then continues.',
 } as const;
 
-/** Shown while the engine is not there; what is on the screen stays readable. That it is back is said too, since it may be so at once. */
+/**
+ * Shown while the engine does not answer; the screen stays readable. Its return is announced too, because it
+ * may come at once.
+ */
 export function AwayBanner() {
   const host = useHost();
   const state = useLineState();
@@ -24,7 +27,7 @@ export function AwayBanner() {
     showToast({
       tone: 'info',
       title: "Dray's engine is back",
-      text: 'What you see is up to date again. If it had ended, what it moved stands paused in Transfers.',
+      text: 'What you see is up to date again. If the engine had ended, its transfers are paused in Transfers.',
       action: { label: 'Open Transfers', onPress: () => goTo('transfers') },
     });
   }, [state]);

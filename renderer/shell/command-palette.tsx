@@ -16,7 +16,7 @@ export interface CommandPaletteProps {
   readonly onGone: () => void;
 }
 
-/** Every screen, and what can be done from anywhere, by a few letters of its name. */
+/** Finds every screen and every global command by a few letters of its name. */
 export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps) {
   return (
     <ModalOverlay
@@ -38,8 +38,9 @@ export function CommandPalette({ isOpen, onClose, onGone }: CommandPaletteProps)
 }
 
 /**
- * The field and its list are one component. React finishes the work of one key before it takes the next, so each key meets
- * the list that the keys before it left. The kit's own list chooses its first command in a later render.
+ * The field and its list are one component. React finishes the work of one key before it takes the next, so
+ * each key sees the list that earlier keys left. The kit's own list marks its first command in a later
+ * render.
  */
 function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onClose'>) {
   const { contains } = useFilter({ sensitivity: 'base' });
@@ -48,7 +49,8 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
   const [marked, setMarked] = useState<string>();
   const listId = useId();
   const field = useRef<HTMLInputElement>(null);
-  // On a busy machine the palette is opened again before it has left the page. It then starts anew, with the focus.
+  // On a busy machine the palette may open again before it has left the page. It then starts again, with the
+  // focus.
   useLayoutEffect(() => {
     if (!isOpen) return;
     setTyped('');
@@ -57,7 +59,7 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
   }, [isOpen]);
   const shown = all.filter(({ label, note }) => contains(`${label} ${note}`, typed));
   const at = shown.findIndex(({ id }) => id === marked);
-  /** A marked command that the filter took away, and typing, mark the first one. */
+  /** If the filter removes the marked command, or the user types, the first one is marked. */
   const current = at >= 0 ? at : typed === '' || shown.length === 0 ? -1 : 0;
   const run = (command: Command): void => {
     onClose();
@@ -78,7 +80,7 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
     event.stopPropagation();
   };
   return (
-    // The field scrolls with the list and stays in sight: the element that scrolls holds the focus.
+    // The field scrolls with the list and stays visible: the element that scrolls holds the focus.
     <div className="palette">
       <div className="palette-search">
         <Icon name="search" />
@@ -101,7 +103,7 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
         />
       </div>
       {shown.length === 0 ? (
-        <p className="palette-none">Nothing has this name.</p>
+        <p className="palette-none">No command matches.</p>
       ) : (
         <div id={listId} className="menu" role="menu" aria-label="Commands">
           {shown.map((command, index) => (

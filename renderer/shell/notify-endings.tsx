@@ -1,4 +1,7 @@
-/** In a browser, tells when long work has ended and nobody looks at the window. The desktop app does it by itself. */
+/**
+ * In a browser, notifies when long work has ended and the window is not in front. The desktop app does this
+ * itself.
+ */
 import { useEffect, useRef } from 'react';
 import type { Transfer } from '../../engine/api/host.ts';
 import { findEndings } from '../../engine/api/transfer-endings.ts';

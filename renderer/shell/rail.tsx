@@ -8,7 +8,7 @@ import { SCREENS } from './screens.ts';
 import { SHORTCUT_KEY } from './shortcut-key.ts';
 import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 
-/** Which screens are about the chosen workspace; the others are about this computer. */
+/** Screens about the chosen workspace; the others are about this computer. */
 const OF_WORKSPACE: readonly ScreenName[] = ['changes', 'plan', 'history'];
 const OF_COMPUTER: readonly ScreenName[] = ['transfers', 'browse', 'remotes', 'settings'];
 

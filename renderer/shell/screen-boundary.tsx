@@ -2,7 +2,9 @@ import { Component, type ReactNode } from 'react';
 import { Screen } from '../design/screen.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 
-/** A screen that breaks says so, and leaves the rest of the window as it is. React offers this to classes only. */
+/**
+ * A crashed screen says so, and leaves the rest of the window as it is. React offers this only to classes.
+ */
 export class ScreenBoundary extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {
   override state: { readonly error?: Error } = {};
 
@@ -14,9 +16,9 @@ export class ScreenBoundary extends Component<{ readonly children: ReactNode }, 
     const { error } = this.state;
     if (!error) return this.props.children;
     return (
-      <Screen title="This screen broke" isFull>
+      <Screen title="This screen crashed" isFull>
         <ErrorState
-          title="This screen met something unforeseen"
+          title="This screen met an unexpected error"
           error={error}
           onRetry={() => this.setState({ error: undefined as never })}
         />

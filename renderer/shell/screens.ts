@@ -1,4 +1,7 @@
-/** The eight screens. Home comes with the window; the others are fetched when they are first opened, or when nothing else is to do. */
+/**
+ * The eight screens. Home comes with the window; the others are fetched when first opened, or when the window
+ * is idle.
+ */
 import { type ComponentType, lazy } from 'react';
 import type { IconName } from '../design/icon.tsx';
 import type { ScreenName } from '../route.ts';
@@ -31,7 +34,7 @@ export const SCREENS: Readonly<Record<ScreenName, ScreenEntry>> = {
   settings: { title: 'Settings', icon: 'settings', Screen: lazy(LATER.settings) },
 };
 
-/** Fetches what was not opened yet. */
+/** Fetches the screens that were not opened yet. */
 export function fetchScreens(): void {
   for (const fetchScreen of Object.values(LATER)) fetchScreen().catch(() => {});
 }

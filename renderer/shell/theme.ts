@@ -1,9 +1,12 @@
-/** The theme as `data-theme` of the page: by choice, or as the system has it. */
+/** Sets `data-theme` of the page: the user's choice, or the system's theme. */
 import type { Settings } from '../../engine/api/host.ts';
 
 type Theme = Settings['theme'];
 
-/** Kept beside the engine's settings, so that the first picture has the right colours before the engine answers. */
+/**
+ * Saved beside the engine's settings, so that the first paint has the right colours before the engine
+ * answers.
+ */
 const KEY = 'dray.theme';
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 let chosen: Theme = 'system';

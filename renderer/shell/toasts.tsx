@@ -1,4 +1,4 @@
-/** Short messages that come and go. What failed stays until it is closed. */
+/** Short messages that come and go. A failure stays until it is closed. */
 import './toasts.css';
 import {
   UNSTABLE_Toast as AriaToast,
@@ -21,7 +21,7 @@ export interface Toast {
 }
 
 const TOASTS_MAX = 4;
-/** As long as the kit recommends at least, for who reads slowly. */
+/** At least as long as the kit recommends, for slow readers. */
 const SHOWN_MS = 6_000;
 
 const queue = new ToastQueue<Toast>({ maxVisibleToasts: TOASTS_MAX });
@@ -30,7 +30,7 @@ export function showToast(toast: Toast): void {
   queue.add(toast, toast.tone === 'danger' ? {} : { timeout: toast.action ? 2 * SHOWN_MS : SHOWN_MS });
 }
 
-/** For `catch`: what failed, with the error's own sentence. */
+/** For `catch`: what failed, with the error's own message. */
 export function showFailure(title: string, error: unknown): void {
   const failed = toFailed(error);
   showToast({ tone: 'danger', title, text: failureWords(failed), error: failed });

@@ -1,4 +1,4 @@
-/** What the command palette offers. */
+/** The commands of the palette. */
 import { DESKTOP_SHORTCUTS } from '../../engine/api/desktop-shortcuts.ts';
 import type { HostRequests, Settings } from '../../engine/api/host.ts';
 import type { IconName } from '../design/icon.tsx';
@@ -13,10 +13,10 @@ import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 export interface Command {
   readonly id: string;
   readonly label: string;
-  /** Where it belongs, or what it is about. */
+  /** Where it belongs, or its subject. */
   readonly note: string;
   readonly icon: IconName;
-  /** Where the desktop's menu has them. */
+  /** If the desktop's menu has them. */
   readonly keys?: string;
   readonly run: () => void;
 }
@@ -41,11 +41,11 @@ export function useCommands(): readonly Command[] {
     place('Add a remote', 'Remotes', 'plus', 'remotes', { add: 'yes' }),
     changeAll('Pause all transfers', 'pause', 'pause'),
     changeAll('Resume all transfers', 'play', 'resume'),
-    changeAll('Try failed transfers again', 'refresh', 'retry'),
-    changeAll('Take ended transfers off the list', 'close', 'remove'),
+    changeAll('Retry failed transfers', 'refresh', 'retry'),
+    changeAll('Remove ended transfers from the list', 'close', 'remove'),
     setTheme('Light theme', 'light'),
     setTheme('Dark theme', 'dark'),
-    setTheme('Theme of the system', 'system'),
+    setTheme('System theme', 'system'),
   ];
 }
 
@@ -77,14 +77,14 @@ function useSetTheme(): (label: string, theme: Settings['theme']) => Command {
     icon: 'settings',
     run: () => {
       applyTheme(theme);
-      save.mutate({ theme }, { onError: (error) => showFailure('The theme is not kept', error) });
+      save.mutate({ theme }, { onError: (error) => showFailure('The theme was not saved', error) });
     },
   });
 }
 
 type Action = HostRequests['transfers.change']['input']['action'];
 
-/** Of each what fits its state; the others are left alone. */
+/** Applies to each transfer whose state allows it; skips the others. */
 function useChangeAll(): (label: string, icon: IconName, action: Action) => Command {
   const change = useDo('transfers.change');
   return (label, icon, action) => ({
@@ -95,7 +95,7 @@ function useChangeAll(): (label: string, icon: IconName, action: Action) => Comm
     run: () =>
       change.mutate(
         { ids: 'all', action },
-        { onError: (error) => showFailure('The transfers are as they were', error) },
+        { onError: (error) => showFailure('The transfers did not change', error) },
       ),
   });
 }

@@ -12,9 +12,9 @@ export function chooseWorkspace(root: string): void {
 }
 
 export interface Workspaces {
-  /** Undefined until they were told. */
+  /** Undefined until they arrive. */
   readonly all: readonly WorkspaceCard[] | undefined;
-  /** The chosen one, or the first that is there. */
+  /** The chosen one, or the first one. */
   readonly current: WorkspaceCard | undefined;
 }
 

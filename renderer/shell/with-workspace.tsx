@@ -8,7 +8,7 @@ import { useAsk } from '../host/use-host.tsx';
 import { hrefOf } from '../route.ts';
 import { useWorkspaces } from './use-workspace.ts';
 
-/** A screen that is about a workspace; without one it leads to Home. The screen is made anew for each workspace. */
+/** A screen about a workspace. Without one it leads to Home. Each workspace gets a new screen. */
 export function WithWorkspace({
   title,
   children,
@@ -27,9 +27,9 @@ export function WithWorkspace({
   return (
     <Screen title={title} isFull>
       {isPending ? (
-        <Loading label="Looking for workspaces" />
+        <Loading label="Loading workspaces" />
       ) : error ? (
-        <ErrorState title="The workspaces cannot be read" error={error} onRetry={refetch} />
+        <ErrorState title="Cannot read the workspaces" error={error} onRetry={refetch} />
       ) : (
         <EmptyState
           icon="folder"
@@ -40,7 +40,7 @@ export function WithWorkspace({
             </LinkButton>
           }
         >
-          This screen shows what is in a workspace: a folder whose versions Dray keeps in a place of yours.
+          This screen shows a workspace: a folder whose versions Dray keeps in storage of yours.
         </EmptyState>
       )}
     </Screen>

@@ -30,18 +30,18 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     .command('check')
     .summary('compare the content of two places')
     .description(
-      'Compares two places file by file, by the checksums that stores keep; local files are read, nothing is downloaded unless asked for, nothing is changed. Says for every file how it was compared (-v, --report). Ends with exit code 3 when there are differences, else with 4 when something could not be compared.',
+      'Compares two places file by file and changes nothing. Uses the checksums that stores keep; reads local files, and downloads nothing unless you give --download. With -v or --report it says how each file was compared. Exit code 3: differences were found. Exit code 4: something could not be compared.',
     )
-    .argument('<source>', 'a folder or a file')
-    .argument('<destination>', 'what it is compared with')
-    .option('--download', 'read both sides whole')
+    .argument('<source>', 'the folder or file to compare')
+    .argument('<destination>', 'the folder or file to compare it with')
+    .option('--download', 'read all content of both sides')
     .option('--links', 'compare symbolic links too, as NAME.rclonelink objects')
-    .option('--size-only', 'by size alone: nothing is read')
+    .option('--size-only', 'compare sizes only; read no content')
     // What a check does anyhow: for people who like to say so.
     .addOption(new Option('--checksum').conflicts('sizeOnly').hideHelp())
     .addOption(new Option('--no-index').hideHelp())
-    .option('--one-way', 'only what the source has: more at the destination is no difference')
-    .option('--report <file>', 'write all that was found as JSON')
+    .option('--one-way', 'ignore files that only the destination has')
+    .option('--report <file>', 'write the full result to this file as JSON')
     .addOption(createBandwidthOption());
   addPairOptions(command);
   command.action((source: string, destination: string, options: CheckOptions, self: Command) =>
@@ -61,7 +61,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
   );
   addExamples(command, [
     ['dray check photos s3://bucket/photos', 'before you delete the originals'],
-    ['dray check s3://bucket/a s3://other/a --report check.json', 'with a report for others'],
+    ['dray check s3://bucket/a s3://other/a --report check.json', 'write a report'],
   ]);
 }
 
@@ -122,7 +122,7 @@ function formatCheckEnd(summary: CheckTreesSummary): string[] {
     ...(differing > 0 ? [`${formatPlural(differing, 'file differs', 'files differ')}`] : []),
     ...(onlyInSource > 0 ? [`${formatCount(onlyInSource)} only in the source`] : []),
     ...(onlyInDestination > 0 ? [`${formatCount(onlyInDestination)} only in the destination`] : []),
-    ...(uncertain > 0 ? [`${formatCount(uncertain)} of equal size that nothing vouches for`] : []),
+    ...(uncertain > 0 ? [`${formatCount(uncertain)} of equal size without a checksum to compare`] : []),
     ...(failed > 0 ? [`${formatCount(failed)} could not be compared`] : []),
   ];
   if (differences.length === 0)

@@ -11,7 +11,7 @@ import { formatTransfer } from '../output/transfer-line.ts';
 export function addCloneCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('clone')
-    .summary('bring a repository into a new workspace')
+    .summary('download a repository into a new workspace')
     .description('Downloads a repository into a new folder, verifies every file, and makes it a workspace.')
     .argument('<url>', 's3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, or a folder')
     .argument('[dir]', "the new folder (default: the URL's last part)")
@@ -34,21 +34,21 @@ export function addCloneCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-/** @param ref What was asked for instead of the usual branch. */
+/** @param ref The ref to clone instead of the default branch. */
 const createCloneView = (ref: string | undefined): CommandView<PullSummary> => ({
   onSummary: (summary, output, { elapsedMs }) => {
     if (summary.result === 'upToDate') {
       const { commit, workspace } = summary;
       return output.note(
-        `${quotePath(workspace)} is a clone already and up to date at ${formatHash(commit!)}.`,
+        `${quotePath(workspace)} is already a clone and up to date at ${formatHash(commit!)}.`,
       );
     }
     const { added } = summary.changes;
     const what = `${formatPlural(added, 'entry', 'entries')} into ${quotePath(summary.workspace)}`;
-    // Without all its files the workspace is on no commit.
+    // A workspace with missing files has no base commit.
     if (summary.commit === null) {
       const failed = formatPlural(summary.failed, 'entry', 'entries');
-      output.note(`Cloned ${what}; ${failed} failed. Give the same command again to get what is missing.`);
+      output.note(`Cloned ${what}; ${failed} failed. Run the same command again to get the missing files.`);
     } else output.note(`Cloned ${what}: ${ref ?? summary.branch} at ${formatHash(summary.commit)}.`);
     output.note(
       `${formatTransfer({ bytes: summary.downloadedBytes, elapsedMs, requests: summary.requests })}.`,

@@ -7,7 +7,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export function addCompletionCommand(program: Command): void {
   const command = program
     .command('completion')
-    .summary('a script that completes commands and options in your shell')
+    .summary('print a completion script for your shell')
     .description('Prints a completion script for a shell. It knows every command, option and fixed choice.');
   command
     .addArgument(command.createArgument('<shell>', 'which shell').choices(SHELLS))
@@ -17,7 +17,7 @@ export function addCompletionCommand(program: Command): void {
     });
   addExamples(command, [
     ['source <(dray completion bash)', 'in ~/.bashrc'],
-    ['dray completion zsh > ~/.zfunc/_dray', 'a folder of your fpath'],
+    ['dray completion zsh > ~/.zfunc/_dray', 'any folder in your fpath'],
     ['dray completion fish > ~/.config/fish/completions/dray.fish', 'for good'],
   ]);
 }

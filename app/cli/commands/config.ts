@@ -6,14 +6,14 @@ import { given } from '../options/given.ts';
 export function addConfigCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('config')
-    .summary('settings of this workspace, and your own')
+    .summary('show or change settings of this workspace, or your own')
     .description(
-      "Without a name: lists this workspace's settings. With a name: prints one. With a value: sets it. With --user: your own, which hold in every folder. The only one is safe.directory: workspaces of other users that you trust.",
+      "Without a name: lists this workspace's settings. With a name: prints one. With a value: sets it. --user uses your own settings, which apply in every folder. The only user setting is safe.directory: workspaces owned by other users that you trust.",
     )
     .argument('[name]', 'the setting')
     .argument('[value]', 'its new value')
-    .option('--user', 'your own settings; safe.directory PATH adds a workspace, * stands for all')
-    .option('--unset', 'remove the setting, so that its default holds again')
+    .option('--user', 'use your own settings; safe.directory PATH adds a workspace, * trusts all')
+    .option('--unset', 'remove the setting and return to its default')
     .action(
       (
         name: string | undefined,
@@ -24,7 +24,7 @@ export function addConfigCommand(program: Command, host: CommandHost): void {
         runCommand(host, self, {
           start: async (context) => {
             if (options.unset && (name === undefined || value !== undefined)) {
-              throw usageError('--unset takes a name and no value: dray config NAME --unset.');
+              throw usageError('--unset takes a name and no value. Write: dray config NAME --unset.');
             }
             const { config, userConfig } = await import('../../../engine/jobs/remotes/config.ts');
             return (options.user ? userConfig : config)(context, {
@@ -37,8 +37,8 @@ export function addConfigCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray config', 'every setting'],
-    ['dray config --user safe.directory /srv/team', 'obey the workspace there, whoever owns it'],
-    ['dray config author "Ada <ada@example.org>"', 'who new commits are by'],
+    ['dray config --user safe.directory /srv/team', 'trust that workspace, whoever owns it'],
+    ['dray config author "Ada <ada@example.org>"', 'the author of new commits'],
   ]);
 }
 
@@ -49,8 +49,8 @@ function createConfigView(isOne: boolean): CommandView<{ readonly settings: numb
     },
     onSummary: ({ settings }, output) => {
       if (settings > 0) return;
-      if (!isOne) return output.note('No settings: defaults hold.');
-      // Not on standard output, where its value would be.
+      if (!isOne) return output.note('No settings. All have their defaults.');
+      // Printed to stderr: scripts read the value from stdout.
       if (!output.quiet) output.problem('plain', 'Not set.');
     },
   };

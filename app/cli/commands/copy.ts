@@ -16,24 +16,26 @@ import { formatTransfer } from '../output/transfer-line.ts';
 import { withStreams } from '../standard-streams.ts';
 
 const PLACES =
-  'A place is a local path, s3://BUCKET/PREFIX or NAME:PREFIX of a named remote. A folder is copied with what is in it; a single file goes into a place that ends in "/" or is a folder, and otherwise takes its name.';
+  'A place is a local path, s3://BUCKET/PREFIX or NAME:PREFIX of a named remote. Copying a folder copies its contents. A single file goes into the destination if that is a folder or ends in "/"; otherwise it takes the destination as its new name.';
 
 export function addCopyCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('copy')
     .summary('copy files between any two places')
     .description(
-      `Brings what is new or different from one place to another, under its own names, and deletes nothing. ${PLACES} "-" stands for standard input or output.`,
+      `Copies new and changed files from one place to another and deletes nothing. ${PLACES} Use "-" for standard input or output.`,
     )
     .argument('<source>', 'a folder, a file, or "-"')
-    .argument('<destination>', 'where it goes');
+    .argument('<destination>', 'the place to copy to');
   addCopyOptions(command);
   command.action((source: string, destination: string, options: CopyOptions, self: Command) => {
     const toOutput = destination === '-';
     return runCommand(host, self, {
       start: async (context) => {
         if (toOutput && readGlobalOptions(self).json)
-          throw usageError('The content goes to standard output, so --json has no room there.');
+          throw usageError(
+            '--json cannot be used when the destination is "-": both write to standard output.',
+          );
         const request = toCopyRequest({ source, destination, context }, options);
         return (await loadJob()).copyTree(withStreams(context), request);
       },
@@ -53,12 +55,12 @@ export function addCopyCommand(program: Command, host: CommandHost): void {
 export function addSyncCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('sync')
-    .summary('make one place equal to another')
+    .summary('make one place identical to another')
     .description(
-      `Makes the destination equal to the source: brings what is new or different, then, if nothing failed, deletes what the source does not have. ${PLACES}`,
+      `Makes the destination identical to the source. Copies new and changed files. If no copy failed, deletes files that the source does not have. ${PLACES}`,
     )
     .argument('<source>', 'a folder')
-    .argument('<destination>', 'what is made equal to it');
+    .argument('<destination>', 'the place to change');
   addCopyOptions(command);
   command.addOption(createMaxDeleteOption());
   command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
@@ -72,9 +74,9 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
     }),
   );
   addExamples(command, [
-    ['dray sync photos s3://bucket/photos --dry-run', 'what would happen'],
+    ['dray sync photos s3://bucket/photos --dry-run', 'show what would happen'],
     ['dray sync s3://bucket/photos photos', 'a bucket to a folder'],
-    ['dray sync photos backup:photos --backup-dir backup:old', 'keep what is replaced or deleted'],
+    ['dray sync photos backup:photos --backup-dir backup:old', 'keep replaced and deleted files'],
   ]);
 }
 
@@ -101,7 +103,7 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
   const { copiedBytes, destination, failed, forecast, requests, skippedFiles, unchangedFiles } = summary;
   const rest = [
     ...(unchangedFiles > 0 ? [`${formatCount(unchangedFiles)} unchanged`] : []),
-    ...(skippedFiles > 0 ? [`${formatCount(skippedFiles)} left alone`] : []),
+    ...(skippedFiles > 0 ? [`${formatCount(skippedFiles)} skipped`] : []),
     ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
   ].join(', ');
   const others = rest === '' ? '' : ` ${capitalize(rest)}.`;
@@ -117,7 +119,7 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
         `Would ${formatWork(summary, 'dry')} at ${destination}.${others} Nothing was changed.`,
         ...(forecast && forecast.total + requests.total > 0
           ? [
-              `It would take ${formatForecast(forecast)}; looking took ${formatPlural(requests.total, 'request')}.`,
+              `It would take ${formatForecast(forecast)}; this dry run took ${formatPlural(requests.total, 'request')}.`,
             ]
           : []),
       ];
@@ -129,7 +131,7 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
   }
 }
 
-/** `Copied 12 files (3.4 MiB), deleted 2`, or for a dry run `copy 12 files ...`. */
+/** `Copied 12 files (3.4 MiB), deleted 2`; for a dry run, `copy 12 files ...`. */
 function formatWork(summary: TransferSummary, tense: 'dry' | 'done'): string {
   const { copiedBytes, copiedFiles, deletedFiles, touchedFiles, touchedFolders } = summary;
   const isDone = tense === 'done';
@@ -149,7 +151,7 @@ function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Where fewer bytes travelled than were copied: inside the store, or as a delta. */
+/** Shown when fewer bytes travelled than were copied: copies inside the store, or deltas. */
 function formatTravelled({ copiedBytes, copiedInStore, receivedBytes, sentBytes }: TransferSummary): string {
   const travelled = Math.max(sentBytes, receivedBytes);
   if (copiedInStore > 0 && travelled === 0) return ', all of it inside the store';

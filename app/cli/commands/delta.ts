@@ -26,30 +26,24 @@ interface DeltaOptions {
 export function addDeltaCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('delta')
-    .summary('make one huge file like another, sending what differs')
+    .summary('update one huge file from another, sending only changed blocks')
     .description(
-      'Makes DST like SRC, both files here or at a peer (dray://HOST:PORT/PATH). Both ends read and sign their blocks in parallel, and only blocks that differ travel. The new file takes its name when every block of it is known to be right.',
+      'Makes DST equal to SRC. Each is a local file or a file at a peer (dray://HOST:PORT/PATH). Both ends hash their blocks in parallel, and only blocks that differ are sent. The new file replaces DST after every block is verified.',
     )
-    .argument('<src>', 'a file, here or at a peer')
-    .argument('<dst>', 'where it goes: its new name, or a folder that ends in "/"')
-    .option(
-      '--block-size <size>',
-      'of the blocks that are compared: 4K, 1MiB, or plain bytes (default: 64K)',
-      parseBlockSize,
-    )
+    .argument('<src>', 'a local file, or a file at a peer')
+    .argument('<dst>', 'the file to update or create, or a folder that ends in "/"')
+    .option('--block-size <size>', 'block size: 4K, 1MiB, or plain bytes (default: 64K)', parseBlockSize)
     .addOption(
-      new Option('--hash <name>', 'the digest that compares blocks')
-        .choices(['xxh3', 'sha256'])
-        .default('xxh3'),
+      new Option('--hash <name>', 'the hash of each block').choices(['xxh3', 'sha256']).default('xxh3'),
     )
-    .option('--cdc', 'cut by content: finds what moved, such as all behind an inserted byte')
-    .option('-W, --whole-file', 'send all of it, without comparing')
-    .option('-c, --concurrency <n>', 'segments under way at once (default: 4)', parseConcurrency)
-    .option('-n, --dry-run', 'tell how alike they are, and change nothing')
-    .option('--inplace', 'overwrite the file itself; run again after a crash')
+    .option('--cdc', 'content-defined blocks: finds data that moved, for example after an inserted byte')
+    .option('-W, --whole-file', 'send the whole file without comparing')
+    .option('-c, --concurrency <n>', 'segments in flight (default: 4)', parseConcurrency)
+    .option('-n, --dry-run', 'report how much they share, and change nothing')
+    .option('--inplace', 'overwrite DST in place; after a crash, run the command again')
     .option(
       '--benchmark <n>',
-      'measure n rows, from 0 to 100 % changed, on a copy of SRC beside DST; with rsync beside it where that is installed',
+      'measure n steps from 0 to 100 % changed, on a copy of SRC beside DST; compares with rsync if it is installed',
       parseRows,
     )
     .addOption(createBandwidthOption())
@@ -76,7 +70,10 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
           })
         : runCommand(host, self, {
             start: async (context) => {
-              if (options.dryRun) throw usageError('A benchmark writes: leave out --dry-run or --benchmark.');
+              if (options.dryRun)
+                throw usageError(
+                  '--benchmark writes files, so it cannot be combined with --dry-run. Leave one out.',
+                );
               const { benchmarkDelta } = await import('../../../engine/jobs/delta/delta-benchmark.ts');
               return benchmarkDelta(context, { ...request, rows: benchmark });
             },
@@ -84,10 +81,10 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
           });
     });
   addExamples(command, [
-    ['dray delta disk.img dray://server:7370/disk.img --inplace', 'to a peer, over the old one'],
+    ['dray delta disk.img dray://server:7370/disk.img --inplace', 'to a peer, in place'],
     ['dray delta dray://server:7370/base.db base.db', 'from a peer'],
-    ['dray delta a.tar b.tar --dry-run --cdc', 'how much of them is the same'],
-    ['dray delta disk.img /mnt/copies/ --benchmark 11', 'how fast it is here, in steps of 10 %'],
+    ['dray delta a.tar b.tar --dry-run --cdc', 'how much they share'],
+    ['dray delta disk.img /mnt/copies/ --benchmark 11', 'speed on this machine, in steps of 10 %'],
   ]);
 }
 
@@ -95,17 +92,17 @@ const view: CommandView<DeltaSummary> = {
   onSummary: ({ destination, keptBytes, result, sentBytes, sizeBytes }, output, { elapsedMs }) => {
     const share = sizeBytes === 0 ? 100 : (keptBytes / sizeBytes) * 100;
     const seconds = (elapsedMs / 1000).toFixed(2);
-    const alike = `${share.toFixed(1)} % of ${formatBytes(sizeBytes)} was there`;
+    const alike = `${share.toFixed(1)} % of ${formatBytes(sizeBytes)} already present`;
     switch (result) {
       case 'upToDate':
         return output.note(
-          `${destination} is the same already: ${formatBytes(sizeBytes)} compared in ${seconds} s.`,
+          `${destination} is already equal: compared ${formatBytes(sizeBytes)} in ${seconds} s.`,
         );
       case 'wouldCopy':
-        return output.note(`${alike}; ${formatBytes(sentBytes)} would be sent to ${destination}.`);
+        return output.note(`${alike}; ${formatBytes(sentBytes)} to send to ${destination}.`);
       case 'copied':
         return output.note(
-          `${destination} is made: ${alike}, ${formatBytes(sentBytes)} sent, in ${seconds} s.`,
+          `Wrote ${destination}: ${alike}, ${formatBytes(sentBytes)} sent, in ${seconds} s.`,
         );
     }
   },
@@ -131,7 +128,7 @@ const benchmarkView: CommandView<DeltaBenchmarkSummary> = {
       output.result(line);
     const rival = rsyncVersion === undefined ? '' : `, rsync ${rsyncVersion}`;
     output.note(
-      `${formatBytes(sizeBytes)} in blocks of ${formatBytes(blockBytes)}${rival}; each row was compared and is equal.`,
+      `${formatBytes(sizeBytes)} in blocks of ${formatBytes(blockBytes)}${rival}; every result was verified as equal.`,
     );
   },
 };
@@ -143,17 +140,17 @@ function parseBlockSize(text: string): number {
   const parts = /^(\d{1,9})\s*([km]?)(?:i?b)?$/i.exec(text);
   const bytes = Number(parts?.[1]) * (UNITS[(parts?.[2] ?? '').toLowerCase()] ?? Number.NaN);
   if (bytes >= 512 && bytes <= 16 * 1024 * 1024) return bytes;
-  throw new InvalidArgumentError('Write a size from 512 bytes to 16 MiB, such as 4K or 1MiB.');
+  throw new InvalidArgumentError('Give a size from 512 bytes to 16 MiB, such as 4K or 1MiB.');
 }
 
 function parseRows(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 2 && count <= 101) return count;
-  throw new InvalidArgumentError('Write a whole number from 2 to 101.');
+  throw new InvalidArgumentError('Give a whole number from 2 to 101.');
 }
 
 function parseConcurrency(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 64) return count;
-  throw new InvalidArgumentError('Write a whole number from 1 to 64.');
+  throw new InvalidArgumentError('Give a whole number from 1 to 64.');
 }

@@ -13,13 +13,13 @@ interface DiffOptions {
 export function addDiffCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('diff')
-    .summary('what differs between two commits, or a commit and the workspace')
+    .summary('list differences between two commits, or a commit and the workspace')
     .description(
-      "Lists what differs. Without arguments: from the workspace's commit to its files. With one ref: from it to the files. With two: from the first to the second.",
+      "Lists differences. Without arguments: between the workspace's commit and its files. With one ref: between that commit and the files. With two: between the first and the second.",
     )
     .argument('[a]', 'a branch, a tag or a commit')
     .argument('[b]', 'another one')
-    .option('--exit-code', 'exit with 3 when anything differs; with -q print nothing')
+    .option('--exit-code', 'exit with 3 if anything differs; add -q to print nothing')
     .action((from: string | undefined, to: string | undefined, options: DiffOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -28,7 +28,7 @@ export function addDiffCommand(program: Command, host: CommandHost): void {
       }),
     );
   addExamples(command, [
-    ['dray diff', 'what "dray push" would record'],
+    ['dray diff', 'what "dray push" would store'],
     ['dray diff v1 main', 'what changed on main since tag v1'],
     ['dray diff v1 --exit-code', 'does the workspace still hold v1?'],
   ]);
@@ -36,7 +36,7 @@ export function addDiffCommand(program: Command, host: CommandHost): void {
 
 function createDiffView(options: DiffOptions): CommandView<DiffSummary> {
   return {
-    // With both, the exit code is what was asked for.
+    // With --quiet and --exit-code, the exit code is the only result.
     onEvent: (event, output) => {
       if (!(options.exitCode && output.quiet)) printChanges(event, output);
     },

@@ -19,24 +19,24 @@ interface InitOptions {
 export function addInitCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('init')
-    .summary('make a folder a workspace of a new or an existing repository')
+    .summary('make a folder a workspace of a new or existing repository')
     .description(
-      'Makes a folder a workspace, bound to a repository at a URL. Makes the repository if there is none; joins it otherwise. Sends no files yet.',
+      'Makes a folder a workspace of the repository at a URL. Creates the repository if none exists there, and joins it otherwise. Sends no files yet.',
     )
     .argument('[dir]', 'the folder (default: this one)')
     .requiredOption('--remote <url>', 's3://BUCKET/PREFIX, or a folder')
     .option('--name <name>', "the remote's name in this workspace (default: origin)")
-    .option('--branch <branch>', 'the branch to begin with (default: main)')
+    .option('--branch <branch>', 'the first branch (default: main)')
     .addOption(
-      new Option(
-        '--layout <kind>',
-        'packs for small files (the default), or one object for each file',
-      ).choices(['packs', 'objects']),
+      new Option('--layout <kind>', 'pack small files (the default), or store one object per file').choices([
+        'packs',
+        'objects',
+      ]),
     )
-    .option('--pack-below <size>', 'smaller files go into packs (default: 1MiB; 0: none)', parseSizeOption)
+    .option('--pack-below <size>', 'pack files below this size (default: 1MiB; 0: none)', parseSizeOption)
     .option(
       '--chunk-above <size>',
-      'larger files are cut by content (default: 64MiB; 0: none)',
+      'cut files above this size into chunks (default: 64MiB; 0: none)',
       parseSizeOption,
     )
     .action((directory: string | undefined, options: InitOptions, self: Command) =>
@@ -51,13 +51,13 @@ export function addInitCommand(program: Command, host: CommandHost): void {
       }),
     );
   addExamples(command, [
-    ['dray init --remote s3://bucket/datasets/birds', 'this folder, on AWS'],
-    ['dray init photos --remote file:///mnt/nas/photos', 'another one, in a plain folder'],
+    ['dray init --remote s3://bucket/datasets/birds', 'this folder, stored on AWS'],
+    ['dray init photos --remote file:///mnt/nas/photos', 'stored in a plain folder'],
     ['dray init --remote s3://birds/2026 --endpoint https://s3.example.org', 'any S3-compatible store'],
   ]);
 }
 
-/** A relative URL is meant from where the command runs, not from the folder that becomes the workspace. */
+/** A relative URL is resolved against the folder that the command runs in, not the new workspace. */
 function toRequest(options: InitOptions, relativeTo: string): InitRequest {
   const layout = given({
     kind: options.layout,

@@ -18,26 +18,27 @@ interface ListTreeOptions extends FilterOptions {
 export function addListTreeCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('ls')
-    .summary('what a commit or a place holds')
+    .summary('list the files of a commit or a place')
     .description(
-      'Lists what a commit holds, without downloading any of it; or what lies at a place: s3://BUCKET/PREFIX, NAME:PREFIX of a named remote, or a local path that begins with "/" or ".".',
+      'Lists the files of a commit without downloading them, or the files at a place: s3://BUCKET/PREFIX, NAME:PREFIX of a named remote, or a local path that begins with "/" or ".".',
     )
     .argument('[ref]', "a branch, a tag or a commit (default: the workspace's commit); or a place")
-    .argument('[path]', 'a folder or a file in it')
-    .option('-r, --recursive', 'everything below, not one level')
+    .argument('[path]', 'a folder or a file of the commit')
+    .option('-r, --recursive', 'list all levels, not one')
     .option(
       '-l, --long',
-      "mode, size and time as well: an object's own time (a HEAD for each), or with --use-server-modtime its upload's",
+      'show mode, size and time; the time of an object takes a HEAD each, unless --use-server-modtime shows its upload time',
     )
     .action((ref: string | undefined, path: string | undefined, options: ListTreeOptions, self: Command) => {
       if (ref !== undefined && isPlace(ref)) {
-        if (path !== undefined) throw usageError('A place takes no path beside it: write both as one.');
+        if (path !== undefined)
+          throw usageError('A place takes no second argument. Write the place and the path as one.');
         return listPlaceNow(host, self, ref, options);
       }
       return runCommand(host, self, {
         start: async (context) => {
           if (toFilter(options, context))
-            throw usageError('Filters are for places, not for commits: name a folder of the commit instead.');
+            throw usageError('Filters work on places, not on commits. Name a folder of the commit instead.');
           const { listTree } = await import('../../../engine/jobs/history/list-tree.ts');
           return listTree(context, given({ ref, path, recursive: options.recursive }));
         },
@@ -47,12 +48,12 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
   addFilterOptions(command);
   addExamples(command, [
     ['dray ls', "the workspace's commit"],
-    ['dray ls v1 images -r -l', 'all below images/ in tag v1'],
+    ['dray ls v1 images -r -l', 'everything below images/ in tag v1'],
     ['dray ls s3://bucket/photos/ -l', 'objects and folders there'],
   ]);
 }
 
-/** No ref can be written like one. */
+/** No ref can look like a place. */
 function isPlace(text: string): boolean {
   return /^(?:[A-Za-z0-9][A-Za-z0-9._-]+:|\/|\.\.?(?:\/|$)|[A-Za-z]:[\\/])/.test(text);
 }
@@ -109,7 +110,7 @@ function formatLongEntry(entry: EntryEvent): string {
   return `${mode}  ${size.padStart(9)}  ${time.padEnd(19)}  ${quotePath(entry.path)}${target}`;
 }
 
-/** The commit keeps seconds since the epoch with their fraction; people get UTC to the second. */
+/** The commit keeps seconds since the epoch with a fraction. Lines show UTC to the second. */
 function formatModified(seconds: string): string {
   const time = new Date(Number(seconds) * 1000);
   return Number.isNaN(time.getTime()) ? seconds : time.toISOString().replace('T', ' ').slice(0, 19);

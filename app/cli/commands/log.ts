@@ -16,10 +16,12 @@ interface LogOptions {
 export function addLogCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('log')
-    .summary('the commits of a branch, newest first')
-    .description('Lists commits, newest first: who, when, why, and how much the dataset held.')
+    .summary('list the commits of a branch, newest first')
+    .description('Lists commits, newest first: author, time, message, and the size of the dataset.')
     .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
-    .option('-n, --number <n>', 'at most so many', (text) => parseCount(text, { min: 1, max: 1_000_000 }))
+    .option('-n, --number <n>', 'show at most this many', (text) =>
+      parseCount(text, { min: 1, max: 1_000_000 }),
+    )
     .action((ref: string | undefined, options: LogOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>

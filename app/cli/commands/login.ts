@@ -9,9 +9,9 @@ const loadJobs = () => import('../../../engine/jobs/remotes/login.ts');
 export function addLoginCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('login')
-    .summary('keep the token of another machine')
+    .summary('save the token of another machine')
     .description(
-      'Keeps the token that "dray serve" showed on another machine. Asks for it without showing it, or reads it from standard input. It is sent to this host and port alone.',
+      'Saves the token that "dray serve" printed on another machine. Asks for it without showing it, or reads it from standard input. Dray sends it only to this host and port.',
     )
     .argument('<host[:port]>', 'the other machine (port 7370 if none is given), or its dray:// URL')
     .action((peer: string, _options: object, self: Command) =>
@@ -21,12 +21,12 @@ export function addLoginCommand(program: Command, host: CommandHost): void {
           const token = await readSecret(`Token of ${loginAddress(peer)}: `, context.signal);
           return login(context, { peer, token });
         },
-        view: createView(({ address }) => `The token is kept, and sent to ${address} alone.`),
+        view: createView(({ address }) => `Saved the token. Dray sends it only to ${address}.`),
       }),
     );
   addExamples(command, [
-    ['dray login nas', 'asks for the token'],
-    ['dray login nas:7371 < token-file', 'takes it from a file'],
+    ['dray login nas', 'ask for the token'],
+    ['dray login nas:7371 < token-file', 'read it from a file'],
   ]);
 }
 
@@ -34,15 +34,15 @@ export function addLogoutCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('logout')
     .summary('forget the token of another machine')
-    .description('Forgets the token that "dray login" kept.')
+    .description('Deletes the token that "dray login" saved.')
     .argument('<host[:port]>', 'the other machine')
     .action((peer: string, _options: object, self: Command) =>
       runCommand(host, self, {
         start: async (context) => (await loadJobs()).logout(context, { peer }),
-        view: createView(({ address }) => `The token of ${address} is forgotten.`),
+        view: createView(({ address }) => `Deleted the token of ${address}.`),
       }),
     );
-  addExamples(command, [['dray logout nas', 'the next command asks for a token again']]);
+  addExamples(command, [['dray logout nas', 'the next command asks for a token']]);
 }
 
 function createView(say: (summary: LoginSummary) => string): CommandView<LoginSummary> {

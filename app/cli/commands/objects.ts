@@ -27,11 +27,11 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
     .command('rm')
     .summary('remove objects')
     .description(
-      'Removes an object, or with --recursive everything below a prefix. What is removed is gone, unless the bucket keeps versions.',
+      'Removes an object, or with --recursive everything below a prefix. This cannot be undone, unless the bucket keeps versions.',
     )
     .argument('<place>', 's3://BUCKET/KEY or NAME:KEY')
-    .option('-r, --recursive', 'everything below it')
-    .option('-n, --dry-run', 'say what would be removed, and remove nothing');
+    .option('-r, --recursive', 'remove everything below it')
+    .option('-n, --dry-run', 'show what would be removed, and remove nothing');
   addFilterOptions(command);
   command.action((place: string, options: RemoveOptions, self: Command) =>
     runCommand(host, self, {
@@ -79,18 +79,18 @@ export function addCatCommand(program: Command, host: CommandHost): void {
     .command('cat')
     .summary("write an object's content to standard output")
     .description(
-      'Writes the content of an object or a file to standard output; with --from, of a file as a commit has it. An object that is read whole is checked against the checksum that its store keeps, what a commit has against its hash.',
+      'Writes the content of an object or a file to standard output; with --from, of a file of a commit. An object that is read whole is verified against the checksum that its store keeps, a file of a commit against its hash.',
     )
     .argument('<place>', 's3://BUCKET/KEY, NAME:KEY or a file')
-    .option('--from <ref>', 'the file of this commit, branch or tag of the workspace; @: its own commit');
-  command.option('--offset <size>', 'begin at this byte', parseSizeOption);
-  command.option('--length <size>', 'so many bytes at most', parseSizeOption);
+    .option('--from <ref>', "read the file of this commit, branch or tag; @ is the workspace's commit");
+  command.option('--offset <size>', 'start at this byte', parseSizeOption);
+  command.option('--length <size>', 'write at most this many bytes', parseSizeOption);
   command.addOption(createBandwidthOption());
   command.action((place: string, options: CatOptions, self: Command) =>
     runCommand<ReadPlaceSummary>(host, self, {
       start: async (context) => {
         if (readGlobalOptions(self).json)
-          throw usageError('"cat" writes content, which is no JSON: leave out --json.');
+          throw usageError('"cat" writes file content, not JSON. Leave out --json.');
         const { standardOutput } = withStreams(context);
         const part = given({ offsetBytes: options.offset, lengthBytes: options.length });
         const { from } = options;
@@ -107,7 +107,7 @@ export function addCatCommand(program: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray cat s3://bucket/table.csv | head', 'the first lines'],
     ['dray cat s3://bucket/disk.img --offset 1M --length 512', 'a part of it'],
-    ['dray cat --from v1 labels.csv | diff - labels.csv', 'what changed in it since tag v1'],
+    ['dray cat --from v1 labels.csv | diff - labels.csv', 'what changed since tag v1'],
   ]);
 }
 
@@ -118,10 +118,10 @@ interface UsageOptions extends FilterOptions {
 export function addUsageCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('du')
-    .summary('sizes of folders')
-    .description('Adds up files and bytes below a place, by folder.')
+    .summary('show sizes of folders')
+    .description('Adds up files and bytes below a place, per folder.')
     .argument('<place>', 's3://BUCKET/PREFIX, NAME:PREFIX or a folder')
-    .option('-d, --depth <n>', 'levels of folders to tell of (default: 1)', (text) =>
+    .option('-d, --depth <n>', 'levels of folders to show (default: 1)', (text) =>
       parseCount(text, { min: 0, max: 100 }),
     );
   addFilterOptions(command);
@@ -135,7 +135,7 @@ export function addUsageCommand(program: Command, host: CommandHost): void {
       view: usageView,
     }),
   );
-  addExamples(command, [['dray du s3://bucket --depth 2', 'what takes the room']]);
+  addExamples(command, [['dray du s3://bucket --depth 2', 'what takes the space']]);
 }
 
 const usageView: CommandView<UsageSummary> = {

@@ -17,14 +17,14 @@ interface PullOptions {
 export function addPullCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('pull')
-    .summary('bring a commit into the workspace')
+    .summary('update the workspace to a commit')
     .description(
-      'Brings the newest commit of the branch (or another ref) into the workspace and keeps the changes made here. Where both sides changed the same path, nothing is touched and the command ends with exit code 5, unless --ours or --theirs decides.',
+      'Updates the workspace to the newest commit of the branch (or another ref) and keeps local changes. If both sides changed the same path, nothing is changed and the command ends with exit code 5, unless --ours or --theirs decides.',
     )
     .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
-    .option('-n, --dry-run', 'say what would change, and change nothing')
-    .addOption(new Option('--theirs', "on a conflict take the remote's side").conflicts('ours'))
-    .addOption(new Option('--ours', 'on a conflict keep what is here'))
+    .option('-n, --dry-run', 'show what would change, and change nothing')
+    .addOption(new Option('--theirs', "on a conflict, take the remote's version").conflicts('ours'))
+    .addOption(new Option('--ours', 'on a conflict, keep the local version'))
     .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: PullOptions, self: Command) =>
       runCommand(host, self, {
@@ -61,7 +61,10 @@ function createPullView(options: PullOptions, ref: string | undefined): CommandV
   };
 }
 
-/** Shared with `switch`, which pulls as well. @param ref What was asked for instead of the branch, which then stays where it is. */
+/**
+ * Shared with `switch`, which also pulls. @param ref The ref to pull instead of the branch, which then stays
+ * where it is.
+ */
 export function formatPullEnd(
   summary: PullSummary,
   elapsedMs: number,
@@ -76,7 +79,7 @@ export function formatPullEnd(
     case 'wouldPull':
       return [`Would pull ${formatChangeTotals(changes)}. Nothing was changed.`];
     case 'pulled': {
-      const sides = decided > 0 ? ` One side was taken for ${formatPlural(decided, 'path')}.` : '';
+      const sides = decided > 0 ? ` Resolved ${formatPlural(decided, 'conflict')}.` : '';
       return [
         `Pulled ${formatChangeTotals(changes)}: ${at}.${sides}`,
         `Received ${formatTransfer({ bytes: downloadedBytes, elapsedMs, requests })}.`,

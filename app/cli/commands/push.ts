@@ -17,29 +17,29 @@ interface PushOptions {
   readonly explain?: true;
   readonly query?: QueryMode;
   readonly allowEmptied?: true;
-  /** False after `--no-index`. */
+  /** False with `--no-index`. */
   readonly index: boolean;
 }
 
 export function addPushCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('push')
-    .summary('store the workspace as a new commit')
+    .summary('store changes as a new commit')
     .description(
-      'Stores what changed as a new commit and moves the branch to it. When the branch has moved on meanwhile, changes to different paths are merged; changes to the same path stop the push, and nothing is lost. A stopped push goes on where it was.',
+      'Stores changes as a new commit and moves the branch to it. If the branch has moved in the meantime, changes to different paths are merged; changes to the same path stop the push, and nothing is lost. A stopped push continues where it was.',
     )
-    .option('-m, --message <text>', 'what this commit is about')
-    .option('-n, --dry-run', 'say what would be sent, and send nothing')
-    .option('--explain', 'show how Dray found out which objects the remote has, and what that took')
+    .option('-m, --message <text>', 'the commit message')
+    .option('-n, --dry-run', 'show what would be sent, and send nothing')
+    .option('--explain', 'show how Dray finds out which objects the remote has, and what that costs')
     .addOption(
-      new Option('--query <how>', 'ask for each object, list the remote, or choose (the default)').choices([
+      new Option('--query <how>', 'check each object, list the remote, or choose (the default)').choices([
         'each',
         'list',
         'auto',
       ]),
     )
-    .option('--no-index', 'do not trust the local index: ask the remote again')
-    .option('--allow-emptied', 'push even when many files have become empty since the last push or pull')
+    .option('--no-index', 'ignore the local index and ask the remote again')
+    .option('--allow-emptied', 'push even if many files have become empty since the last push or pull')
     .addOption(createBandwidthOption())
     .action((options: PushOptions, self: Command) =>
       runCommand(host, self, {
@@ -59,8 +59,8 @@ export function addPushCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray push -m "labels corrected"', 'store the changes'],
-    ['dray push --dry-run --explain', 'what would be sent, and what finding out costs'],
-    ['dray push --json', 'for programs: events and a summary, one JSON object a line'],
+    ['dray push --dry-run --explain', 'what would be sent, and the cost of finding out'],
+    ['dray push --json', 'for programs: events and a summary, one JSON object per line'],
   ]);
 }
 

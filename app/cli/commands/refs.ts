@@ -15,19 +15,19 @@ interface TagOptions {
 export function addTagCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('tag')
-    .summary('list, make, move or remove tags')
+    .summary('list, create, move or remove tags')
     .description(
-      'Without a name: lists the tags. With one: gives it to a commit. A tag stays where it is unless --force moves it.',
+      'Without a name: lists the tags. With a name: tags a commit. A tag does not move unless you give --force.',
     )
     .argument('[name]', 'the tag')
-    .argument('[ref]', "what it names (default: the workspace's commit)")
+    .argument('[ref]', "the commit to tag (default: the workspace's commit)")
     .option('-d, --delete', 'remove the tag; its commit stays')
     .option('-f, --force', 'move a tag that exists')
     .action((name: string | undefined, ref: string | undefined, options: TagOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) => {
           if (options.delete && name === undefined)
-            throw usageError('Which tag? Give its name: dray tag NAME --delete.');
+            throw usageError('--delete needs the name of a tag. Write: dray tag NAME --delete.');
           const { tag } = await import('../../../engine/jobs/history/refs.ts');
           return tag(context, given({ name, ref, remove: options.delete, force: options.force }));
         },
@@ -36,17 +36,17 @@ export function addTagCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray tag', 'list the tags'],
-    ['dray tag v1', "name the workspace's commit"],
-    ['dray tag v1 --delete', 'remove the name'],
+    ['dray tag v1', "tag the workspace's commit"],
+    ['dray tag v1 --delete', 'remove the tag'],
   ]);
 }
 
 export function addBranchCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('branch')
-    .summary('list, make or remove branches')
+    .summary('list, create or remove branches')
     .description(
-      "Without a name: lists the branches. With one: makes it at the workspace's commit and stays on the current one.",
+      "Without a name: lists the branches. With a name: creates it at the workspace's commit and stays on the current branch.",
     )
     .argument('[name]', 'the branch')
     .option('-d, --delete', 'remove the branch; its commits stay')
@@ -54,7 +54,7 @@ export function addBranchCommand(program: Command, host: CommandHost): void {
       runCommand(host, self, {
         start: async (context) => {
           if (options.delete && name === undefined)
-            throw usageError('Which branch? Give its name: dray branch NAME --delete.');
+            throw usageError('--delete needs the name of a branch. Write: dray branch NAME --delete.');
           const { branch } = await import('../../../engine/jobs/history/refs.ts');
           return branch(context, given({ name, remove: options.delete }));
         },
@@ -63,7 +63,7 @@ export function addBranchCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray branch', 'list the branches; * marks the current one'],
-    ['dray branch relabel', 'make one here'],
+    ['dray branch relabel', "create one at the workspace's commit"],
     ['dray switch relabel', 'go to it'],
   ]);
 }
@@ -78,9 +78,9 @@ function createRefView(what: 'tag' | 'branch', name: string | undefined): Comman
     },
     onSummary: (summary, output) => {
       if (summary.result !== 'listed') output.note(`The ${what} ${name} was ${summary.result}.`);
-      else if (name !== undefined) output.note(`The ${what} ${name} names this commit already.`);
+      else if (name !== undefined) output.note(`The ${what} ${name} already points to this commit.`);
       else if (summary.refs === 0)
-        output.note(what === 'tag' ? 'No tags yet.' : 'No branches yet: the first push makes one.');
+        output.note(what === 'tag' ? 'No tags yet.' : 'No branches yet. The first push creates one.');
     },
   };
 }

@@ -11,7 +11,7 @@ const loadJobs = () => import('../../../engine/jobs/remotes/remotes.ts');
 export function addRemoteCommand(program: Command, host: CommandHost): void {
   const remote = program
     .command('remote')
-    .summary('the places that this workspace pushes to')
+    .summary('manage the remotes of this workspace')
     .description(
       'Adds, lists, removes and tests remotes: the repositories that this workspace pushes to and pulls from.',
     )
@@ -27,11 +27,11 @@ function addAdd(remote: Command, host: CommandHost): void {
   const command = remote
     .command('add')
     .description(
-      'Adds a remote to this workspace. The first push to it makes a repository there, if there is none. --endpoint, --region, --profile, --path-style and --anonymous are kept with the URL.',
+      'Adds a remote to this workspace. The first push creates a repository there if none exists. --endpoint, --region, --profile, --path-style and --anonymous are stored with the URL.',
     )
     .argument('<name>', 'such as origin or backup')
     .argument('<url>', 's3://BUCKET/PREFIX, dray://HOST:PORT/FOLDER, or a folder')
-    .option('--user', 'for this user, in every folder: for NAME:PREFIX in copy, sync and the like')
+    .option('--user', 'add it for this user in every folder, as NAME:PREFIX in copy, sync and others')
     .action((name: string, url: string, { user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
         start: async (context) => (await loadJobs()).remoteAdd(context, { name, url, user }),
@@ -48,7 +48,7 @@ function addList(remote: Command, host: CommandHost): void {
   const command = remote
     .command('list')
     .description("Lists the workspace's remotes.")
-    .option('--user', "this user's own, known in every folder")
+    .option('--user', "list this user's own remotes, which every folder knows")
     .action(({ user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
         start: async (context) => (await loadJobs()).remoteList(context, { user }),
@@ -67,15 +67,14 @@ function addList(remote: Command, host: CommandHost): void {
 function addRemove(remote: Command, host: CommandHost): void {
   const command = remote
     .command('remove')
-    .description('Forgets a remote. What is stored there stays.')
+    .description('Removes a remote from the workspace. The stored data stays.')
     .argument('<name>', 'the remote')
-    .option('--user', "one of this user's own")
+    .option('--user', "remove one of this user's own remotes")
     .action((name: string, { user = false }: { readonly user?: boolean }, self: Command) =>
       runCommand(host, self, {
         start: async (context) => (await loadJobs()).remoteRemove(context, { name, user }),
         view: {
-          onSummary: (_summary, output) =>
-            output.note(`Remote ${name} was removed; what is stored there stays.`),
+          onSummary: (_summary, output) => output.note(`Remote ${name} was removed. The stored data stays.`),
         },
       }),
     );
@@ -86,9 +85,9 @@ function addTest(remote: Command, host: CommandHost): void {
   const command = remote
     .command('test')
     .description(
-      'Tries on a remote, under a name of its own, everything that Dray needs of a store: conditional writes, checksums, ranges, listing order, multipart. Cleans up after itself. Ends with exit code 1 when a check fails.',
+      'Tests everything that Dray needs from a store: conditional writes, checksums, ranges, listing order, multipart. Works below a prefix of its own and removes it afterwards. Exit code 1: a check failed.',
     )
-    .argument('[target]', "a URL, or a remote's name (default: the one that a push goes to)")
+    .argument('[target]', "a URL, or a remote's name (default: the remote that a push uses)")
     .action((target: string | undefined, _options: object, self: Command) =>
       runCommand(host, self, {
         start: async (context) => (await loadJobs()).remoteTestTarget(context, given({ target })),
@@ -97,7 +96,7 @@ function addTest(remote: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray remote test', "this workspace's remote"],
-    ['dray remote test nas', 'one made by "remote add --user"'],
+    ['dray remote test nas', 'a remote added by "remote add --user"'],
     ['dray remote test s3://bucket/some/prefix', 'before the first push'],
   ]);
 }
@@ -106,13 +105,13 @@ const testView: CommandView<RemoteTestSummary> = {
   onEvent: printCheck,
   onSummary: ({ url, ok, failed, warnings, safeForTwoWriters, latencyMs }, output) => {
     const counts = `${formatPlural(ok, 'check')} passed, ${failed} failed, ${formatPlural(warnings, 'warning')}`;
-    output.note(`${url}: ${counts}; ${latencyMs.toFixed(1)} ms for a small request.`);
-    // Nothing was learned about a store that could not be reached.
+    output.note(`${url}: ${counts}; ${latencyMs.toFixed(1)} ms per small request.`);
+    // An unreachable store was not tested, so it gets no verdict.
     if (ok === 0) return;
     output.note(
       safeForTwoWriters
         ? 'Two writers at once are safe here.'
-        : 'Two writers at once are NOT safe here: let one machine push at a time.',
+        : 'Two writers at once are NOT safe here. Push from one machine at a time.',
     );
   },
   exitCode: ({ failed }) => (failed > 0 ? EXIT_FAILED : 0),

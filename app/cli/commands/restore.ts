@@ -17,13 +17,13 @@ interface RestoreOptions {
 export function addRestoreCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('restore')
-    .summary('bring files back as a commit has them')
+    .summary('restore files from a commit')
     .description(
-      'Writes files as a commit has them, over what is there now. A folder restores everything below it; files there that the commit does not have stay. The branch and its commit stay as well.',
+      "Overwrites files with their version in a commit. A folder restores everything below it; files that the commit does not have stay. The branch and the workspace's commit do not change.",
     )
     .argument('<path...>', 'files and folders')
     .option('--from <ref>', "a branch, a tag or a commit (default: the workspace's commit)")
-    .option('-n, --dry-run', 'say what would be written over, and write nothing')
+    .option('-n, --dry-run', 'show what would be overwritten, and write nothing')
     .addOption(createBandwidthOption())
     .action((paths: string[], { dryRun, from }: RestoreOptions, self: Command) => {
       const request = { paths, ...given({ from }) };
@@ -39,8 +39,8 @@ export function addRestoreCommand(program: Command, host: CommandHost): void {
           });
     });
   addExamples(command, [
-    ['dray restore labels.csv', 'undo what was done to one file'],
-    ['dray restore . --from v1 --dry-run', 'what all that tag v1 has would be written over'],
+    ['dray restore labels.csv', 'undo the changes to one file'],
+    ['dray restore . --from v1 --dry-run', 'what restoring all of tag v1 would overwrite'],
   ]);
 }
 
@@ -51,7 +51,7 @@ const planView: CommandView<RestorePlan> = {
     if (more > 0) output.result(`and ${formatCount(more)} more`);
     const lost =
       changed > 0
-        ? ` ${formatPlural(changed, 'path')} changed here since the last push: that would be lost.`
+        ? ` ${formatPlural(changed, 'path')} changed here since the last push; those changes would be lost.`
         : '';
     output.note(
       `Would restore ${formatPlural(files, 'file')}, ${formatBytes(bytes)}.${lost} Nothing was written.`,

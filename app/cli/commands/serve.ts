@@ -22,24 +22,28 @@ interface ServeOptions {
 export function addServeCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('serve')
-    .summary('offer a folder to other machines')
+    .summary('share a folder with other machines')
     .description(
-      'Offers a folder: other machines name it as dray://HOST:PORT, in copy, sync, check, ls, du, cat and rm, and for repositories. Only who has the token may ask. It runs until it is stopped.',
+      'Shares a folder. Other machines use it as dray://HOST:PORT in copy, sync, check, ls, du, cat and rm, and for repositories. Clients need the token. Runs until you stop it.',
     )
-    .argument('<folder>', 'what is offered, with all in it')
-    .option('--listen <host:port>', 'where (default: 127.0.0.1:7370; everywhere: 0.0.0.0:7370)', parseListen)
+    .argument('<folder>', 'the folder to share, with everything in it')
+    .option(
+      '--listen <host:port>',
+      'address to listen on (default: 127.0.0.1:7370; all networks: 0.0.0.0:7370)',
+      parseListen,
+    )
     .option('--read-only', 'refuse every write')
-    .option('--special-modes', 'take set-uid, set-gid and sticky bits from clients')
-    .option('--token-file <file>', 'keep the token there, from run to run; made if it is not there')
+    .option('--special-modes', 'accept set-uid, set-gid and sticky bits from clients')
+    .option('--token-file <file>', 'keep the token in this file between runs; created if missing')
     .option(
       '--tls <how>',
       'auto (the default: on, with a certificate of its own), off, or CERT,KEY',
       parseTls,
     )
-    .option('--max-connections <n>', 'at most so many at once (default: 256)', parseCount)
+    .option('--max-connections <n>', 'most connections at once (default: 256)', parseCount)
     .option(
       '--name <name>',
-      "a name that clients may ask by, beside this machine's (may be given more than once)",
+      "a host name that clients use, in addition to this machine's; repeatable",
       collect,
     )
     .action((folder: string, options: ServeOptions, self: Command) =>
@@ -63,10 +67,10 @@ export function addServeCommand(program: Command, host: CommandHost): void {
       }),
     );
   addExamples(command, [
-    ['dray serve /data', 'to this machine alone'],
+    ['dray serve /data', 'to this machine only'],
     ['dray serve /data --listen 0.0.0.0:7370 --token-file ~/.dray-token', 'to the network, encrypted'],
-    ['dray login server', 'at the other end, once'],
-    ['dray copy dray://server:7370/photos photos', 'from then on'],
+    ['dray login server', 'on the other machine, once'],
+    ['dray copy dray://server:7370/photos photos', 'after that'],
   ]);
 }
 
@@ -78,10 +82,10 @@ const view: CommandView<ServeSummary> = {
 };
 
 function printServing({ fingerprint, folder, isReadOnly, token, url }: ServingEvent, output: Output): void {
-  // The first line on standard output: scripts wait for it.
-  output.result(`${quotePath(folder)} is offered${isReadOnly ? ', to be read,' : ''} at ${url}`);
+  // The first line on standard output. Scripts wait for it.
+  output.result(`Serving ${quotePath(folder)}${isReadOnly ? ', read-only,' : ''} at ${url}`);
   if (fingerprint !== undefined) output.note(`Fingerprint (SHA-256): ${fingerprint}`);
-  // With --quiet too: who does not know it cannot ask for anything.
+  // Printed with --quiet too: clients cannot connect without it.
   if (token === undefined) return;
   output.result(`Token, shown this once: ${token}`);
   output.result(`  export DRAY_TOKEN=${token}`);
@@ -91,7 +95,7 @@ function parseListen(text: string): { readonly host: string; readonly port: numb
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(text);
   const port = Number(parts?.[3]);
   if (!parts || port > 65_535)
-    throw new InvalidArgumentError('Write HOST:PORT, such as 0.0.0.0:7370 or [::1]:7370.');
+    throw new InvalidArgumentError('Give HOST:PORT, such as 0.0.0.0:7370 or [::1]:7370.');
   return { host: (parts[1] ?? parts[2])!, port };
 }
 
@@ -99,13 +103,15 @@ function parseTls(text: string): NonNullable<ServeRequest['tls']> {
   if (text === 'auto' || text === 'off') return text;
   const [certPath, keyPath, ...rest] = text.split(',');
   if (certPath && keyPath && rest.length === 0) return { certPath, keyPath };
-  throw new InvalidArgumentError('Write auto, off, or the files of certificate and key: cert.pem,key.pem.');
+  throw new InvalidArgumentError(
+    'Give auto, off, or the files of a certificate and its key: cert.pem,key.pem.',
+  );
 }
 
 function parseCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count > 0 && count <= 65_535) return count;
-  throw new InvalidArgumentError('Write a whole number from 1 on.');
+  throw new InvalidArgumentError('Give a whole number of at least 1.');
 }
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {

@@ -13,12 +13,12 @@ interface StatusOptions {
 export function addStatusCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('status')
-    .summary('what changed here since the last push or pull')
+    .summary('list local changes since the last push or pull')
     .description(
-      'Lists what changed in the workspace since its commit: A added, M modified, D deleted, R renamed, m executable bit. Sends nothing to the remote unless --remote is given.',
+      'Lists changes in the workspace since its commit: A added, M modified, D deleted, R renamed, m executable bit. Does not contact the remote unless you give --remote.',
     )
-    .option('--remote [name]', 'ask the remote as well whether its branch has moved on')
-    .option('--exit-code', 'exit with 3 when anything differs; with -q print nothing')
+    .option('--remote [name]', 'also show whether the remote branch has moved')
+    .option('--exit-code', 'exit with 3 if anything differs; add -q to print nothing')
     .action((options: StatusOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -31,14 +31,14 @@ export function addStatusCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray status', 'local changes'],
-    ['dray status --remote', 'and how the branch stands to the remote'],
+    ['dray status --remote', 'and compare the branch with the remote'],
     ['dray status --exit-code -q || dray push', 'for scripts'],
   ]);
 }
 
 function createStatusView(options: StatusOptions): CommandView<StatusSummary> {
   return {
-    // With both, the exit code is what was asked for.
+    // With --quiet and --exit-code, the exit code is the only result.
     onEvent: (event, output) => {
       if (!(options.exitCode && output.quiet)) printChanges(event, output);
     },
@@ -62,7 +62,7 @@ function formatLocalState({ branch, commit, changes, files, bytes }: StatusSumma
 
 function formatUpstream({ branch }: StatusSummary, upstream: NonNullable<StatusSummary['upstream']>): string {
   const there = upstream.commit === null ? '' : ` (${formatHash(upstream.commit)})`;
-  const moved = `The remote's ${branch} has moved on${there}: ${formatChangeTotals(upstream.changes)}.`;
+  const moved = `The remote's ${branch} has moved${there}: ${formatChangeTotals(upstream.changes)}.`;
   switch (upstream.state) {
     case 'same':
       return `The remote's ${branch} is at the same commit.`;

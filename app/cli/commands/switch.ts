@@ -9,12 +9,12 @@ import { formatPullEnd } from './pull.ts';
 export function addSwitchCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('switch')
-    .summary('go to another branch')
+    .summary('change to another branch')
     .description(
-      'Makes another branch the current one and brings the workspace to its commit. Changes made here are kept.',
+      'Makes another branch the current one and updates the workspace to its commit. Local changes are kept.',
     )
     .argument('<name>', 'the branch')
-    .option('-c, --create', "make the branch first, at the workspace's commit")
+    .option('-c, --create', "create the branch first, at the workspace's commit")
     .addOption(createBandwidthOption())
     .action((name: string, options: { readonly create?: true }, self: Command) =>
       runCommand(host, self, {
@@ -29,7 +29,7 @@ export function addSwitchCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray switch main', 'back to main'],
-    ['dray switch -c relabel', 'begin a branch here'],
+    ['dray switch -c relabel', "create a branch at the workspace's commit"],
   ]);
 }
 

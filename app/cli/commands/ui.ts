@@ -7,7 +7,7 @@ import { addExamples } from '../options/examples.ts';
 import { given } from '../options/given.ts';
 import type { Output } from '../output/output.ts';
 
-/** The transfers of its engine come to rest first, each in the middle of some request. */
+/** The engine's transfers come to rest first; each may be in the middle of a request. */
 const GRACE_MS = 10_000;
 
 interface UiOptions {
@@ -18,12 +18,16 @@ interface UiOptions {
 export function addUiCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('ui')
-    .summary('the window, in a browser')
+    .summary('open the window in a browser')
     .description(
-      'Opens the window in a browser: workspaces, changes, transfers, history and remotes. It is served to this machine alone, and the link opens one browser, once. It runs until it is stopped.',
+      'Opens the window in a browser: workspaces, changes, transfers, history and remotes. Only this machine can reach it, and the link opens one browser, once. Runs until you stop it.',
     )
-    .option('--port <n>', 'where (default: 7371, or any that is free; 0: any that is free)', parsePort)
-    .option('--no-open', 'only print the link')
+    .option(
+      '--port <n>',
+      'port (default: 7371, or any free port if that is taken; 0: any free port)',
+      parsePort,
+    )
+    .option('--no-open', 'print the link without opening it')
     .action((options: UiOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -31,7 +35,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
             opensBrowser: options.open,
             ...given({
               port: options.port,
-              // Enter gives a further link. Only of a terminal: input from elsewhere means nothing here.
+              // Enter prints another link. Only at a terminal: other input has no such meaning.
               linkRequests: process.stdin.isTTY ? process.stdin : undefined,
             }),
           }),
@@ -54,14 +58,14 @@ const view: CommandView<WindowSummary> = {
 };
 
 function printLink({ url }: WindowEvent, output: Output): void {
-  // The one line on standard output: scripts wait for it.
+  // The only line on standard output. Scripts wait for it.
   output.result(url);
   if (process.stdin.isTTY)
-    output.note('The link opens one browser, once. Enter gives one more, Ctrl-C stops.');
+    output.note('The link opens one browser, once. Enter prints another link, Ctrl-C stops.');
 }
 
 function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('Write a port from 1 to 65535, or 0 for any that is free.');
+  throw new InvalidArgumentError('Give a port from 1 to 65535, or 0 for any free port.');
 }

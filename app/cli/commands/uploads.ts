@@ -14,21 +14,21 @@ interface UploadsOptions {
 export function addUploadsCommand(program: Command, host: CommandHost): void {
   const uploads = program
     .command('uploads')
-    .summary('multipart uploads that never ended')
+    .summary('list or abort unfinished multipart uploads')
     .description(
-      'Lists or removes multipart uploads that were begun and neither completed nor aborted, whoever began them. Their parts cost storage until then.',
+      'Lists or aborts multipart uploads that were started and never completed, by any program. Their parts cost storage until they are aborted.',
     )
     .usage('[options] <command>')
     .enablePositionalOptions();
   addOne(uploads, host, {
     name: 'list',
-    description: 'Lists them, with the parts that the store holds.',
+    description: 'Lists unfinished uploads with the parts that the store holds.',
     abort: false,
   });
   addOne(uploads, host, {
     name: 'abort',
     description:
-      'Removes them, those of other programs too. A Dray that was stopped begins such a file anew.',
+      'Aborts unfinished uploads, including those of other programs. A stopped Dray transfer then uploads such a file from its start.',
     abort: true,
   });
 }
@@ -46,7 +46,7 @@ function addOne(
     .command(name)
     .description(description)
     .argument('<place>', 's3://BUCKET/PREFIX or NAME:PREFIX')
-    .option('--older <when>', 'only those begun before: 7d, 12h, or a date', parseMomentOption)
+    .option('--older <when>', 'only those started before: 7d, 12h, or a date', parseMomentOption)
     .action((place: string, options: UploadsOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
@@ -59,7 +59,7 @@ function addOne(
       }),
     );
   addExamples(command, [
-    [`dray uploads ${name} s3://bucket --older 7d`, 'what was begun more than a week ago'],
+    [`dray uploads ${name} s3://bucket --older 7d`, 'uploads started more than a week ago'],
   ]);
 }
 

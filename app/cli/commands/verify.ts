@@ -8,19 +8,19 @@ import { createBandwidthOption } from '../options/global-options.ts';
 import { printCheck } from '../output/check-lines.ts';
 
 interface VerifyOptions {
-  /** True without a number: everything. */
+  /** True if given without a number: read everything. */
   readonly readData?: number | true;
 }
 
 export function addVerifyCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('verify')
-    .summary('check that the remote holds what its commits name')
+    .summary('check that the remote has everything its commits need')
     .description(
-      'Checks that every object that a commit needs is on the remote and has its size. With --read-data it downloads the objects, or a part of them, and checks their content as well. Ends with exit code 1 when anything is missing or damaged.',
+      'Checks that every object that a commit needs is on the remote with the right size. --read-data downloads all or some of the objects and verifies their content too. Exit code 1: something is missing or damaged.',
     )
-    .argument('[ref]', 'a branch, a tag or a commit (default: all that branches and tags lead back to)')
-    .option('--read-data [percent]', 'read and hash so much of the data (default: 100)', parsePercent)
+    .argument('[ref]', 'a branch, a tag or a commit (default: all commits of all branches and tags)')
+    .option('--read-data [percent]', 'percentage of the data to read and hash (default: 100)', parsePercent)
     .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: VerifyOptions, self: Command) =>
       runCommand(host, self, {
@@ -34,14 +34,14 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     );
   addExamples(command, [
     ['dray verify', 'is everything there?'],
-    ['dray verify v1 --read-data=5', 'and is a twentieth of it sound?'],
+    ['dray verify v1 --read-data=5', 'and is a twentieth of it intact?'],
   ]);
 }
 
 function parsePercent(text: string): number {
   const percent = Number(text.replace(/%$/, ''));
   if (text !== '' && percent >= 0 && percent <= 100) return percent;
-  throw new InvalidArgumentError('It must be a number from 0 to 100. A ref goes before --read-data.');
+  throw new InvalidArgumentError('Give a number from 0 to 100. Put a ref before --read-data.');
 }
 
 const verifyView: CommandView<VerifySummary> = {
@@ -54,12 +54,12 @@ const verifyView: CommandView<VerifySummary> = {
       return;
     }
     output.result(
-      `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatPlural(summary.affectedPaths, 'path')} cannot be had whole.`,
+      `${formatCount(summary.missing)} missing and ${formatCount(summary.damaged)} damaged of ${scope}: ${formatPlural(summary.affectedPaths, 'path')} cannot be restored in full.`,
     );
-    // An object is never written over, so a damaged one has to go first.
+    // Dray never overwrites an object, so a damaged one must be deleted first.
     const first =
-      summary.damaged > 0 ? 'Delete the damaged objects from the store; then a workspace' : 'A workspace';
-    output.note(`${first} that still has those files puts them back with "dray push --no-index".`);
+      summary.damaged > 0 ? 'Delete the damaged objects from the store. Then a workspace' : 'A workspace';
+    output.note(`${first} that still has those files uploads them again with "dray push --no-index".`);
   },
   exitCode: (summary) => (isBroken(summary) ? EXIT_FAILED : 0),
 };

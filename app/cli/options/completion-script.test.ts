@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What bash offers for the last word of a command line. */
+/** The words that bash offers for the last word of a command line. */
 function completeInBash(...words: string[]): string[] {
   const source = `source ${join(folder, 'bash')}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dray; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr, status } = spawnSync('bash', ['-c', source, 'bash', 'dray', ...words], {
@@ -62,7 +62,7 @@ describe.skipIf(!isInstalled('bash'))('the bash script (skipped where there is n
     expect(completeInBash('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   });
 
-  it('leaves values it does not know to file names', () => {
+  it('offers file names for values that it does not know', () => {
     expect(completeInBash('push', '--message', '')).toEqual([]);
     expect(completeInBash('restore', '')).toEqual([]);
   });

@@ -1,4 +1,7 @@
-/** Completion scripts for bash, zsh and fish, made from the command tree, so that they cannot fall behind it. */
+/**
+ * Completion scripts for bash, zsh and fish. They are generated from the command tree, so they always match
+ * it.
+ */
 import type { Command } from 'commander';
 import {
   buildCompletionTree,
@@ -117,7 +120,7 @@ function formatFish(tree: CompletionNode): string {
   return `# fish completion for dray. Save it as ~/.config/fish/completions/dray.fish\n${lines.join('\n')}\n`;
 }
 
-/** Where a node's own words apply: its path was typed, and none of its children. */
+/** Holds where a node's own words apply: after its path, and before any of its children. */
 function fishCondition(node: CompletionNode): string {
   const typed =
     node.path === '' ? [] : node.path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
@@ -135,7 +138,7 @@ function fishOption(option: CompletionOption): string {
   return parts.join(' ');
 }
 
-/** Options whose value is the next word: that word is no command. */
+/** Options whose value is the next word. That word is not a command. */
 function valueOptionPattern(tree: CompletionNode, prefix = ''): string {
   const names = flattenTree(tree)
     .flatMap((node) => node.options)
@@ -144,7 +147,7 @@ function valueOptionPattern(tree: CompletionNode, prefix = ''): string {
   return [...new Set(names)].map((name) => `${prefix}${name}`).join('|');
 }
 
-/** `at` after a word that names a command: bash and zsh read these lines alike. */
+/** Moves `at` after a word that names a command. bash and zsh both read these lines. */
 function stepCases(tree: CompletionNode): string {
   const steps = flattenTree(tree).flatMap((node) =>
     node.children.map((child) => [node.path, child.path] as const),
@@ -172,7 +175,7 @@ function wordsOf(node: CompletionNode): string[] {
   ];
 }
 
-/** `name:description`, as zsh's `_describe` reads it. */
+/** `name:description`, the form that zsh's `_describe` reads. */
 function describeWords(node: CompletionNode): string[] {
   return [...node.children.map((child) => `${lastWord(child.path)}:${child.description}`), ...node.choices];
 }

@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander';
 
 export interface CompletionNode {
-  /** The words that lead here, without the program's name: `remote add`; empty for the program. */
+  /** The words that lead here without the program's name, such as `remote add`; empty for the program. */
   readonly path: string;
   readonly description: string;
   readonly options: readonly CompletionOption[];
@@ -24,7 +24,7 @@ export function buildCompletionTree(program: Command): CompletionNode {
   return buildNode(program, '', globals);
 }
 
-/** All nodes, the program first, each parent before its children. */
+/** All nodes: the program first, each parent before its children. */
 export function flattenTree(node: CompletionNode): CompletionNode[] {
   return [node, ...node.children.flatMap(flattenTree)];
 }
@@ -37,7 +37,7 @@ export function optionNames(option: CompletionOption): string[] {
   return [option.short, option.long].filter((name) => name !== undefined);
 }
 
-/** Global options are hidden in the commands' own help, and offered here all the same. */
+/** Global options are hidden in each command's help. Completion offers them all the same. */
 function buildNode(command: Command, path: string, globals: readonly Option[]): CompletionNode {
   const own = command.options.filter((option) => !option.hidden);
   const names = new Set(own.map((option) => option.long ?? option.short));

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
-/** A command line, and what it does. */
+/** A command line and its meaning. */
 export type Example = readonly [line: string, meaning: string];
 
-/** Examples are shown last in a command's help. */
+/** Adds examples at the end of a command's help. */
 export function addExamples(command: Command, examples: readonly Example[]): Command {
   const width = Math.max(...examples.map(([line]) => line.length));
   const lines = examples.map(([line, meaning]) => `  ${line.padEnd(width)}  ${meaning}`);

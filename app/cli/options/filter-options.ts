@@ -1,4 +1,4 @@
-/** The options that choose the files of a tree, and the filter that they make. */
+/** The filter options (`--include` and the like), and the filter that they make. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -11,7 +11,7 @@ import { given } from './given.ts';
 import { parseSizeOption } from './global-options.ts';
 
 export interface FilterOptions {
-  /** In the order given, whichever option each came by. */
+  /** The rules in the order given, from all options. */
   readonly rules?: readonly GivenRule[];
   readonly filesFrom?: string;
   readonly minSize?: number;
@@ -21,17 +21,31 @@ export interface FilterOptions {
   readonly useServerModtime?: true;
 }
 
-/** What a filter needs of a job: the folder that files are relative to, and where warnings go. */
+/** What a filter needs from a job: the folder that files are relative to, and where warnings go. */
 export type FilterContext = Pick<JobContext, 'directory' | 'emit'>;
 
-/** rclone reads all rules of the first option, then all of the next (its documentation, "Filtering", 2026). */
+/** rclone reads all rules of one option, then all of the next (its documentation, "Filtering", 2026). */
 const RULE_OPTIONS = [
-  { flag: '--include', action: 'include', help: 'take what matches, and leave out what no rule takes' },
-  { flag: '--include-from', action: 'include', isFile: true, help: 'patterns to include, one a line' },
-  { flag: '--exclude', action: 'exclude', help: 'leave out what matches' },
-  { flag: '--exclude-from', action: 'exclude', isFile: true, help: 'patterns to exclude, one a line' },
-  { flag: '--filter', help: '"+ PATTERN" takes, "- PATTERN" leaves out; the first that matches decides' },
-  { flag: '--filter-from', isFile: true, help: 'such rules from a file, one a line' },
+  {
+    flag: '--include',
+    action: 'include',
+    help: 'include matching files, and exclude files that no rule includes',
+  },
+  {
+    flag: '--include-from',
+    action: 'include',
+    isFile: true,
+    help: 'read patterns to include from a file, one per line',
+  },
+  { flag: '--exclude', action: 'exclude', help: 'exclude matching files' },
+  {
+    flag: '--exclude-from',
+    action: 'exclude',
+    isFile: true,
+    help: 'read patterns to exclude from a file, one per line',
+  },
+  { flag: '--filter', help: '"+ PATTERN" includes, "- PATTERN" excludes; the first match decides' },
+  { flag: '--filter-from', isFile: true, help: 'read such rules from a file, one per line' },
 ] as const satisfies readonly RuleOption[];
 
 interface RuleOption {
@@ -39,7 +53,7 @@ interface RuleOption {
   readonly help: string;
   /** The value names a file of patterns or rules. */
   readonly isFile?: true;
-  /** What all its patterns do; undefined: each rule says so itself. */
+  /** What all its patterns do. Undefined: each rule says so itself. */
   readonly action?: FilterRule['action'];
 }
 
@@ -52,19 +66,21 @@ export function addFilterOptions(command: Command): void {
   command.optionsGroup('Which files:');
   for (const option of RULE_OPTIONS) command.addOption(createRuleOption(option));
   command
-    .option('--files-from <file>', 'only the paths that the file names, one a line')
+    .option('--files-from <file>', 'only the paths listed in this file, one per line')
     .addOption(new Option('--min-size <size>', 'only files of at least this size').argParser(parseSizeOption))
     .addOption(new Option('--max-size <size>', 'only files of at most this size').argParser(parseSizeOption))
     .addOption(
-      new Option('--newer <when>', 'only those modified since: 7d, 12h, 30m, or a date').argParser(
+      new Option('--newer <when>', 'only files modified since then: 7d, 12h, 30m, or a date').argParser(
         parseMomentOption,
       ),
     )
-    .addOption(new Option('--older <when>', 'only those not modified since').argParser(parseMomentOption))
-    .option('--use-server-modtime', 'take the upload time for the age of an object; spares a HEAD for each');
+    .addOption(
+      new Option('--older <when>', 'only files not modified since then').argParser(parseMomentOption),
+    )
+    .option('--use-server-modtime', 'use the upload time as the age of an object; saves a HEAD for each');
 }
 
-/** All of them keep their rules under one name. */
+/** All of them store their rules under one name. */
 function createRuleOption(rule: RuleOption): Option {
   const value = rule.isFile ? '<file>' : rule.action ? '<pattern>' : '<rule>';
   const option = new Option(`${rule.flag} ${value}`, rule.help).argParser(
@@ -77,7 +93,7 @@ function createRuleOption(rule: RuleOption): Option {
   return option;
 }
 
-/** Undefined when nothing is filtered. @throws `usage` for a rule or a file that cannot be read. */
+/** Undefined if nothing is filtered. @throws `usage` for an invalid rule or an unreadable file. */
 export function toFilter(options: FilterOptions, context: FilterContext): TreeFilterRequest | undefined {
   const { filesFrom, maxSize, minSize, newer, older, rules, useServerModtime } = options;
   const filter = given({
@@ -96,7 +112,7 @@ function toRules(asGiven: readonly GivenRule[], { directory, emit }: FilterConte
   const ordered = RULE_OPTIONS.flatMap((option) => asGiven.filter((rule) => rule.option === option));
   if (ordered.some((rule, at) => rule !== asGiven[at])) {
     const flags = [...new Set(ordered.map(({ option }) => option.flag))].join(', then ');
-    const message = `As in rclone, rules are ordered by option, not as given: ${flags}. Write all rules with --filter to choose the order.`;
+    const message = `As in rclone, rules apply by option, not in the order given: ${flags}. Use only --filter to choose the order.`;
     emit({ type: 'warning', warning: 'rulesReordered', message });
   }
   let rules: FilterRule[] = [];
@@ -121,7 +137,7 @@ function readText(file: string, directory: string): string {
   if (file === '-') {
     throw new DrayError(
       'usage',
-      'Filters are not read from standard input. Name a file (./- for one called "-").',
+      'Filters cannot be read from standard input. Name a file (./- for a file called "-").',
     );
   }
   try {
@@ -135,7 +151,7 @@ function readText(file: string, directory: string): string {
   }
 }
 
-/** One a line, spaces and all; lines that begin with `#` are comments. */
+/** One per line, spaces included. Lines that begin with `#` are comments. */
 function pathsOf(text: string): readonly string[] {
   return text
     .split('\n')

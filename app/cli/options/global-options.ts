@@ -1,4 +1,7 @@
-/** The options that every command takes, before its name and after it; and `--bwlimit` of those that move content. */
+/**
+ * The options that every command takes, before or after its name, and `--bwlimit` of the commands that move
+ * content.
+ */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionFlags, TRANSFERS_MAX } from '../../../engine/api/jobs.ts';
@@ -10,7 +13,7 @@ export interface GlobalOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** Absolute. */
+  /** An absolute path. */
   readonly directory: string;
   readonly remoteName?: string;
   readonly connection: ConnectionFlags;
@@ -20,10 +23,10 @@ export interface GlobalOptions {
 function createGlobalOptions(): Option[] {
   return [
     new Option('-C <dir>', 'run as if started in this folder'),
-    new Option('--remote <name>', "use this one of the workspace's remotes"),
-    new Option('--json', 'print events and the summary as JSON, one object a line'),
-    new Option('-q, --quiet', 'print only errors and what was asked for'),
-    new Option('-v, --verbose', 'print more, and where errors come from'),
+    new Option('--remote <name>', 'use this remote of the workspace'),
+    new Option('--json', 'print events and the summary as JSON, one object per line'),
+    new Option('-q, --quiet', 'print only errors and results'),
+    new Option('-v, --verbose', 'print details, and the source of errors'),
     new Option('--transfers <n>', 'requests in flight (default: adapts to the link)').argParser(
       parseTransfers,
     ),
@@ -31,7 +34,7 @@ function createGlobalOptions(): Option[] {
     new Option('--region <name>', 'S3 region'),
     new Option('--profile <name>', 'AWS profile to take credentials from'),
     new Option('--path-style', 'address buckets as ENDPOINT/BUCKET'),
-    new Option('--anonymous', 'sign no request: for public buckets'),
+    new Option('--anonymous', 'do not sign requests; for public buckets'),
     new Option(
       '--trust-peer <fingerprint>',
       'trust a new dray:// peer if its certificate has this fingerprint',
@@ -40,7 +43,7 @@ function createGlobalOptions(): Option[] {
   ];
 }
 
-/** Their flags: `-C`, `--remote` and so on. */
+/** The flags of global options that take a value: `-C`, `--remote` and so on. */
 export function valuedGlobalOptions(): ReadonlySet<string> {
   const valued = createGlobalOptions().filter((option) => option.required);
   return new Set(valued.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null)));
@@ -60,14 +63,14 @@ export function addGlobalOptions(command: Command): void {
   }
 }
 
-/** What was given to the command or to any command above it; the nearest one wins. */
+/** The options given to the command or to any command above it. The nearest one wins. */
 export function readGlobalOptions(command: Command): GlobalOptions {
   const values: Record<string, unknown> = {};
   let remoteName: string | undefined;
   for (const level of lineage(command)) {
     const options = level.opts();
     Object.assign(values, options);
-    // `init --remote` is a URL, and `status --remote` may stand alone.
+    // `init --remote` is a URL, and `status --remote` takes no value.
     if (typeof options.remote === 'string' && level.name() !== 'init') remoteName = options.remote;
   }
   const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined);
@@ -98,14 +101,14 @@ function parseTransfers(text: string): number {
   return parseCount(text, { min: 1, max: TRANSFERS_MAX });
 }
 
-/** As `dray serve` shows it, or without the colons. @returns In the form that Node gives. */
+/** In the form of `dray serve`, or without the colons. @returns The fingerprint in Node's form. */
 function parseFingerprint(text: string): string {
   const digits = text.replaceAll(':', '').toUpperCase();
   if (/^[0-9A-F]{64}$/.test(digits)) return digits.match(/../g)!.join(':');
   throw new InvalidArgumentError('It must be a SHA-256 fingerprint, as "dray serve" shows it.');
 }
 
-/** @throws InvalidArgumentError, which commander reports with the option's name. */
+/** @throws InvalidArgumentError; commander adds the option's name. */
 export function parseCount(
   text: string,
   { min, max }: { readonly min: number; readonly max: number },
@@ -115,14 +118,14 @@ export function parseCount(
   throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
 }
 
-/** Of commands that move content: `readGlobalOptions` finds it among their own. */
+/** For commands that move content. `readGlobalOptions` reads it from their own options. */
 export function createBandwidthOption(): Option {
-  return new Option('--bwlimit <rate>', 'at most so much a second: 10M is 10 MiB').argParser(parseRate);
+  return new Option('--bwlimit <rate>', 'bandwidth limit per second: 10M is 10 MiB').argParser(parseRate);
 }
 
 function parseRate(text: string): number {
   const bytes = parseSize(text.replace(/\/s$/i, ''));
-  if (!bytes) throw new InvalidArgumentError('It must be bytes a second, such as 512K, 10M or 1.5G.');
+  if (!bytes) throw new InvalidArgumentError('It must be bytes per second, such as 512K, 10M or 1.5G.');
   return bytes;
 }
 

@@ -1,5 +1,5 @@
-/** Commands of rclone, git and the like that Dray has under another name, or not at all. */
-const MOVE = 'Nothing is moved in one step: "dray copy", then "dray check", then "dray rm" the source.';
+/** Commands of rclone, git and others that Dray has under another name, or not at all. */
+const MOVE = 'Dray has no move. Use "dray copy", then "dray check", then "dray rm" on the source.';
 
 const HINTS: Readonly<Record<string, string>> = {
   mv: MOVE,
@@ -19,14 +19,14 @@ const HINTS: Readonly<Record<string, string>> = {
   delete: 'Use "dray rm".',
   purge: 'Use "dray rm -r".',
   cleanup: 'Use "dray uploads abort".',
-  add: 'There is nothing to add: "dray push" stores all that changed.',
-  commit: 'Use "dray push", which stores all that changed as a commit.',
-  fetch: 'Use "dray pull", or "dray status --remote" to look only.',
+  add: 'Dray has no staging. "dray push" stores all changes.',
+  commit: 'Use "dray push", which stores all changes as a commit.',
+  fetch: 'Use "dray pull", or "dray status --remote" to change nothing.',
   checkout: 'Use "dray switch" for a branch, "dray restore" for files.',
   reset: 'Use "dray restore".',
 };
 
-/** What to do instead; undefined for a name that no other tool is known to have. */
+/** The hint for another tool's command name. Undefined for unknown names. */
 export function otherToolsCommand(name: string): string | undefined {
   return Object.hasOwn(HINTS, name) ? HINTS[name] : undefined;
 }

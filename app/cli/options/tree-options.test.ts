@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What the command line asks of the engine. */
+/** The request that a command line makes to the engine. */
 function requestOf(...options: string[]) {
   warnings = [];
   const command = new Command('sync').exitOverride().configureOutput({ outputError: () => {} });
@@ -35,14 +35,14 @@ function requestOf(...options: string[]) {
   return { ...rest, ...(source.connection || destination.connection ? { connections } : {}) };
 }
 
-/** `+ PATTERN` and `- PATTERN`, as the engine gets them. */
+/** `+ PATTERN` and `- PATTERN`, the form that the engine gets. */
 function rulesOf(...options: string[]): readonly string[] {
   const { filter } = requestOf(...options);
   return (filter?.rules ?? []).map(({ action, pattern }) => `${action === 'include' ? '+' : '-'} ${pattern}`);
 }
 
 describe('The options of copy and sync', () => {
-  it('ask for nothing when none is given', () => {
+  it('request nothing when none is given', () => {
     expect(requestOf()).toEqual({});
     expect(requestOf('--delta')).toEqual({});
   });
@@ -75,7 +75,7 @@ describe('The options of copy and sync', () => {
     expect(requestOf(option)).toEqual(expected);
   });
 
-  it('gather metadata, and refuse more than an object can have', () => {
+  it('collect metadata, and refuse more than an object can have', () => {
     expect(requestOf('--metadata', 'Owner=Ada', '--metadata', 'note=a=b')).toEqual({
       metadata: { owner: 'Ada', note: 'a=b' },
     });
@@ -83,7 +83,7 @@ describe('The options of copy and sync', () => {
       expect(() => requestOf('--metadata', value), value).toThrow();
   });
 
-  it('say for one side alone how it is reached; what is backed up lies on the destination', () => {
+  it('set the connection of one side only; the backup folder uses that of the destination', () => {
     const source = { endpoint: 'http://a', region: 'r', profile: 'p', pathStyle: true, anonymous: true };
     expect(
       requestOf(
@@ -106,7 +106,7 @@ describe('The options of copy and sync', () => {
     ).toEqual({ connections: { destination }, backupDirectory: { place: 'old', connection: destination } });
   });
 
-  it('count rules by option in the order of rclone, and say so when another order was given', () => {
+  it('order rules by option as rclone does, and warn if they were given in another order', () => {
     const given = ['--filter-from=rules', '--exclude=a', '--include-from=patterns', '--filter=+ c'];
     expect(rulesOf(...given, '--include=b', '--exclude-from=patterns', '--exclude=d')).toEqual([
       ...['+ b', '+ *.jpg', '+ *.png', '- a', '- d', '- *.jpg', '- *.png'],
@@ -122,23 +122,23 @@ describe('The options of copy and sync', () => {
     ]);
   });
 
-  it('keep the order of --filter, and leave out nothing else', () => {
+  it('keep the order of --filter, and exclude nothing else', () => {
     expect(rulesOf('--filter=- a', '--filter=+ b', '--filter=- c')).toEqual(['- a', '+ b', '- c']);
     expect(rulesOf('--exclude=a', '--filter=+ b')).toEqual(['- a', '+ b']);
     expect(warnings).toEqual([]);
   });
 
-  it('forget at a ! the rules of every option before it, but not that --include chooses', () => {
+  it('clear the rules of all earlier options at a "!", but keep excluding what --include does not match', () => {
     expect(rulesOf('--include=a', '--exclude=b', '--filter=!', '--filter=+ c')).toEqual(['+ c', '- /**']);
   });
 
-  it('keep the spaces at which a pattern begins', () => {
+  it('keep leading spaces of a pattern', () => {
     expect(rulesOf('--include=  a', '--exclude= b', '--filter=-  c ')).toEqual([
       ...['+   a', '-  b', '-  c ', '- /**'],
     ]);
   });
 
-  it('name the rule that makes no sense, where it stands and how rules look', () => {
+  it('report an invalid rule with its place and the right form', () => {
     for (const [option, text, origin] of [
       ['--filter=*.bin', '*.bin', '--filter'],
       ['--filter=+', '+', '--filter'],
@@ -149,7 +149,7 @@ describe('The options of copy and sync', () => {
       );
   });
 
-  it('take paths from a file, one a line, relative to the folder that the command runs in', () => {
+  it('read paths from a file, one per line, relative to the folder that the command runs in', () => {
     expect(requestOf('--files-from', 'paths')).toEqual({ filter: { filesFrom: ['a b', ' sub/c'] } });
     expect(() => requestOf('--files-from', 'absent')).toThrow(/absent cannot be read \(ENOENT\)/);
   });

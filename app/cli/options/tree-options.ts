@@ -17,7 +17,7 @@ export interface PairArguments {
 export interface PairOptions extends FilterOptions {
   readonly checksum?: true;
   readonly sizeOnly?: true;
-  /** False after `--no-index`. */
+  /** False with `--no-index`. */
   readonly index: boolean;
   readonly sourceEndpoint?: string;
   readonly sourceRegion?: string;
@@ -35,9 +35,9 @@ export interface CopyOptions extends PairOptions {
   readonly dryRun?: true;
   readonly explain?: true;
   readonly update?: true;
-  /** False after `--no-check-dest`. */
+  /** False with `--no-check-dest`. */
   readonly checkDest: boolean;
-  /** False after `--no-confirm`. */
+  /** False with `--no-confirm`. */
   readonly confirm: boolean;
   readonly immutable?: true;
   readonly specialModes?: true;
@@ -53,7 +53,7 @@ export interface CopyOptions extends PairOptions {
 
 export function addPairOptions(command: Command): void {
   addFilterOptions(command);
-  command.optionsGroup('One side alone (--endpoint and its like are for both):');
+  command.optionsGroup('Only for one side (--endpoint and the like apply to both):');
   for (const [side, title] of [
     ['source', 'the source'],
     ['dest', 'the destination'],
@@ -63,45 +63,46 @@ export function addPairOptions(command: Command): void {
       .option(`--${side}-region <name>`, `S3 region of ${title}`)
       .option(`--${side}-profile <name>`, `AWS profile for ${title}`)
       .option(`--${side}-path-style`, `address buckets of ${title} as ENDPOINT/BUCKET`)
-      .option(`--${side}-anonymous`, `sign no request to ${title}`);
+      .option(`--${side}-anonymous`, `do not sign requests to ${title}`);
   }
 }
 
 export function addCopyOptions(command: Command): void {
   command
-    .option('-n, --dry-run', 'say what would happen and what it takes, and change nothing')
-    .option('--explain', 'show how the destination was looked at, and what that took')
-    .option('-u, --update', 'leave alone what is newer at the destination')
-    .option('--no-check-dest', 'do not look at the destination: send everything')
-    .option('--no-confirm', 'do not look afterwards whether a store has kept the objects')
-    .option('--immutable', 'never change a file that is there: one that differs fails')
-    .option('--backup-dir <place>', 'keep what is overwritten or deleted there')
-    .option('--links', 'keep symbolic links, as NAME.rclonelink objects')
+    .option('-n, --dry-run', 'show what would happen and what it costs, and change nothing')
+    .option('--explain', 'show how the destination was searched, and what that cost')
+    .option('-u, --update', 'skip files that are newer at the destination')
+    .option('--no-check-dest', 'do not list the destination; send everything')
+    .option('--no-confirm', 'do not check afterwards that the store has the objects')
+    .option('--immutable', 'never change an existing file; report one that differs as failed')
+    .option('--backup-dir <place>', 'move overwritten and deleted files there')
+    .option('--links', 'copy symbolic links, as NAME.rclonelink objects')
     .option('--special-modes', 'keep set-uid, set-gid and sticky bits, where modes are kept')
     .optionsGroup('How objects are written:')
     .addOption(new Option('--metadata <key=value>', 'user metadata; repeatable').argParser(parseMetadata))
-    .option('--storage-class <name>', 'such as STANDARD_IA')
-    .option('--content-type <type>', 'for all of them (default: guessed from the name)')
+    .option('--storage-class <name>', 'storage class, such as STANDARD_IA')
+    .option('--content-type <type>', 'content type of all objects (default: guessed from the name)')
     .addOption(
-      new Option('--part-size <size>', 'of uploads in parts (default: 8MiB; 16MiB from 512MiB on)').argParser(
-        parsePartSize,
-      ),
+      new Option(
+        '--part-size <size>',
+        'part size of multipart uploads (default: 8MiB; 16MiB from 512MiB on)',
+      ).argParser(parsePartSize),
     )
     .addOption(createBandwidthOption())
-    // On by default: for people who like to say so.
+    // On by default; accepted for people who write it anyway.
     .addOption(new Option('--delta').hideHelp())
-    .option('--no-delta', 'send large files and objects that changed whole')
+    .option('--no-delta', 'send changed large files in full, not only their changes')
     .optionsGroup('How files are compared:')
-    .addOption(new Option('--checksum', 'by content, not by size and time').conflicts('sizeOnly'))
-    .option('--size-only', 'by size alone')
-    .option('--no-index', 'do not trust what is remembered of the two places');
+    .addOption(new Option('--checksum', 'compare content, not size and time').conflicts('sizeOnly'))
+    .option('--size-only', 'compare sizes only')
+    .option('--no-index', 'ignore what Dray remembers about the two places');
   addPairOptions(command);
 }
 
 export function createMaxDeleteOption(): Option {
   return new Option(
     '--max-delete <n|p%>',
-    'delete nothing if more would be deleted (default: 50%, and 100 in any case)',
+    'delete nothing if more would be deleted (default: 50%, but always allows 100)',
   ).argParser((text: string) => {
     const found = /^(\d+)(%?)$/.exec(text);
     if (!found || (found[2] && Number(found[1]) > 100)) {
@@ -188,7 +189,7 @@ function parseMetadata(
   if (!found) throw new InvalidArgumentError('It must have the form KEY=VALUE.');
   const metadata = { ...before, [found[1]!.toLowerCase()]: found[2]! };
   if (Buffer.byteLength(Object.entries(metadata).flat().join('')) > METADATA_BYTES_MAX)
-    throw new InvalidArgumentError(`All metadata together may have ${METADATA_BYTES_MAX} bytes.`);
+    throw new InvalidArgumentError(`All metadata together can have at most ${METADATA_BYTES_MAX} bytes.`);
   return metadata;
 }
 

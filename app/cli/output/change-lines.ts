@@ -1,4 +1,7 @@
-/** Changes as lines: `A path`, `M`, `D`, `R old -> new`, `m` for the executable bit alone, `T` for the time alone. */
+/**
+ * Changes as lines: `A path`, `M`, `D`, `R old -> new`, `m` for the executable bit only, `T` for the time
+ * only.
+ */
 import type { ChangeEvent, ChangeKind, ConflictEvent, JobEvent } from '../../../engine/api/events.ts';
 import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
@@ -35,7 +38,7 @@ export function countChanges(changes: ChangeTotals): number {
   return changes.added + changes.modified + changes.deleted + changes.renamed + changes.mode;
 }
 
-/** `2 added, 1 deleted, 1.2 MiB`; `no changes`. Bytes are those of what was added or modified. */
+/** `2 added, 1 deleted, 1.2 MiB`, or `no changes`. The bytes count added and modified files. */
 export function formatChangeTotals(changes: ChangeTotals): string {
   const parts: string[] = [];
   const add = (count: number, word: string) => {

@@ -5,7 +5,7 @@ import type { Color, Paint } from './colors.ts';
 import type { Output } from './output.ts';
 import { quotePath } from './terminal-text.ts';
 
-/** More paths than these are counted only, unless `--verbose` asks for all. */
+/** Prints at most this many paths, unless `--verbose` asks for all. */
 const PATHS_SHOWN_MAX = 20;
 
 const LABELS: Readonly<Record<CheckEvent['result'], readonly [label: string, color: Color]>> = {

@@ -1,4 +1,6 @@
-/** Restrained colours for one stream: NO_COLOR and FORCE_COLOR are obeyed (no-color.org), else a terminal decides. */
+/**
+ * Colours for one stream. NO_COLOR and FORCE_COLOR decide (no-color.org), otherwise whether it is a terminal.
+ */
 
 export type Color = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold';
 
@@ -31,14 +33,15 @@ export function createPaint(question: ColorQuestion): Paint {
 }
 
 /**
- * Colours travel inside lines as marks, which the terminal's writer turns into escape sequences after it has escaped all others. No text from
- * outside can hold a mark: its number is drawn anew by each process.
+ * Inside lines, colours are marks, which the terminal's writer turns into escape sequences after it has
+ * escaped all others. Text from outside cannot contain a mark, because each process draws its number at
+ * random.
  */
 const MARK = `\ufdd0${Math.random().toString(36).slice(2)}:`;
 const END = '\ufdd1';
 const KNOWN_CODES = new Set(Object.values(CODES).flat());
 
-/** @param line After `toTerminalLine`. */
+/** @param line The result of `toTerminalLine`. */
 export function showColors(line: string): string {
   if (!line.includes(MARK)) return line;
   const [first, ...others] = line.split(MARK);

@@ -1,10 +1,10 @@
-/** An error as people read it, and as programs do. */
+/** Prints an error for people and for programs. */
 import { exitCodeOf, toDrayError } from '../../../engine/api/error.ts';
 import { type Output, toJsonLine } from './output.ts';
 
 export interface ErrorOrigin {
   readonly command: string;
-  /** When something else than the error decides. */
+  /** Set if something other than the error decides. */
   readonly exitCode?: number | undefined;
 }
 

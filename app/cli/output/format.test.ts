@@ -23,7 +23,7 @@ describe('formatBytes', () => {
     expect(formatBytes(bytes)).toBe(text);
   });
 
-  it('stays within five percent of the number, and short', () => {
+  it('is short and within five percent of the number', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (bytes) => {
         const text = formatBytes(bytes);
@@ -68,7 +68,7 @@ describe('numbers for people', () => {
     ]);
   });
 
-  it('writes durations in two units at most', () => {
+  it('writes durations in at most two units', () => {
     expect([5, 210, 3_400, 65_000, 3_600_000, 7_390_000].map(formatDuration)).toEqual([
       '0.01 s',
       '0.21 s',

@@ -1,6 +1,6 @@
-/** Sizes and durations of the command line: for lines that are drawn again and again, and from people. */
+/** Sizes and durations of the command line. */
 
-/** `0:07`, `12:34`, `3:00:12`, for a line that is drawn again and again. */
+/** `0:07`, `12:34`, `3:00:12`, for the progress line. */
 export function formatClock(durationMs: number): string {
   const whole = Math.max(0, Math.ceil(durationMs / 1000));
   const seconds = String(whole % 60).padStart(2, '0');
@@ -18,8 +18,8 @@ const FACTORS: Readonly<Record<string, number>> = {
 };
 
 /**
- * `1048576`, `512k`, `64 MiB`, `1.5G`: units are powers of 1,024 whether they are written K, KB or KiB.
- * Undefined when the text is no size.
+ * Parses `1048576`, `512k`, `64 MiB`, `1.5G`. Units are powers of 1,024, written K, KB or KiB. Undefined if
+ * the text is not a size.
  */
 export function parseSize(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt]?)(?:i?b)?)\s*$/i.exec(text);

@@ -12,12 +12,12 @@ import { formatLine } from './terminal.ts';
 import { quotePath, toTerminalLine } from './terminal-text.ts';
 import { formatTransfer } from './transfer-line.ts';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what must not get through.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not get through.
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const plain = createPaint({ isTerminal: false, environment: {} });
 
 describe('changes', () => {
-  it('are a letter and a path each', () => {
+  it('are each a letter and a path', () => {
     const item = { type: 'change', kind: 'file', sizeBytes: 1, path: 'a/b' } as const;
     const lines = (['added', 'modified', 'deleted', 'mode'] as const).map((change) =>
       formatChange({ ...item, change }, plain),
@@ -29,7 +29,7 @@ describe('changes', () => {
     );
   });
 
-  it('are summed up by what there is', () => {
+  it('are summed up by kind', () => {
     const none = { added: 0, modified: 0, deleted: 0, renamed: 0, mode: 0, bytes: 0 };
     expect(formatChangeTotals(none)).toBe('no changes');
     expect(formatChangeTotals({ ...none, added: 1200, deleted: 1, bytes: 2048 })).toBe(
@@ -44,7 +44,7 @@ describe('quotePath', () => {
     for (const path of ['a b/c.txt', 'données/été', '数据', "it's"]) expect(quotePath(path)).toBe(path);
   });
 
-  it('makes every name one harmless line that can be read back', () => {
+  it('turns every name into one harmless line that can be read back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         const quoted = quotePath(path);
@@ -56,7 +56,7 @@ describe('quotePath', () => {
 });
 
 describe('a line for the terminal', () => {
-  it('shows escapes in place of every control, mark of direction and line break', () => {
+  it('shows every control, direction mark and line break as an escape', () => {
     expect(toTerminalLine('\x1b[2Jgone\r\u202eback\x7f\n\t')).toBe(
       '\\u001b[2Jgone\\r\\u202eback\\u007f\\n\\t',
     );
@@ -65,7 +65,7 @@ describe('a line for the terminal', () => {
     expect(toTerminalLine('données 数据 👩‍💻')).toBe('données 数据 👩‍💻');
   });
 
-  it('is one line without controls but the colours of our own, whatever text from outside it holds', () => {
+  it('is one line without controls except our own colours, whatever outside text it holds', () => {
     const paint = createPaint({ isTerminal: true, environment: {} });
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -75,14 +75,14 @@ describe('a line for the terminal', () => {
         expect(rest).not.toMatch(UNSAFE);
       }),
     );
-    // Text that was coloured by another process, or looks like it.
+    // Text that another process coloured, or that looks like it.
     expect(formatLine('\x1b[31mred\ufdd0x:31\ufdd1')).toBe('\\u001b[31mred\ufdd0x:31\ufdd1\n');
     expect(showColors(paint('red', 'a'))).toBe('\x1b[31ma\x1b[39m');
   });
 });
 
 describe('colours', () => {
-  it('are for terminals, unless the environment says otherwise', () => {
+  it('are used on terminals, unless the environment says otherwise', () => {
     expect(wantsColor({ isTerminal: true, environment: {} })).toBe(true);
     expect(wantsColor({ isTerminal: false, environment: {} })).toBe(false);
     expect(wantsColor({ isTerminal: true, environment: { NO_COLOR: '1' } })).toBe(false);
@@ -112,7 +112,7 @@ describe('the plan of a query', () => {
     expect(formatQueryPlan(query)).toEqual([
       'Which objects exist:',
       '  needed  12,345 blobs',
-      '  known   345 left out: the index knows them to be on the remote',
+      '  known   345 skipped: the index knows that the remote has them',
       '  to ask  12,000 candidates',
       '  remote  about 1,200,000 objects (95 %: 1,100,000 to 1,300,000; from 5 sampled prefixes)',
       '        requests    time     cost',
@@ -128,7 +128,7 @@ describe('the plan of a query', () => {
     ]);
   });
 
-  it('is short when there is nothing to ask', () => {
+  it('is short when nothing needs a request', () => {
     const { remoteObjects: _, ...known } = query;
     const nothing = { ...known, candidates: 0, chosen: 'none', reason: 'the index knows all.' } as const;
     expect(formatQueryPlan(nothing).join('\n')).not.toContain('even at');
@@ -136,7 +136,7 @@ describe('the plan of a query', () => {
 });
 
 describe('other lines', () => {
-  it('show a commit as people read it', () => {
+  it('show a commit for people', () => {
     const commit = {
       type: 'commit',
       commit: 'ab'.repeat(32),
@@ -162,7 +162,7 @@ describe('other lines', () => {
     ]);
   });
 
-  it('shorten long lists of paths, unless all are asked for', () => {
+  it('shorten long lists of paths, except with --verbose', () => {
     const paths = Array.from({ length: 30 }, (_, index) => `file-${index}`);
     const check = { type: 'check', check: 'objects', result: 'failed', detail: '30 missing', paths } as const;
     expect(formatCheck(check, plain, false)).toHaveLength(22);

@@ -1,4 +1,4 @@
-/** The table of `--explain` for plain trees: how the destination was looked at, and what decided. */
+/** The table of `--explain` for plain trees: how the destination was searched, and what decided. */
 import type { LookupExplanation } from '../../../engine/api/events.ts';
 import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { formatTable } from './table.ts';
@@ -27,7 +27,7 @@ export function formatLookup(lookup: LookupExplanation): string[] {
   } = lookup;
   const rows = [
     ['source', formatPlural(sourceFiles, 'file')],
-    ['looked at', `${NAMES[chosen]}: ${reason}`],
+    ['lookup', `${NAMES[chosen]}: ${reason}`],
     [
       'requests',
       `${formatCount(lists)} LIST, ${formatCount(heads)} HEAD; ${formatPlural(destinationSeen, 'object')} seen`,
@@ -40,7 +40,7 @@ export function formatLookup(lookup: LookupExplanation): string[] {
   if (timesAsked + timesRemembered > 0)
     rows.push(['ages', `${formatCount(timesAsked)} HEAD, ${formatCount(timesRemembered)} remembered`]);
   return [
-    'How the destination was looked at:',
+    'How the destination was searched:',
     ...formatTable(rows, ['left', 'left']).map((line) => `  ${line}`),
   ];
 }

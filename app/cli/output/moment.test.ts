@@ -19,7 +19,7 @@ describe('A moment on the command line', () => {
     expect(parseMoment(text, NOW)).toBe(Date.parse(expected));
   });
 
-  it("is of this machine's zone when it names none, a date alone as well", () => {
+  it("uses this machine's time zone if it names none, also for a date without a time", () => {
     expect(parseMoment('2026-01-31', NOW)).toBe(new Date(2026, 0, 31).getTime());
     expect(parseMoment('2026-01-31T10:20', NOW)).toBe(new Date(2026, 0, 31, 10, 20).getTime());
   });

@@ -1,4 +1,7 @@
-/** The two streams of one command: results on stdout, progress and problems on stderr; or JSON lines on stdout alone. */
+/**
+ * The two streams of one command: results on stdout, progress and problems on stderr; or JSON lines on stdout
+ * only.
+ */
 import type { JobEvent } from '../../../engine/api/events.ts';
 import { systemClock } from '../../../engine/base/clock.ts';
 import { createPaint, type Paint } from './colors.ts';
@@ -19,7 +22,7 @@ import {
   writtenOutput,
 } from './terminal.ts';
 
-/** Lines wait for each other up to so many characters: one write for thousands of short lines. */
+/** Lines are joined up to this many characters, so thousands of short lines take one write. */
 const BUFFERED_CHARACTERS_MAX = 32 * 1024;
 
 export interface OutputOptions {
@@ -32,18 +35,21 @@ export interface OutputOptions {
 export interface Output extends OutputOptions {
   readonly paint: Paint;
   readonly progress: ProgressDisplay;
-  // Each call is one line: line breaks and other controls in its text are shown as escapes (`terminal.ts`).
-  /** A line that was asked for: on stdout, with `--quiet` too. Nothing in JSON mode. */
+  // Each call is one line. Line breaks and other controls in its text become escapes (`terminal.ts`).
+  /** A result line: on stdout, also with `--quiet`. Not printed in JSON mode. */
   result(line: string): void;
-  /** A closing remark: on stdout, not with `--quiet`, nothing in JSON mode. */
+  /** A closing remark: on stdout, not with `--quiet`, not in JSON mode. */
   note(line: string): void;
-  /** On stderr, at once, `dray: ` before it; in JSON mode too, for people who read a log. */
+  /** A problem: on stderr, at once, after `dray: `; in JSON mode too, for people who read a log. */
   problem(kind: 'error' | 'warning' | 'plain', line: string): void;
-  /** One JSON object on one line of stdout. */
+  /** One JSON object, as one line on stdout. */
   record(value: JobEvent | Readonly<Record<string, unknown>>): void;
-  /** Undefined while the reader of stdout keeps up: a pipe that is full takes nothing, and lines for it stay in memory. Else resolves once it does. */
+  /**
+   * Undefined while the reader of stdout keeps up. Otherwise resolves once a full pipe has room; until then
+   * lines stay in memory.
+   */
   drained(): Promise<void> | undefined;
-  /** Resolves when every line was handed to the system. */
+  /** Resolves when the system has taken every line. */
   close(): Promise<void>;
 }
 
@@ -96,7 +102,7 @@ export function createOutput(options: OutputOptions): Output {
   };
 }
 
-/** JSON knows no bigint: exact integers become numbers where they fit and strings where they do not. */
+/** JSON has no bigint. Exact integers become numbers if they fit, and strings otherwise. */
 export function toJsonLine(value: unknown): string {
   return JSON.stringify(value, (_key, item) => {
     if (typeof item !== 'bigint') return item;

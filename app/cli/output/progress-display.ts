@@ -1,4 +1,4 @@
-/** Where progress goes: a line that is drawn over on a terminal, a line now and then in a log, or nowhere. */
+/** Shows progress: as a redrawn line on a terminal, as occasional lines in a log, or not at all. */
 import type { PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
 import type { Clock } from '../../../engine/base/clock.ts';
 import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
@@ -7,21 +7,21 @@ import { CLEAR_LINE } from './terminal.ts';
 
 export interface ProgressDisplay {
   accept(event: PhaseEvent | ProgressEvent): void;
-  /** Takes the line off the screen, so that other text can be written; the next event draws it again. */
+  /** Clears the line, so that other text can be written. The next event draws it again. */
   hide(): void;
-  /** Ends it for good: what comes after it is not shown. Idempotent. */
+  /** Ends the display; later events are not shown. Idempotent. */
   stop(): void;
 }
 
 export interface ProgressTarget {
   readonly write: (text: string) => void;
-  /** Asked before each drawing, since windows are resized. */
+  /** Read before each drawing, because windows change size. */
   readonly columns: () => number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
 const REDRAW_MS = 100;
-/** Commands that end sooner show no progress at all. */
+/** A command that ends sooner shows no progress. */
 const FIRST_DRAW_MS = 250;
 const LOG_EVERY_MS = 10_000;
 const LOGGED_PHASE_MS_MIN = 1_000;
@@ -43,10 +43,10 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
     if (!snapshot) return;
     drawnMs = nowMs;
     isVisible = true;
-    // One column is left free: writing into the last one makes some terminals wrap.
+    // Keeps one column free: writing into the last one makes some terminals wrap.
     target.write(CLEAR_LINE + formatProgressLine(snapshot, target.columns() - 1));
   };
-  // Between events too, so that the rate falls and the clock runs while the remote is silent.
+  // Also redraws between events, so that the rate falls and the clock runs while the remote is silent.
   const timer = setInterval(draw, REDRAW_MS * 5);
   timer.unref();
   const hide = () => {
@@ -67,7 +67,7 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
   };
 }
 
-/** For logs: a line every ten seconds at most, and one at the end of each phase that took a second or more. */
+/** For logs: a line every ten seconds at most, and one at the end of each phase of a second or more. */
 export function createLoggedProgress(target: ProgressTarget): ProgressDisplay {
   const meter = new ProgressMeter();
   let loggedMs = target.clock.monotonicMs();

@@ -1,4 +1,4 @@
-/** One line of text for a progress snapshot. */
+/** Formats a progress snapshot as one line. */
 import type { Phase } from '../../../engine/api/events.ts';
 import { formatBytes, formatCount, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
 import { formatClock } from './format.ts';
@@ -27,11 +27,12 @@ const DONE: Readonly<Record<Phase, string>> = {
 };
 
 /**
- * `uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25`, never wider than `columns`:
- * what does not fit is left out, the least needed first. `1,234/5,000+`: there may be more, and nobody knows yet how long it takes.
+ * `uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25`, at most `columns` wide. If room
+ * is short, the least important parts are left out. `1,234/5,000+` means that the total may still grow, so
+ * there is no ETA.
  */
 export function formatProgressLine(progress: ProgressSnapshot, columns: number): string {
-  // The order on the screen, each with its rank: the highest rank goes first when room is short.
+  // The order on the screen, each part with its rank. The highest rank is dropped first when room is short.
   const parts: { readonly text: string; readonly rank: number }[] = [
     { text: DOING[progress.phase], rank: 0 },
   ];
@@ -70,7 +71,7 @@ export function formatPhaseEnd(progress: ProgressSnapshot): string {
   return `${DONE[progress.phase]}: ${what.length > 0 ? `${what.join(', ')} ${took}` : `done ${took}`}`;
 }
 
-/** `5,000+ files`: there may be more. */
+/** `5,000+ files`: the total may still grow. */
 function formatFiles(count: number, more: string): string {
   const [number, word] = formatPlural(count, 'file').split(' ');
   return `${number}${more} ${more === '' ? word : 'files'}`;
@@ -81,7 +82,7 @@ function percentDone(progress: ProgressSnapshot): number | undefined {
   const [done, total] = progress.bytesTotal
     ? [progress.bytesDone, progress.bytesTotal]
     : [progress.filesDone, progress.filesTotal];
-  // Rounded down: "100%" must mean all of it.
+  // Rounded down, so that "100%" means all of it.
   return total ? Math.min(100, Math.floor((done / total) * 100)) : undefined;
 }
 

@@ -1,7 +1,7 @@
-/** What a progress line needs to know, worked out from events. Pure: the caller brings the time. */
+/** Computes the values of the progress line from events. Pure: the caller passes the time. */
 import type { Phase, PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
 
-/** The window over which rates are smoothed: steps in speed show within a few seconds, jitter does not. */
+/** The window over which rates are smoothed. Steps in speed show within a few seconds, jitter does not. */
 const SMOOTHING_MS = 4_000;
 const SAMPLE_MS_MIN = 200;
 
@@ -12,7 +12,7 @@ export interface ProgressSnapshot {
   readonly filesTotal?: number;
   readonly bytesDone: number;
   readonly bytesTotal?: number;
-  /** The totals are what was found so far. */
+  /** The totals found so far; they may grow. */
   readonly isCounting?: boolean;
   readonly requests: number;
   readonly bytesPerSecond: number;
@@ -28,12 +28,15 @@ interface PhaseState {
   readonly filesRate: SmoothRate;
 }
 
-/** Phases may overlap (hashing and uploading do). The one that began last is shown: it is the furthest along. */
+/**
+ * Phases may overlap (hashing and uploading do). The meter shows the one that began last, which is the
+ * furthest along.
+ */
 export class ProgressMeter {
   readonly #phases = new Map<Phase, PhaseState>();
   #shown: Phase | undefined;
 
-  /** Returns the phase that this event pushed off the line, with its last state. */
+  /** Returns the last state of the phase that this event replaces. */
   accept(event: PhaseEvent | ProgressEvent, nowMs: number): ProgressSnapshot | undefined {
     let ended: ProgressSnapshot | undefined;
     let state = this.#phases.get(event.phase);
@@ -106,7 +109,7 @@ class SmoothRate {
     this.#sampledMs = nowMs;
   }
 
-  /** Falls while nothing arrives, so a stalled transfer does not keep its last speed on the screen. */
+  /** Falls while nothing arrives, so that a stalled transfer does not keep showing its last speed. */
   perSecond(nowMs: number): number {
     const weight = 1 - Math.exp(-(this.#sampledMs - this.#startedMs) / SMOOTHING_MS);
     if (weight <= 0) return 0;

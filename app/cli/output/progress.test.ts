@@ -12,7 +12,7 @@ function upload(values: Partial<ProgressEvent>): ProgressEvent {
 }
 
 describe('ProgressMeter', () => {
-  it('works out a steady rate and the time that is left', () => {
+  it('computes a steady rate and the remaining time', () => {
     const meter = new ProgressMeter();
     for (let second = 0; second <= 10; second += 1) {
       meter.accept(upload({ bytesDone: second * 10 * MIB, bytesTotal: 200 * MIB }), second * 1000);
@@ -23,21 +23,21 @@ describe('ProgressMeter', () => {
     expect(snapshot?.elapsedMs).toBe(10_000);
   });
 
-  it('lets the rate fall while nothing arrives', () => {
+  it('lowers the rate while nothing arrives', () => {
     const meter = new ProgressMeter();
     meter.accept(upload({}), 0);
     meter.accept(upload({ bytesDone: 10 * MIB }), 1_000);
     expect(meter.snapshot(60_000)?.bytesPerSecond).toBeLessThan(MIB / 100);
   });
 
-  it('works out the time from files when bytes are not counted', () => {
+  it('estimates the time from files when bytes are not counted', () => {
     const meter = new ProgressMeter();
     meter.accept(upload({ filesTotal: 100 }), 0);
     meter.accept(upload({ filesDone: 50, filesTotal: 100 }), 5_000);
     expect(meter.snapshot(5_000)?.etaMs).toBeCloseTo(5_000, -1);
   });
 
-  it('shows the phase that began last, and tells which one it replaced', () => {
+  it('shows the phase that began last, and returns the one it replaced', () => {
     const meter = new ProgressMeter();
     expect(meter.accept({ type: 'phase', phase: 'hash' }, 0)).toBeUndefined();
     const ended = meter.accept(upload({ filesDone: 1 }), 3_000);
@@ -61,18 +61,18 @@ describe('formatProgressLine', () => {
     etaMs: 25_000,
   } as const;
 
-  it('says everything when there is room', () => {
+  it('shows every part when there is room', () => {
     expect(formatProgressLine(full, 120)).toBe(
       'uploading 1,234/50,000 files, 120 MiB/977 MiB, 12%, 34.2 MiB/s, 1,300 requests, ETA 0:25',
     );
   });
 
-  it('leaves out what is least needed when there is not', () => {
+  it('drops the least important parts when room is short', () => {
     expect(formatProgressLine(full, 60)).toBe('uploading 120 MiB/977 MiB, 12%, 34.2 MiB/s, ETA 0:25');
     expect(formatProgressLine(full, 20)).toBe('uploading 12%');
   });
 
-  it('counts one file as one, and has no spaces to spare', () => {
+  it('uses the singular for one file, and has no double spaces', () => {
     const one = {
       ...full,
       filesDone: 1,
@@ -94,7 +94,7 @@ describe('formatProgressLine', () => {
     expect(formatProgressLine({ ...rest, filesDone: 0 }, 120)).toBe('uploading');
   });
 
-  it('says of totals that may grow that they are no end', () => {
+  it('marks totals that may still grow with a plus', () => {
     const { etaMs: _, ...growing } = { ...full, isCounting: true };
     expect(formatProgressLine(growing, 120)).toBe(
       'uploading 1,234/50,000+ files, 120 MiB/977 MiB+, 34.2 MiB/s, 1,300 requests',
@@ -111,7 +111,7 @@ describe('formatProgressLine', () => {
     );
   });
 
-  it('says 100% only when all is done', () => {
+  it('shows 100% only when everything is done', () => {
     expect(formatProgressLine({ ...full, bytesDone: 977 * MIB - 1 }, 120)).toContain('99%');
     expect(formatProgressLine({ ...full, bytesDone: 977 * MIB }, 120)).toContain('100%');
   });
@@ -121,7 +121,7 @@ describe('formatProgressLine', () => {
   });
 });
 
-/** A display on a clock that the test moves. */
+/** A display on a clock that the test controls. */
 function createStage(create: typeof createLiveProgress, columns = 80) {
   let nowMs = 0;
   const written: string[] = [];
@@ -143,7 +143,7 @@ function createStage(create: typeof createLiveProgress, columns = 80) {
 }
 
 describe('the live line', () => {
-  it('does not show for a quick command, and is drawn ten times a second at most', () => {
+  it('does not appear for a quick command, and is drawn at most ten times a second', () => {
     const { display, written, at } = createStage(createLiveProgress);
     for (let timeMs = 0; timeMs < 240; timeMs += 10) at(timeMs, upload({ filesDone: timeMs }));
     expect(written).toEqual([]);
@@ -167,7 +167,7 @@ describe.each([
   ['the live line', createLiveProgress],
   ['progress in a log', createLoggedProgress],
 ])('%s', (_name, create) => {
-  it('is not seen again once it was stopped, though its job goes on', () => {
+  it('does not appear again after it was stopped, though its job continues', () => {
     const { display, written, at } = createStage(create);
     at(0, upload({}));
     at(20_000, upload({ filesDone: 1 }));

@@ -1,9 +1,9 @@
-/** The table of `--explain`: how the question "which objects exist?" is answered, and why so. */
+/** The table of `--explain`: how Dray finds out which objects exist, and why it chose that way. */
 import type { QueryCost, QueryExplanation } from '../../../engine/api/events.ts';
 import { formatCount, formatDollars, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
 import { formatTable } from './table.ts';
 
-/** What is known before the query runs. */
+/** The part that is known before the query runs. */
 export function formatQueryPlan(query: QueryExplanation): string[] {
   const rows = [
     ['', 'requests', 'time', 'cost'],
@@ -12,7 +12,7 @@ export function formatQueryPlan(query: QueryExplanation): string[] {
   ];
   const facts = [
     ['needed', `${formatPlural(query.wanted, 'blob')}`],
-    ['known', `${formatCount(query.removedByIndex)} left out: the index knows them to be on the remote`],
+    ['known', `${formatCount(query.removedByIndex)} skipped: the index knows that the remote has them`],
     ['to ask', formatPlural(query.candidates, 'candidate')],
     ['remote', formatRemoteSize(query)],
   ];
@@ -32,7 +32,7 @@ export function formatQueryPlan(query: QueryExplanation): string[] {
   ];
 }
 
-/** What it took. Empty while it has not run. */
+/** The actual cost. Empty if the query has not run. */
 export function formatQueryActual({ actual }: QueryExplanation): string[] {
   if (!actual) return [];
   const found = `${formatCount(actual.present)} there, ${formatCount(actual.absent)} to send`;
@@ -45,7 +45,7 @@ function costCells(cost: QueryCost): [string, string, string] {
 }
 
 function formatRemoteSize({ remoteObjects, sampledPrefixes }: QueryExplanation): string {
-  if (!remoteObjects) return 'size not known, and not needed';
+  if (!remoteObjects) return 'size unknown and not needed';
   const { estimate, low, high, from } = remoteObjects;
   if (from === 'known') return formatPlural(estimate, 'object');
   const source =

@@ -1,7 +1,7 @@
 /** Columns of text, padded to their widest cell. */
 export type Alignment = 'left' | 'right';
 
-/** Rows may be shorter than others; a missing cell is empty. No line ends in spaces. */
+/** A row may have fewer cells than others. No line ends in spaces. */
 export function formatTable(
   rows: readonly (readonly string[])[],
   alignments: readonly Alignment[],

@@ -1,6 +1,7 @@
 /**
- * The only module that writes to the process's standard streams (`.ci/terminal-rule.ts` enforces it). Lines for people pass through
- * `toTerminalLine`: one call, one line, without a control character that is not ours. Output for programs goes as it is.
+ * The only module that writes to the process's standard streams (`.ci/terminal-rule.ts` enforces it). Lines
+ * for people pass through `toTerminalLine`: one call writes one line without foreign control characters.
+ * Output for programs is written unchanged.
  */
 import { once } from 'node:events';
 import { fstatSync, writeSync } from 'node:fs';
@@ -9,19 +10,19 @@ import { toTerminalLine } from './terminal-text.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 
-/** Takes the progress line off the screen. */
+/** Clears the progress line. */
 export const CLEAR_LINE = '\r\x1b[K';
 
 export function isTerminal(stream: StreamName): boolean {
   return process[stream].isTTY === true;
 }
 
-/** Some terminals say 0 when they do not know. */
+/** Some terminals report 0 when they do not know their width. */
 export function columnsOfStderr(): number {
   return process.stderr.columns || 80;
 }
 
-/** A line for people, with its end. */
+/** A line for people, with its line break. */
 export function formatLine(text: string): string {
   return `${showColors(toTerminalLine(text))}\n`;
 }
@@ -30,36 +31,39 @@ export function writeLine(stream: StreamName, text: string): void {
   process[stream].write(formatLine(text));
 }
 
-/** On stderr; the answer is typed on the same line. */
+/** On stderr. The user types the answer on the same line. */
 export function writeQuestion(text: string): void {
   process.stderr.write(toTerminalLine(text));
 }
 
-/** @param text A line that is drawn over (`CLEAR_LINE` before it), or one that ends in a line break. */
+/** @param text A line that is redrawn (after `CLEAR_LINE`), or one that ends in a line break. */
 export function writeProgress(text: string): void {
   const start = text.startsWith(CLEAR_LINE) ? CLEAR_LINE : '';
   const end = text.endsWith('\n') ? '\n' : '';
   process.stderr.write(start + toTerminalLine(text.slice(start.length, text.length - end.length)) + end);
 }
 
-/** For programs, as it is: JSON lines, completion scripts, help, and lines that `formatLine` made. */
+/** For programs, unchanged: JSON lines, completion scripts, help, and lines that `formatLine` made. */
 export function writeAsIs(text: string): void {
   process.stdout.write(text);
 }
 
-/** Content of files and objects, as it is. Waits while the reader is slower. A reader that goes away ends the process (`run.ts`). */
+/**
+ * Writes content of files and objects unchanged. Waits while the reader is slower. If the reader goes away,
+ * the process ends (`run.ts`).
+ */
 export async function writeContent(chunk: Uint8Array): Promise<void> {
-  // The memory is used again as soon as this resolves, and the stream may hold a chunk back until then.
+  // The caller reuses the memory as soon as this resolves, and the stream may hold a chunk until then.
   if (process.stdout.write(Buffer.from(chunk))) return;
   await once(process.stdout, 'drain');
 }
 
-/** Undefined while the reader of stdout keeps up; else resolves once it does. */
+/** Undefined while the reader of stdout keeps up; otherwise resolves once it does. */
 export function drainedOutput(): Promise<void> | undefined {
   return process.stdout.writableNeedDrain ? once(process.stdout, 'drain').then(() => {}) : undefined;
 }
 
-/** Resolves when every line was handed to the system. */
+/** Resolves when the system has taken every line. */
 export async function writtenOutput(): Promise<void> {
   const handedOver = (stream: NodeJS.WriteStream) =>
     new Promise<void>((resolve) => {
@@ -73,7 +77,7 @@ export function onStreamError(listener: (stream: StreamName, error: NodeJS.Errno
     process[name].on('error', (error) => listener(name, error));
 }
 
-/** Writes a line at once, for a process that ends right after it. */
+/** Writes a line synchronously, for a process that ends right after it. */
 export function writeLineAtOnce(text: string): void {
   try {
     writeSync(process.stderr.fd, formatLine(text));
@@ -83,8 +87,9 @@ export function writeLineAtOnce(text: string): void {
 }
 
 /**
- * Makes standard output that is a file be written whole, or fail. Node's own stream takes a write that ended early, at the end of a disk, for
- * a whole one (nodejs/node, `lib/internal/fs/sync_write_stream.js`). Called before anything is written.
+ * Makes sure that standard output to a file is written in full, or fails. Node's own stream treats a short
+ * write, as on a full disk, as complete (nodejs/node, `lib/internal/fs/sync_write_stream.js`). Called before
+ * anything is written.
  */
 export function writeOutputWhole(): void {
   const { stdout } = process;

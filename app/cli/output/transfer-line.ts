@@ -1,4 +1,4 @@
-/** What a transfer took, in few words. */
+/** Sums up a transfer in a few words. */
 import type { RequestTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatDollars, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
 
@@ -15,7 +15,7 @@ export function formatTransfer({ bytes, elapsedMs, requests }: TransferFacts): s
   return `${formatBytes(bytes)} in ${formatDuration(elapsedMs)}${rate}${formatRequests(requests)}${price}`;
 }
 
-/** `, 45 requests`; nothing where none was needed. */
+/** `, 45 requests`; empty if there were none. */
 export function formatRequests({ total }: Pick<RequestTotals, 'total'>): string {
   return total > 0 ? `, ${formatPlural(total, 'request')}` : '';
 }

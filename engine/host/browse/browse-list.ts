@@ -1,4 +1,4 @@
-/** One level of a place, a page at a time: names in byte order, folders and files among each other. */
+/** Lists one level of a place, a page at a time: names in byte order, folders and files together. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -12,11 +12,11 @@ const ENTRIES_MAX = 1_000;
 
 export interface BrowsePage {
   readonly entries: readonly EntryRow[];
-  /** Given back as `after`; opaque. */
+  /** The caller passes it back as `after`; opaque. */
   readonly next?: string;
 }
 
-/** The names are read anew for each page, which costs less than keeping them: 100,000 take some 50 ms. */
+/** Reads the names again for each page, which costs less than keeping them: 100,000 take some 50 ms. */
 export function listLocalFolder({ path, text }: LocalPlace, after = ''): BrowsePage {
   let names: {
     readonly name: string;
@@ -48,7 +48,7 @@ export function listLocalFolder({ path, text }: LocalPlace, after = ''): BrowseP
   return rest.length > page.length ? { entries, next: page.at(-1)!.sortName } : { entries };
 }
 
-/** Nothing for a link that went meanwhile. */
+/** Nothing for a link that disappeared meanwhile. */
 function targetOf(link: string): { readonly target?: string } {
   try {
     return { target: readlinkSync(link) };

@@ -1,10 +1,10 @@
-/** What a copy or a sync would do: its dry run, with the first of its changes and of what stays out of it. */
+/** The plan of a copy or a sync: its dry run, with the first changes and the first skipped entries. */
 import type { JobEvent } from '../../api/events.ts';
 import type { AnswerOf, ChangeRow, InputOf, TransferFailure } from '../../api/host.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { copyTree, syncTree } from '../../jobs/trees/copy-tree.ts';
 
-/** Named of each kind that stays out. */
+/** The number of skipped entries that are named per kind. */
 const LEFT_OUT_MAX = 20;
 
 export async function planCopy(
@@ -32,7 +32,7 @@ export async function planCopy(
   });
   const request = { source: { place: source }, destination: { place: destination }, dryRun: true };
   const summary = await (kind === 'copy' ? copyTree(context, request) : syncTree(context, request));
-  // Deletions come first, however late they were found: they have to be seen.
+  // Deletions come first, however late they were found, because the user must see them.
   const rows = [...deleted, ...others].slice(0, limit);
   return {
     summary,

@@ -42,7 +42,7 @@ describe('browsing a local folder', () => {
     await expect(list(join(folder, 'nothing'))).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('gives 1,000 names at a time, each of them once', async () => {
+  it('gives 1,000 names at a time, each name once', async () => {
     for (let at = 0; at < 2_345; at += 1) fixture.sandbox.write(`files/${at}`, '');
     const names = new Set<string>();
     const sizes: number[] = [];
@@ -57,7 +57,7 @@ describe('browsing a local folder', () => {
     expect(names.size).toBe(2_345);
   });
 
-  it('makes folders, previews, sizes and removes', async () => {
+  it('creates folders, previews files, and sizes and removes entries', async () => {
     const { client } = fixture;
     const made = () => client.ask('browse.makeFolder', { place: join(folder, 'new') });
     await made();
@@ -75,7 +75,7 @@ describe('browsing a local folder', () => {
     expect(existsSync(join(folder, 'new'))).toBe(false);
   });
 
-  it('tells which of some names it holds, and none of a folder that is not there yet', async () => {
+  it('finds which of some names exist, and none in a missing folder', async () => {
     const { client, sandbox } = fixture;
     sandbox.write('files/a.txt', '');
     sandbox.write('files/b/inside.txt', '');
@@ -86,7 +86,7 @@ describe('browsing a local folder', () => {
     expect((await taken(`${folder}/not/there/`)).names).toEqual([]);
   });
 
-  it('removes nothing when one of the places must not go', async () => {
+  it('removes nothing if one of the places must not be removed', async () => {
     const kept = fixture.sandbox.write('files/kept.txt', '');
     for (const forbidden of ['/', `${homedir()}/`, '~/../', join(folder, 'gone')]) {
       const removal = fixture.client.ask('browse.remove', { places: [kept, forbidden] });
@@ -95,7 +95,7 @@ describe('browsing a local folder', () => {
     expect(existsSync(kept)).toBe(true);
   });
 
-  it('removes no folder that the home folder lies in, also by another way than the home folder is known by', async () => {
+  it('removes no folder that contains the home folder, whatever path leads to it', async () => {
     const kept = fixture.sandbox.write('files/disk/ada/kept.txt', '');
     fixture.sandbox.write('files/disk/adam/kept.txt', '');
     symlinkSync('disk', join(folder, 'homes'));
@@ -110,7 +110,7 @@ describe('browsing a local folder', () => {
     expect(existsSync(join(folder, 'disk/adam'))).toBe(false);
   });
 
-  it('removes a link and not what it leads to', async () => {
+  it('removes a link and not its target', async () => {
     const target = fixture.sandbox.write('files/target/kept.txt', '');
     symlinkSync(join(folder, 'target'), join(folder, 'link'));
     await fixture.client.ask('browse.remove', { places: [join(folder, 'link')] });
@@ -120,7 +120,7 @@ describe('browsing a local folder', () => {
 });
 
 describe('removing a folder of this computer', () => {
-  it('leaves the thread its turns, so that transfers go on meanwhile', async () => {
+  it('yields to the event loop, so that transfers continue meanwhile', async () => {
     const { sandbox } = fixture;
     for (let at = 0; at < 50; at += 1) sandbox.write(`many/${at}/file`, 'x');
     let turns = 0;
@@ -179,7 +179,7 @@ describe('browsing a remote', () => {
 });
 
 describe('the plan of a copy', () => {
-  it('tells what a sync would do, deletions first, and changes nothing', async () => {
+  it('shows what a sync would do, deletions first, and changes nothing', async () => {
     const { client, sandbox } = fixture;
     sandbox.write('files/a.txt', 'new');
     sandbox.write('files/b.txt', 'same everywhere');
@@ -198,7 +198,7 @@ describe('the plan of a copy', () => {
     expect(copy).toMatchObject({ isCut: false, failures: [], skipped: [] });
   });
 
-  it('names what stays out of it, and the first few of many', async () => {
+  it('names skipped entries, or the first few of many', async () => {
     const { client, sandbox } = fixture;
     for (const folder of ['files', 'there']) sandbox.write(`${folder}/same.txt`, 'same everywhere');
     sandbox.write('there/gone.txt', 'only there');

@@ -16,14 +16,14 @@ const preview = (name: string, content: string | Uint8Array) => {
 };
 
 describe('the preview of a file', () => {
-  it('is text where the bytes are', async () => {
+  it('is text if the bytes are text', async () => {
     expect(await preview('no-extension', 'some text')).toMatchObject({ as: 'text', text: 'some text' });
     expect(await preview('empty', '')).toMatchObject({ as: 'text', text: '', isCut: false });
     expect(await preview('x.txt', Buffer.from([0x66, 0, 0x66]))).toMatchObject({ as: 'facts' });
     expect(await preview('latin.txt', Buffer.from('caf\u00e9', 'latin1'))).toMatchObject({ as: 'facts' });
   });
 
-  it('reads no more of a long text than it shows, and cuts no character', async () => {
+  it('reads no more of a long text than it shows, and splits no character', async () => {
     for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f600}']) {
       for (const shift of ['', 'a', 'ab', 'abc']) {
         const shown = await preview('long.txt', shift + letter.repeat(TEXT_BYTES_MAX + 1));
@@ -35,7 +35,7 @@ describe('the preview of a file', () => {
     }
   });
 
-  it('is a picture where bytes and name agree, and it is not too large', async () => {
+  it('is a picture if bytes and name agree, and it is not too large', async () => {
     const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(500)]);
     expect(await preview('a.JPG', jpeg)).toMatchObject({ as: 'image', mime: 'image/jpeg' });
     expect(await preview('a.png', '<script>')).toMatchObject({ as: 'text' });

@@ -1,21 +1,23 @@
-/** What a window shows of a file: its text, its picture, or facts alone. What it is, its bytes say, not its name. */
+/**
+ * The preview of a file: its text, its picture, or only its facts. The bytes decide the kind, not the name.
+ */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
 import type { FileFacts, FilePreview } from '../../api/host.ts';
 
 export const TEXT_BYTES_MAX = 256 * 1024;
 export const IMAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** Enough for every signature below, and for a text to show itself. */
+/** Enough for every signature below, and to recognise text. */
 const SNIFFED_BYTES = 4096;
 
 export interface PreviewSource {
   readonly name: string;
   readonly facts: FileFacts;
-  /** The first bytes, or all when there are fewer. */
+  /** The first bytes, or all if there are fewer. */
   read(maxBytes: number): Promise<Uint8Array>;
 }
 
-/** By what pictures begin with, and at which byte. */
+/** Signatures of pictures, with their offsets. */
 const IMAGES: readonly { readonly mime: string; readonly at: number; readonly bytes: string }[] = [
   { mime: 'image/png', at: 0, bytes: '\x89PNG\r\n\x1a\n' },
   { mime: 'image/jpeg', at: 0, bytes: '\xff\xd8\xff' },
@@ -41,14 +43,14 @@ function imageOf(bytes: Uint8Array): string | undefined {
   return IMAGES.find(({ at, bytes: signature }) => start.startsWith(signature, at))?.mime;
 }
 
-/** Undefined when it is no UTF-8 text. What was cut may end inside of a character. */
+/** Undefined if it is not UTF-8 text. A cut text may end inside a character. */
 function textOf(bytes: Uint8Array, sizeBytes: number): string | undefined {
   if (bytes.includes(0)) return undefined;
   const cut = bytes.length < sizeBytes ? bytes.subarray(0, wholeCharacters(bytes)) : bytes;
   return isUtf8(cut) ? Buffer.from(cut).toString('utf8') : undefined;
 }
 
-/** Where the last character that is whole ends. */
+/** The end of the last complete character. */
 function wholeCharacters(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   while (start > 0 && bytes.length - start < 4 && (bytes[start]! & 0xc0) === 0x80) start -= 1;

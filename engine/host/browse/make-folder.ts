@@ -1,4 +1,4 @@
-/** New folders of any place. */
+/** Creates folders at any place. */
 import { mkdirSync } from 'node:fs';
 import { DrayError, fromErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -8,7 +8,7 @@ import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../..
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { isTaken } from './taken-names.ts';
 
-/** @throws `conflict` when something of this name is there; `io`. */
+/** @throws `conflict` if the name exists; `io`. */
 export function makeLocalFolder({ path, text }: LocalPlace): void {
   try {
     mkdirSync(path);
@@ -19,10 +19,10 @@ export function makeLocalFolder({ path, text }: LocalPlace): void {
 }
 
 /**
- * Of a store that knows no folders, an empty object whose name ends in a slash stands for it, as S3's console and Cyberduck have it: every
- * client shows it, and no copy or sync of Dray carries or deletes it. It is made only where nothing lies, so that nothing is written over.
- *
- * @throws `conflict` when something of this name is there; an empty folder of a peer is no error.
+ * In a store without folders, an empty object whose name ends in a slash stands for the folder, as in S3's
+ * console and Cyberduck. Every client shows it, and no copy or sync of Dray carries or deletes it. It is
+ * created only if nothing is there, so it overwrites nothing. @throws `conflict` if the name exists; an
+ * existing empty folder of a peer is not an error.
  */
 export async function makeRemoteFolder(context: JobContext, place: RemotePlace): Promise<void> {
   const { signal } = context;
@@ -57,5 +57,9 @@ async function makeInFiles(
 
 function alreadyThere(text: string, cause?: unknown): DrayError {
   const options = { data: { place: text }, ...(cause === undefined ? {} : { cause }) };
-  return new DrayError('conflict', `There is already something at ${text.replace(/\/$/, '')}.`, options);
+  return new DrayError(
+    'conflict',
+    `${text.replace(/\/$/, '')} already exists. Choose another name.`,
+    options,
+  );
 }

@@ -1,4 +1,4 @@
-/** Where the bytes of a preview come from: a file here, or an entry of a commit. */
+/** The sources of a preview's bytes: a local file, or an entry of a commit. */
 import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
@@ -11,12 +11,12 @@ import { formatMoment } from '../format-moment.ts';
 import { previewFile } from './file-preview.ts';
 
 export interface LocalPreviewOptions {
-  /** Larger files are shown without their hash. Default: all are. */
+  /** Larger files are shown without their hash. Default: all are hashed. */
   readonly hashedUpTo?: number;
   readonly signal: AbortSignal;
 }
 
-/** Undefined: nothing is there. A link is shown as what it points to, and not followed. */
+/** Undefined if nothing is there. A link is shown as its target path, and not followed. */
 export async function previewLocalFile(
   path: string,
   { hashedUpTo = 0, signal }: LocalPreviewOptions,
@@ -46,7 +46,7 @@ export async function previewLocalFile(
   });
 }
 
-/** Undefined: the commit has nothing there. */
+/** Undefined if the commit has nothing there. */
 export async function previewEntry(
   store: ObjectStore,
   commit: Commit,

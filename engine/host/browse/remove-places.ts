@@ -1,4 +1,6 @@
-/** Removes what was chosen in a pane: files and folders here, objects and all below a prefix there. */
+/**
+ * Removes the entries selected in a pane: local files and folders, or objects and everything below a prefix.
+ */
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -17,14 +19,13 @@ import {
   realPathOf,
 } from '../../jobs/places/places.ts';
 
-/** What one request of a store takes. */
+/** The limit of one request to a store. */
 const KEYS_MAX = 1_000;
 
 /**
- * All are looked at before the first one goes. A folder counts as one here, and as its objects in a store; an object that is gone already
- * counts as removed.
- *
- * @throws `usage`, `notFound` before anything is removed; `partial`, `aborted` and whatever a store throws in the middle.
+ * Checks all places before it removes the first one. A local folder counts as one, a prefix as its objects;
+ * an object that is already gone counts as removed. @throws `usage`, `notFound` before anything is removed;
+ * `partial`, `aborted` and store errors on the way.
  */
 export async function removePlaces(context: JobContext, texts: readonly string[]): Promise<number> {
   const places = texts.map((text) => [text, parseNamedPlace(context, { place: text })] as const);
@@ -44,18 +45,27 @@ export async function removePlaces(context: JobContext, texts: readonly string[]
   return removed;
 }
 
-/** Some places nobody means to remove, whatever was typed. @throws `usage` */
+/** Refuses places that nobody means to remove, whatever was typed. @throws `usage` */
 function checkRemovable({ isFolderForm, path, text }: LocalPlace): void {
   const whole = resolve(path);
   const stat = statOf(whole);
   if (!stat) throw nothingThere(text);
   if (dirname(whole) === whole || holdsHome(whole))
-    throw new DrayError('usage', `${text} is not removed from here.`, { data: { path: whole } });
+    throw new DrayError(
+      'usage',
+      `Dray does not remove ${text}. It is, or contains, your home folder or a disk's root.`,
+      { data: { path: whole } },
+    );
   if (stat.isDirectory() && !isFolderForm)
-    throw new DrayError('usage', `${text} is a folder. A slash at its end means all below it.`);
+    throw new DrayError(
+      'usage',
+      `${text} is a folder. Add a slash at its end to remove everything below it.`,
+    );
 }
 
-/** It is the home folder or one above it, however it is written: in another case, in short names, or beside a link that leads there. */
+/**
+ * True for the home folder or one above it, in any spelling: another case, short names, or through a link.
+ */
 function holdsHome(whole: string): boolean {
   return [homedir(), realPathOf(homedir())].some((home) => {
     const nesting = nestingOf(home, whole, identityOf);
@@ -63,7 +73,7 @@ function holdsHome(whole: string): boolean {
   });
 }
 
-/** Of a link itself. By its path where nothing else tells it. */
+/** Of a link itself. By its path if nothing else identifies it. */
 function identityOf(path: string): string | undefined {
   const stat = statOf(path);
   return stat && (identityFrom({ path, ...stat }) ?? path);
@@ -73,7 +83,7 @@ function statOf(path: string): BigIntStats | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Not in one go: a million files take minutes, in which the thread of all transfers would stand still. */
+/** In steps: a million files take minutes, in which the thread of all transfers would block. */
 async function removeLocal({ path }: LocalPlace): Promise<number> {
   try {
     await rm(resolve(path), { recursive: true });
@@ -93,7 +103,7 @@ async function removeBelow(context: JobContext, text: string): Promise<number> {
   return removed;
 }
 
-/** What lies in one folder of one store goes by few requests. */
+/** Entries of one folder of one store share a few requests. */
 function folderOf({ connection, url }: RemotePlace): string {
   const parent = url.prefix.slice(0, url.prefix.lastIndexOf('/') + 1);
   return JSON.stringify([{ ...url, prefix: parent }, connection]);

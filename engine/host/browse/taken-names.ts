@@ -1,4 +1,4 @@
-/** Which names a folder holds already: what a copy into it would replace, or join. */
+/** Finds which names a folder already has: a copy into it would replace them or merge with them. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobContext } from '../../api/jobs.ts';
@@ -9,12 +9,15 @@ import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 const LISTED_MAX = 1_000;
 const ASKED_AT_ONCE = 16;
 
-/** As the system compares names, which may leave out case. */
+/** Compares names as the system does, which may ignore case. */
 export function takenHere({ path }: LocalPlace, names: readonly string[]): string[] {
   return names.filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
 }
 
-/** One request for a folder that fits in one listing; else two for each name that it did not show, however many the folder holds. */
+/**
+ * One request if the folder fits in one listing; otherwise two more for each name not on that page, however
+ * large the folder.
+ */
 export async function takenThere(
   context: JobContext,
   place: RemotePlace,
@@ -37,7 +40,7 @@ export async function takenThere(
   }
 }
 
-/** By an object of this name, or by any below it. Two requests. */
+/** True for an object of this name, or any object below it. Two requests. */
 export async function isTaken(store: ObjectStore, name: string, options: CallOptions): Promise<boolean> {
   const [file, { folders, objects }] = await Promise.all([
     store.head(name, options),

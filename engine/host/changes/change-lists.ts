@@ -1,12 +1,15 @@
-/** The lists of changes that windows look at. One for each port, workspace and direction: a new one replaces the old one, and all go with their port. */
+/**
+ * The lists of changes that windows show. One per port, workspace and direction: a new one replaces the old
+ * one, and all go with their port.
+ */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import type { RowList } from './row-list.ts';
 
-/** Of one engine; the one that was not looked at for longest goes first. */
+/** Per engine. The least recently used list goes first. */
 const LISTS_MAX = 16;
 
-/** The port that a list is kept for. */
+/** The port that owns the list. */
 export interface PortOwner {
   readonly closed: AbortSignal;
 }
@@ -14,14 +17,14 @@ export interface PortOwner {
 export interface ChangeLists {
   /** Returns the list's id. */
   keep(owner: PortOwner, place: string, rows: RowList): string;
-  /** @throws `notFound` when it was replaced or closed. */
+  /** @throws `notFound` if it was replaced or closed. */
   find(id: string): RowList;
   drop(id: string): void;
 }
 
 export function createChangeLists(): ChangeLists {
   const lists = new Map<string, RowList>();
-  /** By owner and place: which list is the newest. */
+  /** The newest list by owner and place. */
   const newest = new WeakMap<PortOwner, Map<string, string>>();
 
   const placesOf = (owner: PortOwner) => {

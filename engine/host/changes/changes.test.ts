@@ -57,7 +57,7 @@ describe('the changes of a push', () => {
     expect(await rows({ filter: 'nothing has it' })).toEqual({ total: 0, rows: [] });
   });
 
-  it('are told to the window by progress alone, and not row by row', async () => {
+  it('send only progress to the window, not each row', async () => {
     for (let at = 0; at < 200; at += 1) fixture.sandbox.write(`work/many/${at}`, `${at}`);
     const types = new Set<string>();
     await fixture.client.ask(
@@ -72,7 +72,7 @@ describe('the changes of a push', () => {
     expect(types).toEqual(new Set(['phase', 'progress']));
   });
 
-  it('are replaced by opening them anew, and go with their window', async () => {
+  it('are replaced by reopening them, and go with their window', async () => {
     const { client } = fixture;
     const first = await client.ask('changes.open', { root, direction: 'push' });
     const other = fixture.connect();
@@ -108,7 +108,7 @@ describe('the changes of a push', () => {
 });
 
 describe('the changes of a pull', () => {
-  it('mark what needs a decision, and show both sides of it', async () => {
+  it('mark conflicts, and show both sides of them', async () => {
     const { client, sandbox } = fixture;
     const theirs = sandbox.path('theirs');
     await cloneWorkspace(testContext(sandbox.folder), {
@@ -145,7 +145,7 @@ describe('the changes of a pull', () => {
 });
 
 describe('the plan of a push', () => {
-  it('says why it takes what it takes, and changes nothing', async () => {
+  it('explains its cost, and changes nothing', async () => {
     await change();
     const plan = await fixture.client.ask('plan.push', { root });
     expect(plan).toMatchObject({

@@ -12,7 +12,7 @@ import { type HandlersOf, type HostCall, jobContextOf } from '../host-call.ts';
 import { withCommits } from '../repository-read.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
-/** Of a file here: what a second reads. */
+/** Size of a local file that is read in about a second. */
 const HASHED_BYTES_MAX = 256 * 1024 * 1024;
 
 export const CHANGES: HandlersOf<'changes'> = {
@@ -49,7 +49,7 @@ export const CHANGES: HandlersOf<'changes'> = {
   },
 };
 
-/** What is cut into chunks has the hash of their list, which takes more than a reading. */
+/** A chunked file has the hash of its chunk list, which takes more than reading it. */
 function hashedUpToOf({ chunkAbove }: Layout): number {
   return chunkAbove === 0 ? HASHED_BYTES_MAX : Math.min(chunkAbove, HASHED_BYTES_MAX);
 }
@@ -66,7 +66,10 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
   return { list, direction: 'push', totals, conflicts: 0, failed };
 }
 
-/** Told as if theirs won, so that every row is there; which of them need a decision, the conflicts say, which come first. */
+/**
+ * Computed as if the remote's side won, so that every row exists. The conflicts, which come first, say which
+ * rows need a decision.
+ */
 async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   const { pull } = await import('../../jobs/pull/pull.ts');
   const rows = createRowList();
@@ -81,7 +84,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
     } else addRow(rows, event);
   });
   const { changes, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
-  // Such as a file of ours where theirs needs a folder: nothing of theirs has that path.
+  // For example a local file where the remote has a folder: the remote has nothing at that path.
   for (const { path } of conflicts.values())
     rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
   rows.end();
@@ -96,17 +99,17 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   };
 }
 
-/** The bytes stay: they come when theirs wins. */
+/** The bytes stay: they arrive if the remote's side wins. */
 function totalsWithout(totals: ChangeTotals, events: readonly ChangeEvent[]): ChangeTotals {
   const left = { ...totals };
-  // Of times alone nobody counts.
+  // Time-only changes are not counted.
   for (const { change } of events) if (change !== 'time') left[change] -= 1;
   return left;
 }
 
 type RowEvent = ChangeEvent | ConflictEvent;
 
-/** Rows are kept here; the caller is told everything else. */
+/** Rows stay here; all other events go to the caller. */
 function listening(call: HostCall, root: string, onRow: (event: RowEvent) => void) {
   const context = jobContextOf(call, root);
   return {

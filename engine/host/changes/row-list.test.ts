@@ -10,7 +10,7 @@ function listOf(rows: readonly ChangeRow[]) {
   return list;
 }
 
-/** The same by the plainest of means. */
+/** The same, computed in the simplest way. */
 function plainly(rows: readonly ChangeRow[], { filter = '', kinds, sort }: ChangeView): ChangeRow[] {
   const has = (text = '') => text.toLowerCase().includes(filter.toLowerCase());
   const chosen = rows
@@ -42,7 +42,7 @@ const anyRows = fc.uniqueArray(row, { selector: ({ path }) => path, maxLength: 6
 const sortedRows = anyRows.map((rows) => plainly(rows, {}));
 
 describe('a list of changes', () => {
-  it('gives every view as a plain filter and sort would', () => {
+  it('gives every view like a plain filter and sort', () => {
     fc.assert(
       fc.property(
         fc.oneof(sortedRows, anyRows),
@@ -61,7 +61,7 @@ describe('a list of changes', () => {
     );
   });
 
-  it('puts rows that came out of order into the order of their paths', () => {
+  it('sorts rows that arrived out of order by path', () => {
     const rows = ['b', 'a', 'c'].map(
       (name): ChangeRow => ({ change: 'added', path: name, kind: 'file', sizeBytes: 1 }),
     );
@@ -69,7 +69,7 @@ describe('a list of changes', () => {
     expect(page.rows.map(({ path }) => path)).toEqual(['a', 'b', 'c']);
   });
 
-  it('finds nothing where a match would begin in one path and end in the next', () => {
+  it('finds no match that would begin in one path and end in the next', () => {
     const rows = ['one', 'two'].map(
       (name): ChangeRow => ({ change: 'added', path: name, kind: 'file', sizeBytes: 1 }),
     );

@@ -1,9 +1,8 @@
 /**
- * A list of changes that may have millions of rows, in buffers outside the JavaScript heap: 25 bytes for each row, and its
- * paths. A view of it (filtered, of some kinds, sorted) is an array of row numbers, made once and kept while it is asked for.
- *
- * With 1,000,000 rows of 39 bytes: 64 MB; 50 rows from any offset take 0.1 ms; the first rows of a filter 0.2 s, of a sort by size 0.5 s,
- * and all others of that view 0.1 ms.
+ * A list of changes that may have millions of rows, in buffers outside the JavaScript heap: 25 bytes for each
+ * row, and its paths. A view (filtered, by kind, sorted) is an array of row numbers, computed once and kept
+ * while it is in use. With 1,000,000 rows of 39 bytes: 64 MB; 50 rows from any offset take 0.1 ms; the first
+ * rows of a filter 0.2 s, of a sort by size 0.5 s, and all others of that view 0.1 ms.
  */
 import type { ChangeRow, ChangeView } from '../../api/host.ts';
 import { comparePaths } from '../../model/entry.ts';
@@ -12,30 +11,30 @@ import { createRowTree, type RowTree } from './row-tree.ts';
 const CHANGES = ['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict'] as const;
 const KINDS = ['file', 'link', 'folder'] as const;
 const NO_SIZE = -1;
-/** Beyond so many, rows count in the totals and are not listed. */
+/** Rows beyond this number count in the totals and are not listed. */
 const ROWS_MAX = 20_000_000;
 const VIEWS_KEPT = 4;
-/** No path has it: it parts the old path of a rename from the new one. */
+/** No path contains it. It separates the old path of a rename from the new one. */
 const SEPARATOR = '\0';
 
 export interface RowList {
   readonly size: number;
   push(row: ChangeRow): void;
-  /** Makes what was pushed readable. Nothing may be pushed after it. */
+  /** Makes the pushed rows readable. Nothing may be pushed after it. */
   end(): void;
   rows(
     view: ChangeView,
     offset: number,
     limit: number,
   ): { readonly total: number; readonly rows: ChangeRow[] };
-  /** Those at these paths; a folder's path ends in a slash. */
+  /** The rows at these paths; a folder's path ends in a slash. */
   find(paths: readonly string[]): ChangeRow[];
 }
 
 export function createRowList(): RowList {
   const store = createRowStore();
   const viewOf = createViews(store);
-  /** By the view that each is of. */
+  /** By their view. */
   const trees = new WeakMap<object, RowTree>();
   const treeOf = (chosen: Uint32Array | undefined): RowTree => {
     const known = trees.get(chosen ?? store);
@@ -68,12 +67,12 @@ export function createRowList(): RowList {
 
 interface RowStore {
   readonly size: number;
-  /** Whether the rows came in the order of their paths. */
+  /** True if the rows arrived in the order of their paths. */
   readonly isSorted: boolean;
   push(row: ChangeRow): void;
   end(): void;
   read(row: number): ChangeRow;
-  /** Its path and, of a rename, the old one. */
+  /** Its path, and the old path of a rename. */
   textOf(row: number): string;
   changeOf(row: number): ChangeRow['change'];
   sizeOf(row: number): number;
@@ -82,7 +81,7 @@ interface RowStore {
 
 function createRowStore(): RowStore {
   const paths = createGrowingBytes();
-  /** Where each row's text begins; its end is where the next one begins. */
+  /** The start of each row's text; the next start is its end. */
   const starts = createGrowingNumbers();
   const sizes = createGrowingNumbers();
   const oldSizes = createGrowingNumbers();
@@ -134,7 +133,7 @@ function createRowStore(): RowStore {
   };
 }
 
-/** The rows of a view in its order; undefined: all of them as they lie. The views asked for last are kept. */
+/** The rows of a view in its order; undefined: all, in stored order. The most recent views are kept. */
 function createViews(store: RowStore): (view: ChangeView) => Uint32Array | undefined {
   const views = new Map<string, Uint32Array>();
   const byPath = (a: number, b: number) => (store.isSorted ? a - b : store.comparePaths(a, b));
@@ -165,7 +164,7 @@ function createViews(store: RowStore): (view: ChangeView) => Uint32Array | undef
   };
 }
 
-/** @param chosen In order of path; all rows when absent. */
+/** @param chosen In order of path; default: all rows. */
 function treeOfRows(store: RowStore, chosen: Uint32Array | undefined): RowTree {
   const rowAt = (at: number) => (chosen ? chosen[at]! : at);
   return createRowTree({

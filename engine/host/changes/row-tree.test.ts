@@ -14,7 +14,10 @@ function file(path: string, change: ChangeRow['change'] = 'added', sizeBytes = 1
   return { change, path, kind: 'file', sizeBytes };
 }
 
-/** The same by the plainest of means: each row, and each folder above it at its first row, if all above is open. */
+/**
+ * The same, computed in the simplest way: each row, and each folder above it at its first row, if all above
+ * is open.
+ */
 function plainly(rows: readonly ChangeRow[], open: ReadonlySet<string>): ChangeRow[] {
   const shown: ChangeRow[] = [];
   const seen = new Set<string>();
@@ -96,7 +99,7 @@ describe('changes as a tree', () => {
     );
   });
 
-  it('hold what a filter leaves, and nothing of folders that are unknown or closed above', () => {
+  it('contain the rows of a filter, and nothing below unknown or closed folders', () => {
     const list = listOf([file('a/b/c.txt'), file('a/d.bin', 'deleted'), file('e.txt')]);
     const paths = (open: readonly string[], more: object = {}) =>
       list.rows({ open, ...more }, 0, 10).rows.map((row) => row.path);
@@ -107,7 +110,7 @@ describe('changes as a tree', () => {
     expect(paths([])).toEqual([]);
   });
 
-  it('keep a folder together whose name sorts around its neighbours', () => {
+  it('keep a folder together even if its name sorts between its neighbours', () => {
     const list = listOf([file('a-b'), file('a/x'), file('a/y'), file('a0')]);
     expect(list.rows({ open: ['', 'a/'] }, 0, 10).rows.map((row) => row.path)).toEqual([
       'a-b',

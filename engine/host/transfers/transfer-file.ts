@@ -1,6 +1,7 @@
 /**
- * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state. One host at a time owns it,
- * by a lock beside it; the queue of another host that runs at the same time lives as long as that host.
+ * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state.
+ * One host at a time owns it, by a lock beside it; another host that runs at the same time keeps its queue
+ * only in memory.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -29,7 +30,7 @@ const SCHEMA = v.object({
 });
 
 export interface TransferFile {
-  /** What the last host left. */
+  /** The transfers that the last host left. */
   read(): TransferFacts[];
   write(transfers: readonly TransferFacts[]): void;
   close(): void;

@@ -1,4 +1,4 @@
-/** From an order to the job that carries it out. Every job here goes on where it stopped when it is run again. */
+/** Runs the job of an order. Every job here resumes where it stopped when it runs again. */
 
 import { homedir } from 'node:os';
 import type { TransferOrder } from '../../api/host.ts';
@@ -37,7 +37,8 @@ export async function runTransfer(
     case 'sync': {
       const { copyTree, syncTree } = await import('../../jobs/trees/copy-tree.ts');
       const request = requestOf(order);
-      // As Browse reads places: where the window was started, or goes on later, says nothing of what `NAME:` means.
+      // Places are resolved as in Browse: the meaning of `NAME:` must not depend on the folder that the
+      // window was started in.
       const context = contextIn(homedir());
       if (order.kind === 'copy') return copyTree(context, request);
       const { maxDelete } = order;
@@ -49,7 +50,7 @@ export async function runTransfer(
   }
 }
 
-/** After a transfer was given up for good: takes back what it left half done on a store. */
+/** After a transfer was cancelled: removes its partial uploads from a store. */
 export async function cleanUpAfter(
   order: TransferOrder,
   contextIn: (directory: string) => JobContext,
@@ -66,7 +67,7 @@ export async function cleanUpAfter(
     }
     case 'pull':
     case 'restore':
-      // What they write half done lies in the workspace's own folder, and goes with the next run.
+      // Their partial files are in the workspace's own folder, and the next run removes them.
       return;
   }
 }
@@ -78,12 +79,15 @@ function requestOf(order: CopyOrder): TreePairRequest {
   return order.kind === 'copy' && order.names ? { ...ends, filter: { filesFrom: order.names } } : ends;
 }
 
-/** Two transfers of one key never run at once: they would wait for each other's lock, or write over each other. */
+/**
+ * Two transfers with one key never run at once: they would wait for each other's lock, or overwrite each
+ * other.
+ */
 export function busyKeyOf(order: TransferOrder): string {
   return 'root' in order ? order.root : order.destination;
 }
 
-/** Where its requests went. */
+/** The places that its requests went to. */
 export function billedPlaceOf(order: TransferOrder, environment: JobContext['environment']): string {
   if (!('root' in order)) return `${order.source} to ${order.destination}`;
   const remote = readWorkspaceCard(order.root, { environment }).remotes.find(({ isDefault }) => isDefault);
@@ -106,7 +110,7 @@ export function titleOf(order: TransferOrder): string {
   }
 }
 
-/** A folder is copied to one of its name, most often. */
+/** A folder is most often copied to one of the same name. */
 function titleOfCopy(order: CopyOrder): string {
   const [from, to] = [lastPart(order.source), lastPart(order.destination)];
   if (order.kind === 'copy' && order.names)

@@ -1,7 +1,7 @@
 /** Which transfers the queue holds, and in which order. */
 import { isEnded, type TransferRecord } from './transfer-record.ts';
 
-/** Of those that have ended, the oldest go first. */
+/** Of ended transfers, the oldest are dropped first. */
 const ENDED_MAX = 100;
 
 export function withoutOldest(records: TransferRecord[]): TransferRecord[] {
@@ -12,7 +12,7 @@ export function withoutOldest(records: TransferRecord[]): TransferRecord[] {
   return records.filter((record) => !oldest.has(record));
 }
 
-/** In place, past the next one that has not ended; those that move together stay in their order. */
+/** In place, past the next one that has not ended. Transfers that move together keep their order. */
 export function moveRecord(
   records: TransferRecord[],
   record: TransferRecord,

@@ -1,12 +1,11 @@
 /**
- * The queue of transfers: two at once, in order, never two in one workspace. Pausing stops the job, which keeps its place; running it
- * again goes on there.
- *
- * Invariant: of those with one `busyKeyOf` never two are at work at once, the taking back of what a cancelled one left included, listed
- * or not: it would take the others' unfinished uploads with it.
- *
- * Written down at each change of state, before the effect. A host that ends well leaves what ran as `waiting`, and the next one goes on
- * with it. What a killed host left as `running` comes back as `paused`: if it was what killed the host, nobody wants it to begin by itself.
+ * The queue of transfers: runs two at once, in order, never two in one workspace. Pausing stops the job,
+ * which keeps its place; running it again resumes it. Invariant: of the transfers with one `busyKeyOf` never
+ * two work at once, including the clean-up of a cancelled one, listed or not, because that would remove the
+ * others' unfinished uploads. Each change of state is written to disk before it takes effect. A host that
+ * ends properly leaves running transfers as `waiting`, and the next host resumes them. Transfers that a
+ * killed host left as `running` come back as `paused`: one of them may have killed the host, so none starts
+ * by itself.
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -34,19 +33,22 @@ const TICK_MS = 1_000;
 type Change = HostRequests['transfers.change']['input'];
 
 export interface TransferQueue {
-  /** @throws `usage` when the queue is full, `io` when it cannot be written down. */
+  /** @throws `usage` if the queue is full, `io` if it cannot be written. */
   start(order: TransferOrder): string;
-  /** What does not fit a transfer's state, and one that is gone, is left alone. @throws `notFound` when none of these ids is there. */
+  /**
+   * Skips transfers whose state does not fit, and missing ones. @throws `notFound` if none of these ids
+   * exists.
+   */
   change(change: Change): void;
   list(): readonly Transfer[];
   /** @throws `notFound` */
   failures(id: string): readonly TransferFailure[];
-  /** Tells the list now and, a few times a second, whenever it changes. Returns what ends it. */
+  /** Sends the list now and, a few times a second, whenever it changes. Returns a function that ends it. */
   watch(listener: (transfers: readonly Transfer[]) => void): () => void;
   close(): Promise<void>;
 }
 
-/** What the queue needs of the host: how its jobs connect, and where it is written down. */
+/** What the queue needs from the host: how its jobs connect, and where it is stored. */
 export interface QueueHost {
   readonly environment: JobContext['environment'];
   readonly folder: string;
@@ -67,7 +69,7 @@ export async function openTransferQueue(host: QueueHost): Promise<TransferQueue>
 }
 
 const INTERRUPTED =
-  'Dray ended in the midst of it. What has arrived is kept: resume it, and it goes on from there.';
+  'Dray ended while this transfer ran. Files that have arrived stay. Resume it to continue.';
 
 class FileQueue implements TransferQueue {
   readonly #host: QueueHost;
@@ -75,13 +77,13 @@ class FileQueue implements TransferQueue {
   readonly #runs: RunHost;
   readonly #watchers = new Set<(transfers: readonly Transfer[]) => void>();
   #records: TransferRecord[];
-  /** Those at work, also when they are listed no more. */
+  /** Transfers that are working, even if they are no longer listed. */
   readonly #held = new Set<TransferRecord>();
-  /** Cancelled: what they left half done is taken back as soon as nobody else is at work where they were. */
+  /** Cancelled transfers, whose partial uploads are removed as soon as nothing else works in their place. */
   readonly #uncleaned = new Set<TransferRecord>();
   #telling: NodeJS.Timeout | undefined;
   #isClosing = false;
-  /** Many change at once, and are written down once, before anything that comes of it is waited for. */
+  /** Many change at once, and one write covers them all before any of them takes effect. */
   #isHeld = false;
 
   constructor(host: QueueHost, file: TransferFile) {
@@ -152,7 +154,7 @@ class FileQueue implements TransferQueue {
   watch(listener: (transfers: readonly Transfer[]) => void): () => void {
     listener(this.list());
     this.#watchers.add(listener);
-    // A job that stands tells nothing, and its pace falls all the same.
+    // A stalled job sends no event, but its rate must fall.
     const ticks = setInterval(() => {
       if (this.#records.some(({ run }) => run)) this.#tellSoon();
     }, TICK_MS);
@@ -175,7 +177,7 @@ class FileQueue implements TransferQueue {
     this.#file.close();
   }
 
-  /** Starts what may start. Called after every change. */
+  /** Starts waiting transfers that may run. Called after every change. */
   #pump(): void {
     if (this.#isClosing) return;
     const busy = new Set([...this.#held].map(({ facts }) => busyKeyOf(facts.order)));
@@ -204,14 +206,14 @@ class FileQueue implements TransferQueue {
         this.#setUncleaned(record, false);
         this.#settle(record, outcome);
       } else if (record.facts.state === 'cancelled') {
-        // Until now it may have written: who looks when a transfer has ended looks once more.
+        // The job may have written until now, so listeners that reload at the end must reload once more.
         record.facts.endedMs = this.#nowMs();
       }
-      // Else it is paused, or waits to begin anew: its state says so already.
+      // Otherwise it is paused, or waits to start again, as its state says.
     });
   }
 
-  /** Its place stays taken meanwhile; who retries it does not wait for this. */
+  /** Its place stays taken meanwhile; a retry does not wait for this. */
   #cleanUp(record: TransferRecord): void {
     this.#hold(record, async (signal) => {
       await cleanUp(this.#runs, record, signal);
@@ -219,7 +221,7 @@ class FileQueue implements TransferQueue {
     });
   }
 
-  /** Written down with the rest, for the next host where this one ends before it is done. */
+  /** Saved with the rest, so that the next host finishes it if this one ends before. */
   #setUncleaned(record: TransferRecord, isUncleaned: boolean): void {
     if (isUncleaned) {
       this.#uncleaned.add(record);
@@ -274,7 +276,7 @@ class FileQueue implements TransferQueue {
     }
   }
 
-  /** What it does comes to its end; what the state wants begins then. */
+  /** The current run stops; then the new state takes effect. */
   #stop(record: TransferRecord, state: 'paused' | 'cancelled' | 'waiting'): void {
     this.#settle(record, state);
     record.run?.stopping.abort();
@@ -293,7 +295,10 @@ class FileQueue implements TransferQueue {
     this.#file.write(this.#records.map(({ facts }) => facts));
   }
 
-  /** What runs goes on where its state cannot be written down, such as on a full disk; the next change tries again. */
+  /**
+   * Running transfers continue if their state cannot be saved, as on a full disk; the next change tries
+   * again.
+   */
   #save(): void {
     if (this.#isHeld) return;
     this.#tellSoon(0);
@@ -306,7 +311,7 @@ class FileQueue implements TransferQueue {
 
   #tellSoon(withinMs = TELL_EVERY_MS): void {
     if (this.#watchers.size === 0 || this.#isClosing) return;
-    // A change of state does not wait behind counts.
+    // A change of state does not wait behind progress counts.
     if (withinMs === 0) {
       clearTimeout(this.#telling);
       this.#telling = undefined;
@@ -321,10 +326,10 @@ class FileQueue implements TransferQueue {
   #find(id: string): TransferRecord {
     const found = this.#records.find(({ facts }) => facts.id === id);
     if (found) return found;
-    throw new DrayError('notFound', 'There is no such transfer any more.', { data: { id } });
+    throw new DrayError('notFound', 'The transfer no longer exists.', { data: { id } });
   }
 
-  /** Those that are still there: the oldest of the ended ones may have gone since they were shown. */
+  /** The ones that still exist: the oldest ended ones may have been dropped since the window showed them. */
   #findSome(ids: readonly string[]): TransferRecord[] {
     const wanted = new Set(ids);
     const found = this.#records.filter(({ facts }) => wanted.has(facts.id));
@@ -337,5 +342,8 @@ class FileQueue implements TransferQueue {
 }
 
 function queueFull(): DrayError {
-  return new DrayError('usage', `${QUEUE_MAX} transfers are in the queue already. Wait for some of them.`);
+  return new DrayError(
+    'usage',
+    `${QUEUE_MAX} transfers are already in the queue. Wait until some of them have ended.`,
+  );
 }

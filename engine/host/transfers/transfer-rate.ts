@@ -1,21 +1,20 @@
 /**
- * How quickly bytes move and how long the rest will take, from the progress that a job tells.
- *
- * Large parts arrive far apart, so the pace is that of the wire, which moves all the time. Where far less goes over the wire than gets
- * done, such as when a store copies within itself, it is the pace of what gets done.
+ * The rate of a transfer and its remaining time, from the progress events of its job. Large parts arrive far
+ * apart, so the rate is that of the network, which moves all the time. If far less is sent than gets done, as
+ * when a store copies within itself, it is the rate of what gets done.
  */
 
 /** Long enough to even out batches, short enough to follow the link. */
 const WINDOW_MS = 8_000;
-/** With less than this behind it, a rate says nothing of what is to come. */
+/** With fewer samples than this, a rate predicts nothing. */
 const SURE_AFTER_MS = 2_000;
 const SAMPLE_EVERY_MS = 250;
-/** Nothing for so long, and for so many times the longest pause before: it stands. */
+/** Stalled: nothing for this long, and for this many times the longest pause before. */
 const STALL_MS = 5_000;
 const STALL_PAUSES = 3;
 
 export interface Moved {
-  /** Without what was there already. */
+  /** Without bytes that were already there. */
   readonly doneBytes: number;
   readonly wireBytes?: number | undefined;
 }
@@ -27,12 +26,12 @@ interface Sample {
 }
 
 export interface TransferRate {
-  /** A new phase counts from nothing. */
+  /** A new phase counts from zero. */
   reset(): void;
   note(nowMs: number, moved: Moved): void;
-  /** What is under way is lost, or some of it: it has to be sent again. */
+  /** Some or all of the bytes under way were lost and must be sent again. */
   lose(): void;
-  /** @param left Bytes that are not done; undefined where the whole is not known. */
+  /** @param left Bytes that are not done; undefined if the total is unknown. */
   read(nowMs: number, left: number | undefined): Pace;
 }
 
@@ -44,7 +43,7 @@ export interface Pace {
 
 export function createTransferRate(): TransferRate {
   let samples: Sample[] = [];
-  /** Since then, what went over the wire and is not done is under way. */
+  /** Since then, bytes sent and not done are under way. */
   let since: Sample | undefined;
   return {
     reset() {

@@ -21,7 +21,7 @@ function begun() {
 }
 
 describe('a transfer as windows see it', () => {
-  it('tells requests in flight only while it runs, and what was there already as no pace', () => {
+  it('shows requests in flight only while it runs, and does not count existing files in its rate', () => {
     const record = begun();
     record.note(upload({ inFlight: 3, inFlightMax: 12, bytesTotal: 1_000 }), 0);
     record.note(upload({ bytesDone: 600, bytesKept: 500, inFlight: 4, inFlightMax: 14 }), 4_000);
@@ -32,7 +32,7 @@ describe('a transfer as windows see it', () => {
     expect([bytesPerSecond, inFlight, inFlightMax]).toEqual([0, undefined, undefined]);
   });
 
-  it('says what holds it up until something arrives again, and does not list it among the warnings', () => {
+  it('shows what delays it until something arrives again, and does not list that among the warnings', () => {
     const record = begun();
     record.note(upload({ bytesDone: 10, wireBytes: 10 }), 0);
     record.note(retrying, 10);
@@ -42,7 +42,7 @@ describe('a transfer as windows see it', () => {
     expect(record.read(30).notice).toBeUndefined();
   });
 
-  it('keeps what was moved to be seen while the commit is made', () => {
+  it('keeps showing the moved bytes while the commit is made', () => {
     const record = begun();
     record.note(upload({ filesDone: 2, filesTotal: 2, bytesDone: 9, bytesTotal: 9 }), 0);
     record.note({ type: 'phase', phase: 'commit' }, 10);

@@ -1,4 +1,4 @@
-/** One transfer as the queue holds it, and what an event of its job changes in it. */
+/** One transfer as the queue holds it, and how an event of its job changes it. */
 import type { JobEvent } from '../../api/events.ts';
 import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host.ts';
 import { createTransferRate } from './transfer-rate.ts';
@@ -9,21 +9,21 @@ const PATHS_TOLD_MAX = 20;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What is written down of it. */
+/** The saved part of it. */
 export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>> & {
   failures: readonly TransferFailure[];
-  /** Cancelled, and what it left half done is not taken back yet. */
+  /** Cancelled, and its partial uploads are not removed yet. */
   isUncleaned?: boolean;
 };
 
 export interface TransferRecord {
   readonly facts: TransferFacts;
-  /** While its job runs, also when it is being stopped. */
+  /** While its job runs, also while it is stopping. */
   run?: { readonly stopping: AbortController; readonly ended: Promise<void> };
-  /** A run begins anew. */
+  /** Resets it for a new run. */
   begin(nowMs: number): void;
   note(event: JobEvent, nowMs: number): void;
-  /** As windows see it. */
+  /** The form for windows. */
   read(nowMs: number): Transfer;
 }
 
@@ -33,14 +33,14 @@ export function isEnded({ facts }: TransferRecord): boolean {
   return ENDED.has(facts.state);
 }
 
-/** In some run, also of a host before this one: something of it may lie half done on a store. */
+/** True after any run, also by an earlier host: parts of it may be on a store. */
 export function wasBegun({ facts }: TransferRecord): boolean {
   return facts.startedMs !== undefined || facts.endedMs !== undefined;
 }
 
-/** Where bytes move; a scan or a listing has no rate that says anything of the rest. */
+/** Phases that move bytes. The rate of a scan or a listing says nothing about the rest. */
 const MOVING = new Set(['upload', 'download', 'write', 'hash']);
-/** What a run leaves behind that the next one begins without. */
+/** Results of a run that the next one starts without. */
 const OF_A_RUN = [
   'phase',
   'filesTotal',
@@ -73,7 +73,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         case 'phase':
           rate.reset();
           facts.phase = event.phase;
-          // What was moved stays to be seen when nothing more of it comes.
+          // The moved bytes stay visible when no more come.
           if (event.phase === 'commit') return;
           facts.filesDone = 0;
           facts.bytesDone = 0;
@@ -116,7 +116,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
   };
 }
 
-/** A list of transfers is told several times a second: paths that nobody reads stay here. */
+/** A list of transfers is sent several times a second, so paths that nobody reads stay here. */
 function shortened(order: TransferOrder): TransferOrder {
   if (order.kind === 'push' && order.skip) return { ...order, skip: order.skip.slice(0, PATHS_TOLD_MAX) };
   if (order.kind === 'copy' && order.names) return { ...order, names: order.names.slice(0, PATHS_TOLD_MAX) };

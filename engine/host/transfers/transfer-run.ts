@@ -1,4 +1,4 @@
-/** One run of a transfer, and what is done after one that was cancelled. */
+/** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { UsageFile } from '../usage-file.ts';
@@ -11,11 +11,11 @@ export interface RunHost {
   readonly usageFile: UsageFile;
   readonly nowMs: () => number;
   readonly connectionFlags: () => ConnectionFlags;
-  /** Its record has changed. */
+  /** Called when its record has changed. */
   readonly onNews: () => void;
 }
 
-/** Notes in the record what comes of it. @returns How it ended; undefined when it was stopped. */
+/** Records the progress and the result. @returns The final state; undefined if it was stopped. */
 export async function runOnce(
   host: RunHost,
   record: TransferRecord,
@@ -29,7 +29,7 @@ export async function runOnce(
       facts.requests = summary.requests;
       noteUsage(host, record, summary);
     }
-    // Whoever stopped it too late has it done.
+    // A stop that comes too late finds it done.
     if (summary.failed === 0) return 'done';
     facts.error = toErrorRecord(someFailed(summary));
     return 'failed';
@@ -40,7 +40,7 @@ export async function runOnce(
   }
 }
 
-/** Takes back what a cancelled transfer has left half done on a store. What cannot be taken back is told as its warning. */
+/** Removes the partial uploads of a cancelled transfer from a store. A failure becomes its warning. */
 export async function cleanUp(host: RunHost, record: TransferRecord, signal: AbortSignal): Promise<void> {
   const { facts } = record;
   try {
@@ -77,12 +77,12 @@ function noteUsage(
   try {
     usageFile.add({ place: billedPlaceOf(order, environment()), nowMs: nowMs(), requests });
   } catch (error) {
-    // What was done is done, whether or not it can be counted.
+    // The result stays, whether or not it can be counted.
     if (!(error instanceof DrayError)) throw error;
   }
 }
 
 function someFailed({ failed }: TransferOutcome): DrayError {
-  const message = `${failed.toLocaleString('en')} ${failed === 1 ? 'file' : 'files'} failed; everything else went on.`;
+  const message = `${failed.toLocaleString('en')} ${failed === 1 ? 'file' : 'files'} failed. All others are done.`;
   return new DrayError('partial', message, { retry: 'retry', data: { failed } });
 }

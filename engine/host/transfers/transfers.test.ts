@@ -24,7 +24,7 @@ const start = async (order: TransferOrder) => (await fixture.client.ask('transfe
 const change = (id: string, action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down') =>
   fixture.client.ask('transfers.change', { ids: [id], action });
 
-/** A push that a limit holds up for a minute, so that it can be met half-way. */
+/** A push that a bandwidth limit slows to a minute, so that the test can act half-way. */
 async function slowPush(): Promise<TransferOrder> {
   await setLimit(64 * 1024);
   const root = await fixture.workspace('slow');
@@ -35,7 +35,7 @@ async function slowPush(): Promise<TransferOrder> {
 const setLimit = (limit: number | null) => fixture.client.ask('settings.set', { bandwidth: { limit } });
 
 describe('the queue of transfers', () => {
-  it('carries out a push, a pull, a restore, a copy and a sync, and keeps their summaries', async () => {
+  it('runs a push, a pull, a restore, a copy and a sync, and keeps their summaries', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     sandbox.write('work/a.txt', 'a');
@@ -78,7 +78,7 @@ describe('the queue of transfers', () => {
     expect(readFileSync(join(destination, 'c.txt'), 'utf8')).toBe('c');
   });
 
-  it('copies of a folder the files that are named, and tells the first few of their names', async () => {
+  it('copies the named files of a folder, and lists the first few names', async () => {
     const { client, sandbox } = fixture;
     const names = Array.from({ length: 30 }, (_, at) => `f${at}`);
     for (const name of [...names, 'other']) sandbox.write(`from/${name}`, name);
@@ -94,7 +94,7 @@ describe('the queue of transfers', () => {
     expect(readdirSync(sandbox.path('to')).sort()).toEqual(names.toSorted());
   });
 
-  it('goes to the remote that Browse shows under a name, also when it was started in a workspace that has one of that name', async () => {
+  it('uses the remote that Browse shows under a name, even if started in a workspace with a remote of that name', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     const [ofUser, ofWorkspace] = [sandbox.path('users/mine'), sandbox.path('workspaces/mine')];
@@ -123,7 +123,7 @@ describe('the queue of transfers', () => {
     expect(done.error).toBeUndefined();
   });
 
-  it('tells of a conflict which paths it is about', async () => {
+  it('lists the paths of a conflict', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     sandbox.write('work/a.txt', 'a');
@@ -142,13 +142,13 @@ describe('the queue of transfers', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('theirs');
   });
 
-  it('pauses, goes on, and cancels', async () => {
+  it('pauses, resumes and cancels', async () => {
     const { client } = fixture;
     const id = await start(await slowPush());
     await transferIn(client, id, ['running']);
     await change(id, 'pause');
     await transferIn(client, id, ['paused']);
-    // Before it has come to rest: it begins when it has.
+    // Before it has stopped: it starts after that.
     await change(id, 'resume');
     await change(id, 'cancel');
     const ended = await transferIn(client, id, ['cancelled']);
@@ -164,7 +164,7 @@ describe('the queue of transfers', () => {
     await expect(change(id, 'pause')).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('tells of what was cancelled that it has ended once more when it writes no more', async () => {
+  it('reports the end of a cancelled transfer again once it has stopped writing', async () => {
     const order = await slowPush();
     let nowMs = systemClock.nowMs();
     const nextMs = () => {
@@ -187,7 +187,7 @@ describe('the queue of transfers', () => {
     }
   });
 
-  it('takes back what it left half done also when it waits to go on', async () => {
+  it('removes partial uploads also of a waiting transfer', async () => {
     const { client, sandbox } = fixture;
     const order = await slowPush();
     const id = await start(order);
@@ -198,7 +198,7 @@ describe('the queue of transfers', () => {
     await change(id, 'resume');
     await transferIn(client, id, ['waiting']);
     await change(id, 'cancel');
-    // What cannot be taken back is told: so it was tried.
+    // A failed removal causes a warning, which shows that it was tried.
     renameSync(sandbox.path('slow-remote'), sandbox.path('gone'));
     await change(next, 'pause');
     const warnings = async () => (await transferIn(client, id, ['cancelled'])).warnings;
@@ -207,7 +207,7 @@ describe('the queue of transfers', () => {
       .toEqual([expect.stringContaining('Parts of files may be left')]);
   });
 
-  /** Of one place: the first has begun and stands, and the second is at work. */
+  /** Both at one place: the first has begun and is paused, and the second is working. */
   const startTwo = async () => {
     const order = await slowPush();
     const paused = await start(order);
@@ -218,12 +218,12 @@ describe('the queue of transfers', () => {
     return { paused, running };
   };
 
-  it('takes back what a cancelled one left when nobody is at work in its place any more', async () => {
+  it('removes partial uploads of a cancelled transfer once no other works in its place', async () => {
     const { host, sandbox } = fixture;
     const { paused, running } = await startTwo();
     const isAtWork = () => existsSync(sandbox.path('slow', '.dray', 'lock'));
     await expect.poll(isAtWork).toBe(true);
-    // Whatever begins asks how to connect.
+    // Every start asks how to connect.
     const begun: { readonly besideAnother: boolean }[] = [];
     const { connectionFlags } = host;
     host.connectionFlags = () => {
@@ -236,7 +236,7 @@ describe('the queue of transfers', () => {
     await expect.poll(() => begun, { timeout: 20_000 }).toEqual([{ besideAnother: false }]);
   });
 
-  it('takes back what a cancelled one left also when the host ended before it could', async () => {
+  it('removes partial uploads of a cancelled transfer even if the host ended before it could', async () => {
     const { sandbox } = fixture;
     const { paused } = await startTwo();
     await change(paused, 'cancel');
@@ -254,7 +254,7 @@ describe('the queue of transfers', () => {
     }
   });
 
-  it('leaves the place of one that is removed while it stops taken until it has stopped', async () => {
+  it('keeps the place of a removed transfer taken until it has stopped', async () => {
     const queue = await fixture.host.transfers();
     const order = await slowPush();
     const id = queue.start(order);
@@ -265,7 +265,7 @@ describe('the queue of transfers', () => {
     await transferIn(fixture.client, next, ['running']);
   });
 
-  it('changes hundreds at once, and of these the ones that are still there', async () => {
+  it('changes hundreds at once, skipping those that no longer exist', async () => {
     const queue = await fixture.host.transfers();
     const root = await fixture.workspace();
     const known = Array.from({ length: 110 }, () => queue.start({ kind: 'pull', root }));
@@ -274,21 +274,21 @@ describe('the queue of transfers', () => {
     await expect
       .poll(() => queue.list().filter(({ endedMs }) => endedMs === undefined), { timeout: 20_000 })
       .toEqual([]);
-    // The queue forgets the oldest of those that have ended.
+    // The queue drops the oldest ended transfers.
     expect(queue.list().length).toBeLessThan(known.length);
     await fixture.client.ask('transfers.change', { ids, action: 'remove' });
     expect(queue.list()).toEqual([]);
     await expect(change(known[0]!, 'remove')).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('opens the queue when what stood in its way is gone', async () => {
+  it('opens the queue once the obstacle is gone', async () => {
     const path = join(fixture.host.folder, 'transfers.json');
     mkdirSync(path, { recursive: true });
     const root = await fixture.workspace();
     await expect(start({ kind: 'pull', root })).rejects.toMatchObject({ code: 'io' });
     rmSync(path, { recursive: true });
     const id = await start({ kind: 'pull', root });
-    // It is written down: the first try has left no lock.
+    // The state is saved, so the first try left no lock behind.
     expect(readFileSync(path, 'utf8')).toContain(id);
   });
 
@@ -319,7 +319,7 @@ describe('the queue of transfers', () => {
     await expect.poll(states, { timeout: 20_000 }).toEqual(Array(5).fill('done'));
   });
 
-  it('survives a restart: what ran at a good end goes on, what a killed host left waits for its user', async () => {
+  it('survives a restart: transfers resume after a proper end, and wait for the user after a kill', async () => {
     const order = await slowPush();
     const id = await start(order);
     await transferIn(fixture.client, id, ['running']);
@@ -339,7 +339,7 @@ describe('the queue of transfers', () => {
     await third.host.close();
   });
 
-  it('takes no order that it cannot write down, and lets what runs go on', async () => {
+  it('refuses an order that it cannot save, and lets running transfers continue', async () => {
     const queue = await fixture.host.transfers();
     const root = await fixture.workspace();
     fixture.sandbox.write('work/a.txt', 'a');
@@ -352,7 +352,7 @@ describe('the queue of transfers', () => {
     expect(await transferIn(fixture.client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
   });
 
-  it('counts what it asked of a remote', async () => {
+  it('counts its requests to a remote', async () => {
     const root = await fixture.workspace();
     fixture.sandbox.write('work/a.txt', 'a');
     await transferIn(fixture.client, await start({ kind: 'push', root }), ['done']);
@@ -366,7 +366,7 @@ describe('the queue of transfers', () => {
     ]);
   });
 
-  it('belongs to one host at a time; another one has a queue of its own', async () => {
+  it('belongs to one host at a time; another host has a queue of its own', async () => {
     const queue = await fixture.host.transfers();
     const root = await fixture.workspace();
     queue.start({ kind: 'push', root });

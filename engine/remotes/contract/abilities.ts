@@ -1,18 +1,20 @@
-/** What a store that passes the contract suite may lack. Declared by its test, and tested either way. */
+/**
+ * What a store that passes the contract suite may lack. Its test declares it, and the suite tests either way.
+ */
 export interface StoreAbilities {
-  /** Content type, metadata and the headers that go with an object are given back. */
+  /** Returns content type, metadata and the headers of an object. */
   readonly keepsDescriptions: boolean;
-  /** Checksums are kept and told; those of an upload's parts are joined to that of the whole. */
+  /** Keeps and returns checksums, and joins those of an upload's parts to that of the whole. */
   readonly keepsChecksums: boolean;
-  /** `head` with a part's number tells its size, and how many there are. */
+  /** `head` with a part's number returns its size and the number of parts. */
   readonly countsParts: boolean;
-  /** `parts` tells the parts' checksums. */
+  /** `parts` returns the parts' checksums. */
   readonly tellsParts: boolean;
   /** `copy` obeys `condition`. */
   readonly copiesUnderConditions: boolean;
 }
 
-/** The memory store, and what wraps it. */
+/** The memory store, and its wrappers. */
 export const MEMORY_STORE: StoreAbilities = {
   keepsDescriptions: true,
   keepsChecksums: true,
@@ -21,7 +23,7 @@ export const MEMORY_STORE: StoreAbilities = {
   copiesUnderConditions: true,
 };
 
-/** A folder keeps files, and nothing beside them. */
+/** A folder keeps files and nothing else about them. */
 export const FILE_STORE: StoreAbilities = {
   keepsDescriptions: false,
   keepsChecksums: false,

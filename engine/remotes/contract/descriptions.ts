@@ -1,4 +1,4 @@
-/** The contract on what goes with an object's content, and on copies that change it. */
+/** The contract on an object's description, and on copies that change it. */
 import { describe, expect, it } from 'vitest';
 import type { ObjectDescription, ObjectInfo, ObjectStore } from '../object-store.ts';
 import type { StoreAbilities } from './abilities.ts';
@@ -14,18 +14,18 @@ const DESCRIPTION: ObjectDescription = {
 };
 
 export function describeDescriptions(store: () => ObjectStore, abilities: StoreAbilities): void {
-  /** What an object that was written with the description has to tell: all of it, or nothing. */
+  /** Checks that an object written with the description returns all of it, or nothing. */
   const told = (description: ObjectDescription) => (abilities.keepsDescriptions ? description : {});
   const descriptionOf = (info: ObjectInfo | undefined): ObjectDescription => {
     const { contentType, metadata, cacheControl, contentDisposition, contentEncoding, contentLanguage } =
       info!;
     const fields = { contentType, metadata, cacheControl, contentDisposition, contentEncoding };
-    // Through JSON, to drop what is undefined.
+    // Through JSON, to drop undefined properties.
     return JSON.parse(JSON.stringify({ ...fields, contentLanguage }));
   };
 
   describe('descriptions', () => {
-    it('gives back what describes an object, with each way to write and to read it', async () => {
+    it('returns the description of an object, for each way to write and to read it', async () => {
       written(await store().put('described/put', text('content'), DESCRIPTION));
       written(await store().putStream('described/stream', streamOf([text('content')]), DESCRIPTION));
       for (const key of ['described/put', 'described/stream']) {
@@ -37,7 +37,7 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
       }
     });
 
-    it('gives back what was said when an upload in parts began', async () => {
+    it('returns the description given at the start of a multipart upload', async () => {
       const { multipart } = store();
       const key = 'described/parts';
       const upload = { key, uploadId: await multipart!.create(key, DESCRIPTION) };
@@ -46,13 +46,13 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
       expect(descriptionOf(await store().head(key))).toEqual(told(DESCRIPTION));
     });
 
-    it('calls bytes of no known kind just that', async () => {
+    it('gives bytes of no known kind the generic content type', async () => {
       written(await store().put('described/plain', text('x')));
       const expected = told({ contentType: 'application/octet-stream' });
       expect(descriptionOf(await store().head('described/plain'))).toEqual(expected);
     });
 
-    it('tells of the whole object also when a range of it is read', async () => {
+    it('describes the whole object even if a range of it is read', async () => {
       const bytes = noise(10_000, 40);
       const etag = written(await store().put('described/ranged', bytes, DESCRIPTION));
       const whole = { key: 'described/ranged', sizeBytes: 10_000, etag, ...told(DESCRIPTION) };
@@ -69,13 +69,13 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
   });
 
   describe('copies', () => {
-    it('keep what describes the object', async () => {
+    it('keep the description of the object', async () => {
       written(await store().put('copied/from', text('x'), DESCRIPTION));
       written(await store().copy('copied/from', 'copied/to'));
       expect(descriptionOf(await store().head('copied/to'))).toEqual(told(DESCRIPTION));
     });
 
-    it('describe the object anew when they are told to', async () => {
+    it('replace the description of the object on request', async () => {
       const description = { contentType: 'text/x-other', metadata: { mtime: '5.25' } };
       for (const key of ['plain', ...AWKWARD_KEYS.slice(0, 6)]) {
         written(await store().put(`described-anew/from/${key}`, text(key)));
@@ -86,7 +86,7 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
       }
     });
 
-    it('onto the object itself change only what describes it', async () => {
+    it('onto the object itself change only its description', async () => {
       const before = { contentType: 'text/plain', metadata: { mtime: '1.5', kept: 'not' } };
       const after = { contentType: 'text/plain', metadata: { mtime: '2.5' } };
       const etag = written(await store().put('touched', text('the content'), before));
@@ -105,11 +105,11 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
       await expectCode('notFound', store().copy('pinned/absent', 'pinned/to', { ifMatch: first }));
     });
 
-    it('obey conditions on what they replace, where the store has them for copies', async () => {
+    it('obey conditions on the replaced object, if the store supports them for copies', async () => {
       written(await store().put('guarded/from', text('from')));
       const etag = written(await store().put('guarded/to', text('to')));
       if (!abilities.copiesUnderConditions) {
-        // The store takes the condition and forgets it: a caller has to know.
+        // The store ignores the condition; a caller must know that.
         written(await store().copy('guarded/from', 'guarded/to', { condition: { absent: true } }));
         expect(await readText(store(), 'guarded/to')).toBe('from');
         return;

@@ -1,4 +1,4 @@
-/** What the parts of the contract suite share: awkward keys, bytes, sources, and how outcomes are read. */
+/** Shared parts of the contract suite: awkward keys, bytes, sources, and the reading of outcomes. */
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { DrayError, type ErrorCode } from '../../api/error.ts';
@@ -6,7 +6,7 @@ import { comparePaths } from '../../model/entry.ts';
 import type { ListPage, ListRequest, ObjectStore, PutOutcome } from '../object-store.ts';
 
 export const MIB = 1024 * 1024;
-/** The smallest part that S3 takes anywhere but at the end. */
+/** S3's minimum size of every part but the last. */
 export const PART_BYTES = 5 * MIB;
 
 /** Names that a careless encoder of URLs, XML or forms gets wrong. */
@@ -32,7 +32,9 @@ export const AWKWARD_KEYS = [
   'full-width-\uff5e',
 ];
 
-/** Listed in UTF-8 byte order they differ from UTF-16 order, from locale order, and from a walk folder by folder. */
+/**
+ * Their order in UTF-8 bytes differs from UTF-16 order, from locale order, and from a walk folder by folder.
+ */
 export const ORDER_KEYS = [
   'A',
   'Z/inside',
@@ -68,7 +70,10 @@ export function race(writers: number, write: (writer: number) => Promise<PutOutc
   return Promise.all(Array.from({ length: writers }, (_, writer) => writeUntilDecided(() => write(writer))));
 }
 
-/** A store may answer a race with "try again" (S3: 409 ConditionalRequestConflict), as the retry wrapper would. */
+/**
+ * A store may answer a race with "try again" (S3: 409 ConditionalRequestConflict), so this retries like the
+ * retry wrapper.
+ */
 async function writeUntilDecided(write: () => Promise<PutOutcome>): Promise<PutOutcome> {
   for (let attempt = 0; ; attempt += 1) {
     try {

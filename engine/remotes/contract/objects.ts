@@ -22,7 +22,7 @@ import {
 
 export function describeObjects(store: () => ObjectStore): void {
   describe('objects', () => {
-    it('reads back at once what was written, with one and the same etag everywhere', async () => {
+    it('reads back written bytes at once, with the same etag everywhere', async () => {
       const bytes = noise(100_000, 1);
       const etag = written(await store().put('objects/one', bytes));
       expect(etag).not.toContain('"');
@@ -39,14 +39,14 @@ export function describeObjects(store: () => ObjectStore): void {
       expect(page.objects).toMatchObject([{ key: 'objects/one', sizeBytes: 100_000, etag }]);
     });
 
-    it('answers undefined for what is not there', async () => {
+    it('returns undefined for an absent object', async () => {
       expect(await store().head('objects/absent')).toBeUndefined();
       expect(await store().get('objects/absent')).toBeUndefined();
       expect(await store().get('objects/absent', { range: { start: 0, end: 1 } })).toBeUndefined();
       expect(await store().read('objects/absent', { maxBytes: 1 })).toBeUndefined();
     });
 
-    it('keeps an object of no bytes', async () => {
+    it('keeps an empty object', async () => {
       written(await store().put('objects/empty', new Uint8Array()));
       expect(await store().head('objects/empty')).toMatchObject({ sizeBytes: 0 });
       expect((await store().read('objects/empty', { maxBytes: 0 }))!.bytes.byteLength).toBe(0);
@@ -54,14 +54,14 @@ export function describeObjects(store: () => ObjectStore): void {
       expect((await collect(read!.body)).byteLength).toBe(0);
     });
 
-    it('replaces an object whole, and its etag with it', async () => {
+    it('replaces an object and its etag as a whole', async () => {
       const first = written(await store().put('objects/replaced', text('the first, longer content')));
       const second = written(await store().put('objects/replaced', text('second')));
       expect(second).not.toBe(first);
       expect(await readText(store(), 'objects/replaced')).toBe('second');
     });
 
-    it('does not hold on to the memory that was written', async () => {
+    it('does not keep a reference to the written memory', async () => {
       const bytes = text('before');
       written(await store().put('objects/memory', bytes));
       bytes.fill(0);
@@ -89,21 +89,21 @@ export function describeObjects(store: () => ObjectStore): void {
       }
     });
 
-    it('calls an object damaged when a range begins past its end', async () => {
+    it('fails with damaged if a range begins past the end of the object', async () => {
       written(await store().put('objects/short', noise(1000, 3)));
       const range = { start: 1000, end: 1010 };
       await expectCode('damaged', store().get('objects/short', { range }));
       await expectCode('damaged', store().read('objects/short', { range, maxBytes: 10 }));
     });
 
-    it('refuses to read more into memory than it was allowed', async () => {
+    it('refuses to read more into memory than allowed', async () => {
       written(await store().put('objects/bounded', noise(1001, 4)));
       await expectCode('damaged', store().read('objects/bounded', { maxBytes: 1000 }));
       const range = { start: 0, end: 1000 };
       expect((await store().read('objects/bounded', { maxBytes: 1000, range }))!.bytes.byteLength).toBe(1000);
     });
 
-    it('reads into memory that it was given, or leaves that alone', async () => {
+    it('reads into the given memory, or leaves it untouched', async () => {
       const bytes = noise(5000, 5);
       written(await store().put('objects/given', bytes));
       for (const givenBytes of [5000, 8000, 100]) {
@@ -118,7 +118,7 @@ export function describeObjects(store: () => ObjectStore): void {
       }
     });
 
-    it('lets a body be dropped half-way and stays usable', async () => {
+    it('stays usable after a body is dropped half-way', async () => {
       const bytes = noise(4 * MIB, 5);
       written(await store().put('objects/dropped', bytes));
       for (let round = 0; round < 5; round += 1) {
@@ -158,7 +158,7 @@ export function describeObjects(store: () => ObjectStore): void {
 
 export function describeConditions(store: () => ObjectStore): void {
   describe('conditions', () => {
-    it('writes what must be absent once only', async () => {
+    it('creates an object under "must be absent" only once', async () => {
       written(await store().put('conditions/once', text('first'), { condition: { absent: true } }));
       expect(await store().put('conditions/once', text('second'), { condition: { absent: true } })).toEqual({
         written: false,
@@ -177,7 +177,7 @@ export function describeConditions(store: () => ObjectStore): void {
       expect(await readText(store(), 'conditions/swap')).toBe('4');
     });
 
-    it('writes nothing over an absent object that an etag names', async () => {
+    it('writes nothing if an etag is required and the object is absent', async () => {
       const etag = written(await store().put('conditions/other', text('x')));
       expect(await store().put('conditions/absent', text('y'), { condition: { etag } })).toEqual({
         written: false,

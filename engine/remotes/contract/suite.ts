@@ -1,6 +1,6 @@
 /**
- * The suite that every ObjectStore passes: what `object-store.ts` promises, proved against the store itself.
- * Call it at the top of a test file. Each `open()` must give an empty store of its own.
+ * The suite that every ObjectStore passes: it proves the promises of `object-store.ts` against the store
+ * itself. Call it at the top of a test file. Each `open()` must give an empty store of its own.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../../model/entry.ts';
@@ -71,7 +71,7 @@ export function describeObjectStoreContract(
       }
     });
 
-    it('closes twice without complaint', async () => {
+    it('can be closed twice', async () => {
       const other = await open();
       await other.store.close();
       await other.store.close();
@@ -94,7 +94,7 @@ function describeLists(store: () => ObjectStore): void {
       expect(page.continuation).toBeUndefined();
     });
 
-    it('gives the same keys page by page, whatever the size of a page', async () => {
+    it('gives the same keys page by page, for any page size', async () => {
       for (const limit of [1, 2, 7, all.length, all.length + 1]) {
         const listed = await listAll(store(), { prefix: 'lists/', limit });
         expect(listed.keys, `pages of ${limit}`).toEqual(all);
@@ -102,7 +102,7 @@ function describeLists(store: () => ObjectStore): void {
       }
     });
 
-    it('starts after any key, there or not', async () => {
+    it('starts after any key, existing or not', async () => {
       for (const after of [...ORDER_KEYS, '', 'a', 'a/', 'a/inside1', 'b', '~', '\u{10FFFF}']) {
         const startAfter = `lists/${after}`;
         const expected = all.filter((key) => comparePaths(key, startAfter) > 0);
@@ -115,7 +115,7 @@ function describeLists(store: () => ObjectStore): void {
       expect((await store().list({ prefix: 'lists/', startAfter: 'zzz' })).objects).toEqual([]);
     });
 
-    it('takes a prefix as characters, not as a folder', async () => {
+    it('treats a prefix as characters, not as a folder', async () => {
       const listed = await listAll(store(), { prefix: 'lists/a' });
       expect(listed.keys).toEqual(all.filter((key) => key.startsWith('lists/a')));
       expect((await store().list({ prefix: 'lists/nothing' })).objects).toEqual([]);
@@ -141,7 +141,7 @@ function describeLists(store: () => ObjectStore): void {
 
 function describeRemovalAndCopies(store: () => ObjectStore): void {
   describe('removal and copies', () => {
-    it('removes what is there and does not mind what is not', async () => {
+    it('removes existing objects and ignores absent ones', async () => {
       const keys = AWKWARD_KEYS.map((key) => `removed/${key}`);
       await Promise.all(keys.map((key) => store().put(key, text('x'))));
       written(await store().put('removed/kept', text('x')));
@@ -158,7 +158,7 @@ function describeRemovalAndCopies(store: () => ObjectStore): void {
       written(await store().put('removed/kept', text('again'), { condition: { absent: true } }));
     });
 
-    it('copies inside the store, over what was there', async () => {
+    it('copies inside the store, over an existing object', async () => {
       const bytes = noise(50_000, 14);
       for (const key of ['plain', ...AWKWARD_KEYS]) {
         written(await store().put(`copies/from/${key}`, bytes));

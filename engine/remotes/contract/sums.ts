@@ -1,4 +1,4 @@
-/** The contract on checksums that a store keeps, and on what it tells of parts and of uploads under way. */
+/** The contract on checksums that a store keeps, and on its records of parts and running uploads. */
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ChecksumKind, MultipartStore, ObjectStore, PutOptions } from '../object-store.ts';
@@ -8,7 +8,9 @@ import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from '
 
 type Claim = NonNullable<PutOptions['checksum']>;
 
-/** Of the ASCII text `123456789`. Source: the catalogue of parametrised CRC algorithms, "CRC-64/NVME", check. */
+/**
+ * Of the ASCII text `123456789`. Source: the catalogue of parametrised CRC algorithms, "CRC-64/NVME", check.
+ */
 const CRC64_OF_DIGITS = 0xae8b14860a799888n;
 
 export function describeKeptChecksums(store: () => ObjectStore, abilities: StoreAbilities): void {
@@ -20,12 +22,12 @@ export function describeKeptChecksums(store: () => ObjectStore, abilities: Store
   });
 
   describe('kept checksums', () => {
-    it('knows CRC-64/NVME as others do', async () => {
+    it('computes CRC-64/NVME as the standard defines it', async () => {
       const checksum = { crc64nvme: CRC64_OF_DIGITS };
       written(await store().put('sums/digits', text('123456789'), { checksum }));
     });
 
-    it('tells the checksum that an object came with, to those who ask', async () => {
+    it('returns the checksum that an object came with, on request', async () => {
       for (const [kind, claim] of Object.entries(claims())) {
         const checksum = await claim;
         const outcome = await store().put(`sums/${kind}`, bytes, { checksum });
@@ -47,7 +49,7 @@ export function describeKeptChecksums(store: () => ObjectStore, abilities: Store
       }
     });
 
-    it('refuses bytes of which the CRC-64/NVME is another, and changes nothing', async () => {
+    it('refuses bytes with another CRC-64/NVME, and changes nothing', async () => {
       written(await store().put('sums/kept', text('kept')));
       const { crc64nvme } = (await claims().crc64nvme) as { crc64nvme: bigint };
       for (const wrong of [crc64nvme ^ 1n, crc64nvme ^ (1n << 63n), 0n]) {
@@ -111,7 +113,7 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
       }
     });
 
-    it('are told of each part that was sent', async () => {
+    it('are returned for each part that was sent', async () => {
       const { upload } = await send('joined/listed', 'crc64nvme');
       const sums = [];
       for (const piece of pieces) sums.push(await computeChecksum('crc64nvme', piece));
@@ -119,7 +121,7 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
       await multipart().abort(upload);
     });
 
-    it('do not hinder an upload that takes some of its parts from another object', async () => {
+    it('do not prevent an upload that takes some of its parts from another object', async () => {
       const etag = written(await store().put('joined/source', whole));
       const key = 'joined/patched';
       const upload = { key, uploadId: await multipart().create(key) };
@@ -133,7 +135,7 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
       const read = await store().read(key, { maxBytes: expected.byteLength });
       expect(Buffer.compare(read!.bytes, expected)).toBe(0);
       const told = (await store().head(key, { checksums: true }))!.checksums;
-      // Nobody gave one of the whole; a store that computes one by itself has to be right.
+      // Nobody gave one of the whole; a store that computes one itself must be right.
       if (told?.covers === 'whole' && told.crc64nvme !== undefined)
         expect(told).toMatchObject(await computeChecksum('crc64nvme', expected));
     });
@@ -150,7 +152,7 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
   });
 
   describe('parts of an object', () => {
-    it('are told with their sizes and checksums, where the store tells of them', async () => {
+    it('are listed with their sizes and checksums, if the store lists them', async () => {
       const { upload, parts } = await send('parts/object', 'crc64nvme');
       const etag = written(await multipart().complete(upload, parts));
       const told = await store().parts?.('parts/object');
@@ -161,7 +163,7 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
       expect(await store().parts?.('parts/absent')).toBeUndefined();
     });
 
-    it('are measured one by one, where the store knows them', async () => {
+    it('are measured one by one, if the store supports it', async () => {
       const { upload, parts } = await send('parts/measured', 'crc64nvme');
       written(await multipart().complete(upload, parts));
       for (const { number, sizeBytes } of parts) {

@@ -29,14 +29,14 @@ export function describeStreams(store: () => ObjectStore): void {
       expect(same(await collect(read!.body), bytes)).toBe(true);
     });
 
-    it('writes a stream of no bytes, with no piece and with an empty one', async () => {
+    it('writes an empty stream, with no piece and with an empty one', async () => {
       written(await store().putStream('streams/none', pieces(new Uint8Array(), 1)));
       expect(await store().head('streams/none')).toMatchObject({ sizeBytes: 0 });
       written(await store().putStream('streams/empty-piece', streamOf([new Uint8Array()])));
       expect(await store().head('streams/empty-piece')).toMatchObject({ sizeBytes: 0 });
     });
 
-    it('writes a stream whose size is known', async () => {
+    it('writes a stream of known size', async () => {
       const bytes = noise(300_000, 10);
       written(
         await store().putStream('streams/known', pieces(bytes, 10_000), { sizeBytes: bytes.byteLength }),
@@ -59,7 +59,7 @@ export function describeStreams(store: () => ObjectStore): void {
       }
     });
 
-    it('leaves nothing behind when the source fails, and says what the source said', async () => {
+    it("leaves nothing behind when the source fails, and passes on the source's error", async () => {
       async function* failing(size: number) {
         yield noise(size, 13);
         throw new DrayError('io', 'The disk went away.');
@@ -72,7 +72,7 @@ export function describeStreams(store: () => ObjectStore): void {
 }
 
 export function describeMultipart(store: () => ObjectStore): void {
-  /** Runs where the store has multipart uploads; where it has none, states just that. */
+  /** Runs if the store has multipart uploads; otherwise only states that it has none. */
   const withMultipart = (name: string, body: (multipart: MultipartStore) => Promise<void>) =>
     it(name, async () => {
       const { multipart } = store();
@@ -84,7 +84,7 @@ export function describeMultipart(store: () => ObjectStore): void {
     const parts = [noise(PART_BYTES, 20), noise(PART_BYTES + 1, 21), noise(12_345, 22)] as const;
     const whole = Buffer.concat(parts);
 
-    withMultipart('joins parts by number, whatever the order they came in', async (multipart) => {
+    withMultipart('joins parts by number, whatever the order of their arrival', async (multipart) => {
       const key = 'multipart/order #1+%';
       const upload = { key, uploadId: await multipart.create(key, { checksum: 'sha256' }) };
       const send = (number: number) =>
@@ -99,7 +99,7 @@ export function describeMultipart(store: () => ObjectStore): void {
     });
 
     withMultipart(
-      'takes the last of two parts with one number, and lists what it holds',
+      'keeps the last of two parts with one number, and lists the parts that it holds',
       async (multipart) => {
         const key = 'multipart/again';
         const upload = { key, uploadId: await multipart.create(key) };
@@ -156,7 +156,7 @@ export function describeMultipart(store: () => ObjectStore): void {
       expect(same((await store().read(key, { maxBytes: expected.byteLength }))!.bytes, expected)).toBe(true);
     });
 
-    withMultipart('says notFound when there is nothing to take a part from', async (multipart) => {
+    withMultipart('fails with notFound if the source of a part is absent', async (multipart) => {
       const key = 'multipart/from-nothing';
       const upload = { key, uploadId: await multipart.create(key) };
       await expectCode('notFound', multipart.uploadPartCopy(upload, 1, { key: 'multipart/nothing' }));
@@ -175,7 +175,7 @@ export function describeMultipart(store: () => ObjectStore): void {
       await multipart.abort(upload);
     });
 
-    withMultipart('forgets an aborted upload, and aborting it again is no error', async (multipart) => {
+    withMultipart('forgets an aborted upload, and aborting it again is not an error', async (multipart) => {
       const key = 'multipart/aborted';
       const upload = { key, uploadId: await multipart.create(key) };
       const part = await multipart.uploadPart(upload, 1, parts[2]);
@@ -191,7 +191,7 @@ export function describeMultipart(store: () => ObjectStore): void {
 
 export function describeAborts(store: () => ObjectStore): void {
   describe('abort signals', () => {
-    it('stops every call whose signal has fired already', async () => {
+    it('stops every call whose signal has already fired', async () => {
       const signal = AbortSignal.abort();
       written(await store().put('aborts/there', text('x')));
       const bytes = text('x');
@@ -236,7 +236,7 @@ export function describeAborts(store: () => ObjectStore): void {
       expect(await store().head('aborts/endless')).toBeUndefined();
     });
 
-    it('does the work as usual under a signal that does not fire', async () => {
+    it('works as usual under a signal that does not fire', async () => {
       const { signal } = new AbortController();
       written(await store().put('aborts/calm', text('calm'), { signal }));
       expect(decode((await store().read('aborts/calm', { maxBytes: 10, signal }))!.bytes)).toBe('calm');
@@ -244,7 +244,7 @@ export function describeAborts(store: () => ObjectStore): void {
   });
 }
 
-/** A store without multipart uploads has nothing to stop there. */
+/** A store without multipart uploads has nothing to stop here. */
 function expectStopped(): Promise<never> {
   return Promise.reject(new DrayError('aborted', 'Nothing to stop.'));
 }

@@ -1,4 +1,4 @@
-/** A process of its own for `file-store.test.ts`: adds to a counter by compare-and-swap. ROOT INCREMENTS HARD_LINKS */
+/** A process for `file-store.test.ts`: adds to a counter by compare-and-swap. ROOT INCREMENTS HARD_LINKS */
 
 import type { PutOptions } from '../object-store.ts';
 import { openFileStore } from './file-store.ts';

@@ -1,4 +1,4 @@
-/** Reading and writing the bytes of files, stoppable between pieces. */
+/** Reads and writes the bytes of files; a signal can stop it between pieces. */
 
 import type { FileHandle } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
@@ -27,7 +27,7 @@ export function bodyOf(slice: FileSlice): ObjectRead['body'] {
   };
   return {
     destroy() {
-      // Nobody waits for it, and a failure to close what is no longer read harms nobody.
+      // Nobody waits for it, and a failed close after reading does no harm.
       close().catch(() => {});
     },
     async *[Symbol.asyncIterator]() {
@@ -45,7 +45,7 @@ export function bodyOf(slice: FileSlice): ObjectRead['body'] {
   };
 }
 
-/** The range in one piece of memory. The handle stays open. */
+/** The range in one buffer. The handle stays open. */
 export async function bytesOf(slice: FileSlice): Promise<Uint8Array> {
   const { start, end } = slice.range;
   const bytes = new Uint8Array(end - start);
@@ -80,7 +80,7 @@ async function readFully(
   checkAborted(slice.signal);
 }
 
-/** Writes what `pieces` gives into a new file, which stays open. */
+/** Writes the output of `pieces` into a new file, which stays open. */
 export async function fillFile(
   file: FileHandle,
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -102,7 +102,7 @@ async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Bytes in memory in pieces, so that writing them can be stopped. */
+/** Bytes in memory as pieces, so that writing them can be stopped. */
 export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }

@@ -22,13 +22,13 @@ describe('Errors of the file system', () => {
     }
   });
 
-  it('may be retried when they pass by themselves, and not when they stay', () => {
+  it('may be retried if they are temporary, and not otherwise', () => {
     expect(toFileError(system('EMFILE'), '/x')).toMatchObject({ retry: 'retry' });
     expect(toFileError(system('ESTALE'), '/x')).toMatchObject({ retry: 'retry' });
     expect(toFileError(system('ENOSPC'), '/x')).toMatchObject({ retry: 'no' });
   });
 
-  it('are left alone when they are known already, or are none of the system', () => {
+  it('pass unchanged if they are DrayErrors or not errors of the system', () => {
     const known = new DrayError('aborted', 'Stopped.');
     expect(toFileError(known, '/x')).toBe(known);
     const foreign = new TypeError('a mistake');

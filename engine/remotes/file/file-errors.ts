@@ -1,13 +1,13 @@
-/** Node's file system errors as DrayErrors, in one place. */
+/** Translates Node's file system errors into DrayErrors, in one place. */
 import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../api/error.ts';
 
-/** The system's name for what went wrong (`ENOENT`), or undefined for what is no system error. */
+/** The system's error code (`ENOENT`), or undefined if it is not a system error. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** True for the answers that mean "there is no such file": also below a file, and under a name too long to exist. */
+/** True for errors that mean "no such file": also below a file, and under a name too long to exist. */
 export function isAbsent(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' || code === 'ELOOP';
@@ -23,10 +23,10 @@ const DISK_FULL: Meaning = { code: 'diskFull', says: 'No space is left' };
 const DENIED: Meaning = { code: 'accessDenied', says: 'Access was denied' };
 const IN_THE_WAY: Meaning = {
   code: 'unsafePath',
-  says: 'A file lies where a folder is needed, or a folder where a file is',
+  says: 'A file is where a folder is needed, or a folder where a file is needed',
 };
 const BUSY: Meaning = { code: 'io', says: 'The system is busy', retry: 'retry' };
-const VANISHED: Meaning = { code: 'io', says: 'A folder went away meanwhile', retry: 'retry' };
+const VANISHED: Meaning = { code: 'io', says: 'A folder disappeared meanwhile', retry: 'retry' };
 const AWAY: Meaning = { code: 'unreachable', says: 'The file system does not answer', retry: 'retry' };
 
 const MEANINGS: Readonly<Record<string, Meaning>> = {
@@ -37,7 +37,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EROFS: DENIED,
   ENOENT: VANISHED,
   ENOTDIR: IN_THE_WAY,
-  ELOOP: { code: 'unsafePath', says: 'A symbolic link lies where a file is needed' },
+  ELOOP: { code: 'unsafePath', says: 'A symbolic link is where a file is needed' },
   EISDIR: IN_THE_WAY,
   EEXIST: IN_THE_WAY,
   ENOTEMPTY: IN_THE_WAY,
@@ -52,7 +52,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENOTCONN: AWAY,
 };
 
-/** @param path What the call was about, for the message. A DrayError passes as it is. */
+/** @param path The subject of the call, for the message. A DrayError passes unchanged. */
 export function toFileError(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (code === undefined || error instanceof DrayError) return error;
@@ -65,7 +65,7 @@ export function toFileError(error: unknown, path: string): unknown {
   );
 }
 
-/** Runs file system work; its errors come out translated. */
+/** Runs file system work and translates its errors. */
 export async function translating<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,8 +1,6 @@
 /**
- * Listing a tree of folders as one sorted space of keys.
- *
- * A page visits only folders that can hold its keys: it starts in the deepest folder of the prefix, leaves out what lies
- * before the start, and stops when it is full.
+ * Lists a tree of folders as one sorted space of keys. A page visits only folders that can hold its keys: it
+ * starts in the deepest folder of the prefix, skips everything before the start, and stops when it is full.
  */
 import { lstat } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
@@ -23,7 +21,7 @@ interface Walk {
   readonly reader: FolderReader;
   readonly prefix: string;
   readonly foldFolders: boolean;
-  /** Only what comes after it. When it ends in `/`: after that whole folder. */
+  /** Only entries after it. If it ends in `/`: after that whole folder. */
   readonly after: string | undefined;
   readonly signal: AbortSignal | undefined;
   /** The walk ends when this many names are found. */
@@ -65,7 +63,7 @@ export async function listFiles(
 
 function startOf({ continuation, startAfter }: ListRequest): string | undefined {
   if (continuation !== undefined) return decodeContinuation(continuation).last;
-  // No key ends in `/`, so what lies below such a start comes after it.
+  // No key ends in `/`, so everything below such a start comes after it.
   return startAfter?.endsWith('/') ? `${startAfter}\0` : startAfter;
 }
 
@@ -78,7 +76,10 @@ function canHoldKeys(folder: string): boolean {
   );
 }
 
-/** Whether the folder is there, without a symbolic link on the way: a listing from further up would not go through it. */
+/**
+ * Whether the folder exists without a symbolic link on the way: a listing from further up would not go
+ * through a link.
+ */
 async function isReached(root: FileRoot, folder: string): Promise<boolean> {
   try {
     (await root.hold(folder.slice(0, -1))).release();
@@ -98,7 +99,7 @@ async function walk(folder: string, walking: Walk): Promise<boolean> {
   const names = await namesIn(folder, walking);
   const rest = isInside ? after.slice(folder.length) : '';
   const prefixRest = prefix.slice(folder.length);
-  // A folder sorts before all that lies in it, so it is "before" only with everything in it.
+  // A folder sorts before its contents, so it is "before" only with all of them.
   const first = firstNotBefore(
     names,
     (name) =>
@@ -116,7 +117,7 @@ async function walk(folder: string, walking: Walk): Promise<boolean> {
   return false;
 }
 
-/** Empty folders are no part of a listing: an object store has none. */
+/** A listing skips empty folders: an object store has none. */
 async function holdsAny(folder: string, walking: Walk): Promise<boolean> {
   return walk(folder, { ...walking, prefix: folder, foldFolders: false, wanted: 1, found: [] });
 }
@@ -131,14 +132,14 @@ async function namesIn(folder: string, { root, reader }: Walk): Promise<readonly
         held.release();
       }
     } catch (error) {
-      // Removed, or replaced by a link, since the folder above was read.
+      // Removed, or replaced by a link, since the parent was read.
       if (isAbsent(error) || isLinkOnTheWay(error)) return [];
       throw error;
     }
   });
 }
 
-/** Folders that are open at once to look at their objects. */
+/** Folders that are open at once to stat their objects. */
 const FOLDERS_AT_ONCE = 8;
 
 /** Without those that were removed since their folder was read. */
@@ -152,7 +153,7 @@ async function statObjects(root: FileRoot, keys: readonly string[]): Promise<Lis
   return objects;
 }
 
-/** Keys in order, those that follow each other in one folder together. */
+/** Keys in order; consecutive keys of one folder together. */
 function runsOfFolders(keys: readonly string[]): readonly (readonly string[])[] {
   const runs: string[][] = [];
   let last: string | undefined;
@@ -195,8 +196,12 @@ async function statObject(
   } catch (error) {
     if (!isAbsent(error)) throw toFileError(error, shown);
     if (!key.includes('\ufffd')) return undefined;
-    throw new DrayError('unsafePath', `A file name in the folder of ${shown} is no valid UTF-8; rename it.`, {
-      data: { path: shown },
-    });
+    throw new DrayError(
+      'unsafePath',
+      `A file name in the folder of ${shown} is not valid UTF-8. Rename the file.`,
+      {
+        data: { path: shown },
+      },
+    );
   }
 }

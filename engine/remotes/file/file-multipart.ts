@@ -1,11 +1,9 @@
 /**
- * Multipart uploads in a folder: `.dray-tmp/uploads/<id>/` with `upload.json` and one file for each part,
- * named by its number, each put there by a rename. A part's etag is its file's. Beside it lies the checksum
- * that it came with, if any, with the etag of the file that it belongs to: a checksum left by an earlier
- * sending of the part is so never believed.
- *
- * A file there is used only if Dray may have made it: a plain file of this user with one name. No link is
- * followed.
+ * Multipart uploads in a folder: `.dray-tmp/uploads/<id>/` with `upload.json` and one file per part, named by
+ * its number and put there by a rename. A part's etag is its file's etag. Beside it is the checksum that it
+ * came with, if any, with the etag of its file: a checksum of an earlier sending of the part does not match
+ * and is never used. A file there is used only if Dray may have made it: a plain file of this user with one
+ * name. No link is followed.
  */
 import { randomUUID } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
@@ -32,7 +30,7 @@ import { areaPath, type FileRoot, isOwnFile, openNoFollow, removeUpload } from '
 import type { ObjectPlacer } from './object-placer.ts';
 import { writeReceived } from './received-file.ts';
 
-/** What their names can count. S3 has 10,000. */
+/** The most that their names can count. S3 has 10,000. */
 const PARTS_MAX = 99_999;
 
 interface PartSource {
@@ -42,7 +40,7 @@ interface PartSource {
 }
 
 export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock: Clock): MultipartStore {
-  /** Does some work while the upload's folder is held. */
+  /** Runs work while the upload's folder is held. */
   const inUpload = async <T>(
     upload: MultipartUpload,
     signal: AbortSignal | undefined,
@@ -181,7 +179,7 @@ async function writePart(
   }
 }
 
-/** Never writes through a link in its place. */
+/** Never writes through a link at its name. */
 async function replaceFile(root: FileRoot, path: string, text: string): Promise<void> {
   const temporary = await root.newTemporary();
   try {
@@ -196,7 +194,7 @@ async function replaceFile(root: FileRoot, path: string, text: string): Promise<
   }
 }
 
-/** All of them: they are few, and their folders are named at random. */
+/** All of them: they are few, and their folders have random names. */
 async function pendingUploads(root: FileRoot): Promise<readonly PendingUpload[]> {
   const ids = await root
     .within(areaPath('uploads'), (path) => readdir(path))
@@ -217,7 +215,7 @@ async function pendingUploads(root: FileRoot): Promise<readonly PendingUpload[]>
 const UPLOAD_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const partName = (number: number): string => String(number).padStart(5, '0');
 
-/** Undefined when there is no such upload, or it is of another key. The caller releases the folder. */
+/** Undefined if there is no such upload, or it belongs to another key. The caller releases the folder. */
 async function holdUpload(
   root: FileRoot,
   { key, uploadId }: MultipartUpload,
@@ -254,10 +252,10 @@ async function readUpload(root: FileRoot, uploadId: string): Promise<FoundUpload
   return undefined;
 }
 
-/** The largest record is that of an upload, which holds its key. */
+/** The largest record is that of an upload, which contains its key. */
 const RECORD_BYTES_MAX = 16 * 1024;
 
-/** A small file of JSON; undefined when it is not there, was cut off by a crash, or is not Dray's own. */
+/** A small JSON file; undefined if it is missing, cut off by a crash, or not Dray's own. */
 async function readRecord(
   folder: HeldFolder,
   name: string,
@@ -278,7 +276,7 @@ async function readRecord(
   }
 }
 
-/** A file of Dray's own, open to be read. The caller closes it. */
+/** A file of Dray's own, open for reading. The caller closes it. */
 async function openOwn(
   folder: HeldFolder,
   name: string,
@@ -301,7 +299,7 @@ async function openOwn(
   return undefined;
 }
 
-/** A link or another user's file is no part. */
+/** A link or another user's file is not a part. */
 async function listParts(folder: HeldFolder): Promise<readonly PartInfo[]> {
   const names = (await readdir(folder.at(''))).filter((name) => /^\d{5}$/.test(name)).sort();
   const owner = await lstat(folder.at(''));
@@ -315,7 +313,7 @@ async function listParts(folder: HeldFolder): Promise<readonly PartInfo[]> {
   return parts;
 }
 
-/** JSON has no numbers of 64 bits. */
+/** JSON has no 64-bit numbers. */
 function sumsAsText(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
@@ -355,11 +353,11 @@ async function* partBytes(
 
 function checkPartNumber(number: number): void {
   if (Number.isInteger(number) && number >= 1 && number <= PARTS_MAX) return;
-  throw new DrayError('usage', `Part numbers go from 1 to ${PARTS_MAX}, and ${number} is none.`);
+  throw new DrayError('usage', `Part numbers go from 1 to ${PARTS_MAX}. ${number} is not one of them.`);
 }
 
 function invalidPart(upload: MultipartUpload, number: number): DrayError {
-  return new DrayError('notFound', `Part ${number} of the upload of ${upload.key} is not the one held.`, {
+  return new DrayError('notFound', `Part ${number} of the upload of ${upload.key} is not the stored one.`, {
     data: { key: upload.key, part: number },
   });
 }

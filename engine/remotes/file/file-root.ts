@@ -26,11 +26,11 @@ import { isAbsent, systemCode } from './file-errors.ts';
 const AREAS = ['writes', 'uploads', 'locks'] as const;
 export type TempArea = (typeof AREAS)[number];
 
-/** A temporary file whose maker cannot be asked is removed after a day; an upload that nobody came back to, after a week. */
+/** A temporary file of unknown maker is removed after a day; an unused upload after a week. */
 const HOUR_MS = 3_600_000;
 const WRITE_KEPT_MS = 24 * HOUR_MS;
 const UPLOAD_KEPT_MS = 7 * 24 * HOUR_MS;
-/** Another process may remove the empty folder each time that it is made. */
+/** Another process may remove the empty folder each time that it is created. */
 const AREA_ATTEMPTS_MAX = 4;
 
 /** A new file of our own in `writes`. */
@@ -48,32 +48,38 @@ export interface FileRoot {
   readonly path: string;
   /** The file of a key, for messages. Throws `unsafePath` for keys that no file can have. */
   pathOf(key: RemoteKey): string;
-  /** Does some work by the path that leads to the key's file while its folder is held. Throws Node's errors, as ENOENT without the folder. */
+  /**
+   * Runs work with the path of the key's file while its folder is held. Throws Node's errors; ENOENT without
+   * the folder.
+   */
   within<T>(key: RemoteKey, work: (path: string) => Promise<T>): Promise<T>;
   /** Holds a folder below the root; the caller releases it. Throws Node's errors. */
   hold(folder: string): Promise<HeldFolder>;
-  /** The same, making what is missing; `changed` gets the folders that have a new name in them, innermost last. */
+  /**
+   * The same, creating missing folders; `changed` gets the folders that have a new name in them, innermost
+   * last.
+   */
   holdMade(folder: string, changed?: string[]): Promise<HeldFolder>;
-  /** Holds a folder below `.dray-tmp`, made when it is not there. */
+  /** Holds a folder below `.dray-tmp`, created if missing. */
   area(area: TempArea): Promise<HeldFolder>;
-  /** Areas that were there when they were first held: dead writers may have left files in them. */
+  /** Areas that existed when they were first held: dead writers may have left files in them. */
   readonly found: Set<TempArea>;
   newTemporary(): Promise<TemporaryFile>;
-  /** Throws `bucketMissing` when the root itself is gone: an absent file then means nothing. */
+  /** Throws `bucketMissing` if the root itself is gone, because then an absent file means nothing. */
   checkPresent(): Promise<void>;
-  /** Removes the folders above a removed file, as far as they are empty. */
+  /** Removes the folders above a removed file while they are empty. */
   pruneAbove(key: RemoteKey): Promise<void>;
-  /** Removes `.dray-tmp` when it is empty, and lets go of all folders. */
+  /** Removes `.dray-tmp` if it is empty, and releases all folders. */
   tidy(): Promise<void>;
 }
 
-/** @param mayBeMissing Nothing is in a root that does not exist. */
+/** @param mayBeMissing Treats a missing root as empty. */
 export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing = false): FileRoot {
   const { path } = folders;
   let swept = false;
   const entered = new Set<TempArea>();
 
-  /** A missing folder says something only while the root is there. */
+  /** A missing folder means something only while the root exists. */
   const orMissing = async (holding: Promise<HeldFolder>): Promise<HeldFolder> => {
     try {
       return await holding;
@@ -100,7 +106,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
     },
     hold: (folder) => folders.hold(folder),
     holdMade: (folder, changed) =>
-      // The root is never made here: its disk may not be mounted.
+      // The root is never created here: its disk may not be mounted.
       orMissing(folders.hold(folder, { onMake: (made) => void changed?.push(made) })),
     found: new Set(),
     async area(area) {
@@ -151,7 +157,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
         try {
           await root.within(at, rmdir);
         } catch (error) {
-          // Not empty, or not ours to remove: it stays. Gone already: its parent may be empty now.
+          // Not empty, or not ours to remove: it stays. If it is already gone, its parent may be empty now.
           if (!isAbsent(error)) return;
         }
       }
@@ -168,7 +174,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
 export function missingRoot(path: string): DrayError {
   return new DrayError(
     'bucketMissing',
-    `The folder ${path} does not exist (or is not mounted). Make it, or mount its disk, and try again.`,
+    `The folder ${path} does not exist (or is not mounted). Create it, or mount its disk, and try again.`,
     { data: { path } },
   );
 }
@@ -183,12 +189,15 @@ export function nameOf(path: string): string {
 
 export const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Opens a file to read it. Neither a link at its place is followed, nor does a pipe there hang the call. */
+/** Opens a file for reading. Does not follow a link at its place, and does not hang on a pipe. */
 export function openNoFollow(path: string): Promise<FileHandle> {
   return open(path, READ_FLAGS);
 }
 
-/** A plain file of one name, made by this user or the folder's owner: what Dray itself may have put into a temporary folder. */
+/**
+ * A plain file with one name, made by this user or the folder's owner: what Dray itself may have put into a
+ * temporary folder.
+ */
 export function isOwnFile(
   file: Pick<Stats, 'isFile'> & { uid: number | bigint; nlink: number | bigint },
   folder: Stats,
@@ -196,7 +205,7 @@ export function isOwnFile(
   return file.isFile() && Number(file.nlink) === 1 && isOwn({ uid: Number(file.uid) }, folder);
 }
 
-/** Best effort: what cannot be removed now is tried again by the next writer. */
+/** Best effort: the next writer retries a failed removal. */
 async function sweep(folders: HeldFolders, nowMs: number): Promise<void> {
   await sweepArea(folders, 'writes', async (writes, name) => {
     const maker = name.slice(0, Math.max(0, name.indexOf('.')));
@@ -231,7 +240,7 @@ async function ageOf(path: string, nowMs: number): Promise<number> {
   return nowMs - (await lstat(path)).mtimeMs;
 }
 
-/** An upload's folder holds files alone; a link in its place, or in it, is removed and not followed. */
+/** An upload's folder contains only files. A link in its place, or in it, is removed and not followed. */
 export async function removeUpload(
   folders: Pick<HeldFolders, 'hold'>,
   uploads: HeldFolder,
@@ -260,7 +269,8 @@ const RESERVED_ON_WINDOWS = /[<>:"|?*\\]|[. ](\/|$)|(^|\/)(con|prn|aux|nul|com\d
 function checkName(key: RemoteKey): void {
   const own = key.split('/').find(isOwnFolderName);
   if (own === undefined && !(process.platform === 'win32' && RESERVED_ON_WINDOWS.test(key))) return;
-  const reason = own === undefined ? 'Windows has no such file name' : `"${own}" is for Dray itself`;
+  const reason =
+    own === undefined ? 'Windows does not allow this file name' : `"${own}" is reserved for Dray`;
   throw new DrayError('unsafePath', `The key ${JSON.stringify(key)} cannot be stored: ${reason}.`, {
     data: { key },
   });

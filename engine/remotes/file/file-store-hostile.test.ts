@@ -1,4 +1,7 @@
-/** A `file:` repository in a folder that somebody else writes in too: links, forged uploads, another user's temporary folder. */
+/**
+ * A `file:` repository in a folder that somebody else can write to: links, forged uploads, another user's
+ * temporary folder.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -47,7 +50,7 @@ function write(path: string, content: string): void {
 const refused = { code: 'unsafePath' };
 
 describe('a forged upload', () => {
-  /** Its part is what `makePart` puts there. */
+  /** Its part is the result of `makePart`. */
   async function completeForged(makePart: (path: string) => void) {
     const folder = join(root, '.dray-tmp/uploads', UPLOAD_ID);
     write(join(folder, 'upload.json'), JSON.stringify({ key: 'stolen' }));
@@ -56,7 +59,7 @@ describe('a forged upload', () => {
     const upload = { key: 'stolen', uploadId: UPLOAD_ID };
     try {
       const parts = await store.multipart!.listParts(upload);
-      // Whoever forges a part can tell its etag: that of the link and that of the file it leads to.
+      // A forger knows the part's etag: that of the link, and that of its target.
       const { etag: linked } = (await (await openFileStore({ root: outside.folder })).head('secret'))!;
       for (const etag of [...parts.map((part) => part.etag), linked]) {
         const part = { number: 1, etag, sizeBytes: 11 };
@@ -73,11 +76,11 @@ describe('a forged upload', () => {
     expect(await completeForged((part) => symlinkSync(outside.secret, part))).toEqual([]);
   });
 
-  it('whose part is a second name of a file joins nothing of that file', async () => {
+  it('whose part is a hard link to a file joins nothing of that file', async () => {
     expect(await completeForged((part) => linkSync(outside.secret, part))).toEqual([]);
   });
 
-  it('whose folder or record is a link is no upload', async () => {
+  it('whose folder or record is a link does not count as an upload', async () => {
     const upload = { key: 'stolen', uploadId: UPLOAD_ID };
     write(join(outside.folder, 'upload/upload.json'), JSON.stringify({ key: 'stolen' }));
     write(join(outside.folder, 'upload/00001'), 'not in the repository');
@@ -105,11 +108,11 @@ describe('a folder that becomes a link', () => {
     symlinkSync(outside.folder, join(root, 'keys'));
   };
 
-  it('while an upload is joined takes no object', async () => {
+  it('while an upload is joined receives no object', async () => {
     let isArmed = false;
     const clock: Clock = {
       ...systemClock,
-      // Asked for the new file's time: all parts are joined, and the file is not in its place.
+      // Runs when the new file's time is set: all parts are joined, and the file is not in its place yet.
       nowMs: () => {
         if (isArmed) swapFolder();
         isArmed = false;
@@ -128,7 +131,7 @@ describe('a folder that becomes a link', () => {
     await store.close();
   });
 
-  it('while a stream is put, conditionally or not, takes no object', async () => {
+  it('while a stream is put, conditionally or not, receives no object', async () => {
     for (const options of [{}, { condition: { absent: true } as const }]) {
       const store = await openFileStore({ root });
       await store.put('keys/present', bytes('x'));
@@ -168,7 +171,7 @@ describe('a folder that becomes a link', () => {
 
 describe('a temporary folder that is a link', () => {
   it.each(['.dray-tmp', '.dray-tmp/writes', '.dray-tmp/uploads', '.dray-tmp/locks'])(
-    'at %s is neither swept nor written through, and the error names it',
+    'at %s is neither cleaned up nor written through, and the error names it',
     async (place) => {
       mkdirSync(dirname(join(root, place)), { recursive: true });
       for (const area of ['writes', 'uploads']) write(join(outside.folder, area, 'theirs'), 'old');
@@ -179,7 +182,7 @@ describe('a temporary folder that is a link', () => {
       const before = seen();
       symlinkSync(outside.folder, join(root, place));
       const store = await openFileStore({ root });
-      // Over an object that is there: with a lock.
+      // Over an existing object: with a lock.
       const put = store.put('present', bytes('y'));
       await expect(put).rejects.toMatchObject({
         code: 'unsafePath',
@@ -194,7 +197,7 @@ describe('a temporary folder that is a link', () => {
   );
 
   it.runIf(process.getuid?.() === 0)(
-    'or belongs to another user is not used (root can make one)',
+    'or belongs to another user is not used (root can create one)',
     async () => {
       mkdirSync(join(root, '.dray-tmp/writes'), { recursive: true });
       chownSync(join(root, '.dray-tmp'), 54_321, 54_321);
@@ -204,14 +207,14 @@ describe('a temporary folder that is a link', () => {
         message: expect.stringContaining(join(root, '.dray-tmp')),
       });
       chownSync(root, 54_321, 54_321);
-      // The owner of the repository could replace it all anyway.
+      // The owner of the repository could replace everything anyway.
       expect(await store.put('a', bytes('x'))).toMatchObject({ written: true });
       await store.close();
     },
   );
 });
 
-it('refuses keys below a folder of its own at any depth and in any spelling, and lists none', async () => {
+it('refuses keys below its own folder at any depth and in any spelling, and lists none', async () => {
   const store = await openFileStore({ root });
   for (const own of [
     '.dray-tmp',
@@ -247,7 +250,7 @@ describe('temporary files of a killed writer', () => {
     return left!;
   }
 
-  it('are removed by the next writer at once, and those of a live one are not', async () => {
+  it('are removed at once by the next writer, and those of a live writer are not', async () => {
     const live = await openFileStore({ root });
     const { promise: ending, resolve: end } = Promise.withResolvers<void>();
     const { promise: began, resolve: begin } = Promise.withResolvers<void>();
@@ -274,7 +277,7 @@ describe('temporary files of a killed writer', () => {
   });
 });
 
-it.runIf(CAN_HOLD_FOLDERS)('holds no folder once it is closed, and few before', async () => {
+it.runIf(CAN_HOLD_FOLDERS)('holds no folder after it is closed, and few before', async () => {
   const store = await openFileStore({ root });
   for (let at = 0; at < 100; at += 1) await store.put(`folder-${at}/sub/key`, bytes('x'));
   expect((await store.list({ prefix: '' })).objects).toHaveLength(100);

@@ -64,7 +64,7 @@ describe('The file store', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
-  it('says that the folder is missing, at the start and later, and never makes it by itself', async () => {
+  it('reports a missing folder, at the start and later, and never creates it by itself', async () => {
     const { store, root } = await open();
     await rename(root, `${root}-away`);
     const calls = [
@@ -87,7 +87,7 @@ describe('The file store', () => {
     await expect(openFileStore({ root: join(root, 'file') })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('refuses keys that would leave the folder or meet its own', async () => {
+  it('refuses keys that would leave the folder or enter its own', async () => {
     const { store, root } = await open();
     for (const key of ['../x', 'a/../../x', '/x', 'a//b', './a', 'a/', '.dray-tmp/x', '.DRAY-TMP/x']) {
       await expect(store.put(key, bytes('x'))).rejects.toMatchObject({ code: 'unsafePath' });
@@ -99,7 +99,7 @@ describe('The file store', () => {
     expect((await readdir(root)).filter((name) => name !== '.dray-tmp')).toEqual([]);
   });
 
-  it('says so when a file lies where a folder is needed, or a folder where a file is', async () => {
+  it('reports a file where a folder is needed, and a folder where a file is needed', async () => {
     const { store } = await open();
     await store.put('a', bytes('x'));
     await store.put('b/c', bytes('x'));
@@ -114,7 +114,7 @@ describe('The file store', () => {
     expect(await store.get('b')).toBeUndefined();
   });
 
-  it('does not see symbolic links, and lists nothing through them', async () => {
+  it('ignores symbolic links, and lists nothing through them', async () => {
     const { store, root } = await open();
     await writeFile(join(root, 'real'), 'x');
     await symlink('real', join(root, 'link'));
@@ -125,7 +125,7 @@ describe('The file store', () => {
     expect(await store.get('link')).toBeUndefined();
   });
 
-  it('leaves no folder that is not the user\u2019s once it is closed', async () => {
+  it('leaves no folder of its own behind once it is closed', async () => {
     const { store, root } = await open();
     const { etag } = (await store.put('a', bytes('1'))) as { etag: string };
     await store.put('a', bytes('2'), { condition: { etag } });
@@ -137,7 +137,7 @@ describe('The file store', () => {
     expect(await readdir(root)).toEqual(['a', 'b']);
   });
 
-  it('keeps an upload over a restart, and drops what was forgotten long ago', async () => {
+  it('keeps an upload over a restart, and drops one that was abandoned long ago', async () => {
     const { store, root } = await open();
     const upload = { key: 'big', uploadId: await store.multipart!.create('big') };
     const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
@@ -155,7 +155,7 @@ describe('The file store', () => {
     expect(await readdir(root)).toEqual(['big']);
   });
 
-  it('does not believe the checksum of a part that was sent again without one', async () => {
+  it('does not use the old checksum of a part that was sent again without one', async () => {
     const { store } = await open();
     const upload = { key: 'big', uploadId: await store.multipart!.create('big') };
     const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
@@ -165,7 +165,7 @@ describe('The file store', () => {
     expect(second.sha256).toBeUndefined();
   });
 
-  it('gives every write an etag of its own, however fast they follow', async () => {
+  it('gives every write an etag of its own, however fast they follow each other', async () => {
     for (const hardLinks of [true, false]) {
       const { store } = await open(hardLinks);
       const etags = new Set<string>();
@@ -177,7 +177,7 @@ describe('The file store', () => {
     }
   });
 
-  it('calls a body that ends early unreachable, to be read again', async () => {
+  it('fails a body that ends early with unreachable, so that it is read again', async () => {
     const { store, root } = await open();
     await store.put('a', new Uint8Array(3 * 1024 * 1024));
     const read = await store.get('a');
@@ -188,7 +188,7 @@ describe('The file store', () => {
     await expect(drain()).rejects.toMatchObject({ code: 'unreachable', retry: 'retry' });
   });
 
-  it('writes and removes neighbours at once, while folders come and go', async () => {
+  it('writes and removes neighbours concurrently, while folders come and go', async () => {
     const { store, root } = await open();
     await Promise.all(
       Array.from({ length: 40 }, async (_, worker) => {
@@ -204,12 +204,12 @@ describe('The file store', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
-  it('says that access was denied', async () => {
+  it('reports that access was denied', async () => {
     const { store, root } = await open();
     await store.put('closed/a', bytes('x'));
     await chmod(join(root, 'closed'), 0o500);
     try {
-      // The superuser may write everywhere: there is nothing to be denied.
+      // The superuser may write everywhere, so nothing can be denied.
       const outcome = await store.put('closed/b', bytes('y')).catch((error) => error);
       expect(outcome).toMatchObject(process.getuid?.() === 0 ? { written: true } : { code: 'accessDenied' });
     } finally {
@@ -221,7 +221,7 @@ describe('The file store', () => {
 describe('Listings of the file store', () => {
   const names = fc.constantFrom('a', 'b', 'a b', 'a-b', 'a.txt', 'a0', 'B', '\u00e9', '\uff5e', '\u{1F600}');
   const keys = fc.array(names, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
-  /** A folder cannot bear the name of a file, so a key below another one gives way. */
+  /** A folder cannot have the name of a file, so a key below another one gives way. */
   const trees = fc
     .uniqueArray(keys, { maxLength: 25 })
     .map((all) => all.filter((key) => !all.some((other) => other.startsWith(`${key}/`))));
@@ -275,7 +275,7 @@ describe('Listings of the file store', () => {
     );
   });
 
-  it('see what was written into a large folder between two pages', async () => {
+  it('see files that were written into a large folder between two pages', async () => {
     const { store, root, close } = await openInNewFolder(true);
     try {
       await mkdir(join(root, 'large'));
@@ -301,7 +301,7 @@ describe('Conditions among processes', () => {
   const WRITERS = 4;
   const INCREMENTS = 40;
 
-  /** Each process adds to one counter, by compare-and-swap alone: the sum tells whether any write was lost. */
+  /** Each process adds to one counter only by compare-and-swap, so the sum shows whether a write was lost. */
   async function countTogether(hardLinks: boolean): Promise<string> {
     const { store, root, close } = await openInNewFolder(hardLinks);
     try {

@@ -1,10 +1,9 @@
 /**
  * A plain folder as an object store: each object is the file of its key, so every other tool can read it.
- *
- * Writes are atomic, durable and conditional among all processes that use this store (`file/object-placer.ts`
- * says how). It keeps no content type and no metadata, and does not show symbolic links and special files.
- * The root may be a link, which is resolved once. Links below it are not followed: a key through one is
- * refused, and nothing behind it is listed.
+ * Writes are atomic, durable and conditional among all processes that use this store (see
+ * `file/object-placer.ts`). It keeps no content type and no metadata, and hides symbolic links and special
+ * files. The root may be a link, which is resolved once. Links below it are not followed: a key through one
+ * is refused, and nothing behind it is listed.
  */
 import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, type FileHandle, lstat, mkdir, realpath, stat } from 'node:fs/promises';
@@ -42,24 +41,24 @@ import { createObjectPlacer } from './object-placer.ts';
 import { writeReceived } from './received-file.ts';
 
 export interface FileStoreOptions {
-  /** An absolute path, or folders that are held already and that the caller closes. */
+  /** An absolute path, or folders that are already held and that the caller closes. */
   readonly root: string | HeldFolders;
   /**
-   * Make a missing folder, with those above it. `alone`: only if the folder above exists, since its disk may
-   * not be mounted.
+   * Create a missing folder, with its parents. `alone`: only if its parent exists, because its disk may not
+   * be mounted.
    */
   readonly create?: boolean | 'alone';
-  /** Take a missing folder for an empty one, if the folder above exists. */
+  /** Treat a missing folder as empty, if its parent exists. */
   readonly mayBeMissing?: boolean;
   readonly clock?: Clock;
-  /** False: do without hard links even where there are some. For tests. */
+  /** False: do without hard links even if the file system has them. For tests. */
   readonly hardLinks?: boolean;
 }
 
-/** Removals that run at once: each takes and frees a lock. */
+/** Removals that run at once: each takes and releases a lock. */
 const REMOVALS_AT_ONCE = 16;
 
-/** Fails with `bucketMissing` when the folder does not exist, with `usage` when it is a file. */
+/** Fails with `bucketMissing` if the folder does not exist, with `usage` if it is a file. */
 export async function openFileStore(options: FileStoreOptions): Promise<ObjectStore> {
   const clock = options.clock ?? systemClock;
   const folders = await openRoot(options);
@@ -167,7 +166,7 @@ function infoOf(key: RemoteKey, stats: BigIntStats): ObjectInfo {
   return { key, sizeBytes, etag: etagOf(stats), modifiedMs };
 }
 
-/** The open file and what of it was asked for. The caller closes it. */
+/** The open file and the requested range of it. The caller closes it. */
 async function openSlice(
   root: FileRoot,
   key: RemoteKey,
@@ -185,7 +184,7 @@ async function openSlice(
     }
     const info = infoOf(key, stats);
     if (call.ifMatch !== undefined && call.ifMatch !== info.etag) {
-      throw new DrayError('conflict', `${path} was replaced meanwhile.`, { data: { key, path } });
+      throw new DrayError('conflict', `${path} was replaced in the meantime.`, { data: { key, path } });
     }
     const range = resolveRange(key, info.sizeBytes, call.range);
     return { file, path, key, range, info, signal: call.signal };
@@ -214,7 +213,8 @@ async function copyObject(
 ) {
   const key = ownKeyOf(from);
   return placer.place(to, call, async (temporary) => {
-    // Compared before and after the copy: what lies at the source is replaced by renames, never written into.
+    // Compared before and after the copy: the source is only ever replaced by renames, never written in
+    // place.
     await checkSource(root, key, call);
     const source = await openToRead(root, key);
     if (!source) throw noSource(key);
@@ -229,7 +229,7 @@ async function copyObject(
   });
 }
 
-/** Shares the bytes where the file system can (btrfs, XFS, APFS); copies them in the kernel elsewhere. */
+/** Shares the bytes if the file system can (btrfs, XFS, APFS); otherwise copies them in the kernel. */
 async function copyOpened({
   path,
   source,

@@ -1,9 +1,9 @@
 /**
- * The names in a folder, in the order in which their keys list: byte order, with a folder as if its name ended in `/`.
- *
- * A page of a listing needs a folder's names whole, to sort them, and 100 pages of one large folder would read it 100 times.
- * So the last few large ones are kept, and used again only while the folder's time is the same and was old when it was
- * read: every new, removed or renamed name changes it, and one made in the very tick of the reading is not missed.
+ * The names in a folder, in the order in which their keys list: byte order, with a folder as if its name
+ * ended in `/`. A page of a listing needs all names of a folder, to sort them, and 100 pages of one large
+ * folder would read it 100 times. So the last few large ones are cached, and reused only while the folder's
+ * time is unchanged and was old when it was read: every new, removed or renamed name changes it, and one made
+ * in the very tick of the reading is not missed.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { comparePaths } from '../../model/entry.ts';
@@ -14,15 +14,14 @@ export type FolderNames = readonly string[];
 
 export interface FolderReader {
   /**
-   * Gives regular files and folders, but no links, sockets, devices and folders of Dray's own. Throws Node's
-   * errors.
-   * @param folder Tells it from others. @param path Leads to it now.
+   * Returns regular files and folders, but no links, sockets, devices and folders of Dray's own. Throws
+   * Node's errors. @param folder Identifies it. @param path Its current path.
    */
   names(folder: string, path: string): Promise<FolderNames>;
 }
 
 const KEPT_FOLDERS_MAX = 4;
-/** Smaller ones are read anew as fast as they are checked. */
+/** Smaller ones are read as fast as they are checked. */
 const KEPT_NAMES_MIN = 1000;
 /** Coarser than any file system's clock (FAT: 2 s). */
 const SETTLED_AFTER_MS = 3000;
@@ -63,7 +62,7 @@ async function readNames(path: string): Promise<FolderNames> {
   return names.sort(comparePaths);
 }
 
-/** The index of the first name for which `isBefore` is false; names are sorted so that it turns once. */
+/** The index of the first name for which `isBefore` is false, by binary search. */
 export function firstNotBefore(names: FolderNames, isBefore: (name: string) => boolean): number {
   let low = 0;
   let high = names.length;

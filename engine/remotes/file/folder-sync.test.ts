@@ -14,7 +14,7 @@ describe('Syncs of a folder', () => {
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('are shared by all who wait, but never with one that began before their write', async () => {
+  it('are shared by all waiting writers, but never one that began before their write', async () => {
     const { begun, folders } = setUp();
     const first = folders.sync('a');
     const later = [folders.sync('a'), folders.sync('a'), folders.sync('a')];
@@ -33,7 +33,7 @@ describe('Syncs of a folder', () => {
     await afresh;
   });
 
-  it('that fail tell those who waited for them and nobody else', async () => {
+  it('that fail report to the writers that waited for them and to no others', async () => {
     const { begun, folders } = setUp();
     const first = folders.sync('a');
     const second = folders.sync('a');

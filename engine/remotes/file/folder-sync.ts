@@ -1,6 +1,6 @@
 /**
- * Makes names durable: a file's name survives a power cut only once its folder is synced. Writers of one folder who wait
- * at the same time share a sync, provided that it starts after their write.
+ * Makes names durable: a file's name survives a power cut only once its folder is synced. Writers of one
+ * folder that wait at the same time share a sync, provided that it starts after their write.
  */
 import { fsync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -18,7 +18,7 @@ interface Syncs {
   next?: Promise<void>;
 }
 
-/** @param syncFolder Of a folder by the name that the callers of `sync` give it. */
+/** @param syncFolder Syncs a folder by the name that the callers of `sync` give it. */
 export function createFolderSync(syncFolder: (folder: string) => Promise<void>): FolderSync {
   const syncs = new Map<string, Syncs>();
 
@@ -34,14 +34,14 @@ export function createFolderSync(syncFolder: (folder: string) => Promise<void>):
     sync(folder) {
       const current = syncs.get(folder);
       if (!current) return start(folder);
-      // The one that runs may have begun before the caller's write: it does not count.
+      // The running one may have begun before the caller's write, so it does not count.
       current.next ??= current.running.catch(() => {}).then(() => start(folder));
       return current.next;
     },
   };
 }
 
-/** Systems that cannot sync a folder (Windows, some network mounts) say so in one of these ways. */
+/** Systems that cannot sync a folder (Windows, some network mounts) report one of these. */
 const UNSUPPORTED = new Set(['EISDIR', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 const syncDescriptor = promisify(fsync);
@@ -58,7 +58,7 @@ export async function syncHeld(root: FileRoot, folder: string): Promise<void> {
       held.release();
     }
   } catch (error) {
-    // A folder that is gone was pruned, together with what had to be durable.
+    // A missing folder was pruned, with everything that had to be durable in it.
     if (!isAbsent(error) && !UNSUPPORTED.has(systemCode(error) ?? '')) throw error;
   }
 }

@@ -41,7 +41,7 @@ describe("A key's lock", () => {
   });
   afterEach(() => rm(root.path, { recursive: true, force: true }));
 
-  it('lets one writer in at a time and is gone afterwards', async () => {
+  it('admits one writer at a time and is gone afterwards', async () => {
     let inside = 0;
     const order: number[] = [];
     await Promise.all(
@@ -59,7 +59,7 @@ describe("A key's lock", () => {
     expect(await readdir(join(root.path, '.dray-tmp/locks'))).toEqual([]);
   });
 
-  it('is let go when the work fails', async () => {
+  it('is released when the work fails', async () => {
     const failing = withKeyLock({ root, key: 'key', clock: systemClock }, () =>
       Promise.reject(new Error('x')),
     );
@@ -67,7 +67,7 @@ describe("A key's lock", () => {
     expect(existsSync(lock)).toBe(false);
   });
 
-  it('of a process that is gone is taken over at once', async () => {
+  it('of a dead process is taken over at once', async () => {
     const gone = spawnSync(process.execPath, ['-e', '']).pid;
     await writeFile(lock, JSON.stringify({ process: gone, host: here, id: 'theirs' }));
     const clock = hastyClock();
@@ -76,7 +76,7 @@ describe("A key's lock", () => {
     expect(await readdir(join(root.path, '.dray-tmp/locks'))).toEqual([]);
   });
 
-  it('of a process that is gone is removed also when its key is not asked for again', async () => {
+  it('of a dead process is removed even if its key is not used again', async () => {
     const gone = spawnSync(process.execPath, ['-e', '']).pid;
     const other = lock.replace(/[^/]+$/, 'a'.repeat(32));
     const living = lock.replace(/[^/]+$/, 'b'.repeat(32));
@@ -100,7 +100,7 @@ describe("A key's lock", () => {
     }
   });
 
-  it('that others take again and again is waited for, and given up after two minutes', async () => {
+  it('that others keep taking is awaited, and given up after two minutes', async () => {
     const clock = hastyClock();
     const { sleep } = clock;
     let taken = 0;
@@ -116,7 +116,7 @@ describe("A key's lock", () => {
     });
   });
 
-  it('tells a holder that was away too long that it holds it no more, and leaves the new one alone', async () => {
+  it('tells a suspended holder that it lost the lock, and leaves the new one in place', async () => {
     const theirs = JSON.stringify({ process: 1, host: 'elsewhere', id: 'theirs' });
     const late = withKeyLock({ root, key: 'key', clock: systemClock }, async (held) => {
       await writeFile(lock, theirs);

@@ -19,16 +19,16 @@ import type { RemoteKey } from '../object-store.ts';
 import { systemCode } from './file-errors.ts';
 import { areaPath, type FileRoot, READ_FLAGS } from './file-root.ts';
 
-/** How long a lock of unknown life may stay unchanged, and how long a writer waits in all. */
+/** How long a lock of unknown state may stay unchanged, and how long a writer waits in total. */
 const STALE_AFTER_MS = 30_000;
 const WAIT_MAX_MS = 120_000;
 const POLL_MS = 10;
 const GUARD_END = '.break';
-/** How often others may remove the empty folder of locks before we have put our lock there. */
+/** How often others may remove the empty folder of locks before our lock is in it. */
 const TIDIED_MAX = 3;
 
 export interface HeldLock {
-  /** Throws `remoteFailed` (retryable) when another writer took the lock over. */
+  /** Throws `remoteFailed` (retryable) if another writer took the lock over. */
   stillHeld(): Promise<void>;
 }
 
@@ -39,7 +39,10 @@ interface LockOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Writers of this thread queue here, so they do not poll the file against each other. Bounded by the calls in flight. */
+/**
+ * Writers of this thread queue here, so they do not poll the file against each other. Bounded by the calls in
+ * flight.
+ */
 const queues = new Map<string, Promise<void>>();
 
 export async function withKeyLock<T>(options: LockOptions, work: (lock: HeldLock) => Promise<T>): Promise<T> {
@@ -69,7 +72,7 @@ async function holding<T>(
     return await work({
       async stillHeld() {
         if ((await readLock(path)) === mine) return;
-        throw new DrayError('remoteFailed', `Another writer of ${options.key} took over.`, {
+        throw new DrayError('remoteFailed', `Another writer of ${options.key} took over the lock.`, {
           retry: 'retry',
         });
       },
@@ -124,7 +127,7 @@ function patienceOf(name: string, mine: string, { clock, key, root, signal }: Lo
     }
     if (nowMs - startMs > WAIT_MAX_MS) {
       const shown = absoluteIn(root.path, areaPath('locks', name));
-      throw new DrayError('remoteFailed', `The lock ${shown} stays taken.`, {
+      throw new DrayError('remoteFailed', `Another writer holds the lock ${shown}.`, {
         retry: 'backoff',
         data: { path: shown, key },
       });
@@ -133,7 +136,7 @@ function patienceOf(name: string, mine: string, { clock, key, root, signal }: Lo
   };
 }
 
-/** Removes locks of killed processes, also on keys that nobody asks for again. Best effort. */
+/** Removes locks of killed processes, also on keys that are not used again. Best effort. */
 async function breakDeadLocks(folder: HeldFolder, mine: string): Promise<void> {
   for (const name of await readdir(folder.at('')).catch(() => [])) {
     const path = folder.at(name);
@@ -152,7 +155,7 @@ async function breakLock(path: string, stale: string, mine: string): Promise<voi
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
     const theirs = await readLock(guard);
-    // Whoever was breaking died in these few calls. Rare enough that the small race of removing it is accepted.
+    // The breaker died within these few calls. Rare enough to accept the small race of removing it.
     if (theirs !== undefined && isDead(theirs)) await unlink(guard).catch(() => {});
     return;
   }
@@ -172,7 +175,10 @@ async function readLock(path: string): Promise<string | undefined> {
   }
 }
 
-/** True only if its maker certainly no longer runs. What does not parse was cut off by a crash, or is being written. */
+/**
+ * True only if its maker certainly no longer runs. Text that does not parse was cut off by a crash, or is
+ * being written.
+ */
 function isDead(record: string): boolean {
   let maker: { readonly process?: unknown; readonly host?: unknown };
   try {
@@ -186,14 +192,17 @@ function isDead(record: string): boolean {
 
 let identity: string | undefined;
 
-/** Containers may share a host name and a folder but not process ids, so the namespace is a part of it. */
+/**
+ * Containers may share a host name and a folder but not process ids, so the namespace is part of the
+ * identity.
+ */
 function hostIdentity(): string {
   if (identity !== undefined) return identity;
   let namespace = '';
   try {
     namespace = readlinkSync('/proc/self/ns/pid');
   } catch {
-    // No Linux: one namespace for each host.
+    // Not Linux: one namespace per host.
   }
   identity = `${hostname()} ${namespace}`;
   return identity;

@@ -22,11 +22,11 @@ import { withKeyLock } from './key-lock.ts';
 
 export interface ObjectPlacer {
   /**
-   * @param fill Writes all bytes into the new file, leaves it open, and returns the checksum if one was asked
-   * for. If it throws, nothing is left behind.
+   * @param fill Writes all bytes into the new file, leaves it open, and returns the checksum if one was
+   * requested. If it throws, nothing is left behind.
    */
   place(key: RemoteKey, options: PutOptions, fill: FillFile): Promise<PutOutcome>;
-  /** Removes the object's file. False when there was none. */
+  /** Removes the object's file. False if there was none. */
   remove(key: RemoteKey, signal: AbortSignal | undefined): Promise<boolean>;
 }
 
@@ -46,15 +46,15 @@ interface Placing {
   readonly target: string;
 }
 
-/** Answers of `link` where the file system has no hard links (exFAT, some network mounts). */
+/** Errors of `link` if the file system has no hard links (exFAT, some network mounts). */
 const NO_HARD_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 /**
- * Another writer may remove the folder, empty, before the link is made. The folder is made again this often
- * at most.
+ * Another writer may remove the empty folder before the link is made. The folder is created again at most
+ * this often.
  */
 const FOLDER_ATTEMPTS_MAX = 20;
 
-/** @param hardLinks False to do without them. For tests: what the file system has is found out. */
+/** @param hardLinks False to do without them. For tests: normally the file system decides. */
 export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = true): ObjectPlacer {
   const folders = createFolderSync((folder) => syncHeld(root, folder));
   let canLink = hardLinks;
@@ -71,7 +71,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
     }
   };
 
-  /** Undefined where there are no hard links. */
+  /** Undefined if there are no hard links. */
   const linkNew = async (staged: Staged, target: string): Promise<boolean | undefined> => {
     try {
       await link(staged.path, target);
@@ -159,7 +159,7 @@ function writtenAs({ etag, checksums }: Staged): PutOutcome {
   return { written: true, etag, ...(checksums ? { checksums } : {}) };
 }
 
-/** Spares the writing of bytes that the condition rules out already. */
+/** Avoids writing bytes that the condition already rules out. */
 async function cannotHold(
   root: FileRoot,
   key: RemoteKey,
@@ -174,7 +174,7 @@ async function cannotHold(
   return present === undefined || etagOf(present) !== condition.etag;
 }
 
-/** Runs the work while the key's folder is held, made where it is missing. */
+/** Runs the work while the key's folder is held, created if missing. */
 async function inItsFolder<T>(
   root: FileRoot,
   key: RemoteKey,

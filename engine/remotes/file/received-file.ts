@@ -1,4 +1,4 @@
-/** Fills a new file with the bytes that a caller sent, and refuses those that do not match the checksum that came with them. */
+/** Fills a new file with a caller's bytes, and refuses bytes that do not match their announced checksum. */
 import type { FileHandle } from 'node:fs/promises';
 import type { ObjectChecksums, PutOptions, RemoteKey } from '../object-store.ts';
 import { receiveChecksum } from '../received-checksum.ts';

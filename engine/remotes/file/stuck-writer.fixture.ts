@@ -1,4 +1,4 @@
-/** A process of its own for `file-store-hostile.test.ts`: begins to write an object, says so and never ends. ROOT */
+/** A process for `file-store-hostile.test.ts`: begins to write an object, says so and never ends. ROOT */
 import { openFileStore } from './file-store.ts';
 
 async function* endless(): AsyncGenerator<Uint8Array> {

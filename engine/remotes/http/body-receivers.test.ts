@@ -1,4 +1,4 @@
-/** Bodies into lent memory, from a plain HTTP server that sends as the test says. */
+/** Tests bodies in lent memory, from a plain HTTP server that sends as the test says. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -56,7 +56,7 @@ function lend(pieces: number): Lender {
 const get = (memory: BodyMemory) =>
   transport.stream({ method: 'GET', path: '/x', headers: {}, signal: undefined, memory });
 
-/** What came, in a copy; the memory goes back piece by piece. */
+/** A copy of the received bytes; the memory is given back piece by piece. */
 async function collect(body: AsyncIterable<Uint8Array>, memory: Lender, arrived: Uint8Array[] = []) {
   for await (const piece of body) {
     arrived.push(piece.slice());
@@ -69,7 +69,7 @@ async function collect(body: AsyncIterable<Uint8Array>, memory: Lender, arrived:
 
 describe('A body into lent memory', () => {
   it.each([1, 2, 20])(
-    'comes in order through %d pieces, each filled before it is passed on',
+    'arrives in order through %d pieces, each filled before it is passed on',
     async (pieces) => {
       respond = (response) => {
         response.writeHead(200, { 'content-length': content.length });
@@ -85,7 +85,7 @@ describe('A body into lent memory', () => {
   );
 
   it.each(['chunked', 'until the connection ends'])(
-    'comes when its length is not known (%s)',
+    'arrives when its length is unknown (%s)',
     async (how) => {
       respond = (response) => {
         if (how !== 'chunked') response.useChunkedEncodingByDefault = false;
@@ -99,7 +99,7 @@ describe('A body into lent memory', () => {
     },
   );
 
-  it('that breaks is passed on as far as it came, and all memory comes back', async () => {
+  it('that breaks is passed on as far as it arrived, and all memory comes back', async () => {
     respond = (response) => {
       response.writeHead(200, { 'content-length': content.length });
       response.write(content.subarray(0, 250_001), () => response.destroy());
@@ -112,7 +112,7 @@ describe('A body into lent memory', () => {
     expect(memory.free).toHaveLength(4);
   });
 
-  it('that breaks before it begins is no piece at all, and all memory comes back', async () => {
+  it('that breaks before it begins gives no piece, and all memory comes back', async () => {
     respond = (response) => {
       response.writeHead(200, { 'content-length': content.length });
       response.flushHeaders();
@@ -126,7 +126,7 @@ describe('A body into lent memory', () => {
     expect(memory.free).toHaveLength(2);
   });
 
-  it('is left alone by the text of an error', async () => {
+  it('is not used for the text of an error', async () => {
     respond = (response) => response.writeHead(503).end('Slow down.');
     const memory = lend(1);
     const { body } = await get(memory);
@@ -136,7 +136,7 @@ describe('A body into lent memory', () => {
     expect(memory.free).toHaveLength(1);
   });
 
-  it('is left alone once it was dropped', async () => {
+  it('is not used after it was dropped', async () => {
     respond = (response) => {
       response.writeHead(200, { 'content-length': content.length });
       response.end(content);

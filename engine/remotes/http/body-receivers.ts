@@ -1,4 +1,6 @@
-/** Where the bodies of streamed answers go: into memory that the caller lends, or else into fresh memory that becomes the reader's. */
+/**
+ * The destinations of streamed bodies: memory that the caller lends, or fresh memory that the reader keeps.
+ */
 import type { BodyMemory } from '../object-store.ts';
 import { ByteQueue, type Sender } from './byte-queue.ts';
 import type { AnswerReceiver, HttpAnswer } from './http-message.ts';
@@ -14,7 +16,9 @@ export interface StreamedAnswer {
   readonly body: ByteQueue;
 }
 
-/** An answer that begins: its body goes to the memory when there is one and the answer is no error's. */
+/**
+ * The start of an answer: its body goes to the lent memory, if there is one and the answer is not an error.
+ */
 export function createBodyReceiver(
   memory: BodyMemory | undefined,
   sender: () => Sender,
@@ -41,10 +45,10 @@ export function createBodyReceiver(
 
 const EMPTY = new Uint8Array(0);
 const SLAB_BYTES = 256 * 1024;
-/** What is left of a slab below this is not worth a read of its own. */
+/** A remainder of a slab below this is not worth a read of its own. */
 const SLAB_REST_BYTES = 16 * 1024;
 
-/** Hands out pieces of fresh memory, each for the one who reads the stream to keep. */
+/** Hands out pieces of fresh memory, which the stream's reader may keep. */
 class Slabs implements BodyReceiver {
   readonly #queue: ByteQueue;
   #slab: Uint8Array = EMPTY;
@@ -72,18 +76,19 @@ class Slabs implements BodyReceiver {
   }
 }
 
-/** What the kernel and TLS hold of a connection when the sender is told to wait may still come. */
+/** Bytes that the kernel and TLS hold of a connection may still arrive after the sender is paused. */
 const SPILL_BYTES = 64 * 1024;
 
 /**
- * Fills one piece of the lent memory after the other, and passes each on when it is full: few, large pieces cost the reader little. What
- * came before a failure is passed on too. Without room the sender waits; what comes all the same goes through memory of its own.
+ * Fills the pieces of lent memory one after the other, and passes each on when it is full: few, large pieces
+ * cost the reader little. Bytes before a failure are passed on too. Without room the sender waits; bytes that
+ * still arrive go through memory of its own.
  */
 class LentPieces implements BodyReceiver {
   readonly #memory: BodyMemory;
   readonly #queue: ByteQueue;
   readonly #sender: Sender;
-  /** Infinite when it is not known. */
+  /** Infinite if it is unknown. */
   #remainingBytes = Number.POSITIVE_INFINITY;
   #piece: Uint8Array | undefined;
   #filledBytes = 0;
@@ -133,7 +138,7 @@ class LentPieces implements BodyReceiver {
     for (let at = 0; at < bytes.byteLength; ) {
       this.#piece ??= this.#memory.take();
       if (!this.#piece) {
-        // In a copy: the next bytes come to the same place.
+        // A copy, because the next bytes reuse the same memory.
         this.#queue.push(bytes.slice(at));
         return;
       }
@@ -151,7 +156,7 @@ class LentPieces implements BodyReceiver {
     this.#piece = undefined;
     this.#filledBytes = 0;
     if (!piece) return;
-    // Nothing is no piece: who reads would take it for a sign of life.
+    // An empty piece is dropped: the reader would take it for a sign of life.
     if (sizeBytes === 0) this.#memory.giveBack(piece);
     else this.#queue.push(piece.subarray(0, sizeBytes));
   }

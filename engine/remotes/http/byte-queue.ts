@@ -1,11 +1,13 @@
-/** Between a socket that pushes and a reader that pulls: holds the sender back when the reader is slow. */
+/**
+ * A queue between a socket that pushes and a reader that pulls. It pauses the sender when the reader is slow.
+ */
 
-/** Above this the sender is paused; it goes on when the queue is empty. */
+/** Above this the sender is paused; it continues when the queue is empty. */
 const PAUSE_ABOVE_BYTES = 512 * 1024;
 
 export interface QueueOptions {
   readonly pauseAboveBytes?: number;
-  /** What came before a failure is read before it is told: default, it is dropped. */
+  /** Bytes that arrived before a failure are read first, then the error. Default: they are dropped. */
   readonly keepsQueued?: boolean;
 }
 
@@ -61,7 +63,10 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     this.#waiting = undefined;
   }
 
-  /** What is queued is dropped, unless its reader goes on from there: else half an object is of no use once the rest will not come. */
+  /**
+   * Queued bytes are dropped, unless the reader resumes from there: half an object is useless if the rest
+   * will not come.
+   */
   fail(error: unknown): void {
     if (this.#state !== 'open') return;
     this.#state = 'failed';
@@ -71,7 +76,7 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
     this.#waiting = undefined;
   }
 
-  /** Idempotent. Later reads find the end. */
+  /** Idempotent. Later reads see the end. */
   destroy(): void {
     const wasOpen = this.#state === 'open';
     this.end();

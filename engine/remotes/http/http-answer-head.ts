@@ -1,4 +1,7 @@
-/** The head of an answer: status line and headers (RFC 9112, sections 4 and 5). Strict: a server that errs here is not understood. */
+/**
+ * The head of an answer: status line and headers (RFC 9112, sections 4 and 5). Strict: any violation is an
+ * error.
+ */
 import { type HttpAnswer, HttpError } from './http-message.ts';
 
 export interface AnswerHead extends HttpAnswer {
@@ -12,10 +15,10 @@ export type BodyFraming =
 
 /** @param text Without the empty line at its end. */
 export function parseHead(text: string): AnswerHead {
-  if (FORBIDDEN.test(text)) throw malformed('its head holds control characters');
+  if (FORBIDDEN.test(text)) throw malformed('its head contains control characters');
   const lines = text.split('\r\n');
   const status = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(lines[0] as string);
-  if (!status) throw malformed('its first line is no status line');
+  if (!status) throw malformed('its first line is not a status line');
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let index = 1; index < lines.length; index += 1) {
     const line = lines[index] as string;
@@ -30,10 +33,10 @@ export function parseHead(text: string): AnswerHead {
   return { minorVersion: status[1] === '1' ? 1 : 0, status: Number(status[2]), headers };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for these.
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\r(?!\n)|(?<!\r)\n/;
 
-/** A server sends the same few names again and again. */
+/** A server sends the same few names in every answer. */
 const KNOWN_NAMES_MAX = 256;
 const knownNames = new Map<string, string>();
 
@@ -41,13 +44,13 @@ const knownNames = new Map<string, string>();
 function nameOf(written: string): string {
   const known = knownNames.get(written);
   if (known !== undefined) return known;
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(written)) throw malformed('one of its headers has no proper name');
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(written)) throw malformed('one of its headers has an invalid name');
   const name = written.toLowerCase();
   if (knownNames.size < KNOWN_NAMES_MAX) knownNames.set(written, name);
   return name;
 }
 
-/** Without the spaces and tabs around it; other white space is the value's own. */
+/** Without spaces and tabs around it; other white space is part of the value. */
 function valueFrom(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -86,5 +89,5 @@ export function isKeptAlive({ minorVersion, headers }: AnswerHead): boolean {
 }
 
 export function malformed(what: string): HttpError {
-  return new HttpError('HTTP_MALFORMED', `The answer is not HTTP as it should be: ${what}.`);
+  return new HttpError('HTTP_MALFORMED', `The answer is not valid HTTP: ${what}.`);
 }

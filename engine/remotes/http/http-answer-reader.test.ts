@@ -1,4 +1,6 @@
-/** However the bytes of an answer are cut, it reads the same; and whatever comes, the reader ends with an answer or an HttpError. */
+/**
+ * An answer reads the same however its bytes are split, and any input ends with an answer or an HttpError.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AnswerReader } from './http-answer-reader.ts';
@@ -7,7 +9,7 @@ import { type AnswerReceiver, type HttpAnswer, HttpError } from './http-message.
 const SEED = 20260101;
 
 describe('The reader of answers', () => {
-  it('gives the same answer wherever its bytes are cut in two', () => {
+  it('gives the same answer wherever its bytes are split', () => {
     const wires = [
       'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello',
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0b \r\nhello world\r\n0\r\nx-t: 1\r\n\r\n',
@@ -28,7 +30,7 @@ describe('The reader of answers', () => {
     }
   });
 
-  it('gives back what was written, in any framing and any pieces', () => {
+  it('returns the written bytes, in any framing and any pieces', () => {
     fc.assert(
       fc.property(anyAnswer, cuts, (answer, sizes) => {
         const wire = Buffer.concat([
@@ -49,7 +51,7 @@ describe('The reader of answers', () => {
     );
   });
 
-  it('leaves what follows an answer, and says when a connection cannot go on', () => {
+  it('leaves the bytes after an answer, and reports when a connection cannot be reused', () => {
     fc.assert(
       fc.property(anyAnswer, cuts, fc.uint8Array({ minLength: 1, maxLength: 40 }), (answer, sizes, more) => {
         if (answer.framing === 'untilClose') return;
@@ -62,7 +64,7 @@ describe('The reader of answers', () => {
     );
   });
 
-  it('calls every answer that ends early cut short', () => {
+  it('reports every answer that ends early as cut short', () => {
     fc.assert(
       fc.property(anyAnswer, cuts, fc.nat(), (answer, sizes, where) => {
         if (answer.framing === 'untilClose') return;
@@ -100,7 +102,7 @@ describe('The reader of answers', () => {
     );
   });
 
-  it('takes no body where there can be none', () => {
+  it('reads no body if there can be none', () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n';
     expect(read('HEAD', [Buffer.from(head)])).toMatchObject({ isDone: true, isKeptAlive: true });
     expect(read('HEAD', [Buffer.from(head)]).answer?.headers['content-length']).toBe('5');
@@ -134,7 +136,7 @@ describe('The reader of answers', () => {
     expect(read('GET', [Buffer.from(wire)]).error).toMatchObject({ code: 'HTTP_MALFORMED' });
   });
 
-  it('tells whether the connection may serve again', () => {
+  it('returns whether the connection may be reused', () => {
     const isKept = (start: string, headers: string) =>
       read('GET', [Buffer.from(`${start} 200 OK\r\ncontent-length: 0\r\n${headers}\r\n`)]).isKeptAlive;
     expect(isKept('HTTP/1.1', '')).toBe(true);
@@ -185,7 +187,7 @@ const anyAnswer: fc.Arbitrary<SomeAnswer> = fc.record({
     ),
     { maxLength: 6, selector: ([name]) => name.toLowerCase() },
   ),
-  // Above the size from which chunks are read into place, at times.
+  // Above the size from which chunks are read in place, at times.
   body: fc.oneof(
     { arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)), weight: 9 },
     {
@@ -228,7 +230,7 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return pieces;
 }
 
-/** As a connection does it: into the window where there is one, otherwise through one scratch memory for all. */
+/** Like a connection: into the window if there is one, otherwise through one scratch buffer. */
 function read(method: string, pieces: readonly Buffer[]) {
   const receiver = new Recorder();
   const reader = new AnswerReader(method, receiver);

@@ -1,11 +1,14 @@
 /**
- * Reads one answer from the bytes of a connection, however they are cut. Bodies go straight to the receiver's memory: while one is
- * under way, `window` is where the next bytes are wanted.
+ * Reads one answer from the bytes of a connection, however they are split. Bodies go straight to the
+ * receiver's memory: during a body, `window` is the place for the next bytes.
  */
 import { type AnswerHead, framingOf, isKeptAlive, malformed, parseHead } from './http-answer-head.ts';
 import { type AnswerReceiver, HttpError } from './http-message.ts';
 
-/** Of all heads before a body, informational ones included; and of what follows the last chunk. */
+/**
+ * The limit of all heads before a body, including informational ones, and of the trailer after the last
+ * chunk.
+ */
 const HEAD_MAX_BYTES = 64 * 1024;
 const CHUNK_LINE_MAX_BYTES = 4096;
 /** Smaller rests of a chunk are read together with what follows. */
@@ -20,11 +23,11 @@ export class AnswerReader {
   readonly #method: string;
   readonly #receiver: AnswerReceiver;
   #state: State = 'head';
-  /** The beginning of a head or of a line whose end is yet to come. */
+  /** The beginning of a head or of a line whose end has not arrived. */
   #held: Buffer | undefined;
   #heldBytes = 0;
   #headBytes = 0;
-  /** Of the body, or of the chunk. Infinite when only the connection's end ends it. */
+  /** Bytes left of the body or the chunk. Infinite if only the connection's end ends it. */
   #remainingBytes = 0;
   #isChunked = false;
   #isKeptAlive = false;
@@ -44,12 +47,12 @@ export class AnswerReader {
     return this.#hasHead;
   }
 
-  /** For an answer that is done. */
+  /** Valid after the answer is done. */
   get isKeptAlive(): boolean {
     return this.#isKeptAlive;
   }
 
-  /** Undefined when bytes are wanted by `read`. */
+  /** Undefined if bytes go to `read`. */
   window(): Uint8Array | undefined {
     const wanted = this.#remainingBytes;
     if (this.#state !== 'body' || wanted === Number.POSITIVE_INFINITY) return undefined;
@@ -57,14 +60,14 @@ export class AnswerReader {
     return this.#receiver.place(wanted);
   }
 
-  /** So many bytes were written to `window`. */
+  /** This many bytes were written to `window`. */
   filled(sizeBytes: number): void {
     this.#receiver.placed(sizeBytes);
     this.#passed(sizeBytes);
   }
 
   /**
-   * Takes what is this answer's; what is left over belongs to no request. `bytes` may be used again afterwards.
+   * Takes the bytes of this answer; the rest belongs to no request. `bytes` may be reused afterwards.
    * @returns How many bytes were taken.
    */
   read(bytes: Buffer): number {
@@ -77,7 +80,7 @@ export class AnswerReader {
     return at;
   }
 
-  /** The connection ended. Throws when the answer has not. */
+  /** The connection ended. Throws if the answer is not complete. */
   close(): void {
     if (this.#state === 'done') return;
     if (this.#state === 'body' && this.#remainingBytes === Number.POSITIVE_INFINITY) this.#state = 'done';
@@ -125,7 +128,7 @@ export class AnswerReader {
     else this.#state = this.#remainingBytes === 0 ? 'done' : 'body';
   }
 
-  /** What stands around chunks is lines (RFC 9112, section 7.1). */
+  /** Chunks are framed by lines (RFC 9112, section 7.1). */
   #readLine(bytes: Buffer): number {
     const maxBytes = this.#state === 'trailers' ? HEAD_MAX_BYTES - this.#headBytes : CHUNK_LINE_MAX_BYTES;
     const found = this.#upTo(END_OF_LINE, bytes, maxBytes);
@@ -139,26 +142,29 @@ export class AnswerReader {
       if (text === '') this.#state = 'done';
     } else {
       const size = /^([\da-f]{1,13})[ \t]*(?:;|$)/i.exec(text)?.[1];
-      if (size === undefined) throw malformed('the size of a chunk cannot be read');
+      if (size === undefined) throw malformed('the size of a chunk is invalid');
       this.#remainingBytes = Number.parseInt(size, 16);
       this.#state = this.#remainingBytes === 0 ? 'trailers' : 'body';
     }
     return takenBytes;
   }
 
-  /** The text before `mark`, with what was held of it. Undefined while the mark is missing: all of `bytes` is held then. */
+  /**
+   * The text before `mark`, with the held bytes. Undefined while the mark is missing: then all of `bytes` is
+   * held.
+   */
   #upTo(
     mark: Buffer,
     bytes: Buffer,
     maxBytes: number,
   ): { readonly text: string; readonly takenBytes: number } | undefined {
     const heldBytes = this.#heldBytes;
-    // The mark may have begun in the bytes that are held. No byte beyond the bound is held.
+    // The mark may have begun in the held bytes. No byte beyond the limit is held.
     const all = this.#held ? this.#hold(bytes.subarray(0, maxBytes + mark.length)) : bytes;
     const end = all.indexOf(mark, Math.max(0, heldBytes - mark.length + 1));
     if ((end < 0 ? all.byteLength : end) > maxBytes) throw malformed('its head has no end');
     if (end < 0) {
-      // The bytes may lie in memory that is used again.
+      // The bytes may be in memory that is reused.
       if (!this.#held) this.#hold(bytes);
       return undefined;
     }
@@ -168,8 +174,8 @@ export class AnswerReader {
   }
 
   /**
-   * Adds to the held bytes and returns all of them. The buffer doubles, so a head that comes byte by byte is
-   * not copied each time.
+   * Adds to the held bytes and returns all of them. The buffer doubles, so a head that arrives byte by byte
+   * is not copied each time.
    */
   #hold(bytes: Buffer): Buffer {
     const sizeBytes = this.#heldBytes + bytes.byteLength;

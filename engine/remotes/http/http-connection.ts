@@ -1,6 +1,7 @@
 /**
- * One connection of HTTP/1.1, and the exchange that is under way on it. Written on Node's sockets directly: the kernel writes a
- * body into the memory where it is wanted, and an exchange costs about a third of what it does through `node:http` or undici.
+ * One HTTP/1.1 connection, and the exchange running on it. Uses Node's sockets directly: the kernel writes a
+ * body into its final memory, and an exchange costs about a third of what it does through `node:http` or
+ * undici.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
@@ -8,26 +9,26 @@ import { AnswerReader } from './http-answer-reader.ts';
 import { type AnswerReceiver, HttpError, type HttpRequest } from './http-message.ts';
 
 export interface HttpLimits {
-  /** Name, connection and TLS together. */
+  /** For name lookup, connection and TLS together. */
   readonly connectMs: number;
-  /** Without a byte in either direction, while one is awaited. */
+  /** Without a byte in either direction, while one is expected. */
   readonly quietMs: number;
 }
 
 export interface HttpExchange extends AnswerReceiver {
   readonly request: HttpRequest;
-  /** As it goes over the wire (`requestHead`). */
+  /** As sent (`requestHead`). */
   readonly head: string;
-  /** The one that it is under way on. */
+  /** The connection that it runs on. */
   connection: HttpConnection | undefined;
   end(): void;
   fail(error: unknown): void;
 }
 
 export interface ConnectionOwner {
-  /** Connected, or through with an exchange; free for another. */
+  /** Connected, or done with an exchange; free for another. */
   onFree(connection: HttpConnection): void;
-  /** Once, and nothing after it. What becomes of an exchange that was under way is the owner's to say. */
+  /** Called once, and nothing after it. The owner decides about a running exchange. */
   onClosed(connection: HttpConnection, end: ConnectionEnd): void;
 }
 
@@ -35,38 +36,41 @@ export interface ConnectionEnd {
   readonly wasConnecting: boolean;
   readonly error: unknown;
   readonly exchange: HttpExchange | undefined;
-  /** Not a byte of the answer came. */
+  /** Not a byte of the answer arrived. */
   readonly isUnanswered: boolean;
 }
 
-/** What the connections to one origin share. */
+/** Shared by the connections to one origin. */
 export interface Route {
   readonly origin: URL;
   readonly limits: HttpLimits;
-  /** For heads of answers and for what stands between chunks. All that lies in it is dealt with before it is written to again. */
+  /** For heads of answers and for chunk framing. Its content is processed before it is written to again. */
   readonly scratch: Buffer;
-  /** Of an earlier connection: spares a round trip. */
+  /** Of an earlier connection: saves a round trip. */
   tlsSession: Buffer | undefined;
-  /** Decides by the certificate's SHA-256 instead of by who signed it: what it returns ends the connection. */
+  /** Decides by the certificate's SHA-256 instead of its signer: a returned error ends the connection. */
   readonly checkFingerprint?: ((fingerprint: string) => Error | undefined) | undefined;
-  /** PEM: whose certificates are trusted, instead of those that Node trusts. */
+  /** PEM: trusted certificates, in place of Node's own. */
   readonly authorities?: string | undefined;
-  /** Told of bytes as they go, either way, and not only when a whole body has gone. */
+  /** Called with bytes as they are sent or received, not only after a whole body. */
   readonly onWire?: ((bytes: number) => void) | undefined;
   /** Present for https. */
   readonly connectTls: ((options: ConnectionOptions) => Socket) | undefined;
 }
 
-/** Below it, head and body go in one copy; above, they are written from where they lie. */
+/** Below this, head and body are copied into one write; above, they are written from where they are. */
 const COPY_BELOW_BYTES = 64 * 1024;
-/** A larger body is sent in pieces, so that an answer that comes before its end can stop it. */
+/** A larger body is sent in pieces, so that an early answer can stop it. */
 const PIECE_BYTES = 1024 * 1024;
-/** TLS takes a copy of what it is given, and Node sees no progress within it: one of these within the time-out must get through. */
+/**
+ * TLS copies its input, and Node sees no progress within it, so one of these must get through within the
+ * timeout.
+ */
 const TLS_PIECE_BYTES = 64 * 1024;
 
 /**
- * A request that may be quiet for long is kept alive on the way by empty packets (TCP keep-alive): routers forget connections on which
- * nothing goes, and a server that went away without a word is found out within seconds.
+ * TCP keep-alive for requests that may be quiet for long: routers forget silent connections, and a dead
+ * server is noticed within seconds.
  */
 const PROBE_AFTER_MS = 30_000;
 
@@ -83,10 +87,10 @@ export class HttpConnection {
   #isUnanswered = true;
   #isPaused = false;
   #isSending = false;
-  /** Where the next bytes go: the scratch, or a place of the receiver's. */
+  /** Where the next bytes go: the scratch buffer, or a place of the receiver's. */
   #target: Uint8Array;
   #exchanges = 0;
-  /** That came before the certificate was looked at, as it does with TLS 1.2. */
+  /** Bytes that arrived before the certificate was checked, as happens with TLS 1.2. */
   #earlySession: Buffer | undefined;
 
   constructor(route: Route, owner: ConnectionOwner) {
@@ -109,12 +113,12 @@ export class HttpConnection {
     this.#listen();
   }
 
-  /** How many exchanges were begun on it. */
+  /** The number of exchanges begun on it. */
   get exchanges(): number {
     return this.#exchanges;
   }
 
-  /** For a connection that is free. */
+  /** For a free connection. */
   start(exchange: HttpExchange): void {
     this.#state = 'busy';
     this.#exchanges += 1;
@@ -129,12 +133,12 @@ export class HttpConnection {
     this.#send(exchange);
   }
 
-  /** The memory of both bodies is left alone from here on. */
+  /** From here on the memory of both bodies is not used. */
   destroy(error: unknown): void {
     this.#close(error);
   }
 
-  /** The same, and the exchange hears nothing of it. */
+  /** The same without a call to the exchange. */
   abandon(): void {
     if (this.#exchange) this.#detach();
     this.#close(undefined);
@@ -144,7 +148,7 @@ export class HttpConnection {
     if (this.#isPaused || this.#state !== 'busy') return;
     this.#isPaused = true;
     this.#socket.pause();
-    // It is the reader who takes his time.
+    // The reader causes the delay.
     this.#socket.setTimeout(0);
   }
 
@@ -155,7 +159,7 @@ export class HttpConnection {
     this.#socket.resume();
   }
 
-  /** While it is free, it does not keep the process. */
+  /** A free connection does not keep the process alive. */
   holdProcess(isHeld: boolean): void {
     if (isHeld) this.#socket.ref();
     else this.#socket.unref();
@@ -189,7 +193,9 @@ export class HttpConnection {
     socket.on('close', () => this.#close(new HttpError('ECONNRESET', 'The connection was closed.')));
   }
 
-  /** Only of who was accepted: when a session is resumed, neither Node nor we look at the certificate again. */
+  /**
+   * Only for accepted servers: when a session is resumed, neither Node nor we check the certificate again.
+   */
   #keepSession(session: Buffer | undefined): void {
     if (session && this.#state !== 'closed') this.#route.tlsSession = session;
   }
@@ -205,7 +211,7 @@ export class HttpConnection {
       const { fingerprint256 } = socket.getPeerCertificate();
       return checkFingerprint(fingerprint256 ?? '');
     } catch (error) {
-      // Nobody above a socket's event would catch it.
+      // Nothing above a socket's event would catch it.
       return error instanceof Error ? error : new Error(String(error));
     }
   }
@@ -250,7 +256,7 @@ export class HttpConnection {
     const reader = this.#reader;
     if (!reader || this.#state !== 'busy') {
       if (this.#state !== 'closed')
-        this.#close(new HttpError('HTTP_MALFORMED', 'Bytes came that answer nothing.'));
+        this.#close(new HttpError('HTTP_MALFORMED', 'The server sent bytes without a request.'));
       return;
     }
     this.#isUnanswered = false;
@@ -272,10 +278,10 @@ export class HttpConnection {
   #answered(isExact: boolean): void {
     const { reader, exchange } = this.#detach();
     this.#target = this.#route.scratch;
-    // What the reader has yet to take lies in memory.
+    // Bytes that the reader has yet to take are in memory.
     this.resume();
     if (exchange.request.quietMs !== undefined) this.#socket.setTimeout(this.#quietMs);
-    // The rest of a body that nobody wants any more cannot be taken back.
+    // The rest of an unwanted body cannot be taken back.
     const isSent = !this.#isSending && this.#socket.writableLength === 0;
     const isReusable = isExact && reader.isKeptAlive && isSent;
     if (!isReusable) this.#close(undefined);
@@ -311,7 +317,7 @@ export class HttpConnection {
   #timedOut(): void {
     if (this.#isPaused || this.#state === 'connecting') return;
     const isSilent = !this.#reader?.hasHead;
-    const message = `Nothing came for ${this.#quietMs} ms.`;
+    const message = `Nothing arrived for ${this.#quietMs} ms.`;
     this.#close(new HttpError(isSilent ? 'HTTP_ANSWER_TIMEOUT' : 'HTTP_BODY_TIMEOUT', message));
   }
 
@@ -326,7 +332,7 @@ export class HttpConnection {
   }
 }
 
-/** OpenSSL's codes for a server that answers the handshake with something else than TLS. */
+/** OpenSSL's codes for a server that answers the handshake with something other than TLS. */
 const NO_TLS_CODES: ReadonlySet<unknown> = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
@@ -356,7 +362,7 @@ function openSocket(
   return connectTls({
     ...options,
     ALPNProtocols: ['http/1.1'],
-    // An address is no name: the standard wants none sent.
+    // An address is not a name: the standard forbids sending one.
     ...(isIP(host) ? {} : { servername: host }),
     ...(checkFingerprint ? { rejectUnauthorized: false } : {}),
     ...(authorities === undefined ? {} : { ca: authorities }),

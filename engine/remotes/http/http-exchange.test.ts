@@ -1,4 +1,4 @@
-/** The transport against a plain HTTP server that misbehaves on purpose. */
+/** Tests the transport against a plain HTTP server that misbehaves on purpose. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -44,7 +44,7 @@ describe('The HTTP transport', () => {
     ...more,
   });
 
-  it('keeps its connections through all methods, HEAD among them', async () => {
+  it('keeps its connections through all methods, including HEAD', async () => {
     respond = (incoming, response) =>
       incoming.resume().on('end', () => response.writeHead(200, { 'content-length': 3 }).end('abc'));
     for (const method of ['HEAD', 'GET', 'HEAD', 'HEAD', 'GET']) {
@@ -52,11 +52,11 @@ describe('The HTTP transport', () => {
       expect(answer.bytes.byteLength).toBe(method === 'HEAD' ? 0 : 3);
     }
     await transport.exchange(request('PUT', { body: new Uint8Array(3 * MIB) }), 10);
-    // The pool's bound. Closing one after each HEAD would take five.
+    // The pool's limit. Closing one after each HEAD would take five.
     expect(connections).toBeLessThanOrEqual(2);
   });
 
-  it('fills the memory that it was given, and its own when an answer does not fit', async () => {
+  it('fills the given memory, or its own if an answer does not fit', async () => {
     respond = (_, response) => {
       response.writeHead(200, { 'content-length': 5 });
       response.end('abcde');
@@ -73,9 +73,9 @@ describe('The HTTP transport', () => {
     }
   });
 
-  it('tells of bytes as they go, either way, and of a large body before all of it has gone', async () => {
+  it('reports bytes as they travel, both ways, and of a large body before all of it was sent', async () => {
     respond = (incoming, response) => {
-      // Its first bytes are here, and are told, while the rest is held back.
+      // Its first bytes are here and reported, while the rest is held back.
       incoming.once('data', () => {
         incoming.pause();
         void expect
@@ -92,7 +92,7 @@ describe('The HTTP transport', () => {
     expect(sum).toBeLessThan(24 * MIB + 1024);
   });
 
-  it('leaves the memory that it was given alone once it was stopped', async () => {
+  it('does not touch the given memory after it was stopped', async () => {
     const controller = new AbortController();
     const into = new Uint8Array(2 * MIB);
     respond = (_, response) => {
@@ -150,7 +150,7 @@ describe('The HTTP transport', () => {
     await expect(drain()).rejects.toThrow();
   });
 
-  it('holds the sender back while nobody reads', async () => {
+  it('pauses the sender while nobody reads', async () => {
     let sentBytes = 0;
     respond = async (_request, response) => {
       response.setMaxListeners(0).on('error', () => {});

@@ -1,7 +1,7 @@
 /**
- * HTTP exchanges over a pool of kept-alive connections: small answers whole in memory, large ones as a stream that holds the sender
- * back. No redirects are followed, and nothing is repeated but what a kept connection lost by being closed (`http-pool.ts`). Errors
- * leave here as Node threw them, or as `HttpError`; `s3-errors.ts` translates.
+ * HTTP exchanges over a pool of kept-alive connections: small answers whole in memory, large ones as a stream
+ * with backpressure. Follows no redirects, and repeats only requests that a closed kept connection lost
+ * (`http-pool.ts`). Errors leave here as Node threw them, or as `HttpError`; `s3-errors.ts` translates.
  */
 import { checkAborted } from '../../base/abort.ts';
 import { allocate, createBodyReceiver } from './body-receivers.ts';
@@ -13,7 +13,10 @@ import type { HttpTransport } from './http-transport.ts';
 import { withTlsHint } from './tls-hint.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Until the first byte of an answer, counted anew as long as a body is being taken; and between two pieces of an answer. */
+/**
+ * Until the first byte of an answer, restarted while a body is being sent; and between two pieces of an
+ * answer.
+ */
 const QUIET_TIMEOUT_MS = 60_000;
 
 export interface HttpTransportOptions extends Pick<Route, 'authorities' | 'checkFingerprint' | 'onWire'> {

@@ -1,41 +1,47 @@
-/** What an HTTP exchange is made of, and what ends one early. */
+/** The parts of an HTTP exchange, and the errors that end one early. */
 import type { BodyMemory } from '../object-store.ts';
 
 export interface HttpRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
-  /** `host` and `content-length` come by themselves. Text goes as UTF-8. */
+  /** `host` and `content-length` are added. Text is sent as UTF-8. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Begins the body: what would else have to be copied before it. */
+  /** Sent before the body, which saves copying both into one buffer. */
   readonly lead?: Uint8Array;
-  /** For the answer of an `exchange`, if it fits; left alone once that has ended. */
+  /** For the answer of an `exchange`, if it fits; not used after that has ended. */
   readonly into?: Uint8Array;
-  /** For the body of a `stream` that is no error's. */
+  /** For the body of a `stream` whose status is not an error. */
   readonly memory?: BodyMemory;
-  /** In place of the transport's quiet time: for what the server works at by itself, without a byte to show for it. */
+  /** Replaces the transport's quiet time, for requests that the server works on without sending a byte. */
   readonly quietMs?: number;
   readonly signal: AbortSignal | undefined;
 }
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case. A list where a header came more than once. */
+  /** Names in lower case. A list if a header came more than once. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Where the answer to one request goes. What these throw ends the exchange. */
+/** Receives the answer to one request. An error thrown here ends the exchange. */
 export interface AnswerReceiver {
-  /** @param bodyBytes Undefined when it is not known before the end. */
+  /** @param bodyBytes Undefined if it is unknown before the end. */
   begin(answer: HttpAnswer, bodyBytes: number | undefined): void;
-  /** Memory for the next bytes of the body: at least one byte of it, at most `upToBytes`. Those bytes will come, or the exchange fails. */
+  /**
+   * Memory for the next bytes of the body: at least one byte of it, at most `upToBytes`. Those bytes will
+   * arrive, or the exchange fails.
+   */
   place(upToBytes: number): Uint8Array;
-  /** So many bytes lie at the beginning of the last `place`. */
+  /** This many bytes are at the beginning of the last `place`. */
   placed(sizeBytes: number): void;
 }
 
-/** Node's own codes (ECONNREFUSED, ENOTFOUND, certificates) come as they are; these are for what Node does not say. */
+/**
+ * Node's own codes (ECONNREFUSED, ENOTFOUND, certificates) pass unchanged; these cover what Node does not
+ * report.
+ */
 export type HttpErrorCode =
   | 'HTTP_CONNECT_TIMEOUT'
   | 'HTTP_ANSWER_TIMEOUT'

@@ -1,21 +1,24 @@
 /**
- * The connections to one origin: as many as are needed up to a bound, kept for later requests, and a queue in the order of coming for
- * what must wait. One request at a time on a connection: a slow answer must not hold up another.
+ * The connections to one origin: as many as needed up to a limit, kept for later requests, and a queue in
+ * order of arrival for waiting ones. One request at a time on a connection: a slow answer must not delay
+ * another.
  */
 import { type ConnectionEnd, HttpConnection, type HttpExchange, type Route } from './http-connection.ts';
 import { HttpError, type HttpRequest } from './http-message.ts';
 
-/** Servers close what is idle, and a request that crosses the closing fails. Few close earlier than this. */
+/**
+ * Servers close idle connections, and a request that crosses the closing fails. Few close earlier than this.
+ */
 const IDLE_MAX_MS = 4000;
 
-/** The last one is of a copy, which may be onto its own source. */
+/** The last one is of a copy, whose source may be its own target. */
 const CONDITIONS = ['if-match', 'if-none-match', 'x-amz-copy-source-if-match'];
 
 export class HttpPool {
   readonly #route: Route;
   readonly #connectionsMax: number;
   readonly #open = new Set<HttpConnection>();
-  /** The one that was used last is taken first, so that those not needed grow old. */
+  /** The most recently used is taken first, so that the others age. */
   readonly #idle: { readonly connection: HttpConnection; readonly sinceMs: number }[] = [];
   readonly #waiting: HttpExchange[] = [];
   /** Exchanges that wait for one connection that is being made. */
@@ -28,7 +31,7 @@ export class HttpPool {
     this.#connectionsMax = connectionsMax;
   }
 
-  /** The exchange hears `end` or `fail` once, unless it is cancelled before. */
+  /** The exchange gets `end` or `fail` once, unless it is cancelled before. */
   run(exchange: HttpExchange): void {
     if (this.#isClosed) {
       exchange.fail(closedError());
@@ -42,7 +45,7 @@ export class HttpPool {
     }
   }
 
-  /** Nothing reaches the exchange from here on. A connection that it was under way on is lost. */
+  /** Nothing reaches the exchange from here on. Its connection is lost. */
   cancel(exchange: HttpExchange): void {
     const { connection } = exchange;
     if (connection) {
@@ -54,7 +57,7 @@ export class HttpPool {
     for (const [bound, waiting] of this.#bound) if (waiting === exchange) this.#bound.delete(bound);
   }
 
-  /** What is under way or waits fails. */
+  /** Running and waiting exchanges fail. */
   close(): void {
     this.#isClosed = true;
     const waiting = [...this.#waiting.splice(0), ...this.#bound.values()];
@@ -81,7 +84,7 @@ export class HttpPool {
     let { exchange } = end;
     if (end.wasConnecting) {
       this.#connecting -= 1;
-      // Whoever has waited longest hears of it: a server that is away is no reason to wait on.
+      // The longest waiting exchange gets the error: waiting on does not help if the server is away.
       exchange = this.#bound.get(connection) ?? this.#waiting.shift();
       this.#bound.delete(connection);
     }
@@ -91,9 +94,10 @@ export class HttpPool {
   }
 
   /**
-   * The server closed a kept connection before it saw the request, most likely; so it is sent once more, on a connection of its own. It may
-   * have been carried out all the same. That does no harm to what may be repeated: reads, and writes that put or remove the same
-   * again. Under a condition the second time would meet the first one's result, and a POST begins or ends an upload.
+   * The server most likely closed a kept connection before it saw the request, so it is sent once more, on a
+   * new connection. It may still have been carried out. That does no harm to requests that may be repeated:
+   * reads, and writes that put or remove the same again. Under a condition the second time would meet the
+   * first one's result, and a POST begins or ends an upload.
    */
   #isStale(connection: HttpConnection, end: ConnectionEnd, { headers, method, path }: HttpRequest): boolean {
     if (this.#isClosed || !end.isUnanswered || connection.exchanges < 2) return false;

@@ -1,13 +1,13 @@
-/** The head of a request as it goes over the wire (RFC 9112, section 3). */
+/** The head of a request as sent (RFC 9112, section 3). */
 import type { HttpRequest } from './http-message.ts';
 
-/** Methods whose requests have a body by their nature: an absent one is announced as empty. */
+/** Methods whose requests have a body by nature: an absent one is announced as empty. */
 const METHODS_WITH_BODY = /^(?:PUT|POST)$/;
 
-/** @throws TypeError for what would end a line early: nobody shall smuggle a header into a request. */
+/** @throws TypeError for characters that would end a line early, so that no header can be smuggled in. */
 export function requestHead(request: HttpRequest, host: string): string {
   const { method, path, headers, body, lead } = request;
-  if (!/^[!-~]+$/.test(path)) throw new TypeError('The path of a request holds what is not encoded.');
+  if (!/^[!-~]+$/.test(path)) throw new TypeError('The path of the request contains unencoded characters.');
   let head = `${method} ${path} HTTP/1.1\r\n`;
   if (headers.host === undefined) head += `host: ${host}\r\n`;
   for (const name in headers) {
@@ -23,5 +23,5 @@ export function requestHead(request: HttpRequest, host: string): string {
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for these.
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;

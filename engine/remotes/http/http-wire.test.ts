@@ -1,4 +1,7 @@
-/** The transport against servers that are written byte by byte: what is sent, what is repeated, and what ends a connection. */
+/**
+ * Tests the transport against servers that are written byte by byte: what is sent, what is repeated, and what
+ * ends a connection.
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -33,7 +36,7 @@ interface Setting {
   readonly connectMs?: number;
   readonly secure?: boolean;
   readonly certificate?: string;
-  /** Of the server, where it is not the latest. */
+  /** Of the server, if it is not the latest. */
   readonly maxVersion?: 'TLSv1.2';
   readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
   readonly authorities?: string;
@@ -41,7 +44,9 @@ interface Setting {
   readonly onBody?: (body: Buffer, socket: Socket) => void;
 }
 
-/** Calls `respond` for each head of a request as soon as it is there, with the number of its connection (from 1). */
+/**
+ * Calls `respond` for each request head as soon as it is there, with the number of its connection (from 1).
+ */
 async function serve(respond: Respond, setting: Setting = {}) {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -147,7 +152,7 @@ describe('A request', () => {
 });
 
 describe('A kept connection that the server closed', () => {
-  /** The first connection answers once, and is closed when the next request comes. */
+  /** The first connection answers once, and is closed when the next request arrives. */
   const closing: Respond = (head, socket, connection) => {
     if (connection > 1 || head.includes('/first')) socket.write(EMPTY_ANSWER);
     else socket.destroy();
@@ -159,7 +164,7 @@ describe('A kept connection that the server closed', () => {
     ['a conditional GET', ask('GET', { headers: { 'if-match': '"a"' } })],
     ['PUT', ask('PUT', { body: new Uint8Array(3 * MIB) })],
     ['DELETE', ask('DELETE')],
-  ])('costs %s nothing but a new one', async (_name, request) => {
+  ])('costs %s only a new connection', async (_name, request) => {
     const { transport, connections } = await serve(closing);
     await transport.exchange(first, 0);
     expect(await transport.exchange(request, 0)).toMatchObject({ status: 200 });
@@ -170,14 +175,14 @@ describe('A kept connection that the server closed', () => {
     ['a PUT under a condition', ask('PUT', { headers: { 'if-none-match': '*' }, body: Buffer.from('x') })],
     ['a copy of one state', ask('PUT', { headers: { 'x-amz-copy-source-if-match': '"a"' } })],
     ['a POST', ask('POST')],
-  ])('fails %s, which may have happened', async (_name, request) => {
+  ])('fails %s, which may have been carried out', async (_name, request) => {
     const { transport, connections } = await serve(closing);
     await transport.exchange(first, 0);
     await expect(transport.exchange(request, 0)).rejects.toMatchObject({ code: /^(ECONNRESET|EPIPE)$/ });
     expect(connections()).toBe(1);
   });
 
-  it('is tried again only once, and a new one not at all', async () => {
+  it('is retried only once, and a new one not at all', async () => {
     const { transport, connections } = await serve((head, socket) => {
       if (head.includes('/first')) socket.write(EMPTY_ANSWER);
       else socket.destroy();
@@ -189,7 +194,7 @@ describe('A kept connection that the server closed', () => {
     expect(connections()).toBe(3);
   });
 
-  it('is not tried again when part of an answer came', async () => {
+  it('is not retried when part of an answer arrived', async () => {
     const { transport, connections } = await serve((head, socket) => {
       if (head.includes('/first')) socket.write(EMPTY_ANSWER);
       else socket.end('HTTP/1.1 200 OK\r\ncontent-le');
@@ -199,7 +204,7 @@ describe('A kept connection that the server closed', () => {
     expect(connections()).toBe(1);
   });
 
-  it('makes room for what waits', async () => {
+  it('makes room for waiting requests', async () => {
     const { transport } = await serve((head, socket) => {
       if (head.includes('/bad')) socket.destroy();
       else socket.write(EMPTY_ANSWER);
@@ -211,7 +216,7 @@ describe('A kept connection that the server closed', () => {
   });
 });
 
-describe('A connection is given up', () => {
+describe('A connection is closed', () => {
   it.each([
     ['when the server says so', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'],
     ['when bytes follow the answer', `${EMPTY_ANSWER}more`],
@@ -223,7 +228,7 @@ describe('A connection is given up', () => {
     expect(connections()).toBe(2);
   });
 
-  it('after an answer that its end marks', async () => {
+  it('after an answer that ends with the connection', async () => {
     const { transport, connections } = await serve((_head, socket) =>
       socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'),
     );
@@ -234,7 +239,7 @@ describe('A connection is given up', () => {
     }
   });
 
-  it('when a refusal comes before the body was sent', async () => {
+  it('when a refusal arrives before the body was sent', async () => {
     let taken = 0;
     const { transport, sockets } = await serve((_head, socket) => {
       socket.pause();
@@ -267,7 +272,7 @@ describe('A connection is given up', () => {
     }
   });
 
-  it('and what is under way or waits fails when the transport is closed', async () => {
+  it('and running and waiting requests fail when the transport is closed', async () => {
     let asked = 0;
     const { transport } = await serve(() => {
       asked += 1;
@@ -293,7 +298,7 @@ describe('Time runs out', () => {
     await expect(transport.exchange(half, 9)).rejects.toMatchObject({ code: 'HTTP_BODY_TIMEOUT' });
   });
 
-  it('later for a request that the server may work at for long, and on that connection as before for the next', async () => {
+  it('later for a request that the server may work on for long, and on that connection as before for the next', async () => {
     const { transport } = await serve(
       (head, socket) => {
         if (!head.includes('/work')) return;
@@ -312,7 +317,7 @@ describe('Time runs out', () => {
   });
 
   it('when a connection is not completed', async () => {
-    // A server that accepts, and never answers the greeting of TLS.
+    // A server that accepts, and never answers the TLS handshake.
     const { transport } = await serve(() => {}, {
       connectMs: 100,
       origin: (port) => `https://localhost:${port}`,
@@ -320,7 +325,7 @@ describe('Time runs out', () => {
     await expect(transport.exchange(ask(), 0)).rejects.toMatchObject({ code: 'HTTP_CONNECT_TIMEOUT' });
   });
 
-  it('never for a reader who takes his time', async () => {
+  it('never for a slow reader', async () => {
     const size = 16 * MIB;
     const { transport } = await serve(
       (_head, socket) => {
@@ -334,7 +339,7 @@ describe('Time runs out', () => {
     let pauses = 0;
     for await (const chunk of body) {
       readBytes += chunk.byteLength;
-      // Once the queue is full and the sender held back.
+      // Once the queue is full and the sender paused.
       if (pauses < 1 && readBytes > 2 * MIB) {
         pauses += 1;
         await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -349,14 +354,14 @@ describe('Over TLS', () => {
   const distrust = getCACertificates('default');
   afterEach(() => setDefaultCACertificates(distrust));
 
-  it('a certificate that nobody vouches for is refused', async () => {
+  it('a certificate without a trusted signer is refused', async () => {
     const { transport } = await serve((_head, socket) => socket.write(EMPTY_ANSWER), { secure: true });
     await expect(transport.exchange(ask(), 0)).rejects.toMatchObject({
       code: /SELF_SIGNED|UNABLE_TO_VERIFY/,
     });
   });
 
-  it('authorities that are given take the place of those that are trusted otherwise', async () => {
+  it('given authorities replace the default ones', async () => {
     const answer: Respond = (_head, socket) => socket.write(EMPTY_ANSWER);
     const known = await serve(answer, { secure: true, authorities: TEST_CERTIFICATE });
     expect(await known.transport.exchange(ask(), 0)).toMatchObject({ status: 200 });
@@ -379,7 +384,7 @@ describe('Over TLS', () => {
   });
 
   it.each([undefined, 'TLSv1.2'] as const)(
-    'who was refused is refused again, whatever session he gave (%s)',
+    'a refused server is refused again, whatever session it gave (%s)',
     async (maxVersion) => {
       const version = maxVersion ? { maxVersion } : {};
       const heads: string[] = [];
@@ -404,7 +409,7 @@ describe('Over TLS', () => {
     },
   );
 
-  it('a look at the certificate that fails is told to who asked', async () => {
+  it('a failed check of the certificate is reported to the caller', async () => {
     const { transport } = await serve((_head, socket) => socket.write(EMPTY_ANSWER), {
       secure: true,
       checkFingerprint: () => {
@@ -414,7 +419,7 @@ describe('Over TLS', () => {
     await expect(transport.exchange(ask(), 0)).rejects.toThrow('the list is damaged');
   });
 
-  it('bodies of both directions arrive as they are, in the memory given', async () => {
+  it('bodies in both directions arrive unchanged, in the given memory', async () => {
     trust();
     const size = 5 * MIB + 11;
     const content = Buffer.alloc(size, 'some content that has no period of a record. ');
@@ -447,7 +452,7 @@ describe('Over TLS', () => {
   });
 
   it.each([undefined, 'TLSv1.2'] as const)(
-    'a later connection takes up the session of an earlier one (%s)',
+    'a later connection resumes the session of an earlier one (%s)',
     async (maxVersion) => {
       trust();
       const reused: boolean[] = [];
@@ -467,7 +472,7 @@ describe('Over TLS', () => {
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 2));
 
-/** Of this test alone; for "localhost" and 127.0.0.1, valid from 2020 to 2120. */
+/** Only for this test; for "localhost" and 127.0.0.1, valid from 2020 to 2120. */
 const TEST_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvkvxGV1l7iXx9/b9
 22wUxDW1NZbbCsN+Ms3pCHGJKWyhRANCAAQENAnIFVGVRnetSn0Jn/SFOj9rrrk/

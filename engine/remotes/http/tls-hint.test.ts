@@ -1,4 +1,7 @@
-/** A scheme that is not the server's: what each kind of server does then, and that the error names it. */
+/**
+ * A URL scheme that does not match the server: how each kind of server reacts, and that the error names the
+ * problem.
+ */
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -48,7 +51,7 @@ const ASKING = {
 };
 const WANTS_TLS = expect.objectContaining({ code: 'HTTP_WANTS_TLS' });
 
-/** Reads what comes first as TLS does, and deals with the rest as TLS if it is that. */
+/** Reads the first bytes as TLS does, and handles the rest as TLS if they are TLS. */
 async function serverOfTls(answerPlain: (socket: Socket) => void): Promise<Server> {
   const tls = createHttpsServer(await certificate());
   return createServer((socket) => {
@@ -63,8 +66,8 @@ async function serverOfTls(answerPlain: (socket: Socket) => void): Promise<Serve
   });
 }
 
-describe.each(Object.entries(ASKING))('A plain request ("%s") to a server that speaks TLS', (_name, ask) => {
-  it('fails with HTTP_WANTS_TLS where the connection is reset, as Node does', async () => {
+describe.each(Object.entries(ASKING))('A plain request ("%s") to a TLS server', (_name, ask) => {
+  it('fails with HTTP_WANTS_TLS if the connection is reset, as Node does', async () => {
     const to = await listen(createHttpsServer(await certificate()), 'http');
     await expect(ask(to)).rejects.toEqual(WANTS_TLS);
     await expect(ask(to)).rejects.toEqual(WANTS_TLS);
@@ -82,15 +85,15 @@ describe.each(Object.entries(ASKING))('A plain request ("%s") to a server that s
       'HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>',
     ],
     ['answered by a TLS alert', '\x15\x03\x01\x00\x02\x02\x46'],
-    ['closed without a word', ''],
-  ])('fails with HTTP_WANTS_TLS where it is %s', async (_how, answer) => {
+    ['closed silently', ''],
+  ])('fails with HTTP_WANTS_TLS if it is %s', async (_how, answer) => {
     const to = await listen(await serverOfTls((socket) => socket.end(answer, 'latin1')), 'http');
     await expect(ask(to)).rejects.toEqual(WANTS_TLS);
   });
 });
 
 describe('A plain request to a plain server', () => {
-  it('that resets it fails with the reset, and the server is asked for TLS once', async () => {
+  it('that resets it fails with the reset, and the server gets one TLS handshake', async () => {
     const to = await listen(
       createServer((socket) => {
         socket.on('error', () => {});
@@ -104,7 +107,7 @@ describe('A plain request to a plain server', () => {
   });
 
   it.each(['application/xml', 'application/json'])(
-    'that answers 400 in %s has its answer taken, without a handshake',
+    'that answers 400 in %s is believed, without a handshake',
     async (type) => {
       const to = await listen(
         createHttpServer((_, response) => response.writeHead(400, { 'content-type': type }).end('x')),
@@ -115,7 +118,7 @@ describe('A plain request to a plain server', () => {
     },
   );
 
-  it('that has answered once is not asked for TLS when it resets a later one', async () => {
+  it('that has answered once gets no handshake when it resets a later one', async () => {
     let isFirst = true;
     const to = await listen(
       createHttpServer((_, response) => {

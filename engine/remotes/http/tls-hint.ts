@@ -1,8 +1,8 @@
 /**
- * Finds out that the server of an `http:` origin speaks TLS. To a plain request such servers reset the
- * connection, answer 400 in plain text, or send a TLS alert. When a request fails in one of these ways, and
- * the server has not answered otherwise before, this asks the server once whether it speaks TLS. If it does,
- * the request fails with `HTTP_WANTS_TLS`, which names the remedy and is not retried.
+ * Finds out that the server of an `http:` origin uses TLS. Such servers answer a plain request with a reset,
+ * a 400 in plain text, or a TLS alert. When a request fails in one of these ways, and the server has not
+ * answered otherwise before, this tries one TLS handshake. If that succeeds, the request fails with
+ * `HTTP_WANTS_TLS`, which names the remedy and is not retried.
  */
 import { isIP } from 'node:net';
 import { type HttpAnswer, HttpError } from './http-message.ts';
@@ -17,13 +17,13 @@ const SUSPECT_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 export function withTlsHint(transport: HttpTransport, origin: URL): HttpTransport {
-  /** The server has given a plain answer, or was asked and speaks no TLS. */
+  /** The server has given a plain answer, or failed the handshake. */
   let isPlain = false;
   let asked: Promise<boolean> | undefined;
   const refuseTls = async () => {
     asked ??= speaksTls(origin);
     isPlain = !(await asked);
-    if (!isPlain) throw new HttpError('HTTP_WANTS_TLS', `${origin.host} speaks TLS.`);
+    if (!isPlain) throw new HttpError('HTTP_WANTS_TLS', `${origin.host} uses TLS.`);
   };
   const hinting = async <T extends HttpAnswer>(work: () => Promise<T>, drop: (answer: T) => void) => {
     let answer: T;
@@ -69,7 +69,7 @@ function isSuspect({ headers, status }: HttpAnswer): boolean {
   return status === 400 && !/xml|json/i.test(String(headers['content-type']));
 }
 
-/** Tries a handshake and sends nothing. Any certificate will do. */
+/** Tries a handshake and sends nothing. Accepts any certificate. */
 async function speaksTls({ hostname, port }: URL): Promise<boolean> {
   const { connect } = await import('node:tls');
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -52,7 +52,7 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       data: { key: upload.key, uploadId: upload.uploadId },
     });
   };
-  /** With the checksum that it came with, or else the one of the upload's kind. */
+  /** With the checksum that it came with, or else one of the upload's kind. */
   const keep = async (
     upload: Upload,
     part: { readonly number: number; readonly bytes: Uint8Array },
@@ -101,9 +101,10 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       const { parts: held, options: created } = uploadOf(upload, options.signal);
       const chosen = sortedParts(parts).map((part, at, all) => {
         const piece = held.get(part.number);
-        if (!piece || piece.etag !== part.etag) throw invalidPart(upload, part.number, 'is not the one held');
+        if (!piece || piece.etag !== part.etag)
+          throw invalidPart(upload, part.number, 'is not the stored one');
         if (at < all.length - 1 && piece.sizeBytes < parent.partSizeMinBytes) {
-          throw invalidPart(upload, part.number, 'is too small for a part that is not the last');
+          throw invalidPart(upload, part.number, 'is too small; only the last part may be');
         }
         return piece;
       });
@@ -133,7 +134,7 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
   };
 }
 
-/** CRCs of parts are joined to the whole's. Of SHA-256 the store keeps one of the parts' sums. */
+/** CRCs of parts are joined to the whole's. For SHA-256 the store keeps a hash of the parts' hashes. */
 async function wholeSums(
   { checksum: kind }: CreateUploadOptions,
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** What the memory store keeps of an object, and how it tells it. */
+/** The memory store's record of an object, and how it is returned. */
 import type {
   ObjectChecksums,
   ObjectDescription,
@@ -14,22 +14,22 @@ export interface MemoryObject {
   readonly etag: string;
   readonly modifiedMs: number;
   readonly description: ObjectDescription;
-  /** Of the whole content, as it came. Objects that came without one have a CRC64NVME, as on S3. */
+  /** Of the whole content, as given. Objects without one get a CRC64NVME, as on S3. */
   readonly checksum?: NonNullable<PutOptions['checksum']>;
-  /** Of an object that was uploaded in parts. */
+  /** For an object that was uploaded in parts. */
   readonly parts?: readonly PartInfo[];
-  /** Instead of `checksum`, for an upload in parts whose checksums cannot be joined. */
+  /** In place of `checksum`, for a multipart upload whose checksums cannot be joined. */
   readonly sha256OfParts?: string;
 }
 
-/** What a new object is made of. */
+/** The input for a new object. */
 export interface MemoryWrite {
   readonly bytes: Uint8Array;
   readonly options: Pick<PutOptions, 'condition'>;
   readonly object: Omit<MemoryObject, 'bytes' | 'etag' | 'modifiedMs'>;
 }
 
-/** The fields of a description, without what else the options hold. */
+/** The fields of a description, without other options. */
 export function descriptionIn(options: ObjectDescription): ObjectDescription {
   const { contentType, metadata, storageClass } = options;
   const { cacheControl, contentDisposition, contentEncoding, contentLanguage } = options;
@@ -60,7 +60,7 @@ export async function describedInfo(
   };
 }
 
-/** Computed when they are asked for: most objects of a test never are. */
+/** Computed on request: most objects of a test never need it. */
 async function checksumsOfObject({ bytes, checksum, sha256OfParts }: MemoryObject): Promise<ObjectChecksums> {
   if (sha256OfParts !== undefined) return { covers: 'ofParts', sha256: sha256OfParts };
   const kind = checksum ? checksumKindOf(checksum) : 'crc64nvme';

@@ -13,7 +13,7 @@ describeObjectStoreContract(
 );
 
 describe('The memory store', () => {
-  it('refuses small parts in the middle of an upload when told to, as S3 does', async () => {
+  it('can refuse small parts in the middle of an upload, as S3 does', async () => {
     const { multipart } = createMemoryStore({ partSizeMinBytes: 5 });
     const upload = { key: 'a', uploadId: await multipart!.create('a') };
     const parts = [
@@ -23,7 +23,7 @@ describe('The memory store', () => {
     await expect(multipart!.complete(upload, parts)).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('refuses keys that could not be a file everywhere', async () => {
+  it('refuses keys that cannot be a file on every system', async () => {
     const store = createMemoryStore();
     for (const key of ['', '/a', 'a//b', 'a/', '../a', 'a/./b', 'a\0b', '\ud800', 'x'.repeat(1025)]) {
       await expect(store.put(key, new Uint8Array())).rejects.toMatchObject({ code: 'unsafePath' });

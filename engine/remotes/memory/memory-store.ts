@@ -1,4 +1,7 @@
-/** An object store in this process's memory: the faithful fake for tests. It passes the same suite as the real ones. */
+/**
+ * An object store in this process's memory: the faithful fake for tests. It passes the same suite as the real
+ * ones.
+ */
 import { createHash } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -24,24 +27,27 @@ import { describedInfo, descriptionIn, type MemoryObject, type MemoryWrite } fro
 
 export interface MemoryStoreOptions {
   readonly address?: string;
-  /** A row of the price table; `local` by default. */
+  /** A row of the price table; default `local`. */
   readonly provider?: string;
   readonly clock?: Clock;
-  /** Parts other than the last must be as large (S3: 5 MiB). Not enforced by default. */
+  /** Minimum size of every part but the last (S3: 5 MiB). Not enforced by default. */
   readonly partSizeMinBytes?: number;
   /**
-   * `counted` (default): no two writes share an etag. `md5`: as S3 without encryption, of the content, or of the parts' MD5s.
-   * `none`: the store tells none.
+   * `counted` (default): no two writes share an etag. `md5`: like S3 without encryption, the MD5 of the
+   * content, or of the parts' MD5s. `none`: the store returns none.
    */
   readonly etags?: 'counted' | 'md5' | 'none';
-  /** False: the store keeps no checksums, as older servers. It still verifies what it is sent. */
+  /** False: the store keeps no checksums, like older servers. It still verifies what it receives. */
   readonly keepsChecksums?: boolean;
 }
 
-/** Bodies come in pieces, as from a network. */
+/** Bodies arrive in pieces, as from a network. */
 const BODY_PIECE_BYTES = 256 * 1024;
 
-/** Each store is empty and shares nothing. Every check-and-write is one synchronous step, so conditions hold by construction. */
+/**
+ * Each store is empty and shares nothing. Every check-and-write is one synchronous step, so conditions hold
+ * by construction.
+ */
 export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore {
   const clock = options.clock ?? systemClock;
   const objects = new Map<RemoteKey, MemoryObject>();
@@ -157,7 +163,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore
         ...described,
         ...(call.storageClass === undefined ? {} : { storageClass: call.storageClass }),
       };
-      // As S3 does it: a copy in one request is no multipart object, and keeps the kind of checksum.
+      // As on S3: a copy in one request is not a multipart object, and keeps the kind of checksum.
       const object = { description, ...(source.checksum ? { checksum: source.checksum } : {}) };
       return write(to, { bytes: source.bytes, options: call, object });
     },
@@ -181,7 +187,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore
 async function begin(key: RemoteKey, call: CallOptions): Promise<void> {
   checkAborted(call.signal);
   checkKey(key);
-  // Callers that race really interleave: nobody gets an answer in the same turn.
+  // Makes racing callers interleave: no call answers in the same tick.
   await Promise.resolve();
 }
 
@@ -207,7 +213,7 @@ function partOf(key: RemoteKey, { bytes, parts }: MemoryObject, number: number) 
 }
 
 function ontoItself(key: RemoteKey): DrayError {
-  return new DrayError('usage', `A copy of ${key} onto itself has to change what describes it.`, {
+  return new DrayError('usage', `A copy of ${key} onto itself must change its description.`, {
     data: { key },
   });
 }

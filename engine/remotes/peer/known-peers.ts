@@ -1,6 +1,6 @@
 /**
  * Remembers the certificates of peers by host and port, as ssh remembers hosts. Nobody signs a peer's
- * certificate, so a person decides at the first meeting, and the peer has to show the same certificate at
+ * certificate, so the user decides at the first connection, and the peer must show the same certificate at
  * every later one. Nothing is sent before that decision.
  */
 import { join } from 'node:path';
@@ -9,18 +9,20 @@ import type { MetPeer } from '../../api/jobs.ts';
 import { keepPeerRecord, type PeerRecordFile, readPeerRecords } from './peer-records.ts';
 
 export interface KnownPeersOptions {
-  /** Of the user's settings; may not be there yet. */
+  /** The folder of the user's settings; may not exist yet. */
   readonly folder: string;
-  /** Asked at the first meeting, before anything is sent. Absent: nobody new is trusted. */
+  /** Called at the first connection, before anything is sent. Absent: no new peer is trusted. */
   readonly trustsNew?: (peer: MetPeer) => Promise<boolean>;
-  /** Carries out a change of what is kept there, while no other process does. */
+  /** Runs a change of that folder while no other process does. */
   readonly changing: (change: () => void) => Promise<void>;
 }
 
 export interface PeerCheck {
-  /** Called for each connection. Gives the error that refuses it: `unknownPeer` at the first meeting. */
+  /** Called for each connection. Returns the error that refuses it: `unknownPeer` at the first connection. */
   readonly check: (fingerprint: string) => DrayError | undefined;
-  /** Asks whether the peer that was just refused is to be trusted, and remembers it. @throws DrayError `unknownPeer` */
+  /**
+   * Asks whether to trust the peer that was just refused, and remembers it. @throws DrayError `unknownPeer`
+   */
   readonly meet: (fingerprint: string) => Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export function createPeerCheck(
       return known === fingerprint ? undefined : otherCertificate(file, { address, fingerprint }, known);
     },
     meet(fingerprint) {
-      // Many connections are opened at once, and a person is asked once.
+      // Many connections are opened at once, and the user is asked once.
       meeting ??= ask(fingerprint);
       return meeting;
     },
@@ -57,7 +59,10 @@ export function readKnownPeers(folder: string): Readonly<Record<string, string>>
   return readPeerRecords(knownPeersFile(folder));
 }
 
-/** A person has compared the fingerprint. @throws DrayError `accessDenied` where another one is known, `io`, `usage` */
+/**
+ * The user has compared the fingerprint. @throws DrayError `accessDenied` if another one is known, `io`,
+ * `usage`
+ */
 export function rememberPeer(folder: string, peer: MetPeer): void {
   const file = knownPeersFile(folder);
   const known = readPeerRecords(file)[peer.address];
@@ -81,7 +86,7 @@ function otherCertificate(
 ): DrayError {
   return new DrayError(
     'accessDenied',
-    `The certificate of dray://${address} is another one than before: somebody else may answer in its place. Nothing was sent. Known was ${known}, now it is ${fingerprint}. If it was changed on purpose, delete the line "${address}" in ${path}.`,
+    `The certificate of dray://${address} has changed: somebody else may be answering in its place. Nothing was sent. The known fingerprint is ${known}, the new one is ${fingerprint}. If it was changed on purpose, delete the line "${address}" in ${path}.`,
     { data: { peer: address, known, fingerprint, path } },
   );
 }

@@ -12,13 +12,13 @@ export interface OpenPeerOptions {
   readonly connection: { readonly transfers?: number };
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly plainFiles?: boolean;
-  /** Told of bytes as they go, either way. */
+  /** Called with bytes as they are sent or received. */
   readonly onWire?: (bytes: number) => void;
-  /** Calls are repeated here; absent: who wraps the store does that. */
+  /** The retry policy of calls; absent: the store's wrapper retries. */
   readonly retries?: boolean;
   /**
-   * The tokens and certificates that this user keeps. Absent: only a certificate that this machine's
-   * authorities signed is accepted.
+   * The user's saved tokens and certificates. Absent: only a certificate that this machine's authorities
+   * signed is accepted.
    */
   readonly knownPeers?: KnownPeersOptions;
 }

@@ -1,4 +1,4 @@
-/** Calls to one peer: authorisation, retries, and its answers checked before anything believes them. */
+/** Calls to one peer: authorisation, retries, and validation of its answers before anything uses them. */
 import * as v from 'valibot';
 import { DrayError, type ErrorCode, excerpt, toldError } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -17,12 +17,12 @@ export interface PeerAddress {
 
 export interface PeerClientOptions extends PeerAddress {
   readonly connectionsMax: number;
-  /** Whose certificate is accepted, with TLS. Absent: one that this machine's authorities have signed. */
+  /** The accepted certificate, with TLS. Absent: one that this machine's authorities have signed. */
   readonly identity?: PeerCheck;
-  /** Told of bytes as they go, either way. */
+  /** Called with bytes as they are sent or received. */
   readonly onWire?: (bytes: number) => void;
   readonly clock?: Clock;
-  /** Told of each failure that is about to be repeated. */
+  /** Called with each failure that is about to be retried. */
   readonly onRetry?: (error: DrayError) => void;
   readonly attemptsMax?: number;
 }
@@ -33,7 +33,7 @@ export interface PeerRequest {
   readonly route: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Begins the body. */
+  /** Sent before the body. */
   readonly lead?: Uint8Array;
   readonly into?: Uint8Array;
   readonly answerBytesMax: number;
@@ -48,7 +48,7 @@ export interface PeerAnswer {
 
 export interface PeerStream {
   readonly headers: HttpAnswer['headers'];
-  /** To be read to its end or destroyed. */
+  /** Must be read to its end or destroyed. */
   readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
 }
 
@@ -56,11 +56,14 @@ export interface PeerClient {
   /** For people: `dray://HOST:PORT`. */
   readonly address: string;
   readonly counts: PeerCounts;
-  /** Repeated while that may help. @throws DrayError as the peer reports it, or `unreachable`, `aborted`, `damaged` (no answer of a peer). */
+  /**
+   * Retried while that may help. @throws DrayError as the peer reports it, or `unreachable`, `aborted`,
+   * `damaged` (not an answer of a peer).
+   */
   call(request: PeerRequest): Promise<PeerAnswer>;
   /** The same with JSON both ways. */
   ask<T>(route: string, body: unknown, schema: v.GenericSchema<unknown, T>, signal: AbortSignal): Promise<T>;
-  /** Once: who reads the body begins anew when it breaks. */
+  /** Once: the body's reader starts again if it breaks. */
   stream(request: Omit<PeerRequest, 'answerBytesMax' | 'into'>): Promise<PeerStream>;
   close(): Promise<void>;
 }
@@ -81,7 +84,7 @@ const ErrorBody = v.object({
 });
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
-/** Characters of a peer's error message, at most. */
+/** The limit of a peer's error message, in characters. */
 const MESSAGE_CHARS_MAX = 1_000;
 
 export async function openPeerClient(options: PeerClientOptions): Promise<PeerClient> {
@@ -90,7 +93,7 @@ export async function openPeerClient(options: PeerClientOptions): Promise<PeerCl
   const checkFingerprint = identity?.check;
   const transport = await openHttpTransport(origin, connectionsMax, { checkFingerprint, onWire });
   const address = `dray://${origin.hostname}:${origin.port || (origin.protocol === 'https:' ? 443 : 80)}`;
-  /** As its token is kept. */
+  /** The address that its token is saved under. */
   const peer = origin.protocol === 'https:' ? address : `${address}?tls=off`;
   const policy: RetryPolicy = {
     clock: options.clock ?? systemClock,
@@ -208,12 +211,12 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 const RETRIES: Readonly<Record<number, 'backoff'>> = { 429: 'backoff', 503: 'backoff' };
 
-/** @throws DrayError when it is a refusal, or no answer of a peer at all. */
+/** @throws DrayError if it is a refusal, or not an answer of a peer at all. */
 function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Uint8Array): void {
   if (headers[PEER_HEADER.protocol] !== String(PEER_PROTOCOL))
     throw new DrayError(
       'unsupported',
-      `${address} is no Dray peer of version ${PEER_PROTOCOL}. Check host and port, and whether both ends have the same Dray.`,
+      `${address} is not a Dray peer of version ${PEER_PROTOCOL}. Check the host and port, and that both ends run the same version of Dray.`,
       {
         data: { address, status },
       },
@@ -237,7 +240,7 @@ export function parseAnswer<T>(address: string, bytes: Uint8Array, schema: v.Gen
   if (parsed.success) return parsed.output;
   throw new DrayError(
     'damaged',
-    `${address} sent an answer that makes no sense (${excerpt(parsed.issues[0].message)}).`,
+    `${address} sent an invalid answer (${excerpt(parsed.issues[0].message)}).`,
     {
       data: { address },
     },
@@ -274,7 +277,10 @@ async function translating<T>(
   }
 }
 
-/** Dray ends the first connection to a new peer before it sends a byte. Once the peer is trusted, it sends the same request again. */
+/**
+ * Dray ends the first connection to a new peer before it sends a byte. Once the peer is trusted, it sends the
+ * same request again.
+ */
 async function meeting<T>(identity: PeerCheck | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -287,11 +293,11 @@ async function meeting<T>(identity: PeerCheck | undefined, work: () => Promise<T
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'nothing is listening there',
   ENOTFOUND: 'the name is unknown',
   EAI_AGAIN: 'the name could not be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
   ECONNRESET: 'the connection broke off',
   EPIPE: 'the connection broke off',
   ETIMEDOUT: 'it did not answer in time',
@@ -299,18 +305,18 @@ const REASONS: Readonly<Record<string, string>> = {
   HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
   HTTP_BODY_TIMEOUT: 'it stopped sending',
   HTTP_CUT_SHORT: 'the answer ended early',
-  HTTP_MALFORMED: 'it answers with something else than HTTP',
-  HTTP_NO_TLS: 'it speaks no TLS',
-  HTTP_WANTS_TLS: 'it speaks TLS',
+  HTTP_MALFORMED: 'it does not answer with HTTP',
+  HTTP_NO_TLS: 'it does not use TLS',
+  HTTP_WANTS_TLS: 'it uses TLS',
 };
-/** Trying again would not help. */
+/** A retry would not help. */
 const FINAL: ReadonlySet<string | undefined> = new Set(['HTTP_MALFORMED', 'HTTP_NO_TLS', 'HTTP_WANTS_TLS']);
 
 /** By code. */
 const REMEDIES: Readonly<Record<string, (address: string) => string>> = {
   HTTP_NO_TLS: (address) =>
     ` Start "dray serve" there without --tls off, or write ${address}?tls=off if you trust the network.`,
-  HTTP_WANTS_TLS: (address) => ` Take ?tls=off out of the URL: ${address}.`,
+  HTTP_WANTS_TLS: (address) => ` Remove ?tls=off from the URL: ${address}.`,
 };
 
 function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
@@ -318,7 +324,7 @@ function translate(address: string, error: unknown, signal: AbortSignal | undefi
   if (error instanceof AnswerTooLarge)
     return new DrayError(
       'damaged',
-      `${address} sends ${error.sizeBytes} bytes, more than there is room for.`,
+      `${address} sends ${error.sizeBytes} bytes, more than Dray accepts here.`,
       {
         data: { address },
         cause: error,

@@ -1,4 +1,4 @@
-/** The sides of a block delta that lie at a peer. */
+/** The sides of a block delta at a peer. */
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
@@ -16,7 +16,7 @@ export function deltaOpening(path: string, { blockBytes, hash, seed }: BlockSign
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const Nothing = v.object({});
-/** Peers that knew no tokens said nothing. */
+/** Peers without support for tokens sent nothing. */
 const Completed = v.object({ token: v.optional(v.string()) });
 const Starts = v.object({ starts: v.picklist(['old', 'zeros']) });
 const ReadHead = v.object({ digestBytes: v.number() });
@@ -118,7 +118,7 @@ function callsOf(client: PeerClient, id: string) {
     },
     tell: (name: DeltaCall, input: object, signal: AbortSignal) =>
       client.ask(`deltas/${id}/${name}`, input, Nothing, signal),
-    /** Whoever stopped, the peer is told: what it holds is of no use any more. */
+    /** Tells the peer even after a stop, because it can free what it holds. */
     async end() {
       const signal = AbortSignal.timeout(5_000);
       await client
@@ -129,5 +129,5 @@ function callsOf(client: PeerClient, id: string) {
 }
 
 function malformed({ address }: PeerClient): DrayError {
-  return new DrayError('damaged', `${address} sent an answer that makes no sense.`, { data: { address } });
+  return new DrayError('damaged', `${address} sent an invalid answer.`, { data: { address } });
 }

@@ -1,9 +1,9 @@
 /**
- * A peer's folder as a store of plain objects: each file is one, under its path. For copies between a peer and another store, and for
- * whatever works on any store. Copies between a peer and a local folder go by way of `peer-files.ts`, many files to a request.
- *
- * What an object is described by is lost but for its time (`mtime`) and mode (`mode`, in octal digits), which are the file's own.
- * Conditions are refused: repositories use another face of a peer, which keeps them.
+ * A peer's folder as a store of plain objects: each file is one object, under its path. For copies between a
+ * peer and another store, and for any work on stores. Copies between a peer and a local folder use
+ * `peer-files.ts`, many files per request. Of an object's description only its time (`mtime`) and mode
+ * (`mode`, in octal digits) are kept, which are the file's own. Conditions are refused: repositories use
+ * another interface of a peer, which supports them.
  */
 import { DrayError, fromErrorRecord, type ToldError, toldError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
@@ -47,11 +47,11 @@ import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts'
 import { putLarge } from './put-large.ts';
 
 const PAGE_KEYS = 1_000;
-/** Listings that are read a page at a time, each a request that is open meanwhile. */
+/** Listings that are read a page at a time. Each is an open request meanwhile. */
 const OPEN_LISTINGS_MAX = 8;
 const REMOVED_AT_ONCE = 1_000;
 
-/** @param below A folder of the peer's, '' for all that it offers. The store owns the client. */
+/** @param below A folder of the peer's, '' for the served folder. The store owns the client. */
 export function createPeerFileStore(client: PeerClient, below: string): ObjectStore {
   const pathOf = (key: string): string => {
     checkKey(key);
@@ -102,7 +102,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     };
   };
 
-  /** Of a folder with its slash. */
+  /** For a folder, with its slash. */
   const pathOfEntry = (key: string) => (key.endsWith('/') ? `${pathOf(key.slice(0, -1))}/` : pathOf(key));
   const multipart = createPeerMultipart(client, pathOf, fileMetaOf);
 
@@ -131,14 +131,14 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
       }
     },
     async copy(from, to, options = {}) {
-      // Only what sets the time of a file: its bytes do not travel for that.
+      // Only sets the time of a file, without sending its bytes.
       const mtimeNs = options.description && mtimeIn(options.description);
       if (from !== to || mtimeNs === undefined) throw unsupported(client, 'copying');
       const before = await headPeerFile(client, pathOf(to), { checksums: false, signal: signalOf(options) });
       if (!before)
         throw new DrayError('notFound', `There is no ${to} at ${client.address}.`, { data: { key: to } });
       if (options.ifMatch !== undefined && options.ifMatch !== before.etag)
-        throw new DrayError('conflict', `${to} is not what it was.`, { data: { key: to } });
+        throw new DrayError('conflict', `${to} has changed.`, { data: { key: to } });
       return {
         written: true,
         etag: await touchPeerFile(client, { path: pathOf(to), mtimeNs }, signalOf(options)),
@@ -198,7 +198,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
   };
 }
 
-/** A folder that is not there holds nothing. One that goes away while it is listed does not end the listing well. */
+/** A missing folder is empty. One that disappears during its listing is an error. */
 async function* entriesOf(
   client: PeerClient,
   {
@@ -281,18 +281,18 @@ interface Listing {
   readonly pages: AsyncGenerator<readonly EntryRow[]>;
   readonly rest: ListedObject[];
   readonly problems: string[];
-  /** Told by pages before, this key included: passed over. */
+  /** Given by earlier pages, this key included: skipped. */
   told: string | undefined;
 }
 
 interface Lister {
   readonly client: PeerClient;
   readonly below: string;
-  /** By what is listed and where it stands. */
+  /** By its parameters and its position. */
   readonly listings: Map<string, Listing>;
 }
 
-/** A listing goes on where it stands: the peer walks its folder once, however many pages are taken. */
+/** A listing continues where it is: the peer walks its folder once, however many pages are taken. */
 async function listPage(lister: Lister, request: ListRequest, signal: AbortSignal): Promise<ListPage> {
   const { limit = PAGE_KEYS, prefix } = request;
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
@@ -337,7 +337,7 @@ function openListing(
   return { pages, rest: [], problems, told: request.delimiter ? undefined : request.continuation };
 }
 
-/** A folder that is not there is an empty prefix, unless it was there when the page before was told. */
+/** A missing folder is an empty prefix, unless it existed for the page before. */
 async function nextRows(
   pages: Listing['pages'],
   { continuation }: ListRequest,
@@ -366,7 +366,7 @@ function takeListing({ listings }: Lister, request: ListRequest): Listing | unde
   return listing;
 }
 
-/** Two listings may stand at the same key. */
+/** Two listings may be at the same key. */
 function listingName({ delimiter, prefix }: ListRequest, continuation: string): string {
   return [delimiter ?? '', prefix, continuation].join('\0');
 }
@@ -380,7 +380,9 @@ function keepListing({ listings }: Lister, name: string, listing: Listing): void
   }
 }
 
-/** What was broken off begins anew, but for one level: what could not be read on the way is told at the end alone. */
+/**
+ * An interrupted listing starts again, except for one level: it reports unreadable entries only at its end.
+ */
 function afterOf(
   { continuation, delimiter, startAfter }: ListRequest,
   folder: string,

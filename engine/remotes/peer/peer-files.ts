@@ -1,4 +1,4 @@
-/** What a peer's folder holds and takes, by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
+/** Reads and writes files of a peer's folder by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
 import * as v from 'valibot';
 import { DrayError, type ToldError } from '../../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../../checksums/crc64-nvme.ts';
@@ -24,15 +24,15 @@ import { linesOf } from './peer-lines.ts';
 export interface PeerListOptions {
   /** A folder, '' for all. */
   readonly below: string;
-  /** Only what comes after this path, which is relative to `below`. */
+  /** Only entries after this path, which is relative to `below`. */
   readonly after?: string;
   readonly limit?: number;
-  /** One level alone: a folder that holds something stands for all that is in it. */
+  /** One level only: a folder with contents stands for all of them. */
   readonly folded?: boolean;
-  /** Folders that hold something too, and the one that is listed, under '', before all else: by a peer that knows of that. */
+  /** Include folders with contents, and the listed one first, under '', if the peer supports it. */
   readonly folders?: boolean;
   readonly signal: AbortSignal;
-  /** What the peer could not list. */
+  /** Entries that the peer could not list. */
   readonly onProblem: (message: string) => void;
 }
 
@@ -40,16 +40,16 @@ export interface PeerFileInfo {
   readonly sizeBytes: number;
   readonly mtimeNs: bigint;
   readonly mode: number;
-  /** Of this very content; for `If-Match`. */
+  /** Identifies this content; for `If-Match`. */
   readonly etag: string;
-  /** What a listing says: '' while the file is too young. */
+  /** As in a listing: '' while the file is too recent. */
   readonly token: string;
-  /** Of the whole content, where it was asked for: the peer reads the file for it. */
+  /** Of the whole content, on request: the peer reads the file for it. */
   readonly crc64?: bigint;
   readonly isSparse?: true;
 }
 
-/** In byte order, while the peer still walks. @throws DrayError `notFound`, `damaged` when it ends early. */
+/** In byte order, while the peer still walks. @throws DrayError `notFound`, `damaged` if it ends early. */
 export async function* listPeerEntries(
   client: PeerClient,
   options: PeerListOptions,
@@ -73,13 +73,13 @@ export async function* listPeerEntries(
     throw new DrayError('unreachable', `The listing of ${client.address} ended early.`, { retry: 'retry' });
 }
 
-/** Checked by hand: a schema costs more than all the rest of a row. */
+/** Checked by hand: a schema costs more than the rest of a row. */
 function parseRows(address: string, rows: readonly unknown[]): readonly EntryRow[] {
   for (const row of rows) {
     if (isRow(row)) continue;
     const parsed = v.safeParse(EntryRowSchema, row);
     if (!parsed.success)
-      throw new DrayError('damaged', `${address} lists an entry that makes no sense.`, { data: { address } });
+      throw new DrayError('damaged', `${address} lists an invalid entry.`, { data: { address } });
   }
   return rows as readonly EntryRow[];
 }
@@ -105,7 +105,7 @@ export async function isPeerReadOnly(client: PeerClient, signal: AbortSignal): P
 }
 const OFFER_BYTES_MAX = 64 * 1024;
 
-/** What `HEAD` says, or undefined when there is no such file. */
+/** The answer of `HEAD`, or undefined if there is no such file. */
 export async function headPeerFile(
   client: PeerClient,
   path: string,
@@ -120,7 +120,7 @@ export async function headPeerFile(
 
 export interface PeerFileRead {
   readonly info: PeerFileInfo;
-  /** Of the body: of the range where one was asked for. */
+  /** Of the body: of the range if one was requested. */
   readonly sizeBytes: number;
   readonly body: PeerStream['body'];
 }
@@ -131,7 +131,7 @@ export interface PeerFileRequest {
   readonly signal: AbortSignal;
 }
 
-/** As a stream, undefined when there is no such file. @throws DrayError `conflict` when it is not `ifMatch`. */
+/** As a stream, undefined if there is no such file. @throws DrayError `conflict` if it is not `ifMatch`. */
 export async function getPeerFile(
   client: PeerClient,
   path: string,
@@ -187,14 +187,14 @@ async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefin
   try {
     return await work();
   } catch (error) {
-    // `unsupported`: it is no peer that says so, or one that knows no such request.
+    // `unsupported`: the answer is not a peer's, or the peer does not support the request.
     const isAbsent = error instanceof DrayError && error.data.status === 404 && error.code !== 'unsupported';
     if (isAbsent) return undefined;
     throw error;
   }
 }
 
-/** Exactly the bytes of the range, in `into`. @throws DrayError `conflict` when the file is another one, `notFound`. */
+/** Exactly the bytes of the range, in `into`. @throws DrayError `conflict` if it is another file, `notFound`. */
 export async function readPeerRange(
   client: PeerClient,
   {
@@ -217,16 +217,16 @@ export async function readPeerRange(
   if (bytes.byteLength !== into.byteLength)
     throw new DrayError(
       'damaged',
-      `${client.address} sent ${bytes.byteLength} bytes of ${path} where ${into.byteLength} were asked for.`,
+      `${client.address} sent ${bytes.byteLength} bytes of ${path} instead of ${into.byteLength}.`,
       { data: { path } },
     );
   return bytes;
 }
 
 export interface PeerReadBatch {
-  /** In the order asked for; fewer than asked for when the contents would be too many: ask for the rest again. */
+  /** In the requested order; fewer if the contents would be too large: ask for the rest again. */
   readonly results: readonly ReadResult[];
-  /** Of the files that have one, one after another. */
+  /** Of the files that have content, one after another. */
   readonly contents: Uint8Array;
 }
 
@@ -255,11 +255,9 @@ export async function readPeerFiles(
     const content = contents.subarray(at, at + result.sizeBytes);
     at += result.sizeBytes;
     if (sumOf(content) !== result.crc64)
-      throw new DrayError(
-        'checksumRefused',
-        `A file of ${client.address} arrived with other bytes than were sent.`,
-        { retry: 'retry' },
-      );
+      throw new DrayError('checksumRefused', `A file of ${client.address} was damaged on its way.`, {
+        retry: 'retry',
+      });
   }
   if (at !== contents.byteLength || results.length === 0 || results.length > paths.length)
     throw malformed(client);
@@ -298,7 +296,7 @@ const PeerErrorSchema = v.object({
 });
 const RemoveAnswer = v.object({ errors: v.array(v.nullable(PeerErrorSchema)) });
 
-/** One for each path: what kept it from being removed, or null. */
+/** One per path: the error that kept it from being removed, or null. */
 export async function removePeerFiles(
   client: PeerClient,
   paths: readonly string[],
@@ -324,7 +322,7 @@ export async function touchPeerFile(
   return token;
 }
 
-/** Copies a file or a link at the peer itself, over what lies at `to`. */
+/** Copies a file or a link at the peer itself, over anything at `to`. */
 export async function keepPeerFile(
   client: PeerClient,
   paths: { readonly from: string; readonly to: string },
@@ -333,10 +331,7 @@ export async function keepPeerFile(
   await client.ask('keep', paths, Nothing, signal);
 }
 
-/**
- * Resolves once all earlier writes are on the peer's disk, or at once if the peer is too old to know this
- * call.
- */
+/** Resolves once all earlier writes are on the peer's disk, or at once if the peer is too old for it. */
 export async function syncPeerFiles(client: PeerClient, signal: AbortSignal): Promise<void> {
   try {
     await client.ask('sync', {}, Nothing, signal);
@@ -349,20 +344,26 @@ const Nothing = v.object({});
 
 export interface PeerUpload {
   readonly id: string;
-  /** Starts of ranges that are there already. */
+  /** Starts of ranges that are already there. */
   readonly received: ReadonlySet<number>;
 }
 
 export interface BeginUpload {
   readonly path: string;
-  /** Absent: told when it is completed. Then it cannot be gone on with, and every range has `rangeBytes` but the last. */
+  /**
+   * Absent: given at completion. Then the upload cannot be resumed, and every range has `rangeBytes` but the
+   * last.
+   */
   readonly sizeBytes?: number;
   readonly mtimeNs: bigint;
   readonly mode?: number;
-  /** Stands for the content; with it an upload of the same that was broken off goes on. Absent: it is known by its number alone. */
+  /**
+   * Identifies the content; with it an interrupted upload of the same content resumes. Absent: only the
+   * upload's number identifies it.
+   */
   readonly content?: string;
   readonly rangeBytes: number;
-  /** Only go on with what is there: `notFound` when nothing is. */
+  /** Only resume: `notFound` if there is nothing to resume. */
   readonly resume?: boolean;
 }
 
@@ -385,7 +386,7 @@ export async function beginPeerUpload(
   return { id: upload, received: new Set(received) };
 }
 
-/** @returns The sum of the bytes. */
+/** @returns The checksum of the bytes. */
 export async function putPeerRange(
   client: PeerClient,
   {
@@ -397,7 +398,7 @@ export async function putPeerRange(
     readonly upload: PeerUpload;
     readonly start: number;
     readonly bytes: Uint8Array;
-    /** Of the bytes, where it is known. */
+    /** Of the bytes, if it is known. */
     readonly sum?: bigint | undefined;
   },
   signal: AbortSignal,
@@ -424,7 +425,7 @@ export async function putPeerHoles(
 
 const Completed = v.object({ token: v.string(), crc64: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)) });
 
-/** @param whole `crc64`: if it is known, another one is refused. `sizeBytes`: of what was begun without. */
+/** @param whole `crc64`: if given, a mismatch is refused. `sizeBytes`: for an upload begun without it. */
 export async function completePeerUpload(
   client: PeerClient,
   upload: PeerUpload,
@@ -462,7 +463,9 @@ function contentRoute(path: string): string {
 function infoOf({ address }: PeerClient, headers: PeerAnswer['headers']): PeerFileInfo {
   const parsed = v.safeParse(ContentHeaders, headers);
   if (!parsed.success)
-    throw new DrayError('damaged', `${address} does not say what it sends.`, { data: { address } });
+    throw new DrayError('damaged', `${address} sent an answer without its length or checksum.`, {
+      data: { address },
+    });
   const { [PEER_HEADER.crc64]: crc64, [PEER_HEADER.isYoung]: young, etag } = parsed.output;
   return {
     sizeBytes: Number(parsed.output['content-length']),
@@ -486,5 +489,5 @@ const ContentHeaders = v.object({
 });
 
 function malformed({ address }: PeerClient): DrayError {
-  return new DrayError('damaged', `${address} sent an answer that makes no sense.`, { data: { address } });
+  return new DrayError('damaged', `${address} sent an invalid answer.`, { data: { address } });
 }

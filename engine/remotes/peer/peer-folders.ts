@@ -1,10 +1,13 @@
-/** Modes and times of a peer's folders, many to a request: written and read like small files, under paths that end in a slash. */
+/**
+ * Modes and times of a peer's folders, many per request: read and written like small files, under paths that
+ * end in a slash.
+ */
 import { toldError } from '../../api/error.ts';
 import type { FolderFace, FolderToSet } from '../file-face.ts';
 import type { PeerClient } from './peer-client.ts';
 import { readPeerFiles, writePeerFiles } from './peer-files.ts';
 
-/** @param below A folder of the peer's, '' for all that it offers. */
+/** @param below A folder of the peer's, '' for the served folder. */
 export function createPeerFolders(client: PeerClient, below: string): FolderFace {
   const never = new AbortController().signal;
   const root = below === '' ? '' : `${below}/`;
@@ -18,7 +21,7 @@ export function createPeerFolders(client: PeerClient, below: string): FolderFace
   return {
     isRootTheirs: below === '',
     async read(keys, { signal = never }) {
-      // That of all that is offered has no name of its own.
+      // The served folder has no name of its own.
       const paths = keys.map((key) => root + key || '/');
       const { results } = await readPeerFiles(client, { paths }, signal);
       return keys.map((_, at) => {

@@ -5,7 +5,7 @@ const NEWLINE = 0x0a;
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * The buffer doubles when it is full. So each byte of a line is copied a few times at most, however small the
+ * The buffer doubles when it is full, so each byte of a line is copied at most a few times, however small the
  * pieces are.
  */
 export async function* linesOf(address: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,8 @@
 /**
- * Uploads to a peer in parts: each part is a range of the file, so their size is fixed when the upload begins.
- *
- * The peer forgets an upload's number when it is started anew, and keeps what came. So what the callers of this store take for an upload's
- * id, and note down, is all that it was begun with: whoever has it can begin it again, and is told what is there.
+ * Uploads to a peer in parts: each part is a range of the file, so their size is fixed when the upload
+ * begins. The peer forgets an upload's number when it restarts, but keeps the received ranges. So an upload's
+ * id, which callers save, contains everything that it was begun with: with it the upload can be begun again,
+ * and the peer returns the ranges that it has.
  */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
@@ -38,7 +38,7 @@ const Uploaded = v.object({
   received: v.array(v.tuple([v.number(), v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)), v.number()])),
 });
 
-/** As it stands in an upload's id. */
+/** The form in an upload's id. */
 const Started = v.strictObject({
   path: v.string(),
   sizeBytes: v.optional(v.number()),
@@ -56,7 +56,7 @@ export function createPeerMultipart(
 ): MultipartStore {
   const never = new AbortController().signal;
   const signalOf = (options: CallOptions = {}) => options.signal ?? never;
-  /** By id, of those that this client has to do with. */
+  /** By id: the uploads that this client uses. */
   const uploads = new Map<string, Promise<PeerUpload>>();
 
   const startedOf = (upload: MultipartUpload): Started => {
@@ -74,7 +74,7 @@ export function createPeerMultipart(
     return beginning;
   };
 
-  /** Once more when the peer was started anew meanwhile. */
+  /** Retried once if the peer was restarted meanwhile. */
   const using = async <T>(
     upload: MultipartUpload,
     { resume, signal }: { readonly resume: boolean; readonly signal: AbortSignal },
@@ -83,7 +83,7 @@ export function createPeerMultipart(
     const { uploadId } = upload;
     const started = startedOf(upload);
     const known = uploads.get(uploadId);
-    // What has no size yet does not outlive the peer's memory.
+    // An upload of unknown size does not outlive the peer's process.
     if (!known && started.sizeBytes === undefined) throw absent(upload);
     const at = await (known ?? begin(uploadId, started, resume, signal));
     try {
@@ -110,7 +110,7 @@ export function createPeerMultipart(
       if (rangeBytes > PEER_LIMITS.bodyBytesMax)
         throw new DrayError(
           'usage',
-          `${client.address} takes parts of ${PEER_LIMITS.bodyBytesMax} bytes at most, and one has ${rangeBytes}.`,
+          `${client.address} accepts parts of at most ${PEER_LIMITS.bodyBytesMax} bytes, and these have ${rangeBytes}.`,
         );
       const started: Started = {
         path: pathOf(key),
@@ -164,12 +164,12 @@ export function createPeerMultipart(
       }
       uploads.delete(upload.uploadId);
     },
-    // What is left of an upload is the peer's own business: it sweeps it.
+    // The peer itself cleans up the rest of an upload.
     listUploads: async () => ({ uploads: [] }),
   };
 }
 
-/** What the caller has computed is not computed again. */
+/** A checksum from the caller is not computed again. */
 function sumIn(options: { readonly checksum?: PutOptions['checksum'] } = {}): bigint | undefined {
   const { checksum } = options;
   return checksum && 'crc64nvme' in checksum ? checksum.crc64nvme : undefined;

@@ -1,4 +1,7 @@
-/** A folder of a peer as an object store with all that the contract promises: the peer's own file store, at a distance. For repositories. */
+/**
+ * A folder of a peer as an object store with all promises of the contract: the peer's own file store, over
+ * the network. For repositories.
+ */
 import { DrayError } from '../../api/error.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../../peer-protocol/messages.ts';
 import {
@@ -24,7 +27,7 @@ import { putLarge } from './put-large.ts';
 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** @param at A folder of the peer's, '' for all that it offers. The store owns the client. */
+/** @param at A folder of the peer's, '' for the served folder. The store owns the client. */
 export function createPeerObjectStore(client: PeerClient, at: string): ObjectStore {
   const never = new AbortController().signal;
   const route = (name: ObjectCall) => `objects/${name}?${new URLSearchParams({ at })}`;
@@ -153,14 +156,14 @@ function createMultipart(ask: Ask): MultipartStore {
 
 function ownKey(source: CopySource): string {
   if (typeof source === 'string') return source;
-  throw new DrayError('unsupported', 'A peer copies within one folder alone.');
+  throw new DrayError('unsupported', 'A peer copies only within one folder.');
 }
 
 function outcomeOf(answer: ObjectAnswer<'put'>): PutOutcome {
   return plain(answer) as PutOutcome;
 }
 
-/** What a schema leaves undefined is absent. */
+/** Drops properties that a schema leaves undefined. */
 function plain<T>(value: T): Plain<T> {
   if (typeof value !== 'object' || value === null) return value as Plain<T>;
   for (const [name, each] of Object.entries(value))
@@ -168,7 +171,7 @@ function plain<T>(value: T): Plain<T> {
   return value as Plain<T>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the types of the contract tell absent from undefined, those of the schemas do not.
+// biome-ignore lint/suspicious/noExplicitAny: the types of the contract distinguish absent from undefined, those of the schemas do not.
 type Plain<T> = T extends undefined ? undefined : any;
 
 /** The head comes first, then the content. */
@@ -176,7 +179,7 @@ async function readOf(client: PeerClient, { body, headers }: PeerStream): Promis
   const headBytes = Number(headers[PEER_HEADER.headBytes]);
   if (!Number.isSafeInteger(headBytes) || headBytes > PEER_LIMITS.jsonBytesMax) {
     body.destroy();
-    throw new DrayError('damaged', `${client.address} does not say what it sends.`);
+    throw new DrayError('damaged', `${client.address} sent an answer without its length.`);
   }
   const pieces = body[Symbol.asyncIterator]();
   let held = Buffer.alloc(0);

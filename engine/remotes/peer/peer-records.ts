@@ -1,6 +1,6 @@
 /**
- * What this user keeps of peers, by address: certificates (`known-peers.json`) and tokens (`peer-tokens.json`). Each file lies beside
- * the settings, readable by the user alone, and is replaced in one step.
+ * The user's records of peers, by address: certificates (`known-peers.json`) and tokens (`peer-tokens.json`).
+ * Each file is beside the settings, readable only by the user, and replaced atomically.
  */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import * as v from 'valibot';
@@ -20,8 +20,8 @@ export interface PeerRecordFile {
 type Records = Readonly<Record<string, string>>;
 
 /**
- * @throws DrayError `io`, `usage` for a damaged file: taken for an empty one, it would ask to trust a known
- * peer anew.
+ * @throws DrayError `io`; `usage` for a damaged file: treated as empty, it would ask to trust a known peer
+ * again.
  */
 export function readPeerRecords({ field, isSecret, name, path }: PeerRecordFile): Records {
   let text: string;
@@ -45,14 +45,14 @@ export function readPeerRecords({ field, isSecret, name, path }: PeerRecordFile)
     );
     return Object.assign(Object.create(null) as Records, v.parse(v.record(v.string(), v.string()), found));
   } catch (cause) {
-    throw new DrayError('usage', `${name}, ${path}, is damaged: mend the file, or delete it.`, {
+    throw new DrayError('usage', `${name}, ${path}, is damaged. Repair the file, or delete it.`, {
       data: { path },
       cause,
     });
   }
 }
 
-/** @param text Undefined: forgets it. @throws DrayError `io`, `usage` */
+/** @param text Undefined: removes it. @throws DrayError `io`, `usage` */
 export function keepPeerRecord(file: PeerRecordFile, address: string, text: string | undefined): void {
   const { field, name, path } = file;
   const { [address]: _old, ...others } = readPeerRecords(file);

@@ -23,8 +23,8 @@ const tokenOf = (
   { from = 'elsewhere', ...environment }: { readonly from?: UrlOrigin } & Record<string, string> = {},
 ) => tokenFor(urlOf(text, from), { environment, folder });
 
-describe('The token that a peer is sent', () => {
-  it('is the one that was kept for its host, port and way, and never that of another', () => {
+describe('The token for a peer', () => {
+  it('is the one saved for its host, port and encryption, and never that of another', () => {
     keepToken(folder, 'dray://nas:7370', 'of-nas');
     keepToken(folder, 'dray://nas:7371', 'of-7371');
     keepToken(folder, 'dray://[::1]:7370', 'of-here');
@@ -40,13 +40,13 @@ describe('The token that a peer is sent', () => {
   it.each([
     ['dray://nas:7370?tls=off', 'dray://nas:7370'],
     ['dray://nas:7370', 'dray://nas:7370?tls=off'],
-  ])('kept for %s is not sent to %s', (kept, other) => {
+  ])('saved for %s is not sent to %s', (kept, other) => {
     keepToken(folder, kept, 'kept');
     expect(tokenOf(kept)).toBe('kept');
     expect(() => tokenOf(other)).toThrow(NONE);
   });
 
-  it('is that of the environment for a typed URL, and for no other unless DRAY_TOKEN_HOST names it', () => {
+  it('comes from the environment for a typed URL, and for no other unless DRAY_TOKEN_HOST names it', () => {
     const DRAY_TOKEN = 'of-environment';
     expect(tokenOf('dray://nas/', { from: 'typed', DRAY_TOKEN })).toBe(DRAY_TOKEN);
     for (const from of ['user', 'elsewhere'] as const) {
@@ -56,7 +56,7 @@ describe('The token that a peer is sent', () => {
       for (const DRAY_TOKEN_HOST of ['evil', 'nas:7371', 'dray://nas?tls=off'])
         expect(() => tokenOf('dray://nas/', { from, DRAY_TOKEN, DRAY_TOKEN_HOST })).toThrow(NONE);
     }
-    // A token that is named for one peer is not typed for another.
+    // A token with DRAY_TOKEN_HOST for one peer is not used for another typed one.
     const named = { DRAY_TOKEN, DRAY_TOKEN_HOST: 'nas' };
     expect(() => tokenOf('dray://evil/', { from: 'typed', ...named })).toThrow(NONE);
     expect(() => tokenOf('dray://nas/', { DRAY_TOKEN, DRAY_TOKEN_HOST: 'n a s' })).toThrow(
@@ -77,7 +77,7 @@ describe('The token that a peer is sent', () => {
   });
 
   it.each(['two words', 'line\nbreak', 'x\r\nhost: evil', 'ключ', 'x'.repeat(2_000)])(
-    'is refused, and named by where it is from, when no header could carry it: %j',
+    'is refused with its source if no header can carry it: %j',
     (token) => {
       const refusal = (from: string) =>
         expect.objectContaining({ code: 'usage', message: expect.stringContaining(from) });
@@ -92,15 +92,15 @@ describe('The token that a peer is sent', () => {
     },
   );
 
-  it('that was kept goes before one of the environment that names no host', () => {
+  it('that was saved goes before one of the environment without a host', () => {
     keepToken(folder, 'dray://nas:7370', 'kept');
     expect(tokenOf('dray://nas/', { from: 'typed', DRAY_TOKEN: 'other' })).toBe('kept');
     expect(tokenOf('dray://nas/', { DRAY_TOKEN: 'named', DRAY_TOKEN_HOST: 'nas' })).toBe('named');
   });
 });
 
-describe('The file of kept tokens', () => {
-  it.skipIf(process.platform === 'win32')('is its owner\u2019s alone, and so is its folder', () => {
+describe('The file of saved tokens', () => {
+  it.skipIf(process.platform === 'win32')('is readable only by its owner, and so is its folder', () => {
     keepToken(folder, 'dray://nas:7370', 'kept');
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, 'peer-tokens.json')).mode & 0o777).toBe(0o600);
@@ -111,7 +111,7 @@ describe('The file of kept tokens', () => {
     );
   });
 
-  it('forgets one token and keeps the others', () => {
+  it('removes one token and keeps the others', () => {
     keepToken(folder, 'dray://nas:7370', 'a');
     keepToken(folder, 'dray://lab:7370', 'b');
     expect(keepToken(folder, 'dray://nas:7370', undefined)).toBe(true);
@@ -121,7 +121,7 @@ describe('The file of kept tokens', () => {
   });
 
   it.each(['{', '[]', '{"tokens":5}', '{"tokens":{"dray://nas:7370":5}}', 'null'])(
-    'that is damaged (%s) is named, sends nothing, and is not written over',
+    'that is damaged (%s) is reported, sends nothing, and is not overwritten',
     (text) => {
       keepToken(folder, 'dray://nas:7370', 'a');
       const path = join(folder, 'peer-tokens.json');

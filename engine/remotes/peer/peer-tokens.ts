@@ -19,11 +19,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TokenSources {
   readonly environment: Environment;
-  /** Of the user's settings. Absent: no login is known. */
+  /** The folder of the user's settings. Absent: no saved token is known. */
   readonly folder?: string | undefined;
 }
 
-/** @throws DrayError `noCredentials`, `usage` when `DRAY_TOKEN_HOST` makes no sense. */
+/** @throws DrayError `noCredentials`, `usage` if `DRAY_TOKEN_HOST` is invalid. */
 export function tokenFor(url: PeerRemoteUrl, { environment, folder }: TokenSources): string {
   const { DRAY_TOKEN, DRAY_TOKEN_FILE } = environment;
   const ofEnvironment = () =>
@@ -43,37 +43,40 @@ export function tokenFor(url: PeerRemoteUrl, { environment, folder }: TokenSourc
   throw noToken(address, { isWithheld: Boolean(DRAY_TOKEN || DRAY_TOKEN_FILE), named });
 }
 
-/** The address that `DRAY_TOKEN_HOST` names. @throws DrayError `usage` when it makes no sense. */
+/** The address that `DRAY_TOKEN_HOST` names. @throws DrayError `usage` if it is invalid. */
 export function addressOfEnvironment({ DRAY_TOKEN_HOST: text }: Environment): string | undefined {
   try {
     return text ? peerAddress(parsePeerAddress(text)) : undefined;
   } catch (cause) {
     throw new DrayError(
       'usage',
-      `DRAY_TOKEN_HOST is "${text}". It has to be HOST, HOST:PORT or a dray:// URL.`,
+      `DRAY_TOKEN_HOST is "${text}". It must be HOST, HOST:PORT or a dray:// URL.`,
       { cause },
     );
   }
 }
 
-/** What a header can carry. */
+/** Characters that a header can carry. */
 const TOKEN = /^[\x21-\x7e]{1,1024}$/;
 
-/** @param what It is, for people. @throws DrayError `usage` */
+/** @param what The token's source, for people. @throws DrayError `usage` */
 export function checkToken(token: string, what: string): string {
   if (TOKEN.test(token)) return token;
   throw new DrayError(
     'usage',
-    `${what} is no token: it has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" shows it when it starts.`,
+    `${what} is not a token. A token has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" prints it at its start.`,
   );
 }
 
-/** The addresses for which tokens are kept. @throws DrayError `io`, `usage` */
+/** The addresses with saved tokens. @throws DrayError `io`, `usage` */
 export function addressesWithToken(folder: string): readonly string[] {
   return Object.keys(readPeerRecords(tokensFile(folder)));
 }
 
-/** @param address As `peerAddress` gives it. @param token Undefined: forgets it. @returns Whether there was one before. */
+/**
+ * @param address In the form of `peerAddress`. @param token Undefined: removes it. @returns Whether there was
+ * one before.
+ */
 export function keepToken(folder: string, address: string, token: string | undefined): boolean {
   const file = tokensFile(folder);
   const isKnown = readPeerRecords(file)[address] !== undefined;
@@ -95,10 +98,10 @@ function noToken(
   { isWithheld, named }: { readonly isWithheld: boolean; readonly named: string | undefined },
 ): DrayError {
   const host = /[?]/.test(address) ? `'${address}'` : address.replace('dray://', '');
-  const login = `There is no token for ${address}. Run "dray login ${host}" once, with what "dray serve" showed there`;
+  const login = `There is no token for ${address}. Run "dray login ${host}" once, with the token that "dray serve" printed there`;
   const why = named
-    ? ` DRAY_TOKEN was not sent, since DRAY_TOKEN_HOST names ${named}.`
-    : ` DRAY_TOKEN was not sent, since nobody typed this URL on the command line. DRAY_TOKEN_HOST can name the peer that it is for.`;
+    ? ` DRAY_TOKEN was not sent, because DRAY_TOKEN_HOST names ${named}.`
+    : ` DRAY_TOKEN was not sent, because this URL was not typed on the command line. Set DRAY_TOKEN_HOST to the peer that the token is for.`;
   return new DrayError('noCredentials', `${login}.${isWithheld ? why : ''}`, { data: { address } });
 }
 

@@ -1,10 +1,13 @@
-/** Writes from memory what one request to a peer may not hold. */
+/** Writes a buffer that is too large for one request to a peer. */
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
 import type { MultipartStore, PartInfo, PutOptions, PutOutcome } from '../object-store.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 
-/** One part after another, each under its sum. What fails, or is not written under its condition, leaves nothing behind. */
+/**
+ * One part after another, each with its checksum. If it fails, or its condition does not hold, nothing is
+ * left behind.
+ */
 export async function putLarge(
   multipart: MultipartStore,
   key: string,
@@ -30,7 +33,7 @@ export async function putLarge(
     if (!outcome.written) await multipart.abort(upload);
     return outcome;
   } catch (error) {
-    // Without the signal: it may be what stopped the upload.
+    // Without the signal, which may have stopped the upload.
     await multipart.abort(upload).catch(() => {});
     throw error;
   }

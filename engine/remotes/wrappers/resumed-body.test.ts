@@ -10,7 +10,7 @@ const content = new Uint8Array(randomBytes(10_000));
 const cut = () => new DrayError('unreachable', 'The wire was cut.', { retry: 'retry' });
 const clock = { nowMs: () => 0, monotonicMs: () => 0, random: () => 0, sleep: async () => {} };
 
-/** Each body gives so many bytes and breaks; 'end': right after its last byte. */
+/** Each body gives this many bytes and breaks; 'end': right after its last byte. */
 function breaking(inner: ObjectStore, afterBytes: readonly (number | 'end')[]) {
   const gets: GetOptions[] = [];
   const store: ObjectStore = {
@@ -49,7 +49,7 @@ async function readAll(store: ObjectStore, call: GetOptions): Promise<Uint8Array
 }
 
 describe('A body that is resumed', () => {
-  it('goes on with what is missing, however often it breaks as long as something comes', async () => {
+  it('continues with the missing bytes, however often it breaks, as long as some arrive', async () => {
     const { gets, store } = breaking(await stored(), [10, 4_000, 1, 1, 1, 'end']);
     expect(await readAll(store, { isResumed: true, ifMatch: (await store.head(KEY))!.etag })).toEqual(
       content,
@@ -57,20 +57,20 @@ describe('A body that is resumed', () => {
     expect(gets.map(({ range }) => range?.start)).toEqual([undefined, 10, 4_010, 4_011, 4_012, 4_013]);
   });
 
-  it('keeps to the range that was asked for', async () => {
+  it('keeps to the requested range', async () => {
     const { gets, store } = breaking(await stored(), [10]);
     const range = { start: 100, end: 900 };
     expect(await readAll(store, { isResumed: true, range })).toEqual(content.subarray(100, 900));
     expect(gets.map((call) => call.range)).toEqual([range, { start: 110, end: 900 }]);
   });
 
-  it('gives up when nothing comes any more', async () => {
+  it('gives up when nothing arrives any more', async () => {
     const { gets, store } = breaking(await stored(), [500, 0, 0, 0, 0]);
     await expect(readAll(store, { isResumed: true })).rejects.toMatchObject({ code: 'unreachable' });
     expect(gets).toHaveLength(3);
   });
 
-  it('earns nothing for the repetitions of other calls by the pieces that come', async () => {
+  it('adds nothing to the retry budget of other calls by its pieces', async () => {
     const earned: number[] = [];
     const budget = { take: () => true, give: (tokens: number) => void earned.push(tokens) };
     const store = withRetry(await stored(), { clock, budget });
@@ -80,7 +80,7 @@ describe('A body that is resumed', () => {
     expect(earned).toHaveLength(afterHead);
   });
 
-  it('is left as it is when the answer does not tell how long it is', async () => {
+  it('is not resumed if the answer has no length', async () => {
     const inner = await stored();
     const untold: ObjectStore = {
       ...inner,
@@ -97,7 +97,7 @@ describe('A body that is resumed', () => {
     ['removed', (inner: ObjectStore) => inner.delete([KEY])],
   ])('is a conflict when the object was %s', async (_, change) => {
     const inner = await stored();
-    // A store that does not honour If-Match.
+    // A store that ignores If-Match.
     const heedless: ObjectStore = {
       ...inner,
       get: (key, { ifMatch: _ifMatch, ...call } = {}) => inner.get(key, call),
@@ -113,7 +113,7 @@ describe('A body that is resumed', () => {
     }
   });
 
-  it('breaks where it broke when nobody asked for that', async () => {
+  it('is not resumed unless requested', async () => {
     const { gets, store } = breaking(await stored(), [500]);
     await expect(readAll(store, {})).rejects.toMatchObject({ code: 'unreachable' });
     expect(gets).toHaveLength(1);

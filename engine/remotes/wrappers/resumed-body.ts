@@ -1,4 +1,4 @@
-/** A body that breaks, gone on with by another request for the rest, as long as the object is the same. */
+/** A broken body, continued by another request for the rest, as long as the object is the same. */
 import { DrayError } from '../../api/error.ts';
 import { type RetryPolicy, retrying } from '../../base/retry.ts';
 import type { GetOptions, ObjectRead, ObjectStore, RemoteKey } from '../object-store.ts';
@@ -10,8 +10,8 @@ interface Begun {
 }
 
 /**
- * Each piece that comes is a success, so only breaks in a row use up the policy's attempts. A later body fails with `conflict` when the
- * object is another one by then, or gone. Where the store tells no etag nothing is gone on with.
+ * Each received piece is a success, so only consecutive breaks use up the policy's attempts. A later body
+ * fails with `conflict` if the object is another one by then, or gone. Without an etag nothing is resumed.
  */
 export function resumed(
   store: Pick<ObjectStore, 'get'>,
@@ -21,7 +21,7 @@ export function resumed(
   if (read.etag === '') return read;
   const start = call.range?.start ?? 0;
   const end = call.range?.end ?? start + read.sizeBytes;
-  // An answer in chunks does not tell how long it is.
+  // An answer in chunks has no length.
   if (Number.isNaN(end)) return read;
   let { body } = read;
 
@@ -37,7 +37,7 @@ export function resumed(
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let at = start;
     let iterator = body[Symbol.asyncIterator]();
-    // A piece that comes is no answer to a repeated request, and earns the policy's budget nothing.
+    // A received piece is not the answer to a retried request, and adds nothing to the policy's budget.
     const goOn = (broken: unknown) =>
       retrying(policy, call.signal, async (failures) => {
         if (failures.length === 0) throw broken;

@@ -9,8 +9,8 @@ async function drain(store: ObjectStore, key: string): Promise<number> {
   return bytes;
 }
 
-describe('Faults on order', () => {
-  it('act in their order, each as often as it says, and then no more', async () => {
+describe('Planned faults', () => {
+  it('act in their order, each as often as planned, and then no more', async () => {
     const faults = createFaults();
     faults.add('head').errorInstead(new Error('first')).repeat(2);
     faults.add('head').errorInstead(new Error('second'));
@@ -21,7 +21,7 @@ describe('Faults on order', () => {
     faults.verifyAllExercised();
   });
 
-  it('act on calls that match and let others pass', async () => {
+  it('act on matching calls and let others pass', async () => {
     const faults = createFaults();
     faults
       .add('put')
@@ -34,7 +34,7 @@ describe('Faults on order', () => {
     faults.verifyAllExercised();
   });
 
-  it('fail before the call, or after it was done', async () => {
+  it('fail before the call, or after it succeeded', async () => {
     const memory = createMemoryStore();
     const faults = createFaults();
     const fail = () => Promise.reject(new Error('cut'));
@@ -48,7 +48,7 @@ describe('Faults on order', () => {
     faults.verifyAllExercised();
   });
 
-  it('break a body after so many bytes', async () => {
+  it('break a body after a number of bytes', async () => {
     const faults = createFaults();
     faults.add('get').truncateBody(5, new Error('cut'));
     const store = withFaults(createMemoryStore(), faults);
@@ -58,7 +58,7 @@ describe('Faults on order', () => {
     faults.verifyAllExercised();
   });
 
-  it('reach multipart uploads too', async () => {
+  it('apply to multipart uploads too', async () => {
     const faults = createFaults();
     faults.add('create').errorInstead(new Error('no uploads'));
     const store = withFaults(createMemoryStore(), faults);

@@ -19,7 +19,7 @@ export type FaultMethod =
     >
   | Exclude<keyof MultipartStore, keyof MultipartTraits>;
 
-/** What a hook sees: the call's arguments, and after it its value. */
+/** The argument of a hook: the call's arguments, and after the call its value. */
 export interface FaultCall {
   readonly method: FaultMethod;
   readonly arguments: readonly unknown[];
@@ -28,23 +28,23 @@ export interface FaultCall {
 export interface Fault {
   /** The call is not made. */
   errorInstead(error: unknown): Fault;
-  /** The call is not made, and answers with this: a store that says 200 and keeps nothing. */
+  /** The call is not made, and returns this: a store that says 200 and keeps nothing. */
   answerInstead(value: unknown): Fault;
-  /** Runs before the call, which is made unless it throws. */
+  /** Runs before the call, which is made unless this throws. */
   before(hook: (call: FaultCall) => void | Promise<void>): Fault;
-  /** Runs once the call has succeeded; what it throws is what the caller sees: done, but the answer was lost. */
+  /** Runs after the call succeeded; an error here is what the caller sees: done, but the answer was lost. */
   after(hook: (call: FaultCall, value: unknown) => void | Promise<void>): Fault;
-  /** `get`: the body gives so many bytes, then fails with the error. */
+  /** `get`: the body gives this many bytes, then fails with the error. */
   truncateBody(bytes: number, error: unknown): Fault;
-  /** Acts on so many calls in all; once by default. */
+  /** Acts on this many calls in all; default once. */
   repeat(times: number): Fault;
-  /** Acts only on calls that match; others pass it by. By default on all. */
+  /** Acts only on matching calls; others pass. Default: all. */
   when(matches: (call: FaultCall) => boolean): Fault;
 }
 
 export interface Faults {
   add(method: FaultMethod): Fault;
-  /** Throws, naming them, when faults were added that no call has met as often as they were to act. */
+  /** Throws, naming them, if planned faults did not act as often as planned. */
   verifyAllExercised(): void;
 }
 

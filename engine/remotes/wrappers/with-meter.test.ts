@@ -12,7 +12,7 @@ async function* pieces(...sizes: number[]) {
 }
 
 describe('The meter', () => {
-  it('counts each request once, in its class, and the bytes both ways', async () => {
+  it('counts each request once, in its class, and the bytes in both directions', async () => {
     const meter = createMeter('aws');
     const store = withMeter(createMemoryStore(), meter);
     await store.put('a', new Uint8Array(10));
@@ -34,7 +34,7 @@ describe('The meter', () => {
     });
   });
 
-  it('counts every step of a multipart upload, and those that a long stream takes', async () => {
+  it('counts every step of a multipart upload and of a long stream', async () => {
     const meter = createMeter('local');
     const store = withMeter(createMemoryStore(), meter);
     const upload = { key: 'a', uploadId: await store.multipart!.create('a') };
@@ -65,7 +65,7 @@ describe('The meter', () => {
     expect(meter.totals().reads).toBe(3);
   });
 
-  it('takes the prices of the store that it is put on when it is told none', async () => {
+  it('uses the prices of its store if none are given', async () => {
     const meter = createMeter();
     expect(meter.totals().dollars).toBe(0);
     await withMeter(createMemoryStore({ provider: 'aws' }), meter).list({ prefix: '' });
@@ -91,7 +91,7 @@ describe('The price table', () => {
     expect(dollarsFor('local', counts)).toBe(0);
   });
 
-  it('takes a provider that it does not know for a server of your own', () => {
+  it('treats an unknown provider as a server of your own', () => {
     expect(dollarsFor('toString', { reads: 1e9, writes: 0, lists: 0, deletes: 0 })).toBe(0);
   });
 });

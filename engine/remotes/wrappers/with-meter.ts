@@ -1,4 +1,4 @@
-/** Counts what a store is asked: requests by class of the price list, and bytes. It wraps below the retry wrapper. */
+/** Counts a store's requests, by class of the price list, and bytes. It wraps below the retry wrapper. */
 import type { RequestTotals } from '../../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../../model/prices.ts';
 import type { DeltaFace, FileFace } from '../file-face.ts';
@@ -13,17 +13,17 @@ export interface Meter {
   count(requestClass: RequestClass, requests?: number): void;
   sent(bytes: number): void;
   received(bytes: number): void;
-  /** For the connections: bytes as they go, either way, long before a large object has gone as a whole. */
+  /** For the connections: bytes as they travel, both ways, long before a large object is done. */
   onWire(bytes: number): void;
-  /** So many went, to and fro; 0 where the store has no connections that tell. */
+  /** Bytes sent and received; 0 if the store has no connections that report them. */
   wireBytes(): number;
-  /** Called whenever some went; replaces the listener before it. */
+  /** Called whenever some travelled; replaces the previous listener. */
   watchWire(listener: () => void): void;
-  /** Names the row of the price table, unless it is known. */
+  /** Sets the row of the price table, unless it is known. */
   pricedAs(provider: string): void;
 }
 
-/** @param provider A row of the price table; when absent, the one of the first store that the meter is put on. */
+/** @param provider A row of the price table; default: the one of the first store that the meter is put on. */
 export function createMeter(provider?: string): Meter {
   let priced = provider;
   const counts = { reads: 0, writes: 0, lists: 0, deletes: 0 };
@@ -64,7 +64,10 @@ export function createMeter(provider?: string): Meter {
 
 const DELETED_AT_ONCE_MAX = 1000;
 
-/** Counts requests as they are made, so a failed attempt counts too; one whose signal has fired already is not made. */
+/**
+ * Counts requests as they are made, so a failed attempt counts too; one whose signal has already fired is not
+ * made.
+ */
 export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
   const count = (requestClass: RequestClass, signal: AbortSignal | undefined): void => {
     if (!signal?.aborted) meter.count(requestClass);
@@ -109,7 +112,7 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
       try {
         return await store.putStream(key, metered(), put);
       } finally {
-        // The first is counted already.
+        // The first one is already counted.
         if (multipart) meter.count('writes', streamRequests(streamed, put ?? {}, multipart.partBytesMax) - 1);
       }
     },
@@ -195,7 +198,7 @@ function meterFiles(
   };
 }
 
-/** Digests are no content. What ends a side is not counted: it happens once whatever was asked. */
+/** Digests are not content. The call that ends a side is not counted: it happens once in any case. */
 function meterDeltas(deltas: DeltaFace, meter: Meter): DeltaFace {
   const counted = async <T>(requestClass: RequestClass, work: () => Promise<T>): Promise<T> => {
     meter.count(requestClass);

@@ -17,7 +17,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const passing = (code: ErrorCode = 'unreachable') =>
   new DrayError(code, 'The wire was cut.', { retry: code === 'slowDown' ? 'backoff' : 'retry' });
 
-/** Time that passes only by sleeping; `random` just below its bound gives the longest pauses. */
+/** Time that passes only by sleeping; `random` just below its limit gives the longest pauses. */
 function fakeClock(): Clock & { readonly pausesMs: number[] } {
   const pausesMs: number[] = [];
   let passedMs = 0;
@@ -52,7 +52,10 @@ const openWrapped = async () => {
 
 describeObjectStoreContract('A store behind retry, throttle, meter and faults', openWrapped, MEMORY_STORE);
 
-/** Of another machine, whose every connection breaks after so many pages. What it could not read it tells at the end. */
+/**
+ * A store of another machine, whose every connection breaks after this many pages. It reports unreadable
+ * entries at the end.
+ */
 function breakingFiles(keys: readonly string[], pagesMax: number) {
   const asked: (string | undefined)[] = [];
   const entries: FileFace['entries'] = async function* ({ after = '', onProblem }) {
@@ -77,13 +80,13 @@ describe('A listing of files that breaks', () => {
     return { asked, told };
   };
 
-  it('goes on after what was told of', async () => {
+  it('continues after the last received entry', async () => {
     const { asked, told } = await listed();
     expect(told).toEqual(keys);
     expect(asked).toEqual(['', 'a', 'c']);
   });
 
-  it('begins anew for who has to hear of problems, and tells nothing twice', async () => {
+  it('starts again for a caller that needs problems, and repeats no entry', async () => {
     const problems: string[] = [];
     const { told } = await listed({ onProblem: (message) => problems.push(message) });
     expect(told).toEqual(keys);
@@ -92,7 +95,7 @@ describe('A listing of files that breaks', () => {
 });
 
 describe('The retry wrapper', () => {
-  it('repeats what failed for a passing reason, with pauses that double up to their limit', async () => {
+  it('retries temporary failures, with pauses that double up to their limit', async () => {
     const { clock, faults, store } = setUp({ baseDelayMs: 100, maxDelayMs: 500, attemptsMax: 6 });
     faults.add('head').errorInstead(passing()).repeat(5);
     expect(await store.head('absent')).toBeUndefined();
@@ -100,14 +103,14 @@ describe('The retry wrapper', () => {
     expect(clock.pausesMs.map(Math.round)).toEqual([100, 200, 400, 500, 500]);
   });
 
-  it('pauses longer when the store asks for fewer requests', async () => {
+  it('pauses longer if the store asks for fewer requests', async () => {
     const { clock, faults, store } = setUp({ baseDelayMs: 100 });
     faults.add('list').errorInstead(passing('slowDown'));
     await store.list({ prefix: '' });
     expect(clock.pausesMs.map(Math.round)).toEqual([400]);
   });
 
-  it('pauses for at least half of that, so that no call gives up on an outage of six seconds', async () => {
+  it('pauses for at least half of that, so that every call survives an outage of six seconds', async () => {
     const { clock, faults, store } = setUp();
     clock.random = () => 0;
     faults.add('head').errorInstead(passing()).repeat(7);
@@ -134,7 +137,7 @@ describe('The retry wrapper', () => {
     expect(clock.pausesMs).toHaveLength(2);
   });
 
-  it('does not repeat what cannot succeed', async () => {
+  it('does not retry calls that cannot succeed', async () => {
     const { clock, faults, store } = setUp();
     for (const method of ['head', 'put', 'delete', 'copy'] as const) {
       faults.add(method).errorInstead(new DrayError('accessDenied', 'No.'));
@@ -152,7 +155,7 @@ describe('The retry wrapper', () => {
     expect(clock.pausesMs).toEqual([]);
   });
 
-  it('does not repeat a stream, whose source is used up', async () => {
+  it('does not retry a stream, whose source is used up', async () => {
     const { memory, faults, store } = setUp();
     faults.add('putStream').errorInstead(passing());
     async function* source() {
@@ -162,7 +165,7 @@ describe('The retry wrapper', () => {
     expect(await memory.head('a')).toBeUndefined();
   });
 
-  it('passes on a body that breaks half-way, for its reader to start again', async () => {
+  it('passes on a body that breaks half-way, whose reader starts again', async () => {
     const { memory, faults, store } = setUp();
     await memory.put('a', bytes('abcdef'));
     faults.add('get').truncateBody(2, passing());
@@ -175,7 +178,7 @@ describe('The retry wrapper', () => {
     expect(await drain()).toBe('abcdef');
   });
 
-  it('stops retrying when the budget that all calls share is used up, and again once it has filled', async () => {
+  it('stops retrying when the shared budget is used up, and retries again once it has filled', async () => {
     const { faults, store } = setUp({ attemptsMax: 100, budget: createRetryBudget(20) });
     faults.add('head').errorInstead(passing()).repeat(5);
     await expect(store.head('a')).rejects.toMatchObject({ code: 'unreachable' });
@@ -188,7 +191,7 @@ describe('The retry wrapper', () => {
     faults.verifyAllExercised();
   });
 
-  it('stops while it pauses when the signal fires', async () => {
+  it('stops during a pause when the signal fires', async () => {
     const control = new AbortController();
     const clock = { ...fakeClock(), sleep: async () => control.abort() };
     const { faults, store } = setUp({ clock });
@@ -210,7 +213,7 @@ describe('A conditional write whose answer was lost', () => {
       throw passing();
     });
 
-  it('is known as our own when it is met again', async () => {
+  it('is recognised as our own when it is met again', async () => {
     const { memory, faults, store } = setUp();
     for (const [key, condition] of await conditions(memory)) {
       lost(faults);
@@ -220,7 +223,7 @@ describe('A conditional write whose answer was lost', () => {
     }
   });
 
-  it("has lost when another's object of the same length lies there", async () => {
+  it("has lost if another writer's object of the same length is there", async () => {
     const { memory, faults, store } = setUp();
     for (const [key, condition] of await conditions(memory)) {
       faults.add('put').before(async () => {
@@ -232,7 +235,7 @@ describe('A conditional write whose answer was lost', () => {
     }
   });
 
-  it('is not looked into when nothing failed before, or when the store turned it away for certain', async () => {
+  it('is not checked if nothing failed before, or if the store certainly refused it', async () => {
     const { memory, faults, store } = setUp();
     await memory.put('taken', bytes('ours'));
     const condition = { absent: true } as const;
@@ -242,7 +245,7 @@ describe('A conditional write whose answer was lost', () => {
     faults.verifyAllExercised();
   });
 
-  it('never has two winners and never a lost one, whatever gets lost', async () => {
+  it('never has two winners and never a lost one, whichever answers get lost', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.constantFrom('instead', 'after'), { maxLength: 3 }), {
@@ -284,7 +287,7 @@ describe('A copy onto itself whose answer was lost', () => {
     throw passing();
   };
 
-  it('is known as our own when its repetition meets the etag that it gave', async () => {
+  it('is recognised as our own when its retry meets the etag that it gave', async () => {
     const { faults, memory, touch } = await begin();
     faults.add('copy').after(lose);
     const outcome = await touch();
@@ -299,7 +302,7 @@ describe('A copy onto itself whose answer was lost', () => {
     ['content', undefined],
     ['another', { mtime: '2', size: 'as it was' }],
     ['longer than that', { mtime: '2' }],
-  ])("is a conflict when another's object lies there: %s, %o", async (content, metadata) => {
+  ])("is a conflict if another writer's object is there: %s, %o", async (content, metadata) => {
     const { faults, memory, touch } = await begin();
     faults.add('copy').before(async () => {
       await memory.put('a', bytes(content), metadata ? { metadata } : {});
@@ -309,7 +312,7 @@ describe('A copy onto itself whose answer was lost', () => {
     faults.verifyAllExercised();
   });
 
-  it('is a conflict when nothing failed before, or another key was copied to', async () => {
+  it('is a conflict if nothing failed before, or another key was copied to', async () => {
     const { faults, memory, touch } = await begin();
     await memory.put('a', bytes('content'), { metadata: { mtime: '2' } });
     await expect(touch()).rejects.toMatchObject({ code: 'conflict' });
@@ -320,7 +323,7 @@ describe('A copy onto itself whose answer was lost', () => {
 });
 
 describe('A completed upload whose answer was lost', () => {
-  it('is known as our own when its repetition finds no upload', async () => {
+  it('is recognised as our own when its retry finds no upload', async () => {
     const { memory, faults, store } = setUp();
     const upload = { key: 'big', uploadId: await store.multipart!.create('big') };
     const part = await store.multipart!.uploadPart(upload, 1, bytes('part'));
@@ -332,7 +335,7 @@ describe('A completed upload whose answer was lost', () => {
     faults.verifyAllExercised();
   });
 
-  it('is an error when the upload was aborted meanwhile', async () => {
+  it('is an error if the upload was aborted meanwhile', async () => {
     const { memory, faults, store } = setUp();
     const upload = { key: 'big', uploadId: await store.multipart!.create('big') };
     const part = await store.multipart!.uploadPart(upload, 1, bytes('part'));

@@ -43,7 +43,7 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
   /** Shared by all calls of this store. */
   readonly budget?: RetryBudget;
-  /** Told of each failure that is about to be repeated: what adapts the concurrency listens here. */
+  /** Called with each failure that is about to be retried: the adaptive concurrency listens here. */
   readonly onRetry?: (error: DrayError) => void;
 }
 
@@ -123,7 +123,7 @@ function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
   };
 }
 
-/** Each call may be made again: what begins or completes a file answers the same then. */
+/** Each call may be repeated: those that begin or complete a file then return the same. */
 function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
   return {
     async source(key, signature, call) {
@@ -155,8 +155,9 @@ function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
 }
 
 /**
- * A listing that breaks off goes on after what was told of. Who wants to hear of problems gets it from its beginning, without what was told:
- * they are told at the end, and one that goes on would not see those of before.
+ * An interrupted listing continues after the last received entry. For a caller that needs problems it starts
+ * again, without the entries already given: problems are reported at the end, and a continued listing would
+ * miss those before.
  */
 async function* entriesOf(
   files: FileFace,
@@ -227,12 +228,15 @@ function withMultipartRetry(
   };
 }
 
-/** What the store turned away, it did not do. Every other failure leaves that open. */
+/** A refused request was not carried out. Every other failure leaves that open. */
 function mayHaveHappened(failures: Failures): boolean {
   return failures.some((failure) => failure.code !== 'slowDown' && failure.code !== 'checksumRefused');
 }
 
-/** The outcome of our earlier write, when the object holds these very bytes. Compared piece by piece, to hold nothing twice. */
+/**
+ * The outcome of our earlier write, if the object holds exactly these bytes. Compared piece by piece, to hold
+ * nothing twice.
+ */
 async function ownWrite(
   store: ObjectStore,
   key: RemoteKey,
@@ -254,14 +258,14 @@ async function ownWrite(
   }
 }
 
-/** The outcome of our earlier copy onto itself, when the object is described as that wanted it. */
+/** The outcome of our earlier copy onto itself, if the object has the description that it set. */
 async function ownCopy(
   store: ObjectStore,
   key: RemoteKey,
   { description, signal, sizeBytes }: CopyOptions = {},
 ): Promise<PutOutcome | undefined> {
   const wanted = Object.entries(description?.metadata ?? {});
-  // Nothing that would tell our copy from what was there.
+  // Nothing would distinguish our copy from the old object.
   if (wanted.length === 0 || sizeBytes === undefined) return undefined;
   const info = await store.head(key, signal ? { signal } : {});
   const isOurs =
@@ -272,8 +276,8 @@ async function ownCopy(
 }
 
 /**
- * The outcome of our earlier completion. Its bytes are not read again for it: the upload is no longer there, which only its
- * completion or its abortion does, and the object has its size.
+ * The outcome of our earlier completion. Its bytes are not read again: the upload no longer exists, which
+ * only its completion or its abort causes, and the object has its size.
  */
 async function ownUpload(
   store: ObjectStore,

@@ -60,7 +60,7 @@ function setUp(start: number | undefined) {
 const bytes = (count: number) => new Uint8Array(count);
 
 describe('A store under a bandwidth limit', () => {
-  it('lets a second worth of bytes go at once, and the rest at the rate', async () => {
+  it("sends a second's worth of bytes at once, and the rest at the rate", async () => {
     const { store, pass, ended, track } = setUp(1000);
     track('first', store.put('a', bytes(600)));
     track('second', store.put('b', bytes(400)));
@@ -76,7 +76,7 @@ describe('A store under a bandwidth limit', () => {
     expect(ended).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('saves up no more than a second worth while nothing is sent', async () => {
+  it("saves up at most a second's worth while nothing is sent", async () => {
     const { store, pass, ended, track } = setUp(1000);
     await pass(3_600_000);
     track('first', store.put('a', bytes(1000)));
@@ -99,7 +99,7 @@ describe('A store under a bandwidth limit', () => {
     expect(ended).toEqual(['read', 'sent']);
   });
 
-  it('holds up parts of uploads, and what was read, by their size', async () => {
+  it('delays parts of uploads, and bytes that were read, by their size', async () => {
     const { memory, store, pass, ended, track } = setUp(1000);
     await memory.put('there', bytes(3000));
     const upload = { key: 'up', uploadId: await store.multipart!.create('up') };
@@ -115,7 +115,7 @@ describe('A store under a bandwidth limit', () => {
     expect(ended).toEqual(['part', 'read']);
   });
 
-  it('slows streams piece by piece, both ways', async () => {
+  it('slows streams piece by piece, in both directions', async () => {
     const { memory, store, pass } = setUp(1000);
     let given = 0;
     async function* source() {
@@ -123,7 +123,7 @@ describe('A store under a bandwidth limit', () => {
     }
     const written = store.putStream('stream', source());
     await pass(0);
-    // One has gone, and the second waits.
+    // One was sent, and the second waits.
     expect(given).toBe(1);
     await pass(4000);
     expect(await written).toMatchObject({ written: true });
@@ -152,7 +152,7 @@ describe('A store under a bandwidth limit', () => {
     expect(ended).toEqual(['first', 'second']);
   });
 
-  it('follows a rate that changes, with what waits already', async () => {
+  it('follows a changed rate, also for waiting calls', async () => {
     const { store, setRate, pass, ended, track } = setUp(undefined);
     track('free', store.put('a', bytes(1_000_000)));
     await pass(0);
@@ -173,7 +173,7 @@ describe('A store under a bandwidth limit', () => {
     expect(ended).toEqual(['free', 'slow', 'waits', 'last']);
   });
 
-  it('does not slow what carries no content', async () => {
+  it('does not slow calls without content', async () => {
     const { store, sleeping } = setUp(1);
     await store.put('a', bytes(0));
     await store.list({ prefix: '' });

@@ -1,9 +1,8 @@
 /**
- * Holds a store to so many bytes of content a second, both directions together. It wraps below the retry wrapper: bytes that are
- * sent again count again.
- *
- * Streams are slowed piece by piece. A body in memory waits before it is sent in one go, and one that was read into memory is
- * paid for once its size is known, before its reader gets it; so a rate holds over seconds, not within each.
+ * Limits a store to a number of bytes of content a second, both directions together. It wraps below the retry
+ * wrapper: bytes that are sent again count again. Streams are slowed piece by piece. A body in memory waits
+ * before it is sent in one go, and one that was read into memory is paid for once its size is known, before
+ * its reader gets it. So a rate holds over seconds, not within each.
  */
 import type { Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -13,14 +12,14 @@ import { traitsOf } from '../multipart-traits.ts';
 import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from '../object-store.ts';
 
 export interface ThrottleOptions {
-  /** Asked again and again: it may change at any time. Undefined: any. */
+  /** Read all the time, because it may change at any moment. Undefined: no limit. */
   readonly bytesPerSecond: () => number | undefined;
   readonly clock: Clock;
 }
 
-/** What may go at once after a pause: a second's worth. */
+/** Bytes that may be sent at once after a pause: a second's worth. */
 const BURST_SECONDS = 1;
-/** Who waits looks so often whether the rate is another one by now. */
+/** The interval at which waiting calls check for a changed rate. */
 const LOOKS_EVERY_MS = 1000;
 
 /** @param throttle Several stores may share one. */
@@ -102,7 +101,7 @@ export function throttledDeltaTarget(target: DeltaTarget, throttle: Throttle): D
   };
 }
 
-/** Calls that carry no content. */
+/** Calls without content. */
 function delegated(
   store: ObjectStore,
 ): Omit<ObjectStore, 'get' | 'read' | 'put' | 'putStream' | 'multipart' | 'files'> {
@@ -137,20 +136,21 @@ function throttledMultipart(multipart: MultipartStore, throttle: Throttle): Mult
 }
 
 /**
- * A token bucket, kept as two counts that only grow: the bytes that were taken, and those that were paid for since. A call takes its place
- * at once, so a large body is not overtaken for ever by small ones, and goes when all before it and itself are paid but for the burst.
+ * A token bucket, kept as two counts that only grow: the bytes that were taken, and those that were paid for
+ * since. A call takes its place at once, so small ones do not overtake a large body for ever. It runs when
+ * all before it and itself are paid for, except the burst.
  */
 export function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Throttle {
   let takenBytes = 0;
   let paidBytes = 0;
   let paidAtMs = clock.monotonicMs();
-  /** @returns The rate of now. */
+  /** @returns The current rate. */
   const pay = (): number => {
     const rate = bytesPerSecond() ?? Number.POSITIVE_INFINITY;
     const nowMs = clock.monotonicMs();
     const seconds = (nowMs - paidAtMs) / 1000;
     paidAtMs = nowMs;
-    // At a rate without end no time is needed either.
+    // Without a limit no time is needed either.
     const due = rate === Number.POSITIVE_INFINITY ? rate : rate * seconds;
     paidBytes = Math.min(takenBytes, paidBytes + due);
     return rate;
@@ -168,7 +168,7 @@ export function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Thro
         try {
           await clock.sleep(Math.min(waitMs, LOOKS_EVERY_MS), signal);
         } catch (error) {
-          // What was not sent is free for others.
+          // Bytes that were not sent are free for others.
           paidBytes += bytes;
           throw error;
         }

@@ -1,10 +1,10 @@
-/** What can be done with what is chosen, and with both panes. */
+/** Actions on the chosen entries and on both panes. */
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
 
 export interface BrowseActionsProps {
   readonly chosen: readonly EntryRow[];
-  /** Where a copy goes. */
+  /** The destination of a copy. */
   readonly other: 'left' | 'right';
   /** Both panes show the same folder. */
   readonly isBothSame: boolean;

@@ -5,15 +5,15 @@ import { localLocation, remoteRoot } from './places.ts';
 const from = localLocation('/data');
 const into = { root: remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' }), folder: 'raw/' };
 
-describe('What is chosen in a pane', () => {
-  it('is copied one by one while it is little, a folder into a folder of its name', () => {
+describe('A selection in a pane', () => {
+  it('is copied one by one if it is small, a folder into a folder of its name', () => {
     expect(copyOrders({ from, paths: ['a.txt', 'runs/'], links: [] }, into)).toEqual([
       { kind: 'copy', source: '/data/a.txt', destination: 'lab:raw/' },
       { kind: 'copy', source: '/data/runs/', destination: 'lab:raw/runs/' },
     ]);
   });
 
-  it('is few transfers when it is much, of which each fits into a message, and none is forgotten', () => {
+  it('becomes few transfers if it is large; each fits into a message, and no entry is lost', () => {
     const names = Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(60, 'x'));
     const orders = copyOrders({ from, paths: ['runs/', ...names], links: [] }, into);
     expect(orders.length).toBe(5);
@@ -26,7 +26,7 @@ describe('What is chosen in a pane', () => {
     expect(orders.at(-1)).toMatchObject({ source: '/data/runs/', destination: 'lab:raw/runs/' });
   });
 
-  it('has a transfer for each link, which is followed when it is named alone', () => {
+  it('gets a transfer per link, because a link is only followed when named alone', () => {
     const names = Array.from({ length: 20 }, (_, at) => `${at}.txt`);
     const orders = copyOrders({ from, paths: ['latest', ...names], links: ['latest'] }, into);
     expect(orders).toEqual([

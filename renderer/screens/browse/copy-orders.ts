@@ -1,18 +1,18 @@
-/** From what was chosen or dropped to the transfers that copy it. Pure. */
+/** Turns a selection or a drop into the transfers that copy it. Pure. */
 import type { EntryRow, TransferOrder } from '../../../engine/api/host.ts';
 import { below, type Location, placeOf } from './places.ts';
 
-/** Fewer files go one by one: then nothing but themselves is looked at, here and there. */
+/** Up to this many files are copied one by one, so that nothing else is listed on either side. */
 const TOGETHER_MIN = 16;
-/** What one message carries, and one line of the queue's file. */
+/** The limit of one message, and of one line of the queue's file. */
 const NAMES_LENGTH_MAX = 100_000;
 
-/** What was chosen in a pane, or is dragged from it. */
+/** A selection in a pane, or a drag from it. */
 export interface Chosen {
   readonly from: Location;
-  /** A folder's ends in a slash. */
+  /** A folder's path ends in a slash. */
   readonly paths: readonly string[];
-  /** Of these, the links: each goes by itself, as only then it is followed. */
+  /** The links of the selection. Each is copied by itself, because only then it is followed. */
   readonly links: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface FilesOf {
   readonly into: Location;
 }
 
-/** Many files of a folder are one transfer, or a few: the queue would not hold a thousand. */
+/** Many files of a folder become one transfer, or a few: the queue would not hold a thousand. */
 export function fileOrders(
   names: readonly string[],
   { folder, into, placeOfName }: FilesOf,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { copyOrdersOf, desktopEntries } from './desktop-entries.ts';
 import { localLocation, remoteRoot } from './places.ts';
 
-describe('What is dropped on the desktop app', () => {
+describe('A drop on the desktop app', () => {
   it('is copied by path, a folder into a folder of its name', () => {
     const into = { root: remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' }), folder: 'raw/' };
     const entries = [
@@ -19,7 +19,7 @@ describe('What is dropped on the desktop app', () => {
     ]);
   });
 
-  it('is one transfer for many files of a folder, and knows what a backslash is', () => {
+  it('becomes one transfer for many files of a folder, and handles backslashes', () => {
     const into = localLocation('/home/ada');
     const files = Array.from({ length: 40 }, (_, at) => ({ path: `/data/run-${at}.csv`, isFolder: false }));
     const orders = copyOrdersOf([...files, { path: '/data/a\\b', isFolder: true }], into);
@@ -36,7 +36,7 @@ describe('What is dropped on the desktop app', () => {
     expect(copyOrdersOf(onWindows, into)).toMatchObject([{ source: 'D:\\data\\' }]);
   });
 
-  it('has no path in a browser, and none where a thing is no file of the disk', () => {
+  it('has no paths in a browser, nor for an item that is not a file on disk', () => {
     const item = (name: string, isDirectory: boolean) =>
       ({
         kind: 'file',

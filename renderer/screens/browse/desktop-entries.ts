@@ -1,16 +1,19 @@
-/** In the desktop app, what is dropped has a path, and the engine copies it by that. A browser keeps paths to itself. */
+/**
+ * In the desktop app a dropped file has a path, and the engine copies it by path. A browser keeps paths to
+ * itself.
+ */
 import type { TransferOrder } from '../../../engine/api/host.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
 import { fileOrders } from './copy-orders.ts';
 import { below, type Location, placeOf } from './places.ts';
 
 export interface DesktopEntry {
-  /** Absolute, as the system writes it. */
+  /** An absolute path in the system's form. */
   readonly path: string;
   readonly isFolder: boolean;
 }
 
-/** Has to be called while the drop is being told of: afterwards it holds nothing. Undefined where there are no paths. */
+/** Must be called during the drop event: afterwards the data is gone. Undefined if there are no paths. */
 export function desktopEntries(
   { items }: DataTransfer,
   pathOf: ((file: File) => string) | undefined,
@@ -50,7 +53,7 @@ export function copyOrdersOf(entries: readonly DesktopEntry[], into: Location): 
   ];
 }
 
-/** On Windows alone a backslash parts names; elsewhere it is a letter. */
+/** A backslash separates names only on Windows. Elsewhere it is a character. */
 function lastName(path: string): string {
   const slashed = /^(?:[A-Za-z]:|\\\\)/.test(path) ? path.replaceAll('\\', '/') : path;
   return trimEnd(slashed, '/').split('/').at(-1)!;

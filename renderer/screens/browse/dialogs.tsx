@@ -1,4 +1,4 @@
-/** What Browse asks before it acts: a folder's name, a deletion's word, and a look at one file. */
+/** The dialogs of Browse: a folder's name, a confirmed deletion, and a quick look at one file. */
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
@@ -29,7 +29,7 @@ export function QuickLook({ location, entry, onClose }: DialogProps & { readonly
       {preview.isPending && <Loading label="Reading the file" />}
       {preview.error && (
         <ErrorState
-          title="The file cannot be shown"
+          title="Cannot show the file"
           error={preview.error}
           onRetry={() => void preview.refetch()}
         />
@@ -77,7 +77,7 @@ export function NewFolderDialog({
 export interface Replacing {
   /** Each question has its own dialog, so that a key meant for the first does not answer the next. */
   readonly id: number;
-  /** What is there already. */
+  /** The names that already exist. */
   readonly names: readonly string[];
   readonly into: Location;
   readonly act: () => void;
@@ -92,7 +92,7 @@ export function ReplaceDialog({
   const [first = ''] = names;
   return (
     <ConfirmDialog
-      title={names.length === 1 ? `${first} is there already` : `${names.length} of them are there already`}
+      title={names.length === 1 ? `${first} already exists` : `${names.length} of them already exist`}
       isOpen
       onClose={onClose}
       action="Copy and replace"
@@ -100,8 +100,8 @@ export function ReplaceDialog({
     >
       <div className="stack">
         <p>
-          In <strong>{describeLocation(into)}</strong>, files that differ are replaced. What a folder there
-          has beside them stays.
+          In <strong>{describeLocation(into)}</strong>, files that differ are replaced. Other files in folders
+          there stay.
         </p>
         {names.length > 1 && <NameList names={names} />}
       </div>
@@ -109,7 +109,10 @@ export function ReplaceDialog({
   );
 }
 
-/** What is typed is the name, or the word "delete" for several and for what cannot be typed: it cannot be done by a slip. */
+/**
+ * The user types the name, or the word "delete" for several entries and for names that cannot be typed. A
+ * slip deletes nothing.
+ */
 export function DeleteDialog({
   location,
   entries,
@@ -134,7 +137,7 @@ export function DeleteDialog({
       <div className="stack">
         <p>
           From <strong>{describeLocation(location)}</strong>. This cannot be undone here
-          {folders.length > 0 && ', and folders go with all below them'}.
+          {folders.length > 0 && ', and folders are deleted with everything below them'}.
         </p>
         <ul className="name-list">
           {entries.slice(0, NAMED_MAX).map((entry) => (
@@ -173,7 +176,7 @@ function NameList({ names }: { readonly names: readonly string[] }) {
 
 function FolderWords({ place }: { readonly place: string }) {
   const size = useAsk('browse.size', { place }, { freshMs: 30_000 });
-  if (size.error) return 'size not known';
+  if (size.error) return 'size unknown';
   if (!size.data) return 'counting';
   return `${formatPlural(size.data.files, 'file')}, ${formatBytes(size.data.bytes)}`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type DropProgress, type DroppedFile, sendDropped } from './drop-queue.ts';
 
 describe('Dropped files', () => {
-  it('are sent whole, four at a time at most', async () => {
+  it('are sent in full, at most four at a time', async () => {
     const sent: string[] = [];
     let underway = 0;
     let most = 0;
@@ -30,7 +30,7 @@ describe('Dropped files', () => {
     });
   });
 
-  it('go on when one of them is refused', async () => {
+  it('continue when one of them is refused', async () => {
     const last = await sendDropped(walk(5), {
       send: async ({ path }) => {
         if (path === 'f2') throw new Error('No room.');
@@ -42,7 +42,7 @@ describe('Dropped files', () => {
     expect(last.failures).toEqual([{ path: 'f2', message: 'No room.' }]);
   });
 
-  it('stop on request, and what was stopped is no failure', async () => {
+  it('stop on request, and a stopped file does not count as failed', async () => {
     const control = new AbortController();
     const told: DropProgress[] = [];
     const last = await sendDropped(walk(1_000), {
@@ -58,7 +58,7 @@ describe('Dropped files', () => {
     expect(told.at(-1)?.isOver).toBe(true);
   });
 
-  it('send nothing more that was still looked for, or opened, when they were stopped', async () => {
+  it('send no file after the stop, even one that was just being found or opened', async () => {
     const control = new AbortController();
     const sent: string[] = [];
     async function* slowWalk(): AsyncGenerator<DroppedFile> {

@@ -1,6 +1,6 @@
 /**
- * Files dropped from the desktop, sent to a place one by one: at most `SENDERS` at a time, and folders are walked only as fast as their
- * files go. A file that fails is told of and the others go on.
+ * Sends files dropped from the desktop to a place one by one: at most `SENDERS` at a time, and walks folders
+ * only as fast as their files go. A failed file is reported and the others continue.
  */
 import { WINDOW_KEY_HEADER } from '../../../engine/api/window-key.ts';
 import { heldWindowKey } from '../../host/window-key.ts';
@@ -20,10 +20,10 @@ export interface DropProgress {
   readonly filesDone: number;
   readonly bytesDone: number;
   readonly isOver: boolean;
-  /** On request, before all had gone. */
+  /** True if stopped on request before all were sent. */
   readonly isStopped: boolean;
   readonly filesFailed: number;
-  /** The first of them. */
+  /** The first failures. */
   readonly failures: readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -99,7 +99,7 @@ export async function sendDropped(
       }
     }
   };
-  // A folder that cannot be walked ends one sender; the others meet the end of the same walk.
+  // A folder that cannot be walked ends one sender. The others then see the end of the same walk.
   const senders = Array.from({ length: SENDERS }, () => sendAll().catch((error) => fail('', error)));
   await Promise.all(senders);
   isOver = true;
@@ -107,7 +107,7 @@ export async function sendDropped(
   return progress();
 }
 
-/** `POST /drop`: the file streams from the disk, and what was sent is told as it goes. */
+/** `POST /drop`: streams the file from the disk, and reports the bytes sent. */
 export function postDropped(
   { path, place }: DroppedFile,
   body: Blob,
@@ -125,7 +125,7 @@ export function postDropped(
     request.onabort = () => reject(new Error('Stopped on request.'));
     const stop = () => request.abort();
     signal.addEventListener('abort', stop);
-    // One signal is there for all files of a drop, which may be a million.
+    // One signal serves all files of a drop, which may be a million.
     request.onloadend = () => signal.removeEventListener('abort', stop);
     request.send(body);
   });
@@ -136,7 +136,7 @@ function refusalOf(status: number, text: string): string {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null && 'message' in answer) return String(answer.message);
   } catch {
-    // No JSON: the text below says what is known.
+    // Not JSON: the message below gives the status.
   }
   return text.length > 0 && text.length < 300 ? text : `The engine refused the file (${status}).`;
 }

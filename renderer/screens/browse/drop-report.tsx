@@ -1,4 +1,4 @@
-/** How far dropped files have come, and what became of them. */
+/** The progress and the result of dropped files. */
 
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
@@ -13,10 +13,10 @@ export function DropReport() {
   const { bytesDone, failures, filesDone, filesFailed, isOver, isStopped } = progress;
   const done = `${formatPlural(filesDone, 'file')}, ${formatBytes(bytesDone)}`;
   const words = isStopped
-    ? `Stopped. What had arrived stays: ${done}.`
+    ? `Stopped. Files that had arrived stay: ${done}.`
     : isOver
       ? `Dropped files have arrived: ${done}.`
-      : `Dropped files are on their way: ${done}.`;
+      : `Sending dropped files: ${done}.`;
   return (
     <Notice
       tone={filesFailed > 0 ? 'danger' : isOver && !isStopped ? 'success' : 'info'}

@@ -1,9 +1,9 @@
-/** What joins, stops and begins anew, with a browser's request in its place. */
+/** Tests joining, stopping and restarting drops, with a fake for the browser's request. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DroppedFile } from './drop-queue.ts';
 import { sendFiles, stopDrops } from './drops.ts';
 
-/** Those that were sent and not answered. */
+/** Requests that were sent and not answered. */
 let open: FakeRequest[] = [];
 let sent: string[] = [];
 
@@ -48,8 +48,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe('What is dropped', () => {
-  it('joins what is under way', async () => {
+describe('A drop', () => {
+  it('joins the drop under way', async () => {
     const first = sendFiles(files('a', 'b'));
     await vi.waitFor(() => expect(sent).toEqual(['a', 'b']));
     expect(await sendFiles(files('c'))).toBeUndefined();
@@ -57,7 +57,7 @@ describe('What is dropped', () => {
     expect(await first).toMatchObject({ filesDone: 3, isStopped: false });
   });
 
-  it('after a stop, while a folder before it is still read, is sent whole and counted by itself', async () => {
+  it('after a stop, while an earlier folder is still being read, is sent in full and counted by itself', async () => {
     const gate = Promise.withResolvers<void>();
     async function* slow(): AsyncGenerator<DroppedFile> {
       yield* files('a');
@@ -74,7 +74,7 @@ describe('What is dropped', () => {
     expect(await first).toMatchObject({ filesDone: 2, isStopped: false });
   });
 
-  it('leaves nothing behind at the signal of its drop', async () => {
+  it('leaves no listener on the signal of its drop', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
     const first = sendFiles(files('a', 'b', 'c'));

@@ -1,6 +1,6 @@
 /**
- * Files dropped on a browser's window, on their way to their places. They go on while another screen is shown, and what is dropped
- * meanwhile joins them; only a page that closes breaks them off, so it asks before.
+ * Files dropped on a browser's window, on their way to their places. They continue while another screen is
+ * shown, and later drops join them. Only closing the page interrupts them, so the page asks first.
  */
 import { useSyncExternalStore } from 'react';
 import {
@@ -15,12 +15,12 @@ import {
 let progress: DropProgress | undefined;
 let control: AbortController | undefined;
 let underway = 0;
-/** The walk that has come to its end for now goes on. */
+/** The walk that paused at its end continues. */
 let wake = (): void => {};
 const waiting: AsyncIterable<DroppedFile>[] = [];
 const listeners = new Set<() => void>();
 
-/** @returns What became of all that was dropped until then; undefined, and at once, when they join others that are under way. */
+/** @returns The result of everything dropped so far; undefined, at once, if these join others under way. */
 export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<DropProgress | undefined> {
   waiting.push(files);
   wake();
@@ -30,7 +30,7 @@ export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<Drop
   let sum = NOTHING_DROPPED;
   try {
     while (waiting.length > 0) {
-      // What is dropped after a stop, while the files before it still come to rest, is a drop of its own.
+      // A drop after a stop, while earlier files still come to rest, is a drop of its own.
       if (control.signal.aborted) {
         control = new AbortController();
         sum = NOTHING_DROPPED;
@@ -53,17 +53,17 @@ export function stopDrops(): void {
   control?.abort();
 }
 
-/** Takes the report of a finished drop away. */
+/** Removes the report of a finished drop. */
 export function dismissDrops(): void {
   if (!control) tell(undefined);
 }
 
-/** Undefined when nothing was dropped, or its report was taken away. */
+/** Undefined if nothing was dropped, or its report was removed. */
 export function useDropProgress(): DropProgress | undefined {
   return useSyncExternalStore(watch, () => progress);
 }
 
-/** Ends when nothing waits and nothing is under way: what is dropped until then is taken by a sender that is free. */
+/** Ends when nothing waits and nothing is under way. Until then a free sender takes new drops. */
 async function* takeWaiting(signal: AbortSignal): AsyncGenerator<DroppedFile> {
   while (!signal.aborted) {
     const files = waiting.shift();

@@ -1,4 +1,4 @@
-/** The entries of one pane: a table of which only the rows in view exist, that gives and takes what is dragged. */
+/** The entries of one pane: a table that renders only visible rows, with drag and drop. */
 import { type FocusEvent, type ReactNode, useMemo, useRef } from 'react';
 import type { DropItem, Key, Selection, SortDescriptor } from 'react-aria-components';
 import { Button as PlainButton } from 'react-aria-components/Button';
@@ -69,7 +69,7 @@ export function EntryTable(props: EntryTableProps) {
           }}
           sortDescriptor={descriptor}
           onSortChange={({ column, direction }) => {
-            // What comes first is what was asked for.
+            // The first page of the order that the user chose.
             container.current?.querySelector('[role="grid"]')?.scrollTo({ top: 0 });
             props.onSort({ column: column as SortedBy['column'], isDescending: direction === 'descending' });
           }}
@@ -110,12 +110,12 @@ export function EntryTable(props: EntryTableProps) {
 }
 
 interface EntryItem {
-  /** Without one the kit takes a row for the one that stood in its place before. */
+  /** Without a key the kit reuses a row for another entry in its place. */
   readonly id: string;
   readonly entry: EntryRow;
 }
 
-/** The kit draws an item that it has seen no second time, which makes a thousand more of them as cheap as the first thousand. */
+/** The kit does not re-render a seen item, so a thousand more rows cost no more than the first thousand. */
 const ITEMS = new WeakMap<EntryRow, EntryItem>();
 
 function itemOf(entry: EntryRow): EntryItem {
@@ -158,10 +158,13 @@ function EntryLine({
   );
 }
 
-/** The kit leads the focus from a pressed cell to what is in it: the grip is for keys alone, and those of the list go to the row. */
+/**
+ * The kit moves the focus from a pressed cell to its content. The grip is for keys only; the list's keys
+ * belong to the row.
+ */
 function focusRowAfterPress({ target }: FocusEvent): void {
   if (target.matches(':focus-visible')) return;
-  // Once the cell was told as well, which else would be where the arrow keys go on from.
+  // Runs after the cell's own handler, which would otherwise become the start of the arrow keys.
   queueMicrotask(() => target.closest<HTMLElement>('[role="row"]')?.focus());
 }
 
@@ -179,7 +182,7 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
     } else if (items.some(({ kind }) => kind !== 'text')) onFiles(items, into);
   };
   const { dragAndDropHooks } = useDragAndDrop({
-    // One item for all rows: what is dragged goes or stays as one.
+    // One item for all rows: dragged rows move or stay together.
     getItems: (keys) => {
       const dragged = chosenFrom(
         location,
@@ -197,7 +200,7 @@ function useEntryDrag({ location, entries, onEntries, onFiles }: EntryTableProps
         !entries.rows.some((row) => row.path === target.key && row.kind === 'folder')
       )
         return 'cancel';
-      // A text file cannot be told from a piece of text before it is dropped; a piece of text is then left alone.
+      // A text file looks like a piece of text until it is dropped. A piece of text is then ignored.
       return 'copy';
     },
     onRootDrop: ({ items }) => drop(items, location),

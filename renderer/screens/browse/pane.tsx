@@ -1,4 +1,4 @@
-/** One of the two panes: where it stands, what is there, and what can be done with it. */
+/** One of the two panes: its place, its entries, and its actions. */
 import { useRef } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host.ts';
@@ -36,7 +36,7 @@ export interface PaneState {
 /** From the desktop. */
 export interface Dropped {
   readonly items: readonly DropItem[];
-  /** Where the window knows paths. */
+  /** Only if the window knows paths. */
   readonly entries: readonly DesktopEntry[] | undefined;
 }
 
@@ -69,7 +69,7 @@ export function Pane(props: PaneProps) {
     pane: section,
     location,
     isLoading: entries.isLoading,
-    // The list chooses the row that it leads the keyboard to: of a folder that was opened, none is chosen.
+    // The list selects the row that gets the focus. After opening a folder, nothing is selected.
     onArrived: () => props.onState({ selected: arriving.current }),
   });
   const go = (next: Location, selected: ReadonlySet<string> = new Set()): void => {
@@ -80,7 +80,7 @@ export function Pane(props: PaneProps) {
     setOut();
     go(below(location, folder));
   };
-  /** To where one came from, which is then the chosen one. */
+  /** Leads back to the folder that the user came from, and selects it. */
   const goUp = (): void => {
     if (!parent) return;
     setOut();
@@ -102,7 +102,7 @@ export function Pane(props: PaneProps) {
           event.key
         ];
         if (!act || event.ctrlKey || event.metaKey || !isOfList(event.target as Element)) return;
-        // As in file managers, Space looks at the chosen row, and unselects nothing.
+        // As in file managers, Space previews the selected row and unselects nothing.
         if (event.key !== 'Backspace' && chosen.length === 0) return;
         if (event.key === ' ' && chosen.length > 1) return;
         event.preventDefault();
@@ -130,7 +130,7 @@ export function Pane(props: PaneProps) {
           <Loading label="Reading the folder" />
         ) : entries.error && entries.rows.length === 0 ? (
           <ErrorState
-            title="The folder cannot be read"
+            title="Cannot read the folder"
             error={entries.error}
             onRetry={entries.reload}
             actions={
@@ -140,7 +140,7 @@ export function Pane(props: PaneProps) {
                 </Button>
               ) : location.root.kind === 'local' ? undefined : (
                 <LinkButton icon="remotes" href={hrefOf('remotes')}>
-                  Look at your remotes
+                  See your remotes
                 </LinkButton>
               )
             }
@@ -179,13 +179,15 @@ export function Pane(props: PaneProps) {
   );
 }
 
-/** What is shown stays when no more of it, or nothing newer, could be read. */
+/** Shown entries stay when more of them, or newer ones, could not be read. */
 function OldRows({ entries, error }: { readonly entries: Entries; readonly error: Error }) {
   return (
     <div className="pane-notice">
       <ErrorNotice
         error={error}
-        lead={<strong>{entries.isMoreFailed ? 'There is more than this.' : 'This may be old.'}</strong>}
+        lead={
+          <strong>{entries.isMoreFailed ? 'The list is incomplete.' : 'The list may be out of date.'}</strong>
+        }
         onMended={entries.retry}
         actions={
           <Button size="small" onPress={entries.retry}>
@@ -197,19 +199,19 @@ function OldRows({ entries, error }: { readonly entries: Entries; readonly error
   );
 }
 
-/** A row or one of its cells, and none of their buttons; also the list or the pane itself, when they have no rows. */
+/** A row or one of its cells, not their buttons; also the list or the pane itself if they have no rows. */
 function isOfList(element: Element): boolean {
   return element.matches('[role="row"], [role="rowheader"], [role="gridcell"], [role="grid"], .pane');
 }
 
-/** Rows that are not here yet may come before those that are, whatever the order. */
+/** Rows that are not loaded yet may sort before the loaded ones. */
 function footWords(chosen: readonly EntryRow[], entries: Entries): string {
   if (entries.isLoading || (entries.error && entries.rows.length === 0)) return '';
   const bytes = chosen.reduce((sum, row) => sum + row.sizeBytes, 0);
   if (chosen.length > 0)
     return `${formatCount(chosen.length)} of ${formatCount(entries.rows.length)} chosen${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`;
   const count = formatPlural(entries.rows.length, 'entry', 'entries');
-  return entries.isMore ? `${count} so far, sorted among these; there are more` : count;
+  return entries.isMore ? `${count} so far, sorted; more are not loaded yet` : count;
 }
 
 function RootSelect({

@@ -36,7 +36,7 @@ describe('A place of a pane', () => {
     );
   });
 
-  it('reads as people write it', () => {
+  it('is shown as people write it', () => {
     expect(describeLocation(below(localLocation('/home/ada'), 'data/'))).toBe('/home/ada/data/');
     const root = remoteRoot({ name: 'lab', url: 's3://bucket', of: 'user' });
     expect(describeLocation({ root, folder: 'a b/' })).toBe('lab:a b/');
@@ -60,18 +60,18 @@ describe('A place of a pane', () => {
     expect(refuseFolderName('raw 2', taken)).toBeUndefined();
   });
 
-  it('is typed to be deleted where that can be done', () => {
+  it('must be typed to be deleted, if it can be typed', () => {
     for (const name of ['a.txt', 'raw 2', 'Größe (1).png', '写真']) expect(isTypable(name), name).toBe(true);
     for (const name of ['', 'a\nb', 'a\tb', ' a', 'a ', 'exe\u202Egpj.a', 'a\u200Bb', '\uD800'])
       expect(isTypable(name), JSON.stringify(name)).toBe(false);
   });
 });
 
-describe('What a pane can show', () => {
+describe('The roots of a pane', () => {
   const local = localLocation('/home/ada').root;
   const shared = 's3://lab/data?region=x';
 
-  it('names each place once, however many workspaces have it, and tells those of one name apart', () => {
+  it('name each place once, however many workspaces have it, and distinguish places of the same name', () => {
     const roots = rootsOf(local, [
       { name: 'lab', url: shared, of: 'user' },
       { name: 'origin', url: shared, of: '/work/first' },
@@ -91,7 +91,7 @@ describe('What a pane can show', () => {
     expect(new Set(roots.map(rootKey)).size).toBe(roots.length);
   });
 
-  it('has the place of a link once, also where it is one of its own', () => {
+  it('contain the place of a link once, also if it is a known one', () => {
     const roots = rootsOf(local, [{ name: 'origin', url: shared, of: '/work/first' }]);
     expect(linkedRoot(roots, shared)).toBe(roots[1]);
     expect(linkedRoot(roots, 's3://elsewhere/p?region=x')).toEqual({
@@ -101,7 +101,7 @@ describe('What a pane can show', () => {
     });
   });
 
-  it('goes to a named remote by a link, the root and what is below it', () => {
+  it('lead to a named remote from a link, to its root and below', () => {
     const roots = rootsOf(local, [{ name: 'lab', url: 's3://lab', of: 'user' }]);
     expect(linkedRoot(roots, 'lab:')).toBe(roots[1]);
     const other = linkedRoot(roots, 'nas-2:');

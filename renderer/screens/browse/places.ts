@@ -1,8 +1,7 @@
 /**
- * Where a pane stands: a root (this computer, or a remote) and a folder below it.
- *
- * A place is the text that the engine takes: an absolute path, `NAME:PATH` (there every character stands for itself) or a URL, whose path is
- * percent-encoded and comes before its parameters.
+ * The place of a pane: a root (this computer, or a remote) and a folder below it. A place is the text that
+ * the engine takes: an absolute path, `NAME:PATH` (every character of the path stands for itself), or a URL,
+ * whose path is percent-encoded and comes before its parameters.
  */
 import type { RemoteCard } from '../../../engine/api/host.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
@@ -27,18 +26,21 @@ export function localLocation(path: string): Location {
   return { root: { kind: 'local', label: 'This computer', prefix, home: folder }, folder };
 }
 
-/** A user's remote goes by its name, which any folder knows; a workspace's by its URL. */
+/** A user's remote is addressed by its name, which every folder knows; a workspace's remote by its URL. */
 export function remoteRoot(card: RemoteCard): Root {
   if (card.of === 'user') return { kind: 'named', label: card.name, name: card.name };
   return { kind: 'url', label: card.name, url: card.url };
 }
 
-/** What tells one root from another. */
+/** Distinguishes one root from another. */
 export function rootKey(root: Root): string {
   return placeOf({ root, folder: '' });
 }
 
-/** This computer and all remotes: each place once, since workspaces share remotes; what bears another one's name says whose it is. */
+/**
+ * This computer and all remotes. Each place appears once, because workspaces share remotes. A repeated name
+ * says whose it is.
+ */
 export function rootsOf(local: Root, cards: readonly RemoteCard[]): readonly Root[] {
   const roots = new Map([[rootKey(local), local]]);
   const labels = new Set([local.label]);
@@ -54,10 +56,10 @@ export function rootsOf(local: Root, cards: readonly RemoteCard[]): readonly Roo
   return [...roots.values()];
 }
 
-/** A remote by its name, as the engine reads it: a single letter and a colon are a drive. */
+/** A remote by its name, as the engine reads it. A single letter and a colon are a drive. */
 const NAMED = /^([A-Za-z0-9][A-Za-z0-9._-]+):$/;
 
-/** The root that a link names: one of these, or one of its own. */
+/** The root that a link names: a known one, or a new one. */
 export function linkedRoot(roots: readonly Root[], place: string): Root {
   const [label = ''] = place.split('?', 1);
   const name = NAMED.exec(place)?.[1];
@@ -72,7 +74,7 @@ export function placeOf({ root, folder }: Location, entry = ''): string {
   if (root.kind === 'local') return `${root.prefix}${path}`;
   if (root.kind === 'named') return `${root.name}:${path}`;
   const [base, parameters] = splitOnce(root.url, '?');
-  // A folder that was added as a plain path stays one: there, nothing is encoded.
+  // A folder that was added as a plain path stays one, without encoding.
   const isUrl = /^[a-z][a-z0-9+.-]+:\/\//i.test(base);
   const encoded = isUrl ? path.split('/').map(encodeURIComponent).join('/') : path;
   const joined = `${trimEnd(base, '/')}/${encoded}`;
@@ -106,10 +108,10 @@ export function nameOf(path: string): string {
   return path.replace(/\/$/, '').split('/').at(-1) ?? path;
 }
 
-/** As a person reads it, without encoding or parameters. */
+/** For people: without encoding or parameters. */
 export function describeLocation({ root, folder }: Location): string {
   if (root.kind === 'local') return `${root.prefix}${folder}`;
-  // A place that a link named has its own address for a name.
+  // A place from a link has its own address as its name.
   if (/^[a-z][a-z0-9]*:\/\/|^\//.test(root.label)) return `${trimEnd(root.label, '/')}/${folder}`;
   return `${root.label}:${folder}`;
 }
@@ -118,17 +120,20 @@ export function isSameLocation(a: Location, b: Location): boolean {
   return placeOf(a) === placeOf(b);
 }
 
-/** What is wrong with the name of a new folder; undefined when nothing is. */
+/** The error in the name of a new folder; undefined if it is valid. */
 export function refuseFolderName(name: string, taken: ReadonlySet<string>): string | undefined {
   if (name === '') return 'Give the folder a name.';
-  if (name === '.' || name === '..') return `"${name}" stands for another folder.`;
+  if (name === '.' || name === '..') return `"${name}" has a special meaning. Choose another name.`;
   if (/[/\\]/.test(name)) return 'A name cannot contain a slash.';
   if (name.includes('\0')) return 'A name cannot contain a NUL character.';
-  if (taken.has(name)) return `There is already something called "${name}" here.`;
+  if (taken.has(name)) return `"${name}" already exists here.`;
   return undefined;
 }
 
-/** Whether a person can type it as it looks: not what holds line breaks, other controls or marks that nobody sees, or ends in a space. */
+/**
+ * Whether a person can type it as it looks: no line breaks, other controls, invisible marks or trailing
+ * space.
+ */
 export function isTypable(name: string): boolean {
   return name !== '' && name === name.trim() && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name);
 }

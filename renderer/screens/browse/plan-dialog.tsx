@@ -1,4 +1,6 @@
-/** What a copy or a sync would do, before it does it. Deletions stand first and have to be agreed to. */
+/**
+ * Shows what a copy or a sync would do before it runs. Deletions come first, and the user must confirm them.
+ */
 import { useState } from 'react';
 import type { AnswerOf, ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
@@ -19,7 +21,7 @@ const NAMED_MAX = 3;
 type Kind = InputOf<'browse.plan'>['kind'];
 
 export interface PlanDialogProps {
-  /** From where to where, until they are swapped. */
+  /** The source and the destination, until they are swapped. */
   readonly ends: readonly [Location, Location];
   readonly onClose: () => void;
   readonly onStart: (order: TransferOrder, to: Location) => void;
@@ -29,7 +31,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   const [isSwapped, setSwapped] = useState(false);
   const [from, to] = isSwapped ? [ends[1], ends[0]] : ends;
   const [kind, setKind] = useState<Kind>('copy');
-  /** To so many deletions: a plan that finds others asks again. */
+  /** The number of confirmed deletions. A plan that finds another number asks again. */
   const [agreedTo, setAgreedTo] = useState<number>();
   const plan = useAsk('browse.plan', {
     kind,
@@ -37,7 +39,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
     destination: placeOf(to),
     limit: ROWS_MAX,
   });
-  // What was planned before is no plan: both sides may have changed since.
+  // An earlier plan is void: both sides may have changed.
   const found = plan.isFetching ? undefined : plan.data;
   const summary = found?.summary;
   const deletes = summary?.deletedFiles ?? 0;
@@ -46,7 +48,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   const isAll = summary?.failed === 0 && summary.skippedFiles === 0;
   return (
     <Dialog
-      title="Bring one side to the state of the other"
+      title="Make one side match the other"
       isOpen
       onClose={onClose}
       size="large"
@@ -80,7 +82,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
               setAgreedTo(undefined);
             }}
           >
-            The other way
+            Swap direction
           </Button>
         </div>
         <div className="row">
@@ -98,23 +100,27 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
           />
           <span className="soft">
             {kind === 'copy'
-              ? 'New and changed files go over; nothing is deleted.'
-              : 'The destination becomes the same: what only it has is deleted.'}
+              ? 'Copies new and changed files. Deletes nothing.'
+              : 'Makes the destination identical: files that only it has are deleted.'}
           </span>
         </div>
-        {plan.isFetching && <Loading label="Comparing both sides; nothing is changed" />}
+        {plan.isFetching && <Loading label="Comparing both sides without changing anything" />}
         {plan.error && !plan.isFetching && (
-          <ErrorState title="It cannot be planned" error={plan.error} onRetry={() => void plan.refetch()} />
+          <ErrorState
+            title="Cannot compare both sides"
+            error={plan.error}
+            onRetry={() => void plan.refetch()}
+          />
         )}
         <div role="status">{found && <LeftOut plan={found} kind={kind} />}</div>
         {summary && isNothing && isAll && (
           <EmptyState icon="check" title="Nothing to do">
-            All {formatPlural(summary.files, 'file')} are there already.
+            All {formatPlural(summary.files, 'file')} are already there.
           </EmptyState>
         )}
         {summary && isNothing && !isAll && (
           <EmptyState title="Nothing else to do">
-            {formatPlural(summary.unchangedFiles, 'file is', 'files are')} there already.
+            {formatPlural(summary.unchangedFiles, 'file is', 'files are')} already there.
           </EmptyState>
         )}
         {summary && !isNothing && (
@@ -150,7 +156,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
                     {found.deletesRepository === ''
                       ? 'The destination'
                       : found.deletesRepository.slice(0, -1)}{' '}
-                    is a repository of Dray. It would be deleted with all its versions.
+                    is a Dray repository. The sync would delete it with all its versions.
                   </p>
                 )}
                 <Checkbox isSelected={isAgreed} onChange={(is) => setAgreedTo(is ? deletes : undefined)}>
@@ -166,13 +172,13 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   );
 }
 
-/** A sync may delete as many files as were agreed to, and none that came after. */
+/** A sync may delete as many files as the user confirmed, and none that came later. */
 function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes: number): TransferOrder {
   const ends = { source: placeOf(from), destination: placeOf(to) };
   return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
 }
 
-/** What no run would bring over as things stand. */
+/** Files that no run would copy at present. */
 function LeftOut({ plan, kind }: { readonly plan: AnswerOf<'browse.plan'>; readonly kind: Kind }) {
   const { failures, skipped, summary } = plan;
   const { failed, skippedFiles } = summary;
@@ -185,7 +191,7 @@ function LeftOut({ plan, kind }: { readonly plan: AnswerOf<'browse.plan'>; reado
             <strong>
               {formatPlural(failed, 'file or folder', 'files or folders')} cannot be read or written.
             </strong>{' '}
-            {kind === 'sync' && 'While that is so, a sync deletes nothing.'}
+            {kind === 'sync' && 'Until that is fixed, a sync deletes nothing.'}
           </p>
           {failures.length > 0 && (
             <ul>
@@ -199,7 +205,7 @@ function LeftOut({ plan, kind }: { readonly plan: AnswerOf<'browse.plan'>; reado
       )}
       {skippedFiles > 0 && (
         <p>
-          {formatPlural(skippedFiles, 'link or special file stays', 'links or special files stay')} out:{' '}
+          {formatPlural(skippedFiles, 'link or special file is', 'links or special files are')} skipped:{' '}
           {skipped.slice(0, NAMED_MAX).join(', ')}
           {skippedFiles > NAMED_MAX && ` and ${formatCount(skippedFiles - NAMED_MAX)} more`}.
         </p>

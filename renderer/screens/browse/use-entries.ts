@@ -1,4 +1,6 @@
-/** The entries of one folder, page after page as the list is scrolled, and in the order that the columns ask for. */
+/**
+ * The entries of one folder, page after page as the list is scrolled, in the order that the columns ask for.
+ */
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
@@ -16,15 +18,15 @@ export interface Entries {
   readonly isLoadingMore: boolean;
   readonly isLoadingAll: boolean;
   readonly isMore: boolean;
-  /** With rows: they are those of before it. */
+  /** With rows: they are those before the failure. */
   readonly error: Error | undefined;
-  /** It is a further page that failed; else what is shown could not be read again. */
+  /** True if a further page failed; false if a reload failed. */
   readonly isMoreFailed: boolean;
   readonly loadMore: () => void;
-  /** Page after page, until all are here or another folder is shown. */
+  /** Loads page after page until all entries are here or another folder is shown. */
   readonly loadAll: () => void;
   readonly reload: () => void;
-  /** What failed, once more. */
+  /** Retries what failed. */
   readonly retry: () => void;
 }
 
@@ -54,7 +56,7 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
     () => sortEntries(query.data?.pages.flatMap((page) => page.entries) ?? [], sortedBy),
     [query.data, sortedBy],
   );
-  // The folder of which all entries are wanted.
+  // The folder whose entries are all wanted.
   const [wanted, setWanted] = useState<string>();
   const { fetchNextPage, hasNextPage, isFetching, isFetchingNextPage } = query;
   const isLoadingAll = wanted === place && hasNextPage && !query.isError;
@@ -78,7 +80,7 @@ export function useEntries(location: Location, sortedBy: SortedBy): Entries {
     },
     loadAll: () => {
       setWanted(place);
-      // After a failure the effect waits for a page that comes: this is the try for it.
+      // After a failure the effect waits for a page to arrive. This retries it.
       if (query.isError && !isFetching) tryAgain();
     },
     reload: () => void query.refetch(),

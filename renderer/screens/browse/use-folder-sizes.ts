@@ -1,4 +1,4 @@
-/** What folders hold, counted on request. */
+/** Sizes of folders, counted on request. */
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { AnswerOf } from '../../../engine/api/host.ts';
@@ -6,7 +6,7 @@ import { useHost } from '../../host/use-host.tsx';
 
 export type FolderSize = AnswerOf<'browse.size'>;
 
-/** By place; a place that could not be counted is not in it. */
+/** By place. A place that could not be counted is missing. */
 export type FolderSizes = ReadonlyMap<string, FolderSize | 'asked'>;
 
 export function useFolderSizes(places: ReadonlySet<string>): FolderSizes {
@@ -20,7 +20,7 @@ export function useFolderSizes(places: ReadonlySet<string>): FolderSizes {
   });
   const answered = answers.map(({ data, isError }) => (isError ? undefined : (data ?? 'asked')));
   const key = JSON.stringify(answered);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are a new list at each rendering, and the key says what is in it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are a new list in each rendering; the key stands for its content.
   return useMemo(() => {
     const known = [...places].map((place, index) => [place, answered[index]] as const);
     return new Map(known.filter((one): one is [string, FolderSize | 'asked'] => one[1] !== undefined));

@@ -1,8 +1,11 @@
-/** Deletes places, in pieces that one message carries. Some may be gone though others stayed, so what is shown is read again in any case. */
+/**
+ * Deletes places, in batches of one message each. Some deletions may succeed and others fail, so the pane is
+ * read again in any case.
+ */
 import { useMutation } from '@tanstack/react-query';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 
-/** As many as the engine takes at once. */
+/** The engine's limit for one request. */
 const PLACES_MAX = 500;
 
 export function useRemoval() {

@@ -1,4 +1,4 @@
-/** What goes from pane to pane or comes from the desktop. What lies at its place already is replaced only after a yes. */
+/** Copies from pane to pane and from the desktop. Existing files are replaced only after a confirmation. */
 import { useRef, useState } from 'react';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { useRefresh } from '../../host/use-host.tsx';
@@ -18,7 +18,7 @@ import { walkDropped } from './walk-dropped.ts';
 export interface Sending {
   readonly copy: (dragged: Chosen, into: Location) => void;
   readonly take: (dropped: Dropped, into: Location) => void;
-  /** The first question that waits for a yes. */
+  /** The first question that waits for an answer. */
   readonly replacing: Replacing | undefined;
   readonly forget: () => void;
 }
@@ -30,7 +30,10 @@ export function useSending(): Sending {
   const takenNames = useTakenNames();
   const turns = useRef(new Map<string, Promise<void>>());
   const questions = useRef(0);
-  /** Every order counts. One to the same folder waits until the one before it is in the queue or has its question. */
+  /**
+   * No order is dropped. An order to the same folder waits until the one before it is queued or has its
+   * question.
+   */
   const inTurn = (into: Location, act: () => Promise<void>): void => {
     const folder = placeOf(into);
     const mine = (turns.current.get(folder) ?? Promise.resolve()).then(act, act);
@@ -40,7 +43,10 @@ export function useSending(): Sending {
     };
     mine.then(forget, forget);
   };
-  /** Asks the engine for the names: a pane may show old ones or one page of many, and no pane shows a folder that one drops onto. */
+  /**
+   * Asks the engine for existing names: a pane may show old ones or one page of many, and no pane shows a
+   * folder that is a drop target.
+   */
   const unlessTaken = async (
     given: readonly string[],
     into: Location,
@@ -50,7 +56,7 @@ export function useSending(): Sending {
     try {
       names = await takenNames(placeOf(into), given);
     } catch (error) {
-      showFailure(`What is in ${describeLocation(into)} cannot be seen, so nothing was copied`, error);
+      showFailure(`Cannot list ${describeLocation(into)}, so nothing was copied`, error);
       return;
     }
     if (names.length === 0) await act();
@@ -62,10 +68,7 @@ export function useSending(): Sending {
   };
   const send = async ({ entries, items }: Dropped, into: Location): Promise<void> => {
     if (entries) {
-      await start(
-        `What you dropped will be copied to ${describeLocation(into)}`,
-        copyOrdersOf(entries, into),
-      );
+      await start(`Copying the dropped files to ${describeLocation(into)}`, copyOrdersOf(entries, into));
       return;
     }
     const outcome = await sendFiles(walkDropped(items, placeOf(into)));
@@ -79,7 +82,7 @@ export function useSending(): Sending {
       const orders = copyOrders(dragged, into);
       const names = paths.map(nameOf);
       const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
-      const title = `${what} will be copied to ${describeLocation(into)}`;
+      const title = `Copying ${what} to ${describeLocation(into)}`;
       inTurn(into, () => unlessTaken(names, into, () => start(title, orders)));
     },
     take: (dropped, into) => {
@@ -99,6 +102,6 @@ function tellElsewhere({ bytesDone, filesDone, filesFailed }: DropProgress): voi
     showToast({
       tone: 'danger',
       title,
-      text: `${formatPlural(filesFailed, 'file')} failed: Browse says why.`,
+      text: `${formatPlural(filesFailed, 'file')} failed. Browse shows why.`,
     });
 }

@@ -1,7 +1,7 @@
-/** Which names a folder holds already, asked in pieces that one message carries. */
+/** Finds which names already exist in a folder, in batches of one message each. */
 import { useHost } from '../../host/use-host.tsx';
 
-/** As many as the engine takes at once. */
+/** The engine's limit for one request. */
 const NAMES_MAX = 500;
 
 export function useTakenNames(): (place: string, names: readonly string[]) => Promise<readonly string[]> {

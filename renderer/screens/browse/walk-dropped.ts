@@ -1,4 +1,4 @@
-/** What was dropped from the desktop, as files with paths: folders are read while they are walked, not before. */
+/** Yields dropped items as files with paths. Folders are read while they are walked, not before. */
 import type { DirectoryDropItem, DropItem, FileDropItem } from 'react-aria-components';
 import type { DroppedFile } from './drop-queue.ts';
 

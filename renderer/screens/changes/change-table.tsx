@@ -1,4 +1,4 @@
-/** The rows of a list of changes, however many: only those in sight are drawn. */
+/** The rows of a list of changes, however many: only visible ones are rendered. */
 // The rows of a grid that are not drawn cannot be those of a table, and the grid has the focus for all of them (aria-activedescendant).
 // biome-ignore-all lint/a11y/useSemanticElements: see above
 // biome-ignore-all lint/a11y/useFocusableInteractive: see above
@@ -13,7 +13,7 @@ import { TableRow, type TableRowProps } from './table-row.tsx';
 import { type GridActions, useGridKeys } from './use-grid-keys.ts';
 import { ROW_PX, useScaledRows } from './use-scaled-rows.ts';
 
-/** Elements are taken up again by rows that come into sight, a multiple of so many. */
+/** Rows reuse elements when they come into view; the pool is a multiple of this. */
 const POOL_STEP = 32;
 
 export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choices'> {
@@ -54,11 +54,11 @@ export function ChangeTable(props: ChangeTableProps) {
       >
         {total === undefined && !error && <Loading label="Reading the changes" />}
         {total === undefined && error instanceof Error && (
-          <ErrorState title="The changes cannot be read" error={error} />
+          <ErrorState title="Cannot read the changes" error={error} />
         )}
         {total === 0 && (
           <EmptyState icon="search" title="Nothing here">
-            No change fits the search and the kinds that are chosen.
+            No change matches the search and the chosen kinds.
           </EmptyState>
         )}
         <div role="presentation" style={{ height: heightPx }}>

@@ -29,14 +29,14 @@ const folder = (path: string, rows: number, deleted: number): ChangeRow => ({
 });
 
 describe('the choices of a push', () => {
-  it('leave a row out and take it in again', () => {
+  it('exclude a row and include it again', () => {
     const left = toggleSkip(NO_CHOICES, file('a/b.txt', { change: 'deleted' }));
     expect(skipOf(left, 'a/b.txt')).toBe('itself');
     expect(skippedTotals(left)).toEqual({ rows: 1, deleted: 1, bytes: 0 });
     expect(skippedTotals(toggleSkip(left, file('a/b.txt')))).toEqual({ rows: 0, deleted: 0, bytes: 0 });
   });
 
-  it('leave all of a folder out, in the place of what was left out in it, and of no folder beside it', () => {
+  it('exclude a whole folder, which replaces exclusions inside it, and no other folder', () => {
     const one = toggleSkip(NO_CHOICES, file('a/b.txt'));
     const all = toggleSkip(one, folder('a/', 7, 2));
     expect(skippedPaths(all)).toEqual(['a/']);
@@ -53,7 +53,7 @@ describe('the choices of a push', () => {
 });
 
 describe('the choices of a pull', () => {
-  it('decide one conflict before all, and all at once take that back', () => {
+  it('decide one conflict, until a decision for all replaces it', () => {
     const one = decide(decideAll(NO_CHOICES, 'ours'), 'a', 'theirs');
     expect([winnerOf(one, 'a'), winnerOf(one, 'b')]).toEqual(['theirs', 'ours']);
     expect(winnerOf(decideAll(one, 'ours'), 'a')).toBe('ours');
@@ -61,8 +61,8 @@ describe('the choices of a pull', () => {
   });
 });
 
-describe('the choices in a list that is made anew', () => {
-  it('hold for rows that are still there with the same change, and count what they are now', () => {
+describe('the choices in a refreshed list', () => {
+  it('stay for rows that still have the same change, and count their current sizes', () => {
     const renamed = file('new.bin', { change: 'renamed', fromPath: 'old.bin' });
     const rows = [file('same.txt'), file('gone.txt'), file('other.txt'), renamed, folder('a/', 7, 2)];
     const before = rows.reduce(toggleSkip, NO_CHOICES);
@@ -78,7 +78,7 @@ describe('the choices in a list that is made anew', () => {
     expect(skippedTotals(kept)).toEqual({ rows: 4, deleted: 0, bytes: 35 });
   });
 
-  it('hold for conflicts that are still ones, and for all of them while no other came', () => {
+  it('stay for conflicts that still exist, and for all while no new one came', () => {
     const before = decide(decide(decideAll(NO_CHOICES, 'theirs'), 'a', 'ours'), 'b', 'ours');
     const now = [file('a', { change: 'conflict' }), file('b')];
     expect([...keepChoices(before, now, true).decided]).toEqual([['a', 'ours']]);

@@ -1,31 +1,31 @@
-/** What the user chose for rows: left out of a push, or whose side a conflict takes. Pure. */
+/** The user's choices for rows: excluded from a push, or which side a conflict takes. Pure. */
 import type { ChangeRow } from '../../../engine/api/host.ts';
 
 export type Winner = 'ours' | 'theirs';
 
 export interface Choices {
-  /** By path (a folder's ends in a slash: all below it): what is left out with it. */
+  /** Excluded paths with their sizes. A folder's path ends in a slash and stands for everything below it. */
   readonly skipped: ReadonlyMap<string, Skipped>;
-  /** Conflicts that are decided otherwise than all. */
+  /** Conflicts decided otherwise than the rest. */
   readonly decided: ReadonlyMap<string, Winner>;
-  /** Of every conflict without a decision of its own. */
+  /** For every conflict without a decision of its own. */
   readonly forAll: Winner | undefined;
 }
 
 interface Skipped {
-  /** What the row was when it was left out. */
+  /** The row's change when it was excluded. */
   readonly change: ChangeRow['change'];
   readonly rows: number;
   readonly deleted: number;
-  /** Of what was added or modified. */
+  /** Bytes of added or modified files. */
   readonly bytes: number;
-  /** Of a rename. */
+  /** Set for a rename. */
   readonly fromPath?: string;
 }
 
 export const NO_CHOICES: Choices = { skipped: new Map(), decided: new Map(), forAll: undefined };
 
-/** How a row is left out: by itself, with a folder above it, or not at all. */
+/** How a row is excluded: by itself, by a folder above it, or not at all. */
 export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' | undefined {
   if (skipped.size === 0) return undefined;
   if (skipped.has(path)) return 'itself';
@@ -38,7 +38,7 @@ export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' |
   return undefined;
 }
 
-/** Leaves the row out, or takes it in again. A folder takes the place of what was left out below it. */
+/** Excludes the row, or includes it again. A folder replaces exclusions below it. */
 export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
   const skip = skipOf(choices, row.path);
   if (skip === 'above') return choices;
@@ -65,7 +65,7 @@ export function decide(choices: Choices, path: string, winner: Winner): Choices 
   return { ...choices, decided: new Map(choices.decided).set(path, winner) };
 }
 
-/** Takes back what was decided for single paths. */
+/** Removes decisions for single paths. */
 export function decideAll(choices: Choices, winner: Winner): Choices {
   return { ...choices, decided: new Map(), forAll: winner };
 }
@@ -74,16 +74,15 @@ export function winnerOf({ decided, forAll }: Choices, path: string): Winner | u
   return decided.get(path) ?? forAll;
 }
 
-/** What the rows of a list that is made anew are asked for. */
+/** The paths whose rows a refreshed list must return. */
 export function chosenPaths({ decided, skipped }: Choices): string[] {
   return [...skipped.keys(), ...decided.keys()];
 }
 
 /**
- * What holds in a list that was made anew: of a row that is still there with the same change, of a folder with anything below it.
- *
- * @param rows Of the new list, those at the chosen paths.
- * @param isSameConflicts What was decided of all conflicts holds for those alone that were there.
+ * The choices that stay valid in a refreshed list: for a row that still has the same change, for a folder
+ * that still has any change below it. @param rows Rows of the new list at the chosen paths. @param
+ * isSameConflicts A decision for all conflicts stays only for the same conflicts.
  */
 export function keepChoices(
   { decided, forAll, skipped }: Choices,
@@ -117,7 +116,7 @@ export function skippedTotals({ skipped }: Choices): Pick<Skipped, 'rows' | 'del
   return { rows, deleted, bytes };
 }
 
-/** For the order of a push: of a rename both names. */
+/** For the push order: a rename gives both names. */
 export function skippedPaths({ skipped }: Choices): string[] {
   return [...skipped].flatMap(([path, { fromPath }]) => (fromPath === undefined ? [path] : [path, fromPath]));
 }

@@ -26,7 +26,7 @@ export interface ListToolbarProps {
   readonly searchRef: Ref<HTMLInputElement>;
 }
 
-/** Which rows are shown, and how. */
+/** Chooses which rows are shown, and how. */
 export function ListToolbar({ list, look, onLook, searchRef }: ListToolbarProps) {
   return (
     <div className="list-toolbar">
@@ -86,6 +86,6 @@ export function ListToolbar({ list, look, onLook, searchRef }: ListToolbarProps)
 
 function countOf({ totals, conflicts }: ChangeList, kind: Change): number {
   if (kind === 'conflict') return conflicts;
-  // Of times alone nobody counts: the row of a mode stands for both.
+  // Time-only changes get no count; the row of a mode stands for both.
   return kind === 'time' ? 0 : totals[kind];
 }

@@ -1,4 +1,4 @@
-/** Both sides of one change: text by lines, images, or what is known of anything else. */
+/** Both sides of one change: text line by line, images, or the known facts of other files. */
 import './preview-pane.css';
 import { useEffect, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../../engine/api/host.ts';
@@ -10,7 +10,7 @@ import { useAsk } from '../../host/use-host.tsx';
 import { PREVIEW_HELD_MS } from '../file-preview.tsx';
 import { FileSides } from '../sides/file-sides.tsx';
 
-/** A row has to be stayed at for so long, so that a held arrow key does not read every file. */
+/** A row must stay selected this long, so that a held arrow key does not read every file. */
 const STAY_MS = 120;
 
 export interface PreviewPaneProps {
@@ -24,8 +24,8 @@ export function PreviewPane({ root, list, row }: PreviewPaneProps) {
   return (
     <section className="preview" aria-label="Preview">
       {!stayed ? (
-        <EmptyState icon="file" title="No row is chosen">
-          Choose a file to see what changed in it.
+        <EmptyState icon="file" title="No row selected">
+          Select a file to see what changed in it.
         </EmptyState>
       ) : (
         <>
@@ -84,7 +84,7 @@ function Sides({ root, list, row }: PreviewPaneProps & { readonly row: ChangeRow
     },
     { heldMs: PREVIEW_HELD_MS },
   );
-  if (error) return <ErrorState title="The file cannot be shown" error={error} onRetry={refetch} />;
+  if (error) return <ErrorState title="Cannot show the file" error={error} onRetry={refetch} />;
   if (!data) return <Loading label="Reading the file" />;
   const { before, after } = data;
   const titles =

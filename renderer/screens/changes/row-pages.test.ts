@@ -8,7 +8,7 @@ function rowAt(index: number): ChangeRow {
   return { change: 'added', path: `${index}`, kind: 'file', sizeBytes: 1 };
 }
 
-/** Answers at once, and keeps what was asked. */
+/** Answers at once, and records the requests. */
 function openPages() {
   const offsets: number[] = [];
   const pages = createRowPages(async (offset, limit) => {
@@ -26,7 +26,7 @@ describe('the pages of a list of rows', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('are asked for when they come into sight, once while they are held', async () => {
+  it('are requested when they come into view, once while they are held', async () => {
     const { lookAt, offsets, pages } = openPages();
     await lookAt(0);
     expect(pages.total()).toBe(TOTAL);
@@ -36,7 +36,7 @@ describe('the pages of a list of rows', () => {
     expect(offsets).toEqual([0, PAGE_ROWS]);
   });
 
-  it('are held up to a bound: those that were out of sight for longest go', async () => {
+  it('are held up to a limit: those out of view for longest go first', async () => {
     const { lookAt, offsets, pages } = openPages();
     for (let page = 0; page < 3 * PAGES_KEPT; page += 1) {
       await lookAt(0);
@@ -44,11 +44,11 @@ describe('the pages of a list of rows', () => {
     }
     const held = Array.from({ length: TOTAL / PAGE_ROWS }, (_, page) => pages.rowAt(page * PAGE_ROWS));
     expect(held.filter((row) => row !== undefined)).toHaveLength(PAGES_KEPT);
-    // What was looked at again and again is there, and was asked for once.
+    // The page in constant use is still held, and was requested once.
     expect(offsets.filter((offset) => offset === 0)).toHaveLength(1);
   });
 
-  it('that are flown over are not asked for', async () => {
+  it('that are only scrolled past are not requested', async () => {
     const { lookAt, offsets, pages } = openPages();
     await lookAt(0);
     for (let row = 0; row < TOTAL - 100; row += 10_000) pages.look(row, row + 40);
@@ -56,7 +56,7 @@ describe('the pages of a list of rows', () => {
     expect(offsets).toEqual([0, TOTAL - PAGE_ROWS]);
   });
 
-  it('that went out of sight before they came are not waited for', async () => {
+  it('that left the view before they came are not awaited', async () => {
     const signals: AbortSignal[] = [];
     const pages = createRowPages((_offset, _limit, signal) => {
       signals.push(signal);

@@ -1,12 +1,12 @@
 /**
- * The rows of one view of a list, fetched in pages as they come into sight. Bounded: at most `PAGES_KEPT` pages are held, those looked at
- * last; pages that went out of sight before they came are not waited for.
+ * The rows of one view of a list, fetched in pages as they come into view. At most `PAGES_KEPT` pages are
+ * held, the most recently seen; requests for pages that left the view are abandoned.
  */
 import type { AnswerOf, ChangeRow } from '../../../engine/api/host.ts';
 
 export const PAGE_ROWS = 200;
 export const PAGES_KEPT = 60;
-/** Pages that are flown over while the thumb is dragged are not asked for. */
+/** Pages that are scrolled past while the thumb is dragged are not requested. */
 const REST_MS = 40;
 
 export type FetchRows = (
@@ -16,11 +16,11 @@ export type FetchRows = (
 ) => Promise<AnswerOf<'changes.rows'>>;
 
 export interface RowPages {
-  /** Undefined until the first page came. */
+  /** Undefined until the first page arrives. */
   readonly total: () => number | undefined;
-  /** Undefined while it is not here. */
+  /** Undefined while it is not loaded. */
   readonly rowAt: (index: number) => ChangeRow | undefined;
-  /** The rows in sight. */
+  /** The visible rows. */
   readonly look: (first: number, last: number) => void;
   readonly error: () => unknown;
   readonly subscribe: (listener: () => void) => () => void;

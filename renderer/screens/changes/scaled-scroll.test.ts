@@ -10,7 +10,7 @@ function scrollOf(rows: number) {
   return scroll;
 }
 
-describe('scrolling through more rows than an element can be high', () => {
+describe('scrolling through more rows than fit into the height of an element', () => {
   it('is plain scrolling while all fits', () => {
     const scroll = scrollOf(1_000);
     expect(scroll.heightPx()).toBe(32_000);
@@ -19,18 +19,18 @@ describe('scrolling through more rows than an element can be high', () => {
     expect(scroll.settle()).toBe(12_345);
   });
 
-  it('moves by the pixel in small steps, and the thumb is put right at rest', () => {
+  it('moves by the pixel in small steps, and corrects the thumb at rest', () => {
     const scroll = scrollOf(1_000_000);
     expect(scroll.heightPx()).toBe(HEIGHT_MAX_PX);
     expect(scroll.scrolled(100)).toBe(100);
     expect(scroll.scrolled(200)).toBe(200);
     const element = scroll.settle();
     expect(element).toBeLessThan(200);
-    // The browser tells of the correction, which moves nothing.
+    // The browser reports the correction as a scroll, which moves nothing.
     expect(scroll.scrolled(element)).toBe(200);
   });
 
-  it('reaches the last row by the thumb, and the first again', () => {
+  it('reaches the last row with the thumb, and the first again', () => {
     const scroll = scrollOf(1_000_000);
     expect(scroll.scrolled(HEIGHT_MAX_PX - VIEWPORT_PX)).toBe(32_000_000 - VIEWPORT_PX);
     expect(scroll.isAtEnd()).toBe(false);
@@ -38,7 +38,7 @@ describe('scrolling through more rows than an element can be high', () => {
     expect(scroll.isAtEnd()).toBe(false);
   });
 
-  it('reaches both ends in small steps alone', () => {
+  it('reaches both ends with small steps only', () => {
     const scroll = scrollOf(300_000);
     let element = 0;
     let steps = 0;
@@ -56,7 +56,7 @@ describe('scrolling through more rows than an element can be high', () => {
     expect(steps).toBeLessThan(20_000);
   });
 
-  it('shows a row that is asked for', () => {
+  it('shows a requested row', () => {
     const scroll = scrollOf(1_000_000);
     const element = scroll.moveTo(500_000 * ROW_PX);
     expect(element).toBeCloseTo(HEIGHT_MAX_PX / 2, -4);

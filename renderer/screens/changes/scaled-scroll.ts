@@ -1,9 +1,9 @@
 /**
- * Scrolling through more than a browser can be as high: Chromium stops at some 33 million pixels, Firefox at some 17 million. The element
- * is at most `HEIGHT_MAX_PX` high, and its offset is mapped to one in the whole list.
- *
- * Small steps (wheel, keys) move the list by as many pixels as the element; a jump (the thumb was dragged) moves it in proportion. The
- * two offsets drift apart by this, so when scrolling rests, or at an end of the element, the element's offset is put where it belongs.
+ * Scrolls through lists that are higher than a browser's limit: Chromium stops at some 33 million pixels,
+ * Firefox at some 17 million. The element is at most `HEIGHT_MAX_PX` high, and its offset is mapped to one in
+ * the whole list. Small steps (wheel, keys) move the list by as many pixels as the element; a jump (a dragged
+ * thumb) moves it in proportion. The two offsets drift apart, so when scrolling rests, or at an end of the
+ * element, the element's offset is corrected.
  */
 
 export const HEIGHT_MAX_PX = 8_000_000;
@@ -13,14 +13,14 @@ export interface ScaledScroll {
   readonly heightPx: () => number;
   /** The sizes changed. */
   readonly resize: (sizes: { readonly contentPx: number; readonly viewportPx: number }) => void;
-  /** The element was scrolled: the offset in the list. */
+  /** The element was scrolled. Returns the offset in the list. */
   readonly scrolled: (elementPx: number) => number;
   readonly offsetPx: () => number;
-  /** Where the element has to be, when scrolling rests or `isAtEnd`. */
+  /** The offset that the element must take when scrolling rests or `isAtEnd`. */
   readonly settle: () => number;
-  /** The element has no way left in a direction in which the list has one. */
+  /** The element cannot scroll further in a direction in which the list can. */
   readonly isAtEnd: () => boolean;
-  /** Sets the offset in the list. Returns where the element has to be. */
+  /** Sets the offset in the list. Returns the element's offset. */
   readonly moveTo: (offsetPx: number) => number;
 }
 

@@ -1,4 +1,4 @@
-/** What goes out with a press: the totals, what has to be looked at before it, and the press. */
+/** The bar that starts the transfer: the totals, what the user must see before, and the button. */
 import './send-bar.css';
 import type { ReactNode } from 'react';
 import type { ChangeList } from '../../../engine/api/host.ts';
@@ -16,7 +16,7 @@ export interface SendBarProps {
   readonly choices: Choices;
   readonly message: string;
   readonly onMessage: (message: string) => void;
-  /** Deletions: whether they were shown, and whether the user said so. */
+  /** Deletions: whether they were shown, and whether the user confirmed that. */
   readonly hasSeenDeleted: boolean;
   readonly isAcknowledged: boolean;
   readonly onShowDeleted: () => void;
@@ -47,9 +47,8 @@ export function SendBar(props: SendBarProps) {
         <p className="send-totals">
           <strong>{formatPlural(Math.max(0, rows), 'change')}</strong>
           <span className="soft">
-            {isPush ? ' to push' : ' to bring here'},{' '}
-            {formatBytes(Math.max(0, list.totals.bytes - left.bytes))}
-            {left.rows > 0 && `; ${formatCount(left.rows)} left out`}
+            {isPush ? ' to push' : ' to pull'}, {formatBytes(Math.max(0, list.totals.bytes - left.bytes))}
+            {left.rows > 0 && `; ${formatCount(left.rows)} excluded`}
           </span>
         </p>
         {isPush && (
@@ -57,7 +56,7 @@ export function SendBar(props: SendBarProps) {
             <Field
               label="Message"
               isLabelUnseen
-              placeholder="Message: what this push is about"
+              placeholder="Commit message"
               value={message}
               onChange={onMessage}
               maxLength={4_096}
@@ -99,7 +98,8 @@ function Deletions({
   onShowDeleted,
   onAcknowledge,
 }: SendBarProps & { readonly deleted: number }) {
-  const where = list.direction === 'push' ? 'go from the branch' : 'go from this folder';
+  const where =
+    list.direction === 'push' ? 'will be removed from the branch' : 'will be removed from this folder';
   return (
     <Attention tone="deleted">
       <span className="grow">
@@ -110,7 +110,7 @@ function Deletions({
         Show {deleted === 1 ? 'it' : 'them'}
       </Button>
       <Checkbox isSelected={isAcknowledged} isDisabled={!hasSeenDeleted} onChange={onAcknowledge}>
-        I have seen what is deleted
+        I have seen the deletions
       </Checkbox>
     </Attention>
   );
@@ -152,8 +152,8 @@ function Conflicts({
         }}
         choices={[
           { id: 'none', label: 'Decide one by one' },
-          { id: 'ours', label: 'Keep ours', note: 'What is here stays' },
-          { id: 'theirs', label: 'Take theirs', note: 'What is here is replaced' },
+          { id: 'ours', label: 'Keep ours', note: 'Keep the local version' },
+          { id: 'theirs', label: 'Take theirs', note: "Take the remote's version" },
         ]}
       />
     </Attention>

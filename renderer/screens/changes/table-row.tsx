@@ -15,9 +15,9 @@ import { type Choices, skipOf, type Winner, winnerOf } from './choices.ts';
 export interface TableRowProps {
   readonly id: string;
   readonly index: number;
-  /** Within what holds the rows. */
+  /** Inside the element that holds the rows. */
   readonly topPx: number;
-  /** Undefined until it comes. */
+  /** Undefined until it arrives. */
   readonly row: ChangeRow | undefined;
   readonly isActive: boolean;
   readonly isSelected: boolean;
@@ -25,14 +25,14 @@ export interface TableRowProps {
   readonly open: ReadonlySet<string>;
   readonly onToggleFolder: (path: string) => void;
   readonly choices: Choices;
-  /** Of a push, rows are taken or left out. */
+  /** For a push, where rows can be excluded. */
   readonly canSkip: (row: ChangeRow) => boolean;
   readonly onSkip: (row: ChangeRow) => void;
   readonly onDecide: (path: string, winner: Winner) => void;
   readonly onActivate: (index: number) => void;
 }
 
-/** Drawn again only when something of it is another: scrolling moves what holds the rows. */
+/** Re-rendered only when its own data changes: scrolling moves the element that holds the rows. */
 export const TableRow = memo(function TableRow(props: TableRowProps) {
   const { id, index, topPx, row, isActive, isSelected, isTree, open, choices } = props;
   const style = { transform: `translateY(${topPx}px)` };

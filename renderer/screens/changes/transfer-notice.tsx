@@ -1,4 +1,7 @@
-/** What became of the workspace's newest push or pull: whoever began it here stays here and sees it. */
+/**
+ * The result of the workspace's newest push or pull. A user who started it here stays on this screen and sees
+ * it.
+ */
 
 import type { ReactNode } from 'react';
 import type { Transfer } from '../../../engine/api/host.ts';
@@ -15,7 +18,7 @@ const PATHS_NAMED = 3;
 
 export interface TransferNoticeProps {
   readonly root: string;
-  /** The transfer that this screen began: only of it, success is told. */
+  /** The transfer that this screen started. Success is shown only for that one. */
   readonly begunHere: string | undefined;
 }
 
@@ -24,7 +27,7 @@ export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
   const said = newest && describe(newest, newest.id === begunHere);
   const retry = useDo('transfers.change');
   return (
-    // Always there, so that a screen reader hears what comes into it.
+    // Always in the page, so that a screen reader announces its content.
     <div role="status">
       {said && (
         <div className="changes-notice">
@@ -78,13 +81,13 @@ function describe(transfer: Transfer, isOurs: boolean): Said | undefined {
     case 'running':
       return {
         tone: 'info',
-        text: `A ${word} is ${transfer.state === 'waiting' ? 'waiting' : 'under way'}. This list is made anew when it ends.`,
+        text: `A ${word} is ${transfer.state === 'waiting' ? 'waiting' : 'running'}. This list is refreshed when it ends.`,
         ...WATCH,
       };
     case 'paused':
       return {
         tone: 'warning',
-        text: `A ${word} is paused. It goes on where it stopped.`,
+        text: `A ${word} is paused. It resumes where it stopped.`,
         action: 'Resume it',
         href: WATCH.href,
       };
@@ -103,9 +106,9 @@ function describeFailed({ error }: Transfer, word: string): Said {
       tone: 'danger',
       text: (
         <>
-          <strong>The {word} did not go through:</strong> the remote's {String(error.data.branch)} has moved
-          on, and both sides changed {namePaths(error.data.paths, Number(error.data.count))}. Nothing was
-          changed on either side.
+          <strong>The {word} failed:</strong> the remote's {String(error.data.branch)} has moved, and both
+          sides changed {namePaths(error.data.paths, Number(error.data.count))}. Nothing was changed on either
+          side.
         </>
       ),
       action: 'Choose sides',
@@ -145,8 +148,8 @@ function describePushed(
       tone: 'info',
       text: (
         <>
-          <strong>Pushed, and merged:</strong> someone else had pushed meanwhile. The remote now holds both;
-          theirs is not in this folder yet.
+          <strong>Pushed, and merged:</strong> someone else pushed in the meantime. The remote has both; their
+          changes are not in this folder yet.
         </>
       ),
       action: 'See what they changed',

@@ -1,4 +1,4 @@
-/** The list of changes of a workspace in one direction, and the rows of what is looked at of it. */
+/** The list of a workspace's changes in one direction, and its visible rows. */
 import { useEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
 import type { ChangeList, ChangeRow, ChangeView, TransferState } from '../../../engine/api/host.ts';
@@ -14,13 +14,13 @@ export interface OpenedList {
   readonly choose: (choices: Choices) => void;
   readonly error: DrayError | undefined;
   readonly isOpening: boolean;
-  /** Looks again. */
+  /** Refreshes the list. */
   readonly reopen: () => void;
 }
 
 /**
- * Opens it at once, and again when a transfer of this workspace has ended or the engine has come back: it forgot the list. Closes it when
- * the screen goes. Choices stay for what is still there, until a transfer has carried them out.
+ * Opens the list at once, and again when a transfer of this workspace has ended or the engine has come back
+ * without it. Closes it with the screen. Choices stay while their rows exist, until a transfer has used them.
  */
 export function useChangeList(root: string, direction: Direction): OpenedList {
   const host = useHost();
@@ -34,7 +34,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const ended = useEndedTransfers(root);
   const done = useEndedTransfers(root, ['done']);
   const returns = useReturns();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended` and `returns` ask for a new look
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended` and `returns` trigger a refresh
   useEffect(() => {
     const stop = new AbortController();
     let opened: string | undefined;
@@ -80,7 +80,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
 interface Shown {
   readonly list: ChangeList;
   readonly choices: Choices;
-  /** How many transfers had been carried out. */
+  /** The number of transfers carried out before. */
   readonly done: number;
 }
 
@@ -103,7 +103,7 @@ function useReturns(): number {
   return returns;
 }
 
-/** How many transfers of the workspace were seen to end: each one more may have changed what differs. */
+/** The number of the workspace's transfers that have ended. Each may have changed the list. */
 export function useEndedTransfers(
   root: string,
   ends: readonly TransferState[] = ['done', 'failed', 'cancelled'],
@@ -139,7 +139,7 @@ export function useRowPages(root: string, list: ChangeList | undefined, look: Lo
     const made = createRowPages((offset, limit, signal) =>
       host.ask('changes.rows', { root, list: id, offset, limit, view: parsed }, { signal }),
     );
-    // The rows before stay until the first of these came, so that nothing flashes.
+    // The old rows stay until the first new ones arrive, so that nothing flashes.
     let isShown = false;
     const show = () => {
       if (isShown || (made.total() === undefined && made.error() === undefined)) return;

@@ -10,11 +10,14 @@ export interface GridActions
   extends Pick<TableRowProps, 'isTree' | 'open' | 'onToggleFolder' | 'canSkip' | 'onSkip' | 'onDecide'> {
   readonly pages: RowPages;
   readonly onSelect: (row: ChangeRow) => void;
-  /** The search is asked for, by its key. */
+  /** The search key was pressed. */
   readonly onSearch: () => void;
 }
 
-/** The keys of a grid: up, down, pages, ends; left and right for folders; space leaves out; o and t decide; a slash searches. */
+/**
+ * The keys of a grid: up, down, pages, ends; left and right for folders; space excludes; o and t decide; a
+ * slash searches.
+ */
 export function useGridKeys(
   props: GridActions,
   {
@@ -30,7 +33,7 @@ export function useGridKeys(
   const { pages, isTree, open } = props;
   const [chosen, setActive] = useState(0);
   const active = Math.min(chosen, Math.max(0, total - 1));
-  // A row that was gone to is chosen when it comes.
+  // A row that the user moved to is selected when it arrives.
   const isAwaited = useRef(false);
   const { onSelect } = props;
   const activate = useCallback(

@@ -1,27 +1,30 @@
-/** The rows in sight of a list that may be higher than a browser lets an element be. */
+/** The visible rows of a list that may be higher than a browser allows. */
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useState } from 'react';
 import { createScaledScroll, type ScaledScroll } from './scaled-scroll.ts';
 
 export const ROW_PX = 32;
 const OVERSCAN_ROWS = 12;
-/** Scrolling rests when nothing was told for so long. */
+/** Scrolling counts as resting after this long without an event. */
 const REST_MS = 160;
-/** So many rows keep their places while they are scrolled through. */
+/** This many rows keep their places while scrolling. */
 const ANCHOR_ROWS = 1_000;
 
 export interface ScaledRows {
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
-  /** Of the element that scrolls. */
+  /** The element that scrolls. */
   readonly heightPx: number;
-  /** Where a row lies is told from the one that `anchor` names: places of a million rows are more than a float can tell. */
+  /**
+   * Positions of rows are relative to the one that `anchor` names: positions of a million rows exceed a
+   * float's precision.
+   */
   readonly anchor: number;
-  /** Where that one lies. */
+  /** The position of that row. */
   readonly anchorPx: number;
   readonly showRow: (index: number) => void;
 }
 
-/** The virtualizer over a scroll that is scaled when the rows are higher than an element can be. */
+/** The virtualizer over a scroll that is scaled if the rows are higher than an element can be. */
 export function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count: number): ScaledRows {
   const [scroll] = useState<ScaledScroll>(() => createScaledScroll());
   const viewportPx = viewport.current?.clientHeight ?? 0;
@@ -60,7 +63,7 @@ export function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count:
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN_ROWS,
     observeElementOffset,
-    // Moved by `showRow` alone: the virtualizer would stop at what it takes for the element's end.
+    // Moved only by `showRow`: the virtualizer would stop at the element's end.
     scrollToFn: () => {},
   });
   const showRow = (index: number) => {

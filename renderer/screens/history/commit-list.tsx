@@ -1,4 +1,4 @@
-/** The list of commits with the graph drawn through it. One is chosen by a press, two by Ctrl or Shift. */
+/** The list of commits with their graph. A click selects one, Ctrl or Shift a second one. */
 import { useMemo } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
@@ -13,7 +13,7 @@ import type { GraphRow } from './graph-lanes.ts';
 
 export interface CommitListProps {
   readonly commits: readonly CommitEvent[];
-  /** A row for each commit. */
+  /** One row per commit. */
   readonly graph: readonly GraphRow[];
   readonly refs: readonly RefRow[];
   readonly selected: readonly string[];
@@ -43,7 +43,7 @@ export function CommitList({ commits, graph, refs, selected, onSelect }: CommitL
           const chosen = commits
             .filter(({ commit }) => keys === 'all' || keys.has(commit))
             .map(({ commit }) => commit);
-          // Of a longer range, its two ends.
+          // For a longer range, its two ends.
           onSelect(chosen.length > 2 ? [chosen[0]!, chosen.at(-1)!] : chosen);
         }}
       >

@@ -1,4 +1,4 @@
-/** One commit: what it says, what it changed and what it holds. With two chosen, what lies between them. */
+/** One commit: its message, its changes and its contents. For two commits, their difference. */
 import { useState } from 'react';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host.ts';
@@ -94,7 +94,9 @@ function ChangesTab({
   const [against, setAgainst] = useState(commit.parents[0] ?? '');
   if (commit.parents.length === 0 && against === '') {
     return (
-      <p className="soft">The first commit: all that it holds is new. Its files stand under Contents.</p>
+      <p className="soft">
+        This is the first commit, so all its files are new. They are listed under Contents.
+      </p>
     );
   }
   const nameOf = (id: string): string => {
@@ -103,12 +105,16 @@ function ChangesTab({
   };
   const parents = commit.parents.map((id, index) => ({
     id,
-    label: index === 0 ? 'Against the one before' : 'Against what was merged',
+    label: index === 0 ? 'Compared with the previous commit' : 'Compared with the merged commit',
     note: nameOf(id),
   }));
   const named = refs
     .filter((ref) => ref.commit !== commit.commit && !commit.parents.includes(ref.commit))
-    .map((ref) => ({ id: ref.commit, label: `Against ${ref.kind} ${ref.name}`, note: nameOf(ref.commit) }));
+    .map((ref) => ({
+      id: ref.commit,
+      label: `Compared with ${ref.kind} ${ref.name}`,
+      note: nameOf(ref.commit),
+    }));
   // Two names of one commit are one choice.
   const choices = [
     ...new Map([...named.toReversed(), ...parents.toReversed()].map((one) => [one.id, one])).values(),

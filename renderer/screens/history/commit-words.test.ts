@@ -3,12 +3,12 @@ import { authorName, openCommits } from './commit-words.ts';
 
 const commits = (...ids: readonly string[]) => ids.map((commit) => ({ commit }));
 
-describe('What stands open of a history', () => {
-  it('is what was chosen, in the order of the list', () => {
+describe('The selected commits of a history', () => {
+  it('are the chosen ones, in the order of the list', () => {
     expect(openCommits(commits('c', 'b', 'a'), ['a', 'c'])).toEqual(['c', 'a']);
   });
 
-  it('is the newest when nothing was chosen, or nothing of it is in the branch that is shown', () => {
+  it('are the newest one if none was chosen, or no chosen one is in the shown branch', () => {
     expect(openCommits(commits('c', 'b'), [])).toEqual(['c']);
     expect(openCommits(commits('c', 'b'), ['x', 'y'])).toEqual(['c']);
     expect(openCommits(commits('c', 'b'), ['x', 'b'])).toEqual(['b']);
@@ -27,7 +27,7 @@ describe('The name of an author', () => {
     ['', ''],
   ])('of %j is %j', (author, name) => expect(authorName(author)).toBe(name));
 
-  it('is found in a text of many spaces and brackets, which is looked through once', () => {
+  it('is found in linear time in a text of many spaces and brackets', () => {
     const spaces = ' '.repeat(50_000);
     expect(authorName(`a${spaces}b`)).toBe(`a${spaces}b`);
     const brackets = '<'.repeat(50_000);

@@ -5,7 +5,7 @@ export function subjectOf({ message }: Pick<CommitEvent, 'message'>): string {
   return message.split('\n', 1)[0]?.trim() || 'No message';
 }
 
-/** What follows the first line. */
+/** The message after its first line. */
 export function bodyOf({ message }: Pick<CommitEvent, 'message'>): string {
   const end = message.indexOf('\n');
   return end === -1 ? '' : message.slice(end).trim();
@@ -15,12 +15,15 @@ export function bodyOf({ message }: Pick<CommitEvent, 'message'>): string {
 export function authorName(author: string): string {
   const text = author.trimEnd();
   if (!text.endsWith('>')) return author;
-  // By hand, since anybody may be a commit's author: a pattern for it takes a time that grows with the square of the text.
+  // Parsed by hand, because anybody may be a commit's author and a pattern would take quadratic time.
   const start = text.indexOf('<', text.lastIndexOf('>', text.length - 2) + 1);
   return (start === -1 ? '' : text.slice(0, start).trimEnd()) || author;
 }
 
-/** Which of them stand open: the chosen ones that the list still has, else the newest, so that the panel is never empty. */
+/**
+ * The selected commits: the chosen ones that the list still has, else the newest, so that the panel is never
+ * empty.
+ */
 export function openCommits(
   commits: readonly Pick<CommitEvent, 'commit'>[],
   chosen: readonly string[],

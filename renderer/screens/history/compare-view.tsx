@@ -1,4 +1,4 @@
-/** What differs between two commits, with each file to be had as it was in either. */
+/** The difference between two commits. Each file can be restored from either. */
 import { useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
@@ -20,7 +20,7 @@ export interface CompareViewProps {
   readonly root: string;
   readonly from: string;
   readonly to: string;
-  /** What else `from` can be. */
+  /** Other choices for `from`. */
   readonly choices?: readonly Choice<string>[];
   readonly onFrom?: (commit: string) => void;
 }
@@ -40,14 +40,14 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
       {compared.isPending && <Loading label="Comparing" />}
       {compared.error && (
         <ErrorState
-          title="They cannot be compared"
+          title="Cannot compare the commits"
           error={compared.error}
           onRetry={() => void compared.refetch()}
         />
       )}
       {compared.data?.rows.length === 0 && (
         <EmptyState icon="check" title="No difference">
-          Both hold the same files.
+          Both have the same files.
         </EmptyState>
       )}
       {compared.data !== undefined && compared.data.rows.length > 0 && (

@@ -1,4 +1,4 @@
-/** What a commit holds, folder by folder, each of them to be had back. */
+/** The contents of a commit, folder by folder. Each entry can be restored. */
 import { useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
@@ -31,7 +31,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       {listed.isPending && <Loading label="Reading the folder" />}
       {listed.error && (
         <ErrorState
-          title="The folder cannot be read"
+          title="Cannot read the folder"
           error={listed.error}
           onRetry={() => void listed.refetch()}
         />
@@ -69,7 +69,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
           </GridList>
         </Virtualizer>
       )}
-      {listed.data?.isCut && <Notice>The folder holds more than is listed here.</Notice>}
+      {listed.data?.isCut && <Notice>The folder has more entries than are listed here.</Notice>}
       {file !== undefined && (
         <FileDialog root={root} after={{ path: file, commit }} onClose={() => setFile(undefined)} />
       )}

@@ -1,4 +1,4 @@
-/** One file as a commit has it, beside what it was in another one, and the way to have it back. */
+/** One file of a commit, beside its version in another commit, with buttons to restore it. */
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
@@ -13,7 +13,7 @@ import { type FileAt, RestoreDialog } from './restore-dialog.tsx';
 
 export interface FileDialogProps {
   readonly root: string;
-  /** At least one of the two: two are compared. */
+  /** At least one of the two. If both are given, they are compared. */
   readonly before?: FileAt | undefined;
   readonly after?: FileAt | undefined;
   readonly onClose: () => void;
@@ -50,7 +50,7 @@ export function FileDialog({ root, before, after, onClose }: FileDialogProps) {
     >
       {error ? (
         <ErrorState
-          title="The file cannot be read"
+          title="Cannot read the file"
           error={error}
           onRetry={() => void Promise.all(sides.map((side) => side.refetch()))}
         />
@@ -79,7 +79,7 @@ export function FileDialog({ root, before, after, onClose }: FileDialogProps) {
   );
 }
 
-/** A renamed file's name is told on both sides. */
+/** Both sides name a renamed file. */
 function nameOf({ commit, path }: FileAt, other: FileAt): string {
   return path === other.path ? formatHash(commit) : `${formatHash(commit)} as ${path}`;
 }
@@ -88,7 +88,7 @@ function useSide(root: string, file: FileAt | undefined) {
   const asked = useAsk(
     'history.preview',
     { root, commit: file?.commit ?? '', path: file?.path ?? '' },
-    // What a commit holds stays as it is.
+    // The content of a commit never changes.
     { when: file !== undefined, freshMs: Number.POSITIVE_INFINITY, heldMs: PREVIEW_HELD_MS },
   );
   return file && asked;

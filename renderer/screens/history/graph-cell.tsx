@@ -1,9 +1,9 @@
-/** One row of the drawn graph. Decoration: the row's words say what it shows. */
+/** One row of the drawn graph. Decorative: the row's text says what it shows. */
 import type { GraphLine, GraphRow } from './graph-lanes.ts';
 
 export const ROW_PX = 52;
 const LANE_PX = 16;
-/** Histories with more lanes than this are cut on the right; the lanes go on. */
+/** Graphs with more lanes than this are cut off on the right. */
 const LANES_MAX = 10;
 const COLORS = 6;
 

@@ -36,7 +36,7 @@ describe('The graph of a history', () => {
     expect(Math.max(...rows.map((row) => row.width))).toBe(2);
   });
 
-  it('draws every line on from one row to the next, whatever the history', () => {
+  it('continues every line from one row to the next, whatever the history', () => {
     fc.assert(
       fc.property(histories(), (history) => {
         const rows = layOutGraph(history);
@@ -63,7 +63,7 @@ function commit(name: string, ...parents: string[]): GraphCommit {
   return { commit: name, parents };
 }
 
-/** Newest first; each commit's parents are among the older ones, and the oldest has none. */
+/** Newest first. Each commit's parents are among the older ones, and the oldest has none. */
 function histories(): fc.Arbitrary<GraphCommit[]> {
   return fc
     .array(fc.array(fc.nat({ max: 6 }), { maxLength: 3 }), { minLength: 1, maxLength: 40 })

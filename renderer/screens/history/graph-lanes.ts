@@ -1,8 +1,8 @@
 /**
- * Where each commit of a history stands in the drawn graph, and which lines pass its row.
- *
- * Commits come newest first. A lane is a column; it waits for one commit, the next one below on its line. Invariant: after each row, no
- * lane to the left of the last one in use is forgotten, so that a line never crosses a row that does not know of it.
+ * Places each commit of a history in the drawn graph, and computes the lines through its row. Commits come
+ * newest first. A lane is a column; it waits for one commit, the next one below on its line. Invariant: after
+ * each row, a lane stays recorded while a lane to its right is in use, so that no line crosses a row that
+ * does not know it.
  */
 
 export interface GraphCommit {
@@ -24,7 +24,7 @@ export interface GraphRow {
   readonly above: readonly GraphLine[];
   /** From its middle to the lower edge. */
   readonly below: readonly GraphLine[];
-  /** Lanes that this row needs. */
+  /** The number of lanes that this row needs. */
   readonly width: number;
 }
 
@@ -33,7 +33,7 @@ interface Lane {
   readonly color: number;
 }
 
-/** One row for each commit, in the same order. A parent that is not among them keeps its lane to the end. */
+/** One row per commit, in the same order. A parent that is not in the list keeps its lane to the end. */
 export function layOutGraph(commits: readonly GraphCommit[]): GraphRow[] {
   const lanes: (Lane | undefined)[] = [];
   let colorsUsed = 0;
@@ -53,7 +53,8 @@ export function layOutGraph(commits: readonly GraphCommit[]): GraphRow[] {
     }
     const below: GraphLine[] = [];
     const [first, ...others] = commit.parents;
-    // The first parent goes on in this lane, even where another lane waits for it too: they meet at the parent's row.
+    // The first parent continues in this lane, even if another lane waits for it too: they meet at the
+    // parent's row.
     if (first !== undefined) lanes[lane] = { waitsFor: first, color };
     const started = new Set<number>();
     for (const parent of others) {

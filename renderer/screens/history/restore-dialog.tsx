@@ -1,4 +1,6 @@
-/** Before something comes back from a commit: what would be written, and what of it was never pushed and would be lost. */
+/**
+ * The question before a restore: what it would write, and which changes that were never pushed it would lose.
+ */
 import type { RestorePlan } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
@@ -10,10 +12,10 @@ import { useStartTransfers } from '../start-transfer.ts';
 
 const NAMED_MAX = 8;
 
-/** Something that a commit holds. */
+/** An entry of a commit. */
 export interface FileAt {
   readonly commit: string;
-  /** A folder's ends in a slash. */
+  /** A folder's path ends in a slash. */
   readonly path: string;
 }
 
@@ -27,11 +29,11 @@ export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
   const { commit, path } = file;
   const plan = useAsk('history.planRestore', { root, commit, paths: [path] });
   const start = useStartTransfers();
-  // What was asked before is no answer: the folder may have changed since.
+  // An earlier answer is void: the folder may have changed since.
   const found = plan.isFetching ? undefined : plan.data;
   const restore = (keepsChanges: boolean): void => {
     const order = { kind: 'restore', root, paths: [path], from: commit, keepsChanges } as const;
-    void start(`${path} is on its way back`, [order]);
+    void start(`Restoring ${path}`, [order]);
     onClose();
   };
   return (
@@ -55,10 +57,10 @@ export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
         </>
       }
     >
-      {plan.isFetching && <Loading label="Comparing with your folder; nothing is changed" />}
+      {plan.isFetching && <Loading label="Comparing with your folder without changing anything" />}
       {plan.error && !plan.isFetching && (
         <ErrorState
-          title="It cannot be compared with your folder"
+          title="Cannot compare it with your folder"
           error={plan.error}
           onRetry={() => void plan.refetch()}
         />
@@ -71,8 +73,7 @@ export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
 function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: FileAt }) {
   const { commit, path } = file;
   const { bytes, changed, changedPaths, files } = plan;
-  if (files === 0)
-    return <p>Your folder has it just as {formatHash(commit)} has it. There is nothing to do.</p>;
+  if (files === 0) return <p>Your folder has it just as {formatHash(commit)} has it. Nothing to restore.</p>;
   const isFolder = path.endsWith('/');
   return (
     <div className="stack">
@@ -87,8 +88,8 @@ function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: 
         <Notice tone="danger">
           <p>
             {isFolder
-              ? `${formatPlural(changed, 'file')} changed here since the last push. What you have of them is lost:`
-              : 'The file in your folder changed since the last push. What you have of it is lost.'}
+              ? `${formatPlural(changed, 'file')} changed here since the last push. These changes will be lost:`
+              : 'The file in your folder changed since the last push. Those changes will be lost.'}
           </p>
           {isFolder && (
             <ul>

@@ -1,4 +1,6 @@
-/** A folder of this computer, found by walking or by typing. In the desktop app the system's own dialog helps too. */
+/**
+ * Chooses a folder of this computer by browsing or typing. In the desktop app also by the system's dialog.
+ */
 import { ErrorNotice } from '../../failures/failure.tsx';
 import './folder-picker.css';
 import { useState } from 'react';
@@ -74,7 +76,7 @@ export function FolderPicker({ label, help, value, onChange, error: fault }: Fol
           </span>
           {data && data.folder !== value && (
             <Button size="small" onPress={() => onChange(data.folder)}>
-              Take this folder
+              Use this folder
             </Button>
           )}
         </div>
@@ -106,7 +108,7 @@ export function FolderPicker({ label, help, value, onChange, error: fault }: Fol
   );
 }
 
-/** As the system of the host writes it, which its own folder tells. */
+/** In the host system's form, which its own folder shows. */
 function joinFolder(folder: string, name: string): string {
   const separator = /^[A-Za-z]:|^\\\\/.test(folder) ? '\\' : '/';
   return folder.endsWith(separator) ? `${folder}${name}` : `${folder}${separator}${name}`;

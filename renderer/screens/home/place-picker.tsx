@@ -1,4 +1,4 @@
-/** Where the versions of a folder are kept. */
+/** Chooses where the versions of a folder are stored. */
 import './place-picker.css';
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
 import { Field } from '../../design/field.tsx';
@@ -18,19 +18,24 @@ const KINDS: readonly {
     id: 'folder',
     icon: 'drive',
     title: 'A folder',
-    note: 'Another disk or a network share. Needs nothing else.',
+    note: 'Another disk or a network share. Needs no account.',
   },
   {
     id: 's3',
     icon: 'cloud',
     title: 'Object storage',
-    note: 'A bucket of S3, or of anything that speaks it.',
+    note: 'An S3 bucket, or one of an S3-compatible store.',
   },
-  { id: 'address', icon: 'link', title: 'An address', note: 'A URL, or another computer that serves Dray.' },
+  {
+    id: 'address',
+    icon: 'link',
+    title: 'An address',
+    note: 'A URL, or another computer that runs "dray serve".',
+  },
 ];
 
 export interface PlacePickerProps extends PlaceFormProps {
-  /** False: the versions are there already. */
+  /** False: the versions already exist. */
   readonly isNew: boolean;
 }
 
@@ -57,7 +62,7 @@ export function PlacePicker({ isNew, ...props }: PlacePickerProps) {
       {fields.kind === 'folder' && (
         <FolderPicker
           label={isNew ? 'Folder for the versions' : 'Folder with the versions'}
-          help={isNew ? 'It may be new: it is made when it is not there.' : 'The one that was pushed to.'}
+          help={isNew ? 'It is created if it does not exist.' : 'The folder that was pushed to.'}
           value={fields.folder}
           onChange={(folder) => change({ folder })}
           error={props.faults.folder}
@@ -68,7 +73,7 @@ export function PlacePicker({ isNew, ...props }: PlacePickerProps) {
         <Field
           label="URL"
           placeholder="dray://10.0.8.2:7443/data"
-          help="As Dray shows it elsewhere: of a bucket, a folder or another computer."
+          help="The address of a bucket, a folder or another computer, as Dray shows it elsewhere."
           isCode
           {...bindTo(props)('address')}
         />

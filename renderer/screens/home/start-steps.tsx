@@ -1,4 +1,7 @@
-/** From a folder to its first push, in three steps. Also takes in a folder that is a workspace already, and one that is elsewhere. */
+/**
+ * Leads from a folder to its first push, in three steps. Also adds a folder that is already a workspace, and
+ * clones one that is elsewhere.
+ */
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import './start-steps.css';
@@ -36,7 +39,7 @@ const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
 type Start = 'here' | 'elsewhere';
 
 export interface StartStepsProps {
-  /** Then there is nothing to go back to before a workspace is made. */
+  /** Then there is no screen to go back to before a workspace exists. */
   readonly isFirst?: boolean;
   readonly onLeave: () => void;
 }
@@ -71,7 +74,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
       setProblem(toFailed(error));
     }
   };
-  /** A folder that is a workspace needs no place any more. */
+  /** A folder that is a workspace needs no place. */
   const takeFolder = () =>
     attempt(async () => {
       const known = await addWorkspace.mutateAsync({ root: folder }).catch((error: unknown) => {
@@ -93,9 +96,9 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
       const { failed, root } = await credentials.use(place, clone);
       chooseWorkspace(root);
       if (failed === 0) return goTo('history');
-      // The workspace is there, and the next pull takes up what it lacks.
-      const title = `${formatPlural(failed, 'file')} could not be fetched`;
-      showToast({ tone: 'danger', title, text: 'Pull to fetch them.' });
+      // The workspace exists, and the next pull fetches the missing files.
+      const title = `${formatPlural(failed, 'file')} could not be downloaded`;
+      showToast({ tone: 'danger', title, text: 'Pull to download them.' });
       goTo('changes', { direction: 'pull' });
     });
 
@@ -114,11 +117,11 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
             ]}
           />
           <FolderPicker
-            label={start === 'here' ? 'Folder with your files' : 'Folder to bring them to'}
+            label={start === 'here' ? 'Folder with your files' : 'Folder to download them to'}
             help={
               start === 'here'
-                ? 'Dray keeps versions of all that is in it. The files stay where they are.'
-                : 'A new folder, or one with nothing in it.'
+                ? 'Dray keeps versions of everything in it. The files stay where they are.'
+                : 'A new or empty folder.'
             }
             value={folder}
             onChange={setFolder}
@@ -166,7 +169,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
                 ? 'Working'
                 : start === 'here'
                   ? 'Set up'
-                  : 'Bring the files'}
+                  : 'Download the files'}
           </Button>
         </footer>
       )}
@@ -174,7 +177,7 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   );
 }
 
-/** Nothing that was chosen or typed says where. */
+/** True if nothing chosen or typed says where. */
 function isEmpty({ address, bucket, folder, kind }: PlaceFields): boolean {
   return (kind === 'folder' ? folder : kind === 's3' ? bucket : address).trim() === '';
 }
@@ -192,7 +195,7 @@ function StepList({ step, start }: { readonly step: Step; readonly start: Start 
           <span className="step-number" aria-hidden="true">
             {index < at ? <Icon name="check" size={12} /> : index + 1}
           </span>
-          {id === 'push' && start === 'elsewhere' ? 'Bring the files' : title}
+          {id === 'push' && start === 'elsewhere' ? 'Download the files' : title}
         </li>
       ))}
     </ol>
@@ -214,13 +217,13 @@ function FirstPush({
       { kind: 'push', root: workspace.root, ...(message.trim() === '' ? {} : { message: message.trim() }) },
       {
         onSuccess: () => goTo('transfers'),
-        onError: (failure) => showFailure('The push did not begin', failure),
+        onError: (failure) => showFailure('The push did not start', failure),
       },
     );
   return (
     <div className="stack">
       <p className="soft">
-        <strong>{workspace.name}</strong> is a workspace now. The first push sends its files to{' '}
+        <strong>{workspace.name}</strong> is now a workspace. The first push sends its files to{' '}
         <span className="code">{workspace.remotes[0]?.url}</span>.
       </p>
       {error ? (
@@ -236,7 +239,7 @@ function FirstPush({
       )}
       <Field label="Message" value={message} onChange={setMessage} />
       <footer className="start-foot">
-        <LinkButton href={hrefOf('changes', { direction: 'push' })}>Look at the files first</LinkButton>
+        <LinkButton href={hrefOf('changes', { direction: 'push' })}>Review the files first</LinkButton>
         <span className="grow" />
         <Button onPress={onLeave}>Later</Button>
         <Button look="primary" icon="upload" isDisabled={start.isPending} onPress={push}>

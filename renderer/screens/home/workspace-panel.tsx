@@ -17,7 +17,7 @@ import { showFailure } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 
-/** To look at what differs reads the folder: beyond so many files it is done when it is asked for. */
+/** Checking for changes reads the folder. With more files than this it happens on request. */
 const LOOKED_AT_FILES_MAX = 200_000;
 const LOOKED_AT_MS = 5_000;
 
@@ -74,8 +74,8 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
       {state === 'missing' ? (
         <>
           <p className="soft grow">
-            The folder was moved or its disk is not connected. Connect it, or forget the workspace; what was
-            pushed is not lost.
+            The folder was moved, or its disk is not connected. Connect it, or forget the workspace. Pushed
+            data is not lost.
           </p>
           <footer className="workspace-foot">
             <span className="grow" />
@@ -83,7 +83,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
               Forget
             </Button>
             <Button size="small" icon="refresh" onPress={() => void refresh('home.list')}>
-              Look again
+              Check again
             </Button>
           </footer>
         </>
@@ -122,7 +122,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         onClose={() => setForgetting(false)}
         action="Forget"
         onConfirm={() =>
-          forget.mutate({ root }, { onError: (error) => showFailure('It is still known', error) })
+          forget.mutate({ root }, { onError: (error) => showFailure('The workspace was not removed', error) })
         }
       >
         It no longer shows here. Its files, its versions and its remote stay as they are, and you can add it
@@ -149,7 +149,7 @@ function Fact({
   );
 }
 
-/** What differs between the folder and its last commit. */
+/** The changes between the folder and its last commit. */
 function Differences({ workspace: { root, files = 0 } }: { readonly workspace: WorkspaceCard }) {
   const [isAsked, setAsked] = useState(files <= LOOKED_AT_FILES_MAX);
   const { data, error } = useAsk(
@@ -161,7 +161,7 @@ function Differences({ workspace: { root, files = 0 } }: { readonly workspace: W
     return (
       <span className="grow">
         <Button size="small" look="quiet" icon="search" onPress={() => setAsked(true)}>
-          Look at what differs
+          Check for changes
         </Button>
       </span>
     );
@@ -171,7 +171,7 @@ function Differences({ workspace: { root, files = 0 } }: { readonly workspace: W
         {failureWords(error)}
       </span>
     );
-  if (!data) return <span className="grow faint">Looking at what differs</span>;
+  if (!data) return <span className="grow faint">Checking for changes</span>;
   return <Counts changes={data.changes} />;
 }
 
@@ -184,7 +184,7 @@ const COUNTS: readonly {
   { kind: 'modified', word: 'changed', tone: 'modified' },
   { kind: 'deleted', word: 'deleted', tone: 'deleted' },
   { kind: 'renamed', word: 'renamed', tone: 'renamed' },
-  { kind: 'mode', word: 'of another mode', tone: 'neutral' },
+  { kind: 'mode', word: 'with another mode', tone: 'neutral' },
 ];
 
 function Counts({ changes }: { readonly changes: ChangeTotals }) {
@@ -193,7 +193,7 @@ function Counts({ changes }: { readonly changes: ChangeTotals }) {
     return (
       <span className="grow row soft">
         <Icon name="check" />
-        Nothing differs
+        No changes
       </span>
     );
   return (

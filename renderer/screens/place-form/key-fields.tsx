@@ -1,4 +1,4 @@
-/** Whose keys open a bucket: found by themselves, of a profile, or, where the app can keep them, typed. */
+/** Whose keys open a bucket: found automatically, from a profile, or typed if the app can store them. */
 
 import type { KeySources } from '../../../engine/api/host.ts';
 import { type Choice, Field, Select } from '../../design/field.tsx';
@@ -13,7 +13,7 @@ const PROFILE = 'profile ';
 const NOTES: Readonly<Record<KeySources['profiles'][number]['from'], string>> = {
   aws: 'Profile of ~/.aws',
   rclone: 'In rclone.conf',
-  kept: 'Kept by this app',
+  kept: 'Saved by this app',
 };
 
 export function KeyFields({ change, credentials: { kept, sources }, faults, fields }: PlaceFormProps) {
@@ -35,9 +35,9 @@ export function KeyFields({ change, credentials: { kept, sources }, faults, fiel
         help={
           kept ? undefined : (
             <>
-              A browser keeps no keys. To use others, put them into{' '}
-              <span className="code">~/.aws/credentials</span> on the computer where Dray runs; they show here
-              at once.
+              A browser cannot store keys. To use others, put them into{' '}
+              <span className="code">~/.aws/credentials</span> on the computer where Dray runs. They appear
+              here at once.
             </>
           )
         }
@@ -68,7 +68,7 @@ export function KeyFields({ change, credentials: { kept, sources }, faults, fiel
             <Notice tone="warning">{kept.warning}</Notice>
           ) : (
             <p className="small faint">
-              Kept on this computer, encrypted by your system. No file of Dray shows them.
+              Saved on this computer, encrypted by your system. No file of Dray shows them in plain text.
             </p>
           )}
         </>
@@ -87,7 +87,7 @@ function choicesOf(
   return [
     {
       id: FOUND,
-      label: 'Found by themselves',
+      label: 'Found automatically',
       note: sources?.hasEnvironmentKeys
         ? 'AWS_ACCESS_KEY_ID of the environment that Dray was started in'
         : 'The default profile of ~/.aws, single sign-on, or the role of this machine',
@@ -98,6 +98,6 @@ function choicesOf(
       note: NOTES[from],
     })),
     ...(isKnown ? [] : [{ id: `${PROFILE}${profile}`, label: profile, note: 'Not found on this computer' }]),
-    ...(canBeTyped ? [{ id: TYPED, label: 'An access key', note: 'Typed here, kept by this app' }] : []),
+    ...(canBeTyped ? [{ id: TYPED, label: 'An access key', note: 'Typed here, saved by this app' }] : []),
   ];
 }

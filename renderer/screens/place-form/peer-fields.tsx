@@ -36,10 +36,10 @@ function tokenHelp(host: string | undefined, known: KnownPeer['token']): string 
   const machine = host ?? 'this machine';
   switch (known) {
     case 'kept':
-      return `One is kept on this computer for ${machine} already. A new one takes its place.`;
+      return `This computer already has a token for ${machine}. A new one replaces it.`;
     case 'environment':
-      return `Dray was started with one for ${machine}, which it sends there instead of any other.`;
+      return `Dray was started with a token for ${machine}, and sends that one.`;
     case undefined:
-      return `"dray serve" prints it there. Kept on this computer for ${machine} alone.`;
+      return `"dray serve" prints it there. Saved on this computer, and sent only to ${machine}.`;
   }
 }

@@ -17,7 +17,7 @@ describe('The form for a place', () => {
     expect(urlOf({ ...LAB, kind: 'address', address: 's3://x/y?region=z' })).toBe('s3://x/y?region=z');
   });
 
-  it('reads its own URLs again', () => {
+  it('reads the URLs that it makes', () => {
     const fields = {
       ...LAB,
       prefix: 'a b/50%',
@@ -29,7 +29,7 @@ describe('The form for a place', () => {
     expect(fieldsOf('lab', 'file:///srv')).toMatchObject({ kind: 'address', address: 'file:///srv' });
   });
 
-  it('says what is missing, beside its field', () => {
+  it('shows what is missing beside each field', () => {
     const faultsOf = (change: object) => Object.keys(findFaults({ ...LAB, ...change }));
     expect(faultsOf({})).toEqual([]);
     expect(faultsOf({ bucket: '', endpoint: 's3.example.org' })).toEqual(['bucket', 'endpoint']);
@@ -44,14 +44,14 @@ describe('The form for a place', () => {
     expect(faultsOf({ kind: 'address', address: 'https://x' })).toEqual(['address']);
   });
 
-  it('takes a name that is free', () => {
+  it('chooses a name that is free', () => {
     const taken = new Set(['lab']);
     expect(findNameFault('lab', taken)).toContain('already');
     expect(findNameFault('a b', taken)).toContain('Letters');
     expect(findNameFault('lab-2', taken)).toBeUndefined();
   });
 
-  it('keeps typed keys under a name of their own', () => {
+  it('saves typed keys under a name of their own', () => {
     expect(profileFor(LAB, new Set())).toBe('lab');
     expect(profileFor({ ...LAB, name: '' }, new Set(['lab-data', 'lab-data-2']))).toBe('lab-data-3');
   });

@@ -1,28 +1,30 @@
-/** A place for data as a form has it, and the URL that it comes to. The engine judges the URL; here is said what a form can know. Pure. */
+/**
+ * A place as form fields, and its URL. The engine validates the URL; this checks what a form can know. Pure.
+ */
 import type { AccessKeys } from '../../../engine/api/host.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
 
-/** `address`: a URL as it is. */
+/** `address`: a URL, unchanged. */
 export type PlaceKind = 's3' | 'folder' | 'peer' | 'address';
 
 export interface PlaceFields {
   readonly kind: PlaceKind;
-  /** Of a remote; '' where a place has none. */
+  /** The name of a remote; '' if the place has none. */
   readonly name: string;
   readonly bucket: string;
   readonly prefix: string;
   readonly endpoint: string;
   readonly region: string;
-  /** '' where the keys are found by themselves. */
+  /** '' if the keys are found automatically. */
   readonly profile: string;
   /** Instead of a profile. */
   readonly typedKeys?: Pick<AccessKeys, 'accessKeyId' | 'secretAccessKey'> | undefined;
-  /** As URLs have it; '' where the engine chooses. */
+  /** As in URLs; '' if the engine chooses. */
   readonly pathStyle: string;
   readonly folder: string;
   /** `HOST:PORT` of `dray serve`. */
   readonly host: string;
-  /** Typed for the machine of `host` alone; '' leaves the one that is known. */
+  /** For the machine of `host` only; '' keeps the saved one. */
   readonly token: string;
   readonly address: string;
 }
@@ -49,14 +51,15 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 const SCHEME = /^(s3|file|dray):\/\//i;
 
-export const WHOLE_PATH = 'The whole path, from the root on.';
+export const WHOLE_PATH = 'The whole path, from the root.';
 
-/** Empty when the fields make a URL. */
+/** Empty if the fields make a URL. */
 export function findFaults(fields: PlaceFields): PlaceFaults {
   const faults: PlaceFaults = {};
   switch (fields.kind) {
     case 's3':
-      if (!BUCKET.test(fields.bucket)) faults.bucket = 'The name of a bucket: 3 letters or more, no slashes.';
+      if (!BUCKET.test(fields.bucket))
+        faults.bucket = 'The name of a bucket: 3 or more characters, no slashes.';
       if (fields.endpoint !== '' && !/^https?:\/\/[^/]+/.test(fields.endpoint))
         faults.endpoint = 'Begins with https:// or http://, such as https://s3.example.org.';
       if (fields.typedKeys?.accessKeyId === '') faults.accessKeyId = 'The first half of the key.';
@@ -75,13 +78,13 @@ export function findFaults(fields: PlaceFields): PlaceFaults {
   return faults;
 }
 
-/** Of a remote's name, which a place without one has not. */
+/** A remote's name; a place without one has none. */
 export function findNameFault(name: string, taken: ReadonlySet<string>): string | undefined {
   if (!NAME.test(name)) return 'Letters, digits, dots and dashes, such as "lab" or "backup-2".';
-  return taken.has(name) ? `You have a remote called "${name}" already.` : undefined;
+  return taken.has(name) ? `You already have a remote called "${name}".` : undefined;
 }
 
-/** Without what its faults say. Typed keys are named by `profile`, which the caller has chosen for them. */
+/** Without invalid parts. Typed keys use the name in `profile`, which the caller has chosen for them. */
 export function urlOf(fields: PlaceFields): string {
   const prefix = fields.prefix.split('/').filter(Boolean).map(encodeURIComponent).join('/');
   const path = prefix === '' ? '' : `/${prefix}`;
@@ -95,7 +98,9 @@ export function urlOf(fields: PlaceFields): string {
   return `s3://${fields.bucket}${path}${parameters.length === 0 ? '' : `?${parameters.join('&')}`}`;
 }
 
-/** What another program's settings name, as fields to fill up; a URL without a bucket leaves the bucket empty. */
+/**
+ * Fields from another program's settings, to be completed. A URL without a bucket leaves the bucket empty.
+ */
 export function fieldsOf(name: string, url: string): PlaceFields {
   const fields = { ...EMPTY_PLACE, name };
   const s3 = /^s3:\/\/([^/?]*)\/?([^?]*)(?:\?(.*))?$/.exec(url);
@@ -112,7 +117,7 @@ export function fieldsOf(name: string, url: string): PlaceFields {
   };
 }
 
-/** A profile's name for typed keys: the remote's or the bucket's, with a number where that one is known already. */
+/** A profile's name for typed keys: the remote's or the bucket's name, with a number if that is taken. */
 export function profileFor({ bucket, name }: PlaceFields, known: ReadonlySet<string>): string {
   const wanted = name === '' ? bucket : name;
   for (let count = 1; ; count += 1) {
@@ -126,12 +131,12 @@ function encodeReadably(value: string): string {
   return encodeURIComponent(value).replace(/%(3A|2F)/g, decodeURIComponent);
 }
 
-/** Of whatever system the engine runs on. */
+/** For any system that the engine may run on. */
 export function isAbsolute(path: string): boolean {
   return /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
 }
 
-/** What was never encoded stays as it is. */
+/** Text that was never encoded stays as it is. */
 export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);

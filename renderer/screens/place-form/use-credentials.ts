@@ -1,4 +1,4 @@
-/** What the forms of places know of keys and tokens, and how those that are typed come to the engine. */
+/** The keys and tokens that forms of places know, and how typed ones reach the engine. */
 
 import { useQuery } from '@tanstack/react-query';
 import type { SecretsState } from '../../../engine/api/desktop-bridge.ts';
@@ -8,15 +8,15 @@ import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type PlaceFields, profileFor, urlOf } from './place-fields.ts';
 
 export interface Credentials {
-  /** Undefined until they were told. */
+  /** Undefined until they arrive. */
   readonly sources: KeySources | undefined;
-  /** Machines that have a token or are trusted; undefined until they were told. */
+  /** Machines that have a token or are trusted; undefined until they arrive. */
   readonly peers: readonly KnownPeer[] | undefined;
-  /** Of the desktop app, which alone keeps keys; undefined elsewhere. */
+  /** Only in the desktop app, which alone stores keys; undefined elsewhere. */
   readonly kept: SecretsState | undefined;
-  /** The fields with a profile for keys that were typed. */
+  /** The fields with a profile for typed keys. */
   readonly withProfile: (fields: PlaceFields) => PlaceFields;
-  /** Keeps what was typed, does the work with its URL, and forgets the keys again when that fails. */
+  /** Saves what was typed, runs the work with its URL, and removes the keys again if that fails. */
   readonly use: <T>(fields: PlaceFields, work: (url: string) => Promise<T>) => Promise<T>;
   readonly forgetKeys: (profile: string) => Promise<void>;
 }

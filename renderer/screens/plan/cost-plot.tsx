@@ -1,4 +1,7 @@
-/** What asking for each object costs against listing the remote, over how many objects the remote may hold: beyond the break-even point, listing loses. Not for queries that have none. */
+/**
+ * The cost of checking each object compared with listing the remote, over the number of objects that the
+ * remote may hold. Beyond the break-even point, listing costs more. Only for queries that have such a point.
+ */
 import 'uplot/dist/uPlot.min.css';
 import './cost-plot.css';
 import { useEffect, useRef } from 'react';
@@ -11,8 +14,9 @@ const HEIGHT_PX = 220;
 const POINTS = 64;
 
 /**
- * What both ways cost if the remote held so many objects, as multiples of asking for each: price, requests and waiting as the plan weighs
- * them. A listing costs as the remote is large, and is even where the plan says so; asking for each costs what it costs.
+ * The cost of both ways if the remote held this many objects, as multiples of checking each: price, requests
+ * and waiting as the plan weighs them. The cost of a listing grows with the remote and is even where the plan
+ * says so; checking each costs the same for any remote.
  */
 function costLines({ breakEvenObjects, remoteObjects }: QueryExplanation): {
   readonly objects: number[];
@@ -42,7 +46,7 @@ export function CostPlot({ query }: { readonly query: QueryExplanation }) {
     draw();
     const sized = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
     sized.observe(element);
-    // The colours are read from the page, and change with its theme.
+    // The colours come from the page, and change with its theme.
     const themed = new MutationObserver(draw);
     themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
@@ -55,7 +59,7 @@ export function CostPlot({ query }: { readonly query: QueryExplanation }) {
     <figure className="cost-plot">
       <div ref={place} role="img" aria-label={describe(query)} />
       <figcaption className="cost-keys">
-        <span className="cost-key cost-key-each">Ask for each</span>
+        <span className="cost-key cost-key-each">Check each</span>
         <span className="cost-key cost-key-list">List the remote</span>
         <span className="cost-key cost-key-even">
           Break-even, {formatCount(query.breakEvenObjects)} objects
@@ -68,7 +72,7 @@ export function CostPlot({ query }: { readonly query: QueryExplanation }) {
 
 function describe({ breakEvenObjects, candidates, list, each, remoteObjects }: QueryExplanation): string {
   const size = remoteObjects ? ` of some ${formatCount(remoteObjects.estimate)} objects` : '';
-  return `Asking for each of ${formatCount(candidates)} objects takes ${formatSeconds(each.seconds)}; listing the remote${size} takes ${formatSeconds(list.seconds)}. All costs weighed, they are even at ${formatCount(breakEvenObjects)} objects.`;
+  return `Checking each of ${formatCount(candidates)} objects takes ${formatSeconds(each.seconds)}; listing the remote${size} takes ${formatSeconds(list.seconds)}. With all costs weighed, they are even at ${formatCount(breakEvenObjects)} objects.`;
 }
 
 function optionsOf(query: QueryExplanation, element: HTMLElement): uPlot.Options {

@@ -1,4 +1,4 @@
-/** From what a push needs to what it has to ask for. */
+/** From what a push needs to what it has to check. */
 import type { QueryExplanation } from '../../../engine/api/events.ts';
 import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Card } from '../../design/card.tsx';
@@ -6,11 +6,12 @@ import { Icon } from '../../design/icon.tsx';
 
 export function Funnel({ query }: { readonly query: QueryExplanation }) {
   const { candidates, removedByIndex, wanted } = query;
-  // Small files go into packs, whose names nobody can ask for; and a content that several files have is asked for once.
+  // Small files go into packs, whose names cannot be predicted and so not checked; a content that several
+  // files share is checked once.
   const unasked = Math.max(0, wanted - removedByIndex - candidates);
   const percent = (count: number) => (wanted > 0 ? `${(100 * count) / wanted}%` : '0%');
   return (
-    <Card title="What has to be asked">
+    <Card title="What has to be checked">
       <div className="funnel">
         <Step count={wanted} label="contents the push needs" />
         <Icon name="minus" />
@@ -18,11 +19,11 @@ export function Funnel({ query }: { readonly query: QueryExplanation }) {
         {unasked > 0 && (
           <>
             <Icon name="minus" />
-            <Step count={unasked} label="small or alike: sent together, unasked" look="unasked" />
+            <Step count={unasked} label="small or duplicate: sent without a check" look="unasked" />
           </>
         )}
         <Icon name="arrowRight" />
-        <Step count={candidates} label="to ask for" look="main" />
+        <Step count={candidates} label="to check" look="main" />
       </div>
       <div className="funnel-bar" aria-hidden="true">
         {removedByIndex > 0 && <span className="funnel-known" style={{ width: percent(removedByIndex) }} />}
@@ -62,7 +63,7 @@ const FROM = {
 
 function Remote({ query: { remoteObjects, sampledPrefixes } }: { readonly query: QueryExplanation }) {
   if (!remoteObjects)
-    return <p className="soft">The size of the remote did not matter, and was not asked for.</p>;
+    return <p className="soft">The size of the remote did not matter, so Dray did not ask for it.</p>;
   const { estimate, low, high, from } = remoteObjects;
   return (
     <p className="soft">

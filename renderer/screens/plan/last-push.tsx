@@ -1,4 +1,4 @@
-/** What the last push took, beside what its plan said. */
+/** The cost of the last push, beside the plan's estimate. */
 import type { AnswerOf, Transfer } from '../../../engine/api/host.ts';
 import type { PushSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
@@ -8,7 +8,7 @@ import { useTransfers } from '../../host/use-host.tsx';
 
 type Plan = AnswerOf<'plan.push'>;
 
-/** The newest plan of each workspace that foresaw anything. */
+/** The newest plan of each workspace that had an estimate. */
 const plans = new Map<string, Plan>();
 
 export function rememberPlan(root: string, plan: Plan): void {
@@ -26,22 +26,22 @@ export function LastPush({ root, summary }: { readonly root: string; readonly su
   const { changes, query, requests, uploadedBytes } = summary;
   const asked = query.chosen === 'list' ? query.list : query.each;
   const plan = plans.get(root);
-  // A plan of other changes says nothing of this push.
+  // A plan of other changes says nothing about this push.
   const planned = plan && hasSameCounts(plan.changes, changes) ? plan.requests : undefined;
   const beside = (text: string | undefined) => (text === undefined ? {} : { note: `planned ${text}` });
   const { actual } = query;
   return (
-    <Card title="The last push, as it was">
+    <Card title="The last push, as it went">
       <Figures>
         {actual && (
           <>
             <Figure
-              label="Time to know"
+              label="Time to find out"
               value={formatSeconds(actual.seconds)}
               {...beside(formatSeconds(asked.seconds))}
             />
             <Figure
-              label="Requests to know"
+              label="Requests to find out"
               value={formatCount(actual.requests)}
               {...beside(formatCount(asked.requests))}
             />
@@ -50,7 +50,7 @@ export function LastPush({ root, summary }: { readonly root: string; readonly su
           </>
         )}
         <Figure
-          label="Requests in all"
+          label="Requests in total"
           value={formatCount(requests.total)}
           {...beside(planned && formatCount(planned.total))}
         />

@@ -1,4 +1,4 @@
-/** The form for a new remote. What it makes can be tested before it is kept. */
+/** The form for a new remote. It can be tested before it is saved. */
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';

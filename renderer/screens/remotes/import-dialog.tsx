@@ -1,4 +1,4 @@
-/** Remotes that other programs know: each one fills the form, where what is missing can be added. */
+/** Remotes of other programs. Each fills the form, where missing parts can be added. */
 import type { ImportCandidate } from '../../../engine/api/host.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
@@ -19,9 +19,9 @@ export function ImportDialog({ onClose, onTake }: ImportDialogProps) {
   const found = useAsk('remotes.importable', {});
   return (
     <Dialog title="Import" isOpen onClose={onClose}>
-      {found.isPending && <Loading label="Looking into ~/.aws and rclone.conf" />}
+      {found.isPending && <Loading label="Reading ~/.aws and rclone.conf" />}
       {found.error && (
-        <ErrorState title="They cannot be read" error={found.error} onRetry={() => void found.refetch()} />
+        <ErrorState title="Cannot read them" error={found.error} onRetry={() => void found.refetch()} />
       )}
       {found.data?.candidates.length === 0 && (
         <EmptyState icon="search" title="Nothing found">
@@ -49,7 +49,7 @@ export function ImportDialog({ onClose, onTake }: ImportDialogProps) {
   );
 }
 
-/** The store; which bucket of it, no profile says. */
+/** The store only; a profile names no bucket. */
 function whereIs({ name, url }: ImportCandidate): string {
   const { endpoint, region } = fieldsOf(name, url);
   return [endpoint === '' ? 'Amazon S3' : endpoint, region].filter(Boolean).join(', ');

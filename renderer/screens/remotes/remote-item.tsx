@@ -1,4 +1,4 @@
-/** One remote: where it is, what it holds, and what can be done with it. */
+/** One remote: its address, its contents, and its actions. */
 
 import { useState } from 'react';
 import type { RemoteCard } from '../../../engine/api/host.ts';
@@ -57,7 +57,7 @@ export function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
   );
 }
 
-/** Counted when it is asked for: a listing of all that is there takes requests, which cost. */
+/** Counted on request: listing everything takes requests, which cost money. */
 function Usage({ place }: { readonly place: string }) {
   const [isAsked, setAsked] = useState(false);
   const size = useAsk('browse.size', { place }, { when: isAsked, freshMs: 600_000 });
@@ -80,14 +80,14 @@ function Usage({ place }: { readonly place: string }) {
         <span className="small faint">Counting</span>
       ) : (
         <Button size="small" look="quiet" onPress={() => setAsked(true)}>
-          Count what it holds
+          Count its contents
         </Button>
       )}
     </span>
   );
 }
 
-/** Without parameters; of a folder its path. */
+/** Without parameters; for a folder, its path. */
 export function addressOf(url: string): string {
   const [address = ''] = url.split('?');
   return address.startsWith('file:///') ? decodeOrKeep(address.slice('file://'.length)) : address;
@@ -98,7 +98,7 @@ export function workspaceNameOf({ of }: RemoteCard): string {
   return of.split(/[\\/]/).at(-1) ?? of;
 }
 
-/** A user's remote goes by its name; names of workspaces' remotes are no one's alone. */
+/** A user's remote is addressed by its name. Names of workspaces' remotes are not unique. */
 export function browseHrefOf({ name, of, url }: RemoteCard): string {
   return hrefOf('browse', of === 'user' ? { remote: name } : { place: url });
 }

@@ -1,4 +1,4 @@
-/** A test of a remote, drawn as a checklist while it runs. */
+/** Tests a remote and shows the checks as they run. */
 import { useEffect, useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CheckEvent } from '../../../engine/api/events.ts';
@@ -14,7 +14,7 @@ type Outcome = 'running' | 'passed' | 'failed';
 
 export interface RemoteTestProps {
   readonly target: string;
-  /** As they were typed, not kept yet. */
+  /** Typed keys that are not saved yet. */
   readonly keys?: AccessKeys | undefined;
   readonly token?: string | undefined;
 }
@@ -28,12 +28,12 @@ export function RemoteTest({ target, keys, token }: RemoteTestProps) {
   const [fault, setFault] = useState<Failed>();
 
   const verdict = useRef<HTMLDivElement>(null);
-  // What the test came to is seen, however long the form above it is.
+  // Scrolls the result into view, however long the form above it is.
   useEffect(() => {
     if (outcome !== 'running') verdict.current?.scrollIntoView({ block: 'nearest' });
   }, [outcome]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is what "Test again" counts up.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: "Test again" counts up `round`.
   useEffect(() => {
     const stop = new AbortController();
     setChecks([]);
@@ -56,7 +56,7 @@ export function RemoteTest({ target, keys, token }: RemoteTestProps) {
   }, [host, target, keys, token, round]);
 
   const again = (): void => setRound(round + 1);
-  /** What a person can do something about here. */
+  /** Problems that the user can fix here. */
   const mendable = checks.find(({ error }) => error && peerNeedOf(error))?.error;
   const cause = fault ?? mendable;
   return (
@@ -82,10 +82,12 @@ export function RemoteTest({ target, keys, token }: RemoteTestProps) {
         )}
       </ul>
       <div role="status" ref={verdict}>
-        {outcome === 'passed' && <Notice tone="success">This remote does all that Dray needs.</Notice>}
+        {outcome === 'passed' && (
+          <Notice tone="success">This remote supports everything that Dray needs.</Notice>
+        )}
         {outcome === 'failed' && cause && <ErrorNotice error={cause} onMended={again} />}
         {outcome === 'failed' && !cause && (
-          <Notice tone="danger">Something that Dray needs does not work there: see above.</Notice>
+          <Notice tone="danger">Something that Dray needs does not work there. See above.</Notice>
         )}
       </div>
       {outcome !== 'running' && (
@@ -110,5 +112,5 @@ const WORDS: Readonly<Record<CheckEvent['result'], string>> = {
   ok: 'works',
   failed: 'fails',
   warning: 'works, with a warning',
-  notSupported: 'not there, and done without',
+  notSupported: 'not supported, and not required',
 };

@@ -1,4 +1,4 @@
-/** What transfers from here asked of each remote, month by month, and what that costs by the price table. */
+/** The requests and bytes of transfers from here, per remote and month, and their cost by the price table. */
 import { Fragment } from 'react';
 import type { UsageRow } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
@@ -35,8 +35,8 @@ export function UsageByMonth() {
         </tbody>
       </table>
       <p className="usage-note small faint">
-        Of transfers that ran here. Requests are priced by the remote's table; what is stored, and data that
-        leaves the store, are billed beside it.
+        Counts transfers that ran here. Prices cover requests only; the store bills storage and outgoing data
+        separately.
       </p>
     </Card>
   );

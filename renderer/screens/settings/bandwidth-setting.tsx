@@ -1,4 +1,4 @@
-/** The limit of bandwidth: how much, and at which hours, drawn over the day. */
+/** The bandwidth limit: how much, and at which hours, drawn over the day. */
 import { useState } from 'react';
 import { Segmented } from '../../design/choices.tsx';
 import { Field, Select } from '../../design/field.tsx';
@@ -126,7 +126,7 @@ function TimeField({
   );
 }
 
-/** The day as a line; where the limit holds it is filled. */
+/** The day as a line, filled where the limit applies. */
 function Day({ from, to }: { readonly from: string | undefined; readonly to: string | undefined }) {
   const spans = limitedSpans(parseTimeOfDay(from ?? ''), parseTimeOfDay(to ?? ''));
   const percent = (minutes: number): string => `${(minutes / MINUTES_OF_DAY) * 100}%`;

@@ -16,7 +16,7 @@ describe('A limit of bandwidth', () => {
     expect(splitRate(2.5 * 1024 ** 3)).toEqual({ amount: 2.5, unit: 'GiB/s' });
   });
 
-  it('comes back as it was set, to a hundredth of its unit', () => {
+  it('survives a round trip, to a hundredth of its unit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 99_999 }), (hundredths) => {
         const { amount, unit } = splitRate(joinRate(hundredths / 100, 'MiB/s'));
@@ -25,7 +25,7 @@ describe('A limit of bandwidth', () => {
     );
   });
 
-  it('is refused where the engine would refuse it', () => {
+  it('is refused if the engine would refuse it', () => {
     for (const text of ['', ' ', 'x', '0', '-1', 'Infinity', '0.5'])
       expect(refuseAmount(text, 'KiB/s'), text).toBeTypeOf('string');
     expect(refuseAmount('1', 'KiB/s')).toBeUndefined();
@@ -40,7 +40,7 @@ describe('A time of day', () => {
     for (const text of ['', '24:00', '12:60', '9', 'noon']) expect(parseTimeOfDay(text)).toBeUndefined();
   });
 
-  it('makes two spans where the limit holds over midnight', () => {
+  it('makes two spans if the limit applies over midnight', () => {
     expect(limitedSpans(540, 1020)).toEqual([{ from: 540, to: 1020 }]);
     expect(limitedSpans(1320, 360)).toEqual([
       { from: 0, to: 360 },

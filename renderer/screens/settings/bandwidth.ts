@@ -1,4 +1,6 @@
-/** A limit of bandwidth as a person writes it: an amount and a unit, and the hours of the day in which it holds. */
+/**
+ * A bandwidth limit as people write it: an amount and a unit, and the hours of the day in which it applies.
+ */
 
 export type RateUnit = 'KiB/s' | 'MiB/s' | 'GiB/s';
 
@@ -7,7 +9,7 @@ const BYTES: Readonly<Record<RateUnit, number>> = {
   'MiB/s': 1024 ** 2,
   'GiB/s': 1024 ** 3,
 };
-/** Less than this the engine takes for a slip. */
+/** The engine refuses less than this as a slip. */
 const LIMIT_MIN_BYTES = BYTES['KiB/s'];
 const MINUTES_OF_DAY = 1440;
 
@@ -23,14 +25,14 @@ export function joinRate(amount: number, unit: RateUnit): number {
   return Math.max(1, Math.round(amount * BYTES[unit]));
 }
 
-/** What is wrong with an amount as it was typed; undefined when nothing is. */
+/** The error in a typed amount; undefined if it is valid. */
 export function refuseAmount(text: string, unit: RateUnit): string | undefined {
   const amount = Number(text);
   if (text.trim() === '' || !Number.isFinite(amount) || amount <= 0) return 'A number above 0.';
   return joinRate(amount, unit) < LIMIT_MIN_BYTES ? '1 KiB/s at least.' : undefined;
 }
 
-/** Minutes since midnight of `HH:MM`; undefined when it is no time of day. */
+/** Minutes since midnight of `HH:MM`; undefined if it is not a time of day. */
 export function parseTimeOfDay(text: string): number | undefined {
   const match = /^(\d{1,2}):(\d{2})$/.exec(text.trim());
   if (!match) return undefined;
@@ -48,7 +50,10 @@ export interface Span {
   readonly to: number;
 }
 
-/** The parts of one day, in minutes, in which the limit holds: two when it holds over midnight, all of it when its ends are the same. */
+/**
+ * The parts of one day, in minutes, in which the limit applies: two if it spans midnight, the whole day if
+ * its ends are the same.
+ */
 export function limitedSpans(from: number | undefined, to: number | undefined): Span[] {
   if (from === undefined || to === undefined || from === to) return [{ from: 0, to: MINUTES_OF_DAY }];
   if (from < to) return [{ from, to }];

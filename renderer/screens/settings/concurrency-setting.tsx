@@ -1,4 +1,4 @@
-/** Requests in flight: found by the engine, or as many as one says. */
+/** Requests in flight: found by the engine, or a fixed number. */
 import { useState } from 'react';
 import { Segmented } from '../../design/choices.tsx';
 import { Field } from '../../design/field.tsx';

@@ -1,4 +1,4 @@
-/** Credentials that are kept: names, never values. Keys come with their remotes, tokens with their machines. */
+/** Saved credentials: names, never values. Keys are added with their remotes, tokens with their machines. */
 import './credentials-setting.css';
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
@@ -21,7 +21,7 @@ export function CredentialsSetting() {
   const peers = useAsk('peers.list', {}, { onReturn: true });
   const logout = useDo('peers.logout', { refreshes: ['peers.list'] });
   const [removing, setRemoving] = useState<Kept>();
-  if (peers.isPending || (window.dray && !kept)) return <Loading label="Asking for what is kept" />;
+  if (peers.isPending || (window.dray && !kept)) return <Loading label="Loading saved credentials" />;
   const ofKeys = (kept?.profiles ?? []).map((profile) => ({
     id: `keys ${profile}`,
     words: `Keys of ${profile}`,
@@ -30,7 +30,7 @@ export function CredentialsSetting() {
   const tokens = (peers.data?.peers ?? []).filter(({ token }) => token === 'kept');
   const ofPeers = tokens.map(({ address: peer }) => ({
     id: peer,
-    words: `Token of ${hostOf(peer)}${isEncrypted(peer) ? '' : ', not encrypted on the way'}`,
+    words: `Token of ${hostOf(peer)}${isEncrypted(peer) ? '' : ', sent unencrypted'}`,
     remove: () => logout.mutateAsync({ peer }),
   }));
   const all: readonly Kept[] = [...ofKeys, ...ofPeers];
@@ -38,7 +38,7 @@ export function CredentialsSetting() {
     <div className="stack">
       {kept?.warning !== undefined && <Notice tone="warning">{kept.warning}</Notice>}
       {peers.error && <ErrorNotice error={peers.error} />}
-      {all.length === 0 && !peers.error && <p className="soft">None is kept on this computer.</p>}
+      {all.length === 0 && !peers.error && <p className="soft">This computer has none.</p>}
       {all.length > 0 && (
         <ul className="credentials">
           {all.map((one) => (
@@ -58,10 +58,10 @@ export function CredentialsSetting() {
         action="Remove"
         isDanger
         onConfirm={() =>
-          removing?.remove().catch((error: unknown) => showFailure('Nothing was changed', error))
+          removing?.remove().catch((error: unknown) => showFailure('Nothing was removed', error))
         }
       >
-        Remotes that need it cannot be reached from here until it is typed again.
+        Remotes that need it cannot be reached from here until you enter it again.
       </ConfirmDialog>
     </div>
   );

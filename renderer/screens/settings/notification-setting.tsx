@@ -1,4 +1,4 @@
-/** Whether the end of a transfer is told; in a browser, which has to be allowed to. */
+/** Whether to show a notification when a transfer ends. A browser must allow it. */
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
 import { Switch } from '../../design/field.tsx';
@@ -10,7 +10,7 @@ export function NotificationSetting({ settings, set }: SettingProps) {
   return (
     <div className="stack">
       <Switch isSelected={settings.notifications} onChange={(notifications) => set({ notifications })}>
-        Tell me
+        Notify me
       </Switch>
       {settings.notifications && !window.dray && <BrowserPermission />}
     </div>
@@ -21,7 +21,7 @@ function BrowserPermission() {
   const [permission, setPermission] = useState(notificationPermission);
   switch (permission) {
     case 'granted':
-      return <p className="small faint">This browser shows them as long as this page is open.</p>;
+      return <p className="small faint">This browser shows them while this page is open.</p>;
     case 'default':
       return (
         <Notice
@@ -31,16 +31,16 @@ function BrowserPermission() {
             </Button>
           }
         >
-          This browser has to be allowed to show them.
+          This browser needs your permission to show them.
         </Notice>
       );
     case 'denied':
       return (
         <Notice tone="warning">
-          This browser shows none of this page. Allow them where it keeps its permissions for sites.
+          This browser blocks notifications of this page. Allow them in its site permissions.
         </Notice>
       );
     case 'none':
-      return <Notice tone="warning">This browser has no notifications for this page.</Notice>;
+      return <Notice tone="warning">This browser does not support notifications for this page.</Notice>;
   }
 }

@@ -1,8 +1,8 @@
 import type { Settings } from '../../../engine/api/host.ts';
 
-/** What each of the settings is given. */
+/** The props of each setting. */
 export interface SettingProps {
   readonly settings: Settings;
-  /** Holds at once; ends when it is kept. What fails is told by itself. */
+  /** Applies at once; resolves when it is saved. Reports its own failures. */
   readonly set: (change: Partial<Settings>) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Both sides of one file: text by lines, images, or what is known of anything else. */
+/** Both sides of one file: text line by line, images, or the known facts of other files. */
 import './file-sides.css';
 import type { FilePreview } from '../../../engine/api/host.ts';
 import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
@@ -6,7 +6,7 @@ import { formatMoment } from '../../design/format.ts';
 import { TextSides } from './text-sides.tsx';
 
 export interface FileSidesProps {
-  /** Absent: it was not there. */
+  /** Absent: it did not exist. */
   readonly before: FilePreview | undefined;
   readonly after: FilePreview | undefined;
   readonly titles: { readonly before: string; readonly after: string };

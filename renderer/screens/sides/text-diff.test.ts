@@ -11,7 +11,7 @@ function side(rows: readonly DiffRow[], which: 'left' | 'right'): string {
 }
 
 describe('the difference of two texts', () => {
-  it('holds both texts whole, and calls a line the same only where it is', () => {
+  it('holds both texts in full, and marks only equal lines as equal', () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         const rows = diffLines(before, after);
@@ -23,7 +23,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('finds as many lines the same as the longest common subsequence has', () => {
+  it('finds as many equal lines as the longest common subsequence has', () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         const same = diffLines(before, after).filter(({ is }) => is === 'same').length;
@@ -32,14 +32,14 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('shows texts that have little in common as replaced, soon', () => {
+  it('quickly shows texts that have little in common as replaced', () => {
     const many = (word: string) => Array.from({ length: 5_000 }, (_, line) => `${word} ${line}`).join('\n');
     const rows = diffLines(many('old'), many('new'));
     expect(rows).toHaveLength(5_000);
     expect(rows.every(({ is }) => is === 'changed')).toBe(true);
   });
 
-  it('folds what is far from every difference', () => {
+  it('folds lines that are far from every difference', () => {
     const lines = Array.from({ length: 100 }, (_, line) => `line ${line}`);
     const rows = diffLines(lines.join('\n'), lines.with(50, 'another').join('\n'));
     const shown = foldSame(rows);

@@ -1,6 +1,7 @@
 /**
- * The lines of two texts side by side: Myers' greedy difference ("An O(ND) Difference Algorithm and Its Variations", 1986) between what is
- * the same at both ends. Bounded: texts that differ in more than `EDITS_MAX` lines are shown as one block that was replaced.
+ * The lines of two texts side by side: Myers' greedy difference ("An O(ND) Difference Algorithm and Its
+ * Variations", 1986) between the common beginning and the common end. Bounded: texts that differ in more than
+ * `EDITS_MAX` lines are shown as one replaced block.
  */
 
 export interface SideLine {
@@ -8,7 +9,7 @@ export interface SideLine {
   readonly text: string;
 }
 
-/** A row of the two sides; one of them is absent where a line was added or removed. */
+/** A row of the two sides; one is absent if a line was added or removed. */
 export interface DiffRow {
   readonly is: 'same' | 'changed' | 'added' | 'removed';
   readonly left?: SideLine;
@@ -37,7 +38,7 @@ export function diffLines(before: string, after: string): DiffRow[] {
   return pairRows(left, right, matches);
 }
 
-/** Rows that are far from every difference are folded: each run of them as its length. */
+/** Rows far from every difference are folded: each run becomes its length. */
 export function foldSame(rows: readonly DiffRow[], context = 3): (DiffRow | { readonly folded: number })[] {
   const near = new Uint8Array(rows.length);
   rows.forEach((row, at) => {
@@ -86,7 +87,7 @@ function matchLines(left: readonly string[], right: readonly string[]): [number,
   return [];
 }
 
-/** @param trail What was reached before each number of edits, around diagonal 0. */
+/** @param trail The furthest points before each number of edits, around diagonal 0. */
 function walkBack(trail: readonly Int32Array[], leftLength: number, rightLength: number): [number, number][] {
   const matches: [number, number][] = [];
   let x = leftLength;

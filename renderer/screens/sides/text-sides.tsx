@@ -17,7 +17,7 @@ export function TextSides({
   const rows = useMemo(() => diffLines(before, after), [before, after]);
   const shown = useMemo(() => (isWhole ? rows : foldSame(rows)), [rows, isWhole]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
     <section className="text-sides" tabIndex={0} aria-label="Lines of both sides">
       <table className="text-table">
         <colgroup>
@@ -50,7 +50,7 @@ export function TextSides({
           )}
         </tbody>
       </table>
-      {isCut && <p className="text-cut">The file goes on; only its beginning is compared.</p>}
+      {isCut && <p className="text-cut">Only the beginning of the file is compared.</p>}
     </section>
   );
 }

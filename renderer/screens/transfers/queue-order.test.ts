@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { stepsTo } from './queue-order.ts';
 
-it('The steps of a drag bring the row to where it was dropped, wherever that is', () => {
+it('The steps of a drag move the row to where it was dropped, wherever that is', () => {
   const ids = ['a', 'b', 'c', 'd', 'e'];
   const position = fc.nat({ max: 4 });
   fc.assert(

@@ -1,4 +1,4 @@
-/** A drag in the queue as the steps up or down that the engine takes. */
+/** Turns a drag in the queue into the steps up or down that the engine takes. */
 import type { InputOf } from '../../../engine/api/host.ts';
 
 export interface QueueMove {

@@ -1,4 +1,4 @@
-/** Takes down the throughput once a second, whatever screen is open, so that the plot has its minute when it is looked at. */
+/** Records the throughput once a second, whatever screen is open, so that the plot always has its minute. */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useTransfers } from '../../host/use-host.tsx';
 import { createThroughput } from './throughput.ts';
@@ -31,7 +31,7 @@ export function useThroughput(): readonly number[] {
   return useSyncExternalStore(subscribe, () => rates);
 }
 
-/** Counts up when the theme changes, for what is drawn with its colours. */
+/** Counts up when the theme changes, for plots drawn with its colours. */
 export function useThemeVersion(): number {
   const [version, setVersion] = useState(0);
   useEffect(() => {

@@ -1,4 +1,7 @@
-/** What all transfers together do now: how fast, how much is left, how long that takes, how hard the remotes are asked; and the last minute of it. */
+/**
+ * The state of all transfers together: the rate, the remaining bytes and time, the requests in flight, and
+ * the last minute.
+ */
 import type { Transfer } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
@@ -21,13 +24,15 @@ export function ThroughputCard({ transfers }: { readonly transfers: readonly Tra
           value={formatRate(rate)}
           note={`${formatPlural(running.length, 'transfer')} running`}
         />
-        <Figure label="Still to go" {...stillToGo(running)} />
+        <Figure label="Remaining" {...stillToGo(running)} />
         <Figure label="Time left" {...timeLeft(running)} />
         <Figure
           label="Requests in flight"
           value={formatCount(inFlight)}
           note={
-            inFlightMax > 0 ? `of up to ${formatCount(inFlightMax)}, as the link bears` : 'no remote is asked'
+            inFlightMax > 0
+              ? `of up to ${formatCount(inFlightMax)} that the link can take`
+              : 'no requests to a remote'
           }
         />
       </Figures>
@@ -51,19 +56,19 @@ function stillToGo(running: readonly Transfer[]): Said {
   const isCounting = running.some((transfer) => transfer.isCounting);
   return {
     value: `${formatBytes(left)}${isCounting ? '+' : ''}`,
-    note: isCounting ? 'at least: more may be found' : 'of those that run',
+    note: isCounting ? 'at least; more may be found' : 'of running transfers',
   };
 }
 
-/** Of the one that takes longest. */
+/** Of the transfer that takes longest. */
 function timeLeft(running: readonly Transfer[]): Said {
   if (running.length === 0) return { value: 'none', note: 'nothing runs' };
   const longest = Math.max(...running.map(({ secondsLeft = Number.NaN }) => secondsLeft));
-  if (!Number.isFinite(longest)) return { value: 'not known', note: 'not all sizes or paces are known yet' };
+  if (!Number.isFinite(longest)) return { value: 'not known', note: 'not all sizes or rates are known yet' };
   const isCounting = running.some((transfer) => transfer.isCounting);
   return {
     value: roughDuration(longest),
-    note: isCounting ? 'at least: more may be found' : 'at the pace of now',
+    note: isCounting ? 'at least; more may be found' : 'at the current rate',
   };
 }
 

@@ -1,4 +1,4 @@
-/** The last minute of throughput of all transfers together, drawn by uPlot in the theme's colours. */
+/** The throughput of all transfers in the last minute, drawn by uPlot in the theme's colours. */
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -7,7 +7,7 @@ import { useThemeVersion } from './record-throughput.tsx';
 import { SECONDS_AXIS } from './throughput.ts';
 
 const HEIGHT_PX = 120;
-/** So that a trickle does not look like a flood. */
+/** The scale never goes below this, so that a trickle does not look like a flood. */
 const SCALE_MIN_BYTES = 1024 ** 2;
 
 export function ThroughputPlot({ rates }: { readonly rates: readonly number[] }) {
@@ -17,7 +17,7 @@ export function ThroughputPlot({ rates }: { readonly rates: readonly number[] })
   newest.current = rates;
   const theme = useThemeVersion();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew when the theme changes, in its colours.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn when the theme changes, in its colours.
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
@@ -88,7 +88,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
   };
 }
 
-/** Two lines at sizes that are easily said: 1, 2 or 5 with noughts, of a unit. */
+/** Two grid lines at round values: 1, 2 or 5 times a power of ten, of a unit. */
 function roundSteps(high: number): number[] {
   const unit = 1024 ** Math.floor(Math.log(high / 2) / Math.log(1024));
   const noughts = 10 ** Math.floor(Math.log10(high / 2 / unit));

@@ -1,4 +1,4 @@
-/** The last minute of throughput, one value for each second, oldest first. A ring: it never grows. */
+/** The last minute of throughput, one value per second, oldest first. A ring of fixed size. */
 
 export const SECONDS_KEPT = 60;
 
@@ -20,7 +20,7 @@ export function createThroughput(): Throughput {
   };
 }
 
-/** Seconds before now of each value that `read` gives: -60 to 0. */
+/** Seconds before now of each value that `read` returns: -60 to 0. */
 export const SECONDS_AXIS: readonly number[] = Array.from(
   { length: SECONDS_KEPT + 1 },
   (_, index) => index - SECONDS_KEPT,

@@ -1,4 +1,4 @@
-/** All that is known of one transfer: when, how many requests at what price, what it warned of and which files failed. */
+/** The details of one transfer: times, requests and their price, warnings, and failed files. */
 import { useEffect } from 'react';
 import type { Transfer, TransferFailure } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
@@ -22,7 +22,7 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
   return (
     <div className="transfer-details">
       {facts.length === 0 && failed + warnings.length === 0 && (
-        <p className="faint">Nothing is known of it until it has begun.</p>
+        <p className="faint">Details appear when it starts.</p>
       )}
       {facts.length > 0 && (
         <dl className="transfer-facts">
@@ -47,12 +47,12 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
   );
 }
 
-/** Asked again when their number has doubled, and when the transfer has ended: while files fail by the dozen, not for each. */
+/** Fetched again when their number has doubled, and when the transfer has ended, not for each failure. */
 function useFailures({ id, failed, state }: Transfer): readonly TransferFailure[] {
   const { data } = useAsk('transfers.failures', { id }, { when: failed > 0 });
   const refresh = useRefresh();
   const magnitude = Math.ceil(Math.log2(failed + 1));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs because there are more of them, or they are all
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when there are more of them, or they are complete
   useEffect(() => void refresh('transfers.failures'), [magnitude, state, refresh]);
   return data?.failures ?? [];
 }
@@ -60,11 +60,11 @@ function useFailures({ id, failed, state }: Transfer): readonly TransferFailure[
 interface RemarksProps {
   readonly title: string;
   readonly rows: readonly TransferFailure[];
-  /** There are more than can be listed. */
+  /** There are more than the list holds. */
   readonly isCut?: boolean;
 }
 
-/** Rows that are out of sight are not laid out: a thousand scroll as a dozen do. */
+/** Rows out of view are not laid out, so a thousand scroll like a dozen. */
 function Remarks({ title, rows, isCut = false }: RemarksProps) {
   if (rows.length === 0) return null;
   return (
@@ -73,7 +73,7 @@ function Remarks({ title, rows, isCut = false }: RemarksProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
       <ul className="transfer-remarks" tabIndex={0} aria-label={title}>
         {rows.map(({ path, message }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: remarks are only ever added at the end, and two may be equal.
+          // biome-ignore lint/suspicious/noArrayIndexKey: remarks are only added at the end, and two may be equal.
           <li key={index}>
             {path !== '' && <span className="code">{path}</span>}
             <span className="soft">{message}</span>

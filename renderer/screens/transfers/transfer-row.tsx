@@ -1,4 +1,4 @@
-/** One transfer: what it moves, how far it is, what can be done with it, and all that is known of it below. */
+/** One transfer: its title, its progress, its actions, and its details below. */
 import { useState } from 'react';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
@@ -28,7 +28,7 @@ import {
 export interface TransferRowProps {
   readonly transfer: Transfer;
   readonly onAction: (transfer: Transfer, action: TransferAction) => void;
-  /** Lies in a list whose rows can be dragged. */
+  /** Part of a list whose rows can be dragged. */
   readonly isMovable: boolean;
 }
 
@@ -85,7 +85,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
       {notice !== undefined && (
         <Notice tone={transfer.state === 'running' ? 'warning' : 'info'}>
           {notice}
-          {transfer.state === 'running' && ' What has arrived is kept.'}
+          {transfer.state === 'running' && ' Files that have arrived stay.'}
         </Notice>
       )}
       {error && error.code !== 'aborted' && (
@@ -119,7 +119,7 @@ function Failure({ error, onRetry }: { readonly error: ErrorRecord; readonly onR
   );
 }
 
-/** Figures stand in columns, so that those of one row can be held against those of the next. */
+/** Figures are in columns, so that rows can be compared. */
 function Numbers({ transfer }: { readonly transfer: Transfer }) {
   const { state } = transfer;
   const isEmpty = state === 'waiting';
@@ -174,5 +174,5 @@ const ACTIONS: Readonly<Record<TransferAction, { readonly icon: IconName; readon
   resume: { icon: 'play', verb: 'Resume' },
   cancel: { icon: 'close', verb: 'Cancel' },
   retry: { icon: 'refresh', verb: 'Retry' },
-  remove: { icon: 'trash', verb: 'Take off the list:' },
+  remove: { icon: 'trash', verb: 'Remove from the list:' },
 };

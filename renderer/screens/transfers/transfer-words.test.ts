@@ -10,16 +10,16 @@ import {
   roughDuration,
 } from './transfer-words.ts';
 
-describe('A transfer in words', () => {
-  it('says no time while none can be said', () => {
-    expect(describeTimeLeft(running({}))).toBe('time left not known yet');
+describe('The text of a transfer', () => {
+  it('shows no remaining time while it is unknown', () => {
+    expect(describeTimeLeft(running({}))).toBe('remaining time not known yet');
     expect(
       describeTimeLeft(running({ bytesDone: 10, bytesTotal: 20, bytesPerSecond: 0, secondsLeft: 9 })),
     ).toBe('nothing is moving at the moment');
     expect(describeTimeLeft({ ...running({ secondsLeft: 9 }), state: 'paused' })).toBe('');
   });
 
-  it('says of what is still being counted that it is at least so much', () => {
+  it('marks totals that are still being counted', () => {
     const counting = running({
       isCounting: true,
       secondsLeft: 90,
@@ -35,7 +35,7 @@ describe('A transfer in words', () => {
     expect(fractionDone(counting)).toBeUndefined();
   });
 
-  it('rounds time as far as it can be trusted', () => {
+  it('rounds time to what can be trusted', () => {
     expect([3, 31, 90, 3599, 3700, 9000, 200_000].map(roughDuration)).toEqual([
       'a few seconds',
       'about 30 s',
@@ -47,13 +47,13 @@ describe('A transfer in words', () => {
     ]);
   });
 
-  it('counts by bytes, by files where bytes are unknown, and else not at all', () => {
+  it('counts by bytes, by files if bytes are unknown, and otherwise not at all', () => {
     expect(fractionDone(running({ bytesDone: 1, bytesTotal: 4 }))).toBe(0.25);
     expect(fractionDone(running({ filesDone: 1, filesTotal: 2 }))).toBe(0.5);
     expect(fractionDone(running({ filesDone: 1 }))).toBeUndefined();
   });
 
-  it('offers to retry only what has failed or was cancelled', () => {
+  it('offers a retry only for failed or cancelled transfers', () => {
     expect(actionsFor(running({}))).toEqual(['pause', 'cancel']);
     expect(actionsFor({ ...running({}), state: 'failed' })).toContain('retry');
     expect(actionsFor({ ...running({}), state: 'done' })).not.toContain('retry');

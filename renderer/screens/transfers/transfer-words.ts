@@ -1,10 +1,10 @@
-/** What a transfer's row says, in words. */
+/** The texts of a transfer's row. */
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer, TransferOrder } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { peerNeedOf } from '../../failures/peer-need.ts';
 
-/** Below this a rate says nothing. */
+/** Below this a rate is meaningless. */
 const STALLED_BELOW_BYTES_PER_SECOND = 1;
 
 export type TransferAction = 'pause' | 'resume' | 'cancel' | 'retry' | 'remove';
@@ -28,7 +28,7 @@ export function actionsFor({ state }: Transfer): readonly TransferAction[] {
   }
 }
 
-/** 0 to 1 by bytes, by files where bytes are unknown; undefined while the end is unknown. */
+/** 0 to 1 by bytes, or by files if bytes are unknown; undefined while the total is unknown. */
 export function fractionDone(transfer: Transfer): number | undefined {
   if (transfer.state === 'done') return 1;
   if (transfer.isCounting) return undefined;
@@ -38,14 +38,14 @@ export function fractionDone(transfer: Transfer): number | undefined {
   return undefined;
 }
 
-/** Of the whole: what went over the wire and is not done. */
+/** The share of the whole that was sent and is not yet done. */
 export function fractionUnderWay({ bytesTotal = 0, bytesUnderWay = 0 }: Transfer): number {
   return bytesTotal > 0 ? bytesUnderWay / bytesTotal : 0;
 }
 
 /**
- * How long it will still take, no more exactly than it can be known: minutes are rounded, and nothing is said while the rate is
- * unknown or nothing moves.
+ * The remaining time, no more exact than can be known: minutes are rounded, and there is none while the rate
+ * is unknown or nothing moves.
  */
 export function describeTimeLeft(transfer: Transfer): string {
   if (transfer.state !== 'running') return '';
@@ -56,7 +56,7 @@ export function describeTimeLeft(transfer: Transfer): string {
   )
     return transfer.inFlight ? 'waiting for the remote' : 'nothing is moving at the moment';
   const seconds = transfer.secondsLeft;
-  if (seconds === undefined || !Number.isFinite(seconds)) return 'time left not known yet';
+  if (seconds === undefined || !Number.isFinite(seconds)) return 'remaining time not known yet';
   return `${transfer.isCounting ? 'at least ' : ''}${roughDuration(seconds)} left`;
 }
 
@@ -96,11 +96,11 @@ export function roughDuration(seconds: number): string {
 export function phaseWords(phase: string | undefined): string {
   switch (phase) {
     case 'scan':
-      return 'Looking at files';
+      return 'Scanning files';
     case 'hash':
       return 'Reading and hashing';
     case 'query':
-      return 'Asking what is there already';
+      return 'Checking what is already there';
     case 'upload':
       return 'Uploading';
     case 'download':
@@ -116,7 +116,7 @@ export function phaseWords(phase: string | undefined): string {
   }
 }
 
-/** From where to where. */
+/** The source and the destination. */
 export function describeOrder(order: TransferOrder): string {
   switch (order.kind) {
     case 'push':
@@ -133,11 +133,11 @@ export function describeOrder(order: TransferOrder): string {
 
 export interface Advice {
   readonly text: string;
-  /** Where in the window it is mended. */
+  /** The place in the window to fix it. */
   readonly go?: { readonly screen: 'changes' | 'remotes'; readonly label: string };
 }
 
-/** What to do about an error, beside what its message says. */
+/** What to do about an error, in addition to its message. */
 export function adviceFor(error: Pick<ErrorRecord, 'code' | 'data'>): Advice {
   // The button beside it says what to do.
   if (peerNeedOf({ message: '', ...error })) return { text: '' };
@@ -150,35 +150,37 @@ export function adviceFor(error: Pick<ErrorRecord, 'code' | 'data'>): Advice {
       };
     case 'bucketMissing':
     case 'notARepository':
-      return { text: 'Look at the address of the remote.', go: { screen: 'remotes', label: 'Open Remotes' } };
+      return { text: 'Check the address of the remote.', go: { screen: 'remotes', label: 'Open Remotes' } };
     case 'conflict':
       return {
-        text: 'Both sides changed the same files. Choose for each which one stays.',
+        text: 'Both sides changed the same files. Choose which version of each stays.',
         go: { screen: 'changes', label: 'Open Changes' },
       };
     case 'unreachable':
     case 'remoteFailed':
     case 'slowDown':
       return {
-        text: 'What has arrived is kept. Retry when the remote can be reached: it goes on from there.',
+        text: 'Files that have arrived stay. Retry when the remote is reachable; the transfer resumes.',
       };
     case 'clockSkew':
       return { text: 'Set the clock of this machine, then retry.' };
     case 'diskFull':
-      return { text: 'Free some space, then retry: what has arrived is kept.' };
+      return { text: 'Free some space, then retry. Files that have arrived stay.' };
     case 'partial':
-      return { text: 'The details name them, and why. When that is mended, Retry takes up those alone.' };
+      return {
+        text: 'The details name the files and the causes. Fix them, then Retry sends only those files.',
+      };
     case 'locked':
-      return { text: 'Another Dray works in this folder. Retry when it has ended.' };
+      return { text: 'Another Dray process is working in this folder. Retry when it has ended.' };
     case 'checksumRefused':
       return { text: 'A file changed while it was read. Retry sends it again.' };
     case 'manyEmptied':
       return {
-        text: 'Nothing was sent. Restore these files or leave them out, or push them as they are by "dray push --allow-emptied".',
+        text: 'Nothing was sent. Restore or exclude these files, or push them as they are with "dray push --allow-emptied".',
         go: { screen: 'changes', label: 'Open Changes' },
       };
     case 'tooManyDeletes':
-      return { text: 'Nothing was deleted. Look at the preview of the sync in Browse before you go on.' };
+      return { text: 'Nothing was deleted. Check the preview of the sync in Browse before you continue.' };
     default:
       return { text: '' };
   }

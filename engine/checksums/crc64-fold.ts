@@ -1,4 +1,4 @@
-/** CRC-64/NVME of bytes anywhere in memory, by the loops of `crc64-wasm.ts`: what they work on is copied before them block by block. */
+/** CRC-64/NVME of bytes anywhere in memory. Each block is copied to the memory of the loops in `crc64-wasm.ts`. */
 import { POLYNOMIAL_64 } from './crc-combine.ts';
 import {
   buildCrc64Module,
@@ -9,24 +9,24 @@ import {
   TABLE_BYTES,
 } from './crc64-wasm.ts';
 
-/** The CRC of earlier bytes and these, from that of the earlier ones, which is 0 for none. */
+/** Adds bytes to the CRC of earlier ones, which is 0 for none. */
 export type Crc64Sum = (before: bigint, bytes: Uint8Array) => bigint;
 
 /** States are inverted before the first byte and after the last one. */
 const INVERTED = 0xffffffffffffffffn;
 
 const PAGE_BYTES = 65_536;
-/** With what it is folded with, a block stays in the processor's nearest cache, or the next one. */
+/** A block and its history stay in the processor's first or second cache. */
 const BLOCK_BYTES = 32_768;
 /** Below, folding costs more than it saves. */
 const FOLDED_BYTES_MIN = 2 * FOLD_BYTES;
 
-// Addresses. The history is what lies before the block in the message, folded.
+// Addresses. The history holds the folded bytes before the block.
 const HISTORY = TABLE_BYTES;
 const BLOCK = HISTORY + FOLD_BYTES;
 const WORD_BYTES = 8;
 const VECTOR_BYTES = 16;
-/** What is left after folding. */
+/** The remainder after folding. */
 const REST = BLOCK + BLOCK_BYTES + VECTOR_BYTES;
 const REST_BYTES_MAX = FOLD_BYTES + FOLD_STEP_BYTES;
 /** Everything may lie a word further on, and additions go up to a vector beyond the end. */

@@ -1,4 +1,4 @@
-/** Running MD5s of several messages at once, by the loops of `md5-wasm.ts`: up to four share the steps of one. */
+/** Running MD5s of several messages at once, by the loops of `md5-wasm.ts`: up to four share each step. */
 import { endianness } from 'node:os';
 import {
   buildMd5Module,
@@ -13,10 +13,10 @@ import {
 
 export { MD5_LANES } from './md5-wasm.ts';
 
-/** A message so far. */
+/** The sum of a message so far. */
 export interface RunningMd5 {
   readonly state: Uint32Array;
-  /** What does not fill a block yet. */
+  /** The bytes that do not fill a block yet. */
   readonly tail: Uint8Array;
   totalBytes: number;
 }
@@ -25,32 +25,34 @@ export interface RunningMd5 {
 export interface Md5Piece {
   readonly md5: RunningMd5;
   readonly bytes: Uint8Array;
-  /** Of the bytes, those that are in the sum. */
+  /** How many of the bytes are in the sum. */
   takenBytes: number;
 }
 
 export interface Md5Lanes {
   start(): RunningMd5;
-  /** Takes bytes of 1 to `MD5_LANES` pieces, each of another message and with bytes to take: all of one, or as many of each. */
+  /**
+   * Adds bytes of 1 to `MD5_LANES` pieces, each of another message and with bytes left: all of one piece, or as many of each.
+   */
   take(pieces: readonly Md5Piece[]): void;
-  /** The digest. Takes nothing more afterwards. */
+  /** Returns the digest. Nothing may be added afterwards. */
   end(md5: RunningMd5): Uint8Array;
 }
 
 const INITIAL = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476] as const;
 const PAGE_BYTES = 65_536;
 const WORD_BYTES = 8;
-/** What is worked on at a time: four of them stay in the processor's second cache. */
+/** The bytes of one round: four of these stay in the processor's second cache. */
 const LANE_BYTES = 32_768;
-/** A lane's bytes may lie a word further on. */
+/** A lane's bytes may begin a word later. */
 const LANE_STEP_BYTES = LANE_BYTES + WORD_BYTES;
 const PAGES = Math.ceil((MD5_FREE + MD5_LANES * LANE_STEP_BYTES) / PAGE_BYTES);
-/** Where a message's length in bits begins in its last block. */
+/** Where the length of the message, in bits, begins in its last block. */
 const LENGTH_AT = MD5_BLOCK_BYTES - 8;
 
-/** Takes some milliseconds. Throws where WebAssembly has no vectors, or numbers are kept the other way round. */
+/** Takes some milliseconds. Throws where WebAssembly has no vectors, and on big-endian machines. */
 export function openMd5Lanes(): Md5Lanes {
-  if (endianness() !== 'LE') throw new Error('The states of MD5 are read as little-endian numbers.');
+  if (endianness() !== 'LE') throw new Error('MD5 in lanes needs a little-endian machine.');
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(buildMd5Module(PAGES)));
   const loops = exports as unknown as Md5Loops;
   const memory = new Uint8Array(loops.memory.buffer);
@@ -77,7 +79,7 @@ export function openMd5Lanes(): Md5Lanes {
     save(md5, 0);
   };
 
-  /** Up to the end of a block that was begun. */
+  /** Fills the block that was begun. */
   const fillTail = (piece: Md5Piece) => {
     const { bytes, md5, takenBytes } = piece;
     const filled = md5.totalBytes % MD5_BLOCK_BYTES;
@@ -87,7 +89,7 @@ export function openMd5Lanes(): Md5Lanes {
     advance(piece, added.length);
     if (missing > 0 && added.length === missing) takeOne(md5, md5.tail);
   };
-  /** What is left of a piece, if it is less than a block. */
+  /** Keeps the rest of a piece that does not fill a block. */
   const keepRest = (piece: Md5Piece) => {
     const rest = piece.bytes.subarray(piece.takenBytes);
     if (rest.length === 0 || rest.length >= MD5_BLOCK_BYTES) return;

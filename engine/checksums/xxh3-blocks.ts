@@ -1,16 +1,16 @@
 /** XXH3-128 of rows of blocks in shared memory, by the loops of `xxh3-wasm.ts`. */
 import { buildXxh3Module, XXH3_MEMORY, XXH3_SECRET_BYTES, type Xxh3Loops } from './xxh3-wasm.ts';
 
-/** What XXH3 needs of the memory for itself: its secret. */
+/** The room for XXH3's secret. */
 const XXH3_OWN_BYTES = XXH3_SECRET_BYTES;
 
-/** `kSecret` of xxHash 0.8, from which that of a seed is made. */
+/** `kSecret` of xxHash 0.8. The secret of a seed is made from it. */
 const SECRET =
   'uP5sOSOkS758AYEs9yGtHN7UbemDkJfbckCkpLezZx/LeeZOzMDleIJa0H3M/3IhuAhGdPdDJI7gNZDmgTomTDwoUruRwwDLiNBlixtTLqNxZEiXog35TjgZ70ap3qzYqPp2P+OcND/53LvHxwtPHYpR4EvNtFkxyJ9+ydl4c2TqxayDNNPrw8WBoP/6E2PrFw3dUbfw2knTFlUmKdRonisWvlh9R6H8j/i40XrQMc5FyzqPlRYEKK/X+8q7S0B+';
 
 export interface Xxh3Options {
   readonly memory: WebAssembly.Memory;
-  /** An address with `XXH3_OWN_BYTES` that nobody else writes to. */
+  /** The address of `XXH3_OWN_BYTES` for XXH3 alone. */
   readonly ownAt: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The loops of XXH3-128 as a WebAssembly module, put together here byte by byte: the long form of the algorithm (inputs above 240
- * bytes; xxHash 0.8 specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), two accumulators to a vector, over
- * a whole row of blocks where they were read. hash-wasm has the same sum, but takes each block through a buffer of its own.
+ * The loops of XXH3-128 as a WebAssembly module, assembled here byte by byte: the long form of the algorithm (inputs above 240
+ * bytes; xxHash 0.8 specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md). A vector holds two accumulators,
+ * and one call digests a row of blocks in place. hash-wasm copies each block into a buffer of its own. Measured on x64 with
+ * Node 24, in CPU time: 16 GiB/s for blocks of 4 KiB, 4.4 times hash-wasm (3.6 GiB/s).
  *
  * A stripe is 64 bytes: `accumulator[i] += low32(key) * high32(key)` with `key = data ^ secret`, and each word of data is added to the
  * accumulator beside its own. After 16 stripes the accumulators are scrambled.

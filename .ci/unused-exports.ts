@@ -12,8 +12,8 @@ const EXPORT =
   /^export (?:declare )?(?:async )?(?:(?:const|let|function\*?|class) (?<value>\w+)|(?:interface|type) (?<type>\w+))/gm;
 
 /**
- * An export is used when a file that imports its file has its name. A type also counts as used when its own file has its name
- * twice: it is then part of what another export takes or returns.
+ * An export is used when a file that imports its file has its name. A type also counts as used when its own
+ * file has its name twice: it is then part of what another export takes or returns.
  * @param sources Path (relative to the project, with `/`) to content.
  */
 export function findUnusedExports(sources: ReadonlyMap<string, string>): UnusedExport[] {

@@ -1,6 +1,7 @@
 /**
- * Digests of the blocks of a delta, which lie one after another in memory: XXH3-128 by our WebAssembly loop, which reads them in
- * place, or SHA-256 by node:crypto. hash-wasm takes over where the loop cannot run, and for blocks too short for it.
+ * Digests of the blocks of a delta, which lie one after another in memory: XXH3-128 by our WebAssembly loop,
+ * which reads them in place, or SHA-256 by node:crypto. hash-wasm takes over where the loop cannot run, and
+ * for blocks too short for it.
  */
 import { hash as hashOf } from 'node:crypto';
 import type { Xxh3Blocks } from './xxh3-blocks.ts';
@@ -18,13 +19,18 @@ export const BLOCK_DIGEST_BYTES: Readonly<Record<BlockHash, number>> = {
 /** How both ends of one transfer sign their blocks. */
 export interface BlockSignature {
   readonly hash: BlockHash;
-  /** 64 bits for XXH3, random for each transfer, so nobody can prepare two blocks with one digest. SHA-256 ignores it. */
+  /**
+   * 64 bits for XXH3, random for each transfer, so nobody can prepare two blocks with one digest. SHA-256
+   * ignores it.
+   */
   readonly seed: bigint;
   readonly blockBytes: number;
 }
 
 export interface BlockDigester {
-  /** The digests of the blocks from address `at` to `end`, one after another. The last block may be shorter. */
+  /**
+   * The digests of the blocks from address `at` to `end`, one after another. The last block may be shorter.
+   */
   digest(at: number, end: number): Uint8Array<ArrayBuffer>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * How the CRCs of two pieces join to that of both in a row: first x^(8 bytes) + second, over GF(2) modulo the polynomial. That the
- * sums are inverted before and after makes no difference, since both inversions cancel out.
+ * How the CRCs of two pieces join to that of both in a row: first x^(8 bytes) + second, over GF(2) modulo the
+ * polynomial. That the sums are inverted before and after makes no difference, since both inversions cancel
+ * out.
  */
 
 /** Of CRC-64/NVME; reflected, as all polynomials here: the highest bit is the coefficient of 1. */

@@ -1,4 +1,7 @@
-/** CRC-64/NVME of bytes anywhere in memory. Each block is copied to the memory of the loops in `crc64-wasm.ts`. */
+/**
+ * CRC-64/NVME of bytes anywhere in memory. Each block is copied to the memory of the loops in
+ * `crc64-wasm.ts`.
+ */
 import { POLYNOMIAL_64 } from './crc-combine.ts';
 import {
   buildCrc64Module,
@@ -73,7 +76,10 @@ function sumFolded(loops: Crc64Loops, memory: Uint8Array, state: bigint, bytes: 
   return loops.table(0n, rest, rest + bytes.length - foldedBytes);
 }
 
-/** V8 copies shared memory byte by byte, at a third of the speed, unless both sides lie at the same distance from a whole word. */
+/**
+ * V8 copies shared memory byte by byte, at a third of the speed, unless both sides lie at the same distance
+ * from a whole word.
+ */
 function skewOf(bytes: Uint8Array): number {
   return bytes.byteOffset % WORD_BYTES;
 }

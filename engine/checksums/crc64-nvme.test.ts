@@ -97,7 +97,8 @@ describe('the library, for machines without vectors', () => {
 
 describe('the distances of folding', () => {
   it('are multiples of the polynomial: what they add up to leaves no remainder', () => {
-    // The sums of a byte alone and of the same byte further from the end, less what the zeros themselves sum to.
+    // The sums of a byte alone and of the same byte further from the end, less what the zeros themselves sum
+    // to.
     const moved = (bytes: number) => combineCrc64(1n, 0n, bytes);
     const farthest = Math.max(...FOLD_DISTANCES);
     const rest = [0, ...FOLD_DISTANCES].reduce((sum, distance) => sum ^ moved(farthest - distance), 0n);

@@ -21,7 +21,9 @@ function openOwn(): Crc64Sum | undefined {
   }
 }
 
-/** Returns an unsigned sum. `previous` is the sum of the bytes before these. A KiB takes half a microsecond. */
+/**
+ * Returns an unsigned sum. `previous` is the sum of the bytes before these. A KiB takes half a microsecond.
+ */
 export function crc64Nvme(bytes: Uint8Array, previous = 0n): bigint {
   if (!sum) throw new TypeError('loadCrc64 has to end first.');
   return sum(previous, bytes);

@@ -1,4 +1,7 @@
-/** CRC-64/NVME by a library, for machines whose WebAssembly has no vectors. Tests compare our own loops with it. */
+/**
+ * CRC-64/NVME by a library, for machines whose WebAssembly has no vectors. Tests compare our own loops with
+ * it.
+ */
 
 import { combineCrc64, POLYNOMIAL_64 } from './crc-combine.ts';
 import type { Crc64Sum } from './crc64-fold.ts';

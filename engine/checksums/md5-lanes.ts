@@ -32,7 +32,8 @@ export interface Md5Piece {
 export interface Md5Lanes {
   start(): RunningMd5;
   /**
-   * Adds bytes of 1 to `MD5_LANES` pieces, each of another message and with bytes left: all of one piece, or as many of each.
+   * Adds bytes of 1 to `MD5_LANES` pieces, each of another message and with bytes left: all of one piece, or
+   * as many of each.
    */
   take(pieces: readonly Md5Piece[]): void;
   /** Returns the digest. Nothing may be added afterwards. */

@@ -1,8 +1,9 @@
 /**
- * The compression function of MD5 (RFC 1321, section 3.4) as a WebAssembly module, assembled here step by step: for one message,
- * and for four side by side, each in a lane of the vectors. Each step of MD5 waits for the one before, so one message leaves most
- * of the processor idle. Downloads need it to verify etags. Measured on x64 with Node 24, in CPU time: four messages together at
- * 1.9 GiB/s, 2.6 times node:crypto (0.75 GiB/s) and 3.7 times hash-wasm (0.5 GiB/s). One alone has 0.94 of node:crypto's speed.
+ * The compression function of MD5 (RFC 1321, section 3.4) as a WebAssembly module, assembled here step by
+ * step: for one message, and for four side by side, each in a lane of the vectors. Each step of MD5 waits for
+ * the one before, so one message leaves most of the processor idle. Downloads need it to verify etags.
+ * Measured on x64 with Node 24, in CPU time: four messages together at 1.9 GiB/s, 2.6 times node:crypto (0.75
+ * GiB/s) and 3.7 times hash-wasm (0.5 GiB/s). One alone has 0.94 of node:crypto's speed.
  */
 import {
   ADD,
@@ -69,7 +70,10 @@ export interface Md5Loops {
   readonly memory: { readonly buffer: ArrayBuffer };
   /** Takes the whole blocks from address `at` to `end` into the state of lane 0. */
   readonly one: (at: number, end: number) => void;
-  /** Takes as many from each of four addresses, the first of which ends at `end`, each into the state of its lane. */
+  /**
+   * Takes as many from each of four addresses, the first of which ends at `end`, each into the state of its
+   * lane.
+   */
   readonly four: (at0: number, at1: number, at2: number, at3: number, end: number) => void;
 }
 
@@ -173,7 +177,10 @@ function eachStep(state: number, step: (index: number, words: StateWords) => rea
   }).flat();
 }
 
-/** Adds the function of the step's round to what is on the stack. What waits for `b`, which comes last, is as short as it can be. */
+/**
+ * Adds the function of the step's round to what is on the stack. What waits for `b`, which comes last, is as
+ * short as it can be.
+ */
 function mixOne(step: number, [b, c, d]: readonly [number, number, number]): number[] {
   switch (Math.floor(step / WORDS)) {
     case 0:
@@ -211,12 +218,15 @@ const HIGH_PAIRS = wordLanes([2, 6, 3, 7]);
 const LOW_HALVES = wordLanes([0, 1, 4, 5]);
 const HIGH_HALVES = wordLanes([2, 3, 6, 7]);
 
-/** The blocks at the four addresses, word by word: 16 vectors of four lanes, in the variables from `to` on. */
+/**
+ * The blocks at the four addresses, word by word: 16 vectors of four lanes, in the variables from `to` on.
+ */
 function transposed(to: number): number[] {
   return [0, 4, 8, 12].flatMap((first) => {
     const row = (lane: number) => [...get(lane), ...loadVector(4 * first)];
     const at = (word: number) => to + first + word;
-    // The last two of the four variables hold the pairs of lanes 2 and 3 until they are joined with those of lanes 0 and 1.
+    // The last two of the four variables hold the pairs of lanes 2 and 3 until they are joined with those of
+    // lanes 0 and 1.
     return [
       ...[0, 1, 2, 3].flatMap((lane) => [...row(lane), ...set(at(lane))]),
       ...[...pick(at(0), at(1), LOW_PAIRS), ...pick(at(2), at(3), LOW_PAIRS)],

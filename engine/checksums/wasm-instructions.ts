@@ -1,4 +1,7 @@
-/** Instructions of WebAssembly as bytes (Core Specification 2.0, section 5.4), for the loops that are put together by `wasm-module.ts`. */
+/**
+ * Instructions of WebAssembly as bytes (Core Specification 2.0, section 5.4), for the loops that are put
+ * together by `wasm-module.ts`.
+ */
 import { signed, signed64, unsigned } from './wasm-module.ts';
 
 export const VECTOR_BYTES = 16;

@@ -1,4 +1,7 @@
-/** Puts WebAssembly modules together byte by byte (WebAssembly Core Specification 2.0, section 5): for loops too small to need a compiler. */
+/**
+ * Puts WebAssembly modules together byte by byte (WebAssembly Core Specification 2.0, section 5): for loops
+ * too small to need a compiler.
+ */
 
 /** Numbers of sections. */
 export const SECTION = { type: 1, import: 2, function: 3, memory: 5, export: 7, code: 10 } as const;

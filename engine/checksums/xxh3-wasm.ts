@@ -1,11 +1,12 @@
 /**
- * The loops of XXH3-128 as a WebAssembly module, assembled here byte by byte: the long form of the algorithm (inputs above 240
- * bytes; xxHash 0.8 specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md). A vector holds two accumulators,
- * and one call digests a row of blocks in place. hash-wasm copies each block into a buffer of its own. Measured on x64 with
- * Node 24, in CPU time: 16 GiB/s for blocks of 4 KiB, 4.4 times hash-wasm (3.6 GiB/s).
+ * The loops of XXH3-128 as a WebAssembly module, assembled here byte by byte: the long form of the algorithm
+ * (inputs above 240 bytes; xxHash 0.8 specification,
+ * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md). A vector holds two accumulators, and one
+ * call digests a row of blocks in place. hash-wasm copies each block into a buffer of its own. Measured on
+ * x64 with Node 24, in CPU time: 16 GiB/s for blocks of 4 KiB, 4.4 times hash-wasm (3.6 GiB/s).
  *
- * A stripe is 64 bytes: `accumulator[i] += low32(key) * high32(key)` with `key = data ^ secret`, and each word of data is added to the
- * accumulator beside its own. After 16 stripes the accumulators are scrambled.
+ * A stripe is 64 bytes: `accumulator[i] += low32(key) * high32(key)` with `key = data ^ secret`, and each
+ * word of data is added to the accumulator beside its own. After 16 stripes the accumulators are scrambled.
  */
 import {
   ADD,
@@ -87,8 +88,9 @@ const AVALANCHE = 0x165667919e3779f9n;
 
 export interface Xxh3Loops {
   /**
-   * The digests of the blocks from address `at` to `end`, `XXH3_DIGEST_BYTES` each in canonical (big-endian) form, from `to` on.
-   * Every block, the last one too, is longer than `XXH3_SHORT_BYTES_MAX`. `secret`: the address of the seeded secret.
+   * The digests of the blocks from address `at` to `end`, `XXH3_DIGEST_BYTES` each in canonical (big-endian)
+   * form, from `to` on. Every block, the last one too, is longer than `XXH3_SHORT_BYTES_MAX`. `secret`: the
+   * address of the seeded secret.
    */
   readonly blocks: (at: number, end: number, blockBytes: number, secret: number, to: number) => void;
 }
@@ -254,7 +256,10 @@ function blocksBody(): number[] {
   ];
 }
 
-/** Of two vectors of four words each, their even words and their odd ones; of one, its halves exchanged, and its bytes. */
+/**
+ * Of two vectors of four words each, their even words and their odd ones; of one, its halves exchanged, and
+ * its bytes.
+ */
 const LOW_WORDS = wordLanes([0, 2, 4, 6]);
 const HIGH_WORDS = wordLanes([1, 3, 5, 7]);
 const SWAPPED = wordLanes([2, 3, 0, 1]);

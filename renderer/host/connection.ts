@@ -1,8 +1,8 @@
 /**
  * The engine as the window sees it: a line to it that may go away and come back.
  *
- * An ask that was under way when the line went away fails as `unreachable`; nobody sends it again but who asked, since a request that
- * changes something may have arrived.
+ * An ask that was under way when the line went away fails as `unreachable`; nobody sends it again but who
+ * asked, since a request that changes something may have arrived.
  */
 import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
@@ -27,7 +27,10 @@ export interface HostConnection {
 
 export interface Line {
   readonly port: HostPort;
-  /** Resolves when the other side is there. Rejects where it never was: as `accessDenied` when it refused this window. */
+  /**
+   * Resolves when the other side is there. Rejects where it never was: as `accessDenied` when it refused this
+   * window.
+   */
   readonly opened: Promise<void>;
 }
 

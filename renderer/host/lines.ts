@@ -1,4 +1,6 @@
-/** The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
+/**
+ * The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app.
+ */
 import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import { DrayError } from '../../engine/api/error.ts';
 import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
@@ -40,7 +42,10 @@ async function findReason(key: string | undefined): Promise<DrayError> {
     : new DrayError('unreachable', 'The engine is not there.');
 }
 
-/** The port comes as a message of the window itself: the bridge cannot carry one. While the engine starts anew it takes that long. */
+/**
+ * The port comes as a message of the window itself: the bridge cannot carry one. While the engine starts anew
+ * it takes that long.
+ */
 export async function openPort(bridge: DesktopBridge): Promise<Line> {
   const given = await new Promise<MessagePort>((resolve) => {
     const hear = ({ data, ports: [port], source }: MessageEvent) => {

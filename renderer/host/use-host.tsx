@@ -63,7 +63,10 @@ export interface UseAskOptions {
   readonly keepsPrevious?: boolean;
   /** How long an answer counts as fresh; default 0, so that each screen that opens asks again. */
   readonly freshMs?: number;
-  /** How long an answer is held when nothing shows it any more; default five minutes, in which large ones would heap up. */
+  /**
+   * How long an answer is held when nothing shows it any more; default five minutes, in which large ones
+   * would heap up.
+   */
   readonly heldMs?: number;
   /** Asks again when the window is looked at again: what other programs do shows in the answer. */
   readonly onReturn?: boolean;
@@ -202,7 +205,8 @@ function RefreshOnReturn() {
 function makeQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      // The engine is on this machine: a browser that believes itself offline changes nothing, and the engine retries for itself.
+      // The engine is on this machine: a browser that believes itself offline changes nothing, and the engine
+      // retries for itself.
       queries: { networkMode: 'always', retry: false, refetchOnWindowFocus: false },
       mutations: { networkMode: 'always', retry: false },
     },

@@ -1,13 +1,18 @@
 /**
- * Calls of the C library that Node does not offer, through koffi. Every caller has a way without them, so a system where they
- * cannot be bound costs speed or precision, never a failure.
+ * Calls of the C library that Node does not offer, through koffi. Every caller has a way without them, so a
+ * system where they cannot be bound costs speed or precision, never a failure.
  */
 import type { LibraryHandle } from 'koffi';
 
-/** The processors where `off_t` and both halves of `struct timespec` are 64-bit integers with any C library. */
+/**
+ * The processors where `off_t` and both halves of `struct timespec` are 64-bit integers with any C library.
+ */
 const ARCHITECTURES_64_BIT = ['x64', 'arm64', 'ppc64', 'riscv64', 'loong64', 's390x'];
 
-/** Takes about 10 ms the first time in a thread. Undefined on another system, or where the library lacks a call. */
+/**
+ * Takes about 10 ms the first time in a thread. Undefined on another system, or where the library lacks a
+ * call.
+ */
 export async function bindCLibrary<Calls>(
   systems: readonly NodeJS.Platform[],
   bind: (library: LibraryHandle) => Calls,

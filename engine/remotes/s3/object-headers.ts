@@ -1,4 +1,4 @@
-/** What goes with an object, as the headers of lean requests and answers have it. */
+/** An object's description, checksums and conditions in the headers of requests and answers. */
 
 import type { HttpAnswer } from '../http/http-message.ts';
 import type {
@@ -68,17 +68,19 @@ export function etagOf(answer: HttpAnswer): string {
   return unquote(headerOf(answer, 'etag') ?? '');
 }
 
-/** NaN when the store did not announce it. */
+/** NaN when the answer has none. */
 export function lengthOf(answer: HttpAnswer): number {
   return Number(headerOf(answer, 'content-length') ?? Number.NaN);
 }
 
-/** Google's own word for it, which comes with every answer. 0 without. */
+/** Google's own header for the size, in each of its answers. 0 without it. */
 export function storedLengthOf(answer: HttpAnswer): number {
   return Number(headerOf(answer, 'x-goog-stored-content-length')) || 0;
 }
 
-/** @param wanted Checksums are told only when they were asked for: some stores send them unasked, with ranges too. */
+/**
+ * @param wanted Checksums are returned only on request: some stores send them always, even with ranges.
+ */
 export function infoOfAnswer(
   answer: HttpAnswer,
   key: string,
@@ -119,7 +121,7 @@ function descriptionOf(answer: HttpAnswer): ObjectDescription {
   if (contentType !== undefined) description.contentType = contentType;
   for (const [field, name] of Object.entries(DESCRIPTION_HEADERS)) {
     const value = headerOf(answer, name);
-    // Some servers send headers that were never set, empty.
+    // Some servers send empty headers for values that were never set.
     if (value !== undefined && value !== '') description[field] = value;
   }
   const metadata = metadataOf(answer);

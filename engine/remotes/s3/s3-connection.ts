@@ -1,4 +1,7 @@
-/** The connection to one bucket: its place, its keys, and the way of one request, which is signed, sent, and redirected once. */
+/**
+ * The connection to one bucket: its place, its keys, and the way of one request, which is signed, sent, and
+ * redirected once.
+ */
 import { gunzipSync } from 'node:zlib';
 import type { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -144,8 +147,8 @@ export function createS3Sender(connection: S3Connection): S3Sender {
 }
 
 /**
- * Moves the connection to the region that the store named. False when the request went there already. Of several requests at once,
- * the first may have moved it before.
+ * Moves the connection to the region that the store named. False when the request went there already. Of
+ * several requests at once, the first may have moved it before.
  */
 export function moveTo(connection: S3Connection, failure: S3Failure, asked: S3Place): boolean {
   const { place } = connection;
@@ -174,9 +177,10 @@ function unsignedRequest(request: S3Request, base: RequestBase): UnsignedRequest
 }
 
 /**
- * Google unpacks objects of `Content-Encoding: gzip` for clients that do not accept it, and then gives no length and serves no
- * ranges (https://cloud.google.com/storage/docs/transcoding). Other stores get no such header: some would pack plain objects. It is
- * not signed, as Google's front end changes it before the signature is checked.
+ * Google unpacks objects of `Content-Encoding: gzip` for clients that do not accept it, and then gives no
+ * length and serves no ranges (https://cloud.google.com/storage/docs/transcoding). Other stores get no such
+ * header: some would pack plain objects. It is not signed, as Google's front end changes it before the
+ * signature is checked.
  */
 function storedFormHeaders({ key, method, query }: S3Request, { hostname }: URL): Record<string, string> {
   // Nothing here unpacks a list.

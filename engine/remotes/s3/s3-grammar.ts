@@ -1,10 +1,14 @@
 /**
- * The grammar of what names an S3 store: bucket, region, endpoint and profile. Each of them becomes a part of a host name, of a URL or of a
- * signature, so a text that does not fit is refused before any of these is built. Errors have the code `usage`.
+ * Checks the names of an S3 store: bucket, region, endpoint and profile. Each becomes a part of a host name,
+ * a URL or a signature, so an invalid text is refused before any of these is built. Errors have the code
+ * `usage`.
  */
 import { DrayError } from '../../api/error.ts';
 
-/** Amazon's regions, and the names that other stores use: `auto`, `us-west-004`, `RegionOne`, `my_region`. Never a dot, slash, colon or `#`. */
+/**
+ * Amazon's regions, and the names that other stores use: `auto`, `us-west-004`, `RegionOne`, `my_region`.
+ * Never a dot, slash, colon or `#`.
+ */
 const REGION = /^[A-Za-z0-9_-]{1,64}$/;
 /** S3's rules for bucket names, and the looser ones that older buckets and other servers keep. */
 const BUCKET = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?$/;
@@ -32,7 +36,7 @@ export function checkBucket(bucket: string): string {
   throw noBucket(bucket);
 }
 
-/** As `checkBucket`, and refuses names that are shorter than S3 allows. */
+/** As `checkBucket`, but also refuses names shorter than S3 allows. */
 export function checkBucketOfUrl(bucket: string): string {
   if (checkBucket(bucket).length >= BUCKET_CHARS_MIN) return bucket;
   throw noBucket(bucket);
@@ -52,7 +56,7 @@ export function checkProfile(profile: string): string {
  */
 export function parseEndpoint(text: string, from = 'The endpoint'): string {
   const url = text.length > ENDPOINT_CHARS_MAX ? null : URL.parse(text);
-  // Until it is known to hold no password, the text is not repeated in an error.
+  // The text may hold a password, so errors do not repeat it until that is checked.
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw refuse(`${from} must be a URL such as https://storage.example.com.`);
   if (url.username !== '' || url.password !== '')

@@ -1,4 +1,4 @@
-/** What a caller says about an S3 remote, and where that leads once variables and profile are read. */
+/** Resolves the options of an S3 remote, the environment and the profile to a place. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
@@ -10,17 +10,22 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface S3Options {
   readonly bucket: string;
-  /** Before every key. Empty, or without a slash at its end. */
+  /** Prepended to every key. Empty, or without a slash at its end. */
   readonly prefix: string;
-  /** Absent: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, the profile's `endpoint_url`, or else Amazon itself. */
+  /**
+   * Absent: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, the profile's `endpoint_url`, or else Amazon itself.
+   */
   readonly endpoint?: string;
   /** Absent: `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's, or what the store answers. */
   readonly region?: string;
   /** A profile given here wins over keys in the environment. */
   readonly profile?: string;
-  /** The bucket in the path instead of the host name. Default: with an endpoint of one's own, or a bucket's name that is no host's. */
+  /**
+   * Puts the bucket into the path instead of the host name. Default: true for a custom endpoint, and for a
+   * bucket whose name cannot be a host's.
+   */
   readonly pathStyle?: boolean;
-  /** No request is signed, and no keys are looked for. */
+  /** Signs no request and looks for no keys. */
   readonly anonymous?: boolean;
   readonly environment: Environment;
   readonly maxConnections?: number;
@@ -30,10 +35,10 @@ export interface S3Options {
   readonly onWire?: (bytes: number) => void;
 }
 
-/** Where the requests go. `region` changes at most once, when the store says that the bucket is elsewhere. */
+/** The target of the requests. `region` changes at most once, when the store names another. */
 export interface S3Place {
   readonly bucket: string;
-  /** As it stands before a key: empty, or with a slash at its end. */
+  /** Prepended to a key as it is: empty, or with a slash at its end. */
   readonly keyPrefix: string;
   readonly address: string;
   readonly provider: string;
@@ -71,7 +76,10 @@ export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
   };
 }
 
-/** The file that `AWS_CA_BUNDLE` or the profile's `ca_bundle` names, as the AWS CLI has it. @throws `usage` when it holds none. */
+/**
+ * The file that `AWS_CA_BUNDLE` or the profile's `ca_bundle` names, as in the AWS CLI. @throws `usage` when
+ * it holds no certificate.
+ */
 export function readAuthorities(
   { environment }: Pick<S3Options, 'environment'>,
   { settings }: AwsProfile,
@@ -102,9 +110,9 @@ export function endpointOf(place: S3Place): URL {
 }
 
 /**
- * What tells the stores apart between which copies are possible. Amazon is one service in all regions of a partition, whoever signs:
- * a bucket's name is one bucket there, and whether a copy is allowed shows when it is asked for. Elsewhere (Ceph's tenants, say) one
- * name may mean another bucket for another signer.
+ * Two stores of one service can copy between each other. All regions of an Amazon partition are one service
+ * for every signer: a bucket's name is unique there, and a forbidden copy fails when it is tried. Elsewhere
+ * (with Ceph's tenants, for example) one name may be another bucket for another signer.
  * @param identity Who signs.
  */
 export function storePlaceOf({ bucket, keyPrefix, endpoint, region }: S3Place, identity: string): StorePlace {
@@ -124,14 +132,14 @@ export function requestBaseOf(place: S3Place): { readonly origin: URL; readonly 
 }
 
 /**
- * What can stand in a host name, under a certificate for one level. Older buckets may have upper case, which the host's name would lose, and
- * underscores, and more than 63 characters.
+ * Whether the name fits one label of a host name. Older buckets may have upper case, underscores, and more
+ * than 63 characters.
  */
 function isHostLabel(bucket: string): boolean {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(bucket);
 }
 
-/** Checks all that are set, since the SDK's chain of credentials takes them in an order of its own. */
+/** Checks all that are set, as the SDK's chain of credentials reads them in its own order. */
 function regionSetting({ environment, region }: S3Options, { name, settings }: AwsProfile): string {
   const given = [
     ['The region of the remote', region],

@@ -1,8 +1,8 @@
 /**
- * AWS Signature Version 4 for S3, of requests whose body's hash is known or left out
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Of our own for its speed: it derives
- * the key once a day and hashes each request in one go. `s3-signer.test.ts` holds it against AWS's published vectors and
- * against AWS's own `@smithy/signature-v4`.
+ * AWS Signature Version 4 for S3, for requests whose body's hash is known or left out
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Of our own for its speed:
+ * it derives the key once a day and hashes each request in one go. `s3-signer.test.ts` holds it against AWS's
+ * published vectors and against AWS's own `@smithy/signature-v4`.
  */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { CredentialSource, Credentials } from './keys/credentials.ts';
@@ -19,7 +19,10 @@ export interface UnsignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The headers of the signed request: those given, `host`, `x-amz-date`, `authorization` and any session token. */
+/**
+ * The headers of the signed request: those given, `host`, `x-amz-date`, `authorization` and any session
+ * token.
+ */
 export type Signer = (request: UnsignedRequest, region: string) => Promise<Record<string, string>>;
 
 /** A request whose body the signature does not cover. TLS, or a signed checksum header, does. */
@@ -76,7 +79,7 @@ function withoutSpareSpaces(value: string): string {
     : value;
 }
 
-/** Good for one day in one region. A handle of Node's spares its being set up for each signature. */
+/** The key for one day in one region, as a handle of Node's, which is set up once. */
 interface DerivedKey {
   readonly credentials: Credentials;
   readonly day: string;
@@ -93,14 +96,14 @@ function deriveKey(credentials: Credentials, day: string, region: string): Deriv
 }
 
 function isFor(derived: DerivedKey, credentials: Credentials, day: string, region: string): boolean {
-  // A source may hand out a new object each time, or refresh the keys.
+  // A source may return a new object each time, or new keys.
   const isSame =
     derived.credentials === credentials ||
     derived.credentials.secretAccessKey === credentials.secretAccessKey;
   return isSame && derived.day === day && derived.region === region;
 }
 
-/** `20130524T000000Z`, made anew once a second. */
+/** `20130524T000000Z`, formatted once a second. */
 function createTimeStamp(): (timeMs: number) => string {
   let lastSeconds = Number.NaN;
   let last = '';
@@ -122,12 +125,12 @@ function encodeUri(text: string): string {
   );
 }
 
-/** The same, with slashes left as they are. */
+/** The same, but keeps slashes. */
 export function encodeKey(key: string): string {
   return /^[\w.~/-]*$/.test(key) ? key : key.split('/').map(encodeUri).join('/');
 }
 
-/** In the order that the signature wants: by the encoded names. '' when there is none. */
+/** Ordered by the encoded names, as the signature needs. '' without any. */
 export function encodeQuery(query: Readonly<Record<string, string>>): string {
   const names = Object.keys(query);
   if (names.length === 0) return '';

@@ -1,6 +1,6 @@
 /**
- * The S3 store. Its hot calls write and read their requests themselves, for about a third of the SDK's CPU time. The seldom ones
- * load the SDK (`calls/sdk-call.ts`).
+ * The S3 store. Its hot calls write and read their requests themselves, for about a third of the SDK's CPU
+ * time. The seldom ones load the SDK (`calls/sdk-call.ts`).
  */
 import type { ObjectStore, StorePlace } from '../object-store.ts';
 import { writeOrSeeRefusal } from './calls/condition-preview.ts';

@@ -9,7 +9,7 @@ import type {
 } from '../object-store.ts';
 import type { RawListPage } from './answers/s3-list-page.ts';
 
-/** SHA-256 from hex, as names have it, to base64, as S3's headers have it. */
+/** SHA-256 from hex, as in names, to base64, as in S3's headers. */
 function base64OfHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64');
 }
@@ -21,7 +21,7 @@ export function base64OfCrc32(crc32: number): string {
   return bytes.toString('base64');
 }
 
-/** Undefined for what is no CRC-32, such as the sum of a multipart object's parts (`...-3`). */
+/** Undefined for other texts, such as the sum of a multipart object's parts (`...-3`). */
 export function crc32OfBase64(base64: string): number | undefined {
   const bytes = Buffer.from(base64, 'base64');
   return bytes.byteLength === 4 && !base64.includes('-') ? bytes.readUInt32BE() : undefined;
@@ -56,8 +56,8 @@ export function checksumPair(checksum: NonNullable<PutOptions['checksum']>): [na
 }
 
 /**
- * Undefined when the store told none. Where it does not say what they cover, `-N` at the end tells one of the parts; a CRC64NVME
- * is of the whole in any case, as S3 has no other.
+ * Undefined when the store sent none. If it does not say what they cover, `-N` at the end marks a sum of
+ * parts. A CRC64NVME always covers the whole, as S3 has no other.
  */
 export function objectChecksumsOf(raw: RawChecksums): ObjectChecksums | undefined {
   const crc64nvme = raw.crc64nvme ? crc64OfBase64(raw.crc64nvme) : undefined;
@@ -87,19 +87,19 @@ export function partChecksumsOf(raw: RawChecksums): PartChecksums {
   };
 }
 
-/** Undefined for an object that was written in one piece: some servers tell that piece as its only part. */
+/** Undefined for an object that was written in one piece: some servers list that as its only part. */
 export function objectPartsOf(etag: string, parts: readonly PartInfo[]): ObjectParts | undefined {
   if (parts.length === 0 || (parts.length === 1 && !etag.includes('-'))) return undefined;
   return { etag, parts: parts.map(({ etag: _, ...part }) => part) };
 }
 
-/** What a part is told to have been sent with. */
+/** The checksum that a part was sent with. */
 export function partChecksumOf({ checksum }: PutOptions): PartChecksums {
   if (!checksum || !('sha256' in checksum)) return checksum ?? {};
   return { sha256: base64OfHex(checksum.sha256) };
 }
 
-/** The page with the remote's prefix taken off every key. */
+/** The page without the remote's prefix in its keys. */
 export function listPageOf(raw: RawListPage, keyPrefix: string): ListPage {
   const cut = keyPrefix.length;
   const objects: readonly ListedObject[] =

@@ -1,10 +1,11 @@
 /**
- * One file made like another that is elsewhere, by its blocks. Both ends sign a segment at once; what differs in it travels while later
- * segments are still being signed.
+ * One file made like another that is elsewhere, by its blocks. Both ends sign a segment at once; what differs
+ * in it travels while later segments are still being signed.
  *
- * Invariant: before the target is completed, each block of it is known to have the source's digest: it had it before, or it is zeros as
- * the source's are, or what arrived for it was signed there and compared here. A source that changes meanwhile gives other bytes than it
- * signed, so it is refused, and so is damage on the way.
+ * Invariant: before the target is completed, each block of it is known to have the source's digest: it had it
+ * before, or it is zeros as the source's are, or what arrived for it was signed there and compared here. A
+ * source that changes meanwhile gives other bytes than it signed, so it is refused, and so is damage on the
+ * way.
  */
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -34,9 +35,15 @@ export const SEGMENT_BYTES = 16 * 1024 * 1024;
 export interface BlockDelta {
   readonly source: DeltaSource;
   readonly target: DeltaTarget;
-  /** As the sides were opened with. For `content` its blocks are the largest chunk, so that each chunk has one digest. */
+  /**
+   * As the sides were opened with. For `content` its blocks are the largest chunk, so that each chunk has one
+   * digest.
+   */
   readonly signature: BlockSignature;
-  /** `blocks`: at the same offsets. `content`: chunks wherever they are in the old file. `whole`: all of it travels. */
+  /**
+   * `blocks`: at the same offsets. `content`: chunks wherever they are in the old file. `whole`: all of it
+   * travels.
+   */
   readonly mode: 'blocks' | 'content' | 'whole';
   /** Segments, or batches, under way at once. */
   readonly concurrency: number;
@@ -48,7 +55,10 @@ export interface BlockDelta {
   readonly onProgress?: (report: DeltaReport) => void;
 }
 
-/** In bytes of the new file; `sentBytes`, `copiedBytes`, `zeroBytes` and what stayed in place add up to what is done. */
+/**
+ * In bytes of the new file; `sentBytes`, `copiedBytes`, `zeroBytes` and what stayed in place add up to what
+ * is done.
+ */
 export interface DeltaReport {
   readonly sizeBytes: number;
   /** Compared, and sent where that was needed. */
@@ -80,8 +90,8 @@ interface Run extends BlockDelta {
 
 /**
  * Closes the target (`complete` or `discard`), not the source.
- * @throws `io` with reason `changedWhileRead` when either file changed meanwhile; `checksumRefused` when other bytes arrived than were
- * signed; what the sides throw; `aborted`.
+ * @throws `io` with reason `changedWhileRead` when either file changed meanwhile; `checksumRefused` when
+ * other bytes arrived than were signed; what the sides throw; `aborted`.
  */
 export async function runBlockDelta(delta: BlockDelta): Promise<DeltaResult> {
   const { source, target } = delta;
@@ -205,7 +215,10 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   done(run, end - start);
 }
 
-/** Those of one segment go beside each other, since each waits for its answer: memory, and who wraps the sides, bound them. */
+/**
+ * Those of one segment go beside each other, since each waits for its answer: memory, and who wraps the
+ * sides, bound them.
+ */
 async function allOf(sends: readonly Promise<void>[]): Promise<void> {
   // None is left running when another one fails.
   await Promise.allSettled(sends);
@@ -317,7 +330,10 @@ async function deltaContent(run: Run): Promise<void> {
 
 const MOVES_IN_BATCH = 1_000;
 
-/** Up to `SEGMENT_BYTES` each; longer moves are cut, so that several go beside each other and none is silent for long. */
+/**
+ * Up to `SEGMENT_BYTES` each; longer moves are cut, so that several go beside each other and none is silent
+ * for long.
+ */
 function batchMoves(moves: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer>[] {
   const batches: Float64Array<ArrayBuffer>[] = [];
   let batch: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * Whether it still pays to look for what two files have in common. Where nearly nothing was the same in several segments, most of the next ones
- * are sent unsigned, and one now and then is looked at again: twice as many between two looks each time, so that what is sent in vain stays
- * below what was found to differ.
+ * Whether it still pays to look for what two files have in common. Where nearly nothing was the same in
+ * several segments, most of the next ones are sent unsigned, and one now and then is looked at again: twice
+ * as many between two looks each time, so that what is sent in vain stays below what was found to differ.
  */
 
 export interface DeltaOdds {
@@ -11,7 +11,9 @@ export interface DeltaOdds {
   found(differentBytes: number, segmentBytes: number): void;
 }
 
-/** Of a segment that has nearly nothing in common with the old file: so much of it, at least, would be sent. */
+/**
+ * Of a segment that has nearly nothing in common with the old file: so much of it, at least, would be sent.
+ */
 const HOPELESS = 0.99;
 const HOPELESS_IN_A_ROW = 4;
 const UNSIGNED_MAX = 8;

@@ -1,10 +1,11 @@
 /**
- * Deltas into a store: what an object that is about to be replaced consists of, block by block, so that blocks that did not change are
- * copied inside the store and only the others travel.
+ * Deltas into a store: what an object that is about to be replaced consists of, block by block, so that
+ * blocks that did not change are copied inside the store and only the others travel.
  *
- * A block stands at the same offset in both objects, and blocks are the parts of the upload: the new object is cut as the old one was, so
- * the next delta finds its blocks again. That two blocks are the same is said by CRC64NVME or SHA-256. The copy is made under
- * If-Match, what the store tells of the copied part is compared with the bytes at hand, and the whole is checked like any upload.
+ * A block stands at the same offset in both objects, and blocks are the parts of the upload: the new object
+ * is cut as the old one was, so the next delta finds its blocks again. That two blocks are the same is said
+ * by CRC64NVME or SHA-256. The copy is made under If-Match, what the store tells of the copied part is
+ * compared with the bytes at hand, and the whole is checked like any upload.
  */
 import type {
   CallOptions,
@@ -58,8 +59,8 @@ function hasBlock({ blockBytes, sizeBytes }: PreviousObject, { end, start }: Blo
 }
 
 /**
- * What the store tells of the object's parts (GetObjectAttributes). Undefined when it tells nothing that a delta could go by:
- * not in parts, no sums of them, parts of different sizes, or not this object any more.
+ * What the store tells of the object's parts (GetObjectAttributes). Undefined when it tells nothing that a
+ * delta could go by: not in parts, no sums of them, parts of different sizes, or not this object any more.
  */
 export async function previousFromParts(
   store: ObjectStore,

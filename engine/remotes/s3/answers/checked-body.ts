@@ -1,4 +1,4 @@
-/** The body of a GET as its reader gets it: complete or an error, whatever the connection did. */
+/** The body of a GET: its reader gets all of it, or an error. */
 import assert from 'node:assert';
 import { DrayError } from '../../../api/error.ts';
 import type { ByteRange, ObjectRead } from '../../object-store.ts';
@@ -6,7 +6,7 @@ import type { S3Connection } from '../s3-connection.ts';
 import type { S3Place } from '../s3-options.ts';
 import { nameOf, type S3Call, translateThrown } from './s3-errors.ts';
 
-/** HTTP counts the last byte in. */
+/** HTTP's ranges include the last byte. */
 export function rangeHeader({ start, end }: ByteRange): string {
   // An empty range cannot be written in HTTP, and a store would answer it with the whole object.
   assert(Number.isSafeInteger(start) && start >= 0 && end > start, `${start} to ${end} is no range`);
@@ -36,7 +36,9 @@ export function checkRange(
 
 type Source = AsyncIterable<Uint8Array> & { destroy(): void };
 
-/** Counts what passes, and translates what goes wrong. `sizeBytes` may be NaN when the store did not announce it. */
+/**
+ * Counts the bytes, and translates errors. `sizeBytes` is NaN when the store did not announce it.
+ */
 export function checkedBody(
   source: Source,
   context: {

@@ -1,7 +1,7 @@
 /**
- * Whether an answer is MinIO's, two of whose habits need other requests. Its Server header says so, but proxies in front of it commonly put
- * their own in its place. Then what it calls the host of a request does: 64 hex digits, where Amazon has base64. Before 2023 it had none, and
- * sent a policy that nobody else sends with a store's answers.
+ * Recognises MinIO, two of whose habits need other requests. Its Server header names it, but a proxy often
+ * replaces that. MinIO's host id has 64 hex digits, where Amazon's is base64. Before 2023 MinIO had no host
+ * id, and sent a policy that no other store sends.
  */
 import type { HttpAnswer } from '../../http/http-message.ts';
 import { headerOf } from '../s3-connection.ts';

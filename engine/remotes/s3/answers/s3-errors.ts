@@ -1,32 +1,34 @@
-/** What S3 and the network say, translated once into a DrayError that names the thing and the remedy. */
+/**
+ * Translates the errors of S3 and the network, once, into a DrayError that names the thing and the remedy.
+ */
 import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../../api/error.ts';
 import { AnswerTooLarge } from '../../http/http-message.ts';
 import type { PutOptions, PutOutcome } from '../../object-store.ts';
 import { endpointOf, type S3Place } from '../s3-options.ts';
 
-/** A failed call in the words of the store, however it was made. Never holds a secret. */
+/** A failed call in the store's words. It never holds a secret. */
 export interface S3Failure {
   readonly status: number;
-  /** `<Code>` of the answer; undefined when it had no body (HEAD) or none that could be read. */
+  /** `<Code>` of the answer. Undefined without a body (HEAD), or when it cannot be read. */
   readonly code: string | undefined;
   readonly message: string | undefined;
   /** The Date header. */
   readonly remoteTimeMs: number | undefined;
-  /** This machine's time as it went into the signature. */
+  /** This machine's time in the signature. */
   readonly signedTimeMs: number;
-  /** Where the bucket is, when the store told. */
+  /** The bucket's region, if the store named it. */
   readonly region?: string | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What was being done, for the message. */
+/** The call, for the message. */
 export interface S3Call {
   readonly operation: string;
   /** In full, with the remote's prefix. Absent for lists. */
   readonly key?: string | undefined;
 }
 
-/** It is not this object that they are refused: whatever is asked for next will be as well. */
+/** Codes that concern the keys, so every other call fails as well. */
 const CREDENTIAL_CODES: ReadonlySet<string | undefined> = new Set([
   'ExpiredToken',
   'InvalidAccessKeyId',
@@ -36,15 +38,15 @@ const CREDENTIAL_CODES: ReadonlySet<string | undefined> = new Set([
   'XAdminUserNotFound',
 ]);
 
-/** It is this object alone that they refuse, until it is restored from its archive. */
+/** Codes that concern one object, until it is restored from its archive. */
 const ARCHIVE_CODES: ReadonlySet<string | undefined> = new Set([
   'InvalidObjectState',
   'ObjectNotInActiveTierError',
 ]);
 
 /**
- * Stores that keep objects as files cannot have both `a` and `a/b`. These codes say which of the two is there
- * already. versitygw answers 409 with the first two, MinIO the others.
+ * Stores that keep objects as files cannot have both `a` and `a/b`. These codes say which of the two exists.
+ * versitygw answers 409 with the first two, MinIO the others.
  */
 const IN_THE_WAY: Readonly<Record<string, 'fileInTheWay' | 'folderInTheWay'>> = {
   ObjectParentIsFile: 'fileInTheWay',
@@ -68,7 +70,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ExpiredToken: ['accessDenied', 'no'],
   TokenRefreshRequired: ['accessDenied', 'no'],
   InvalidAccessKeyId: ['accessDenied', 'no'],
-  // versitygw's word for an access key that it does not know.
+  // versitygw's code for an unknown access key.
   XAdminUserNotFound: ['accessDenied', 'no'],
   InvalidObjectState: ['accessDenied', 'no'],
   InvalidSecurity: ['accessDenied', 'no'],
@@ -122,14 +124,14 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
   return new DrayError(code, messageOf(code, failure, call, place), { retry, data });
 }
 
-/** The object is not there (its bucket is). */
+/** The object does not exist, and its bucket does. */
 export function isAbsentKey({ status, code }: S3Failure): boolean {
   return status === 404 && (code === undefined || code === 'NoSuchKey' || code === 'NotFound');
 }
 
 /**
- * A 404 that S3 does not give: it names what is not there, in a body that only the answer to a HEAD lacks. A proxy that has lost its way to
- * the store answers so, until it finds it again. Of the object it says nothing.
+ * A 404 that S3 did not send: S3 names the missing thing in a body, except in the answer to a HEAD.
+ * A proxy that cannot reach the store answers so. It says nothing about the object.
  */
 export function isStray({ status, code }: S3Failure, { operation }: S3Call): boolean {
   return status === 404 && code === undefined && operation !== 'HEAD';
@@ -142,7 +144,7 @@ export function unwrittenOr(
   call: S3Call,
   place: S3Place,
 ): PutOutcome {
-  // S3 answers 404 to If-Match on an object that is not there.
+  // S3 answers 404 to If-Match on a missing object.
   const isGone = condition && 'etag' in condition && isAbsentKey(failure) && !isStray(failure, call);
   const isRefused = failure.status === 412 || failure.code === 'PreconditionFailed' || isGone;
   if (condition !== undefined && isRefused) return { written: false };
@@ -150,8 +152,8 @@ export function unwrittenOr(
 }
 
 /**
- * The same for the completion of an upload. A sum of the whole that the store refuses stays wrong, as each part came with a sum of
- * its own: repeating it would change nothing.
+ * The same for the completion of an upload. A refused sum of the whole is not retried: each part came with
+ * its own sum, so the same completion fails again.
  */
 export function uncompletedOr(
   failure: S3Failure,
@@ -159,7 +161,7 @@ export function uncompletedOr(
   call: S3Call,
   place: S3Place,
 ): PutOutcome {
-  // Of an upload that is gone nothing can be said about the condition.
+  // When the upload is gone, the condition is unknown.
   if (failure.code === 'NoSuchUpload') throw translateFailure(failure, call, place);
   try {
     return unwrittenOr(failure, options, call, place);
@@ -172,7 +174,7 @@ export function uncompletedOr(
 function ruleOf(failure: S3Failure, call: S3Call): Rule {
   const { status, code } = failure;
   const isRefusal = status === 403 || status === 401;
-  // An answer without a body (HEAD) cannot say that the clock is wrong, but its Date header shows it.
+  // An answer without a body (HEAD) cannot name a wrong clock, but its Date header shows it.
   if (isRefusal && (code === undefined || code === 'AccessDenied') && isSkewed(failure))
     return ['clockSkew', 'no'];
   const byCode = code !== undefined && Object.hasOwn(RULES, code) ? RULES[code] : undefined;
@@ -298,7 +300,7 @@ const SCHEME_REASONS: Readonly<Record<string, (endpoint: string) => string>> = {
   HTTP_WANTS_TLS: (endpoint) => `it speaks TLS. Write ${endpoint.replace('http:', 'https:')} as the endpoint`,
 };
 
-/** Anything thrown while a request was under way. A DrayError passes as it is. */
+/** Translates anything thrown during a request. A DrayError passes unchanged. */
 export function translateThrown(
   error: unknown,
   call: S3Call,
@@ -348,7 +350,7 @@ export function translateThrown(
   );
 }
 
-/** An object that is larger than its reader can take into memory: not what Dray wrote there. */
+/** An object too large for its reader, so Dray did not write it. */
 export function tooLarge(sizeBytes: number, call: S3Call, place: S3Place): DrayError {
   return new DrayError('damaged', `${nameOf(call, place)} has ${sizeBytes} bytes, more than it should.`, {
     data: { bucket: place.bucket, key: call.key, sizeBytes },
@@ -359,7 +361,7 @@ export function nameOf(call: S3Call, place: S3Place): string {
   return call.key === undefined ? `the bucket ${place.bucket}` : `s3://${place.bucket}/${call.key}`;
 }
 
-/** The first code on the way down the causes; an AggregateError (happy eyeballs) counts by its first. */
+/** The first code among the causes. An AggregateError (happy eyeballs) counts by its first error. */
 function systemCodeOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

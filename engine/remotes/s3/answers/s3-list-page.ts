@@ -1,7 +1,8 @@
 /**
- * A page of ListObjectsV2, read in one pass: a walk over a million keys reads a thousand of them. Tolerant: elements may come in any
- * order, and unknown ones are skipped. Strict about what would make a page look shorter than it is, since whoever synchronises takes what
- * no page tells for gone: another document, one that was cut short, an element without an end, more to come without saying where.
+ * Reads a page of ListObjectsV2 in one pass: a walk over a million keys reads a thousand pages. Elements may
+ * come in any order, and unknown ones are skipped. It refuses whatever would make a page look shorter than it
+ * is, because a sync takes an unlisted key for deleted: another document, one that was cut short, an element
+ * without an end, or a truncated page without a continuation.
  */
 import { setImmediate } from 'node:timers/promises';
 import { DrayError } from '../../../api/error.ts';
@@ -17,8 +18,8 @@ export interface RawListPage {
 }
 
 /**
- * Keys are decoded if the store says that it obeyed `encoding-type=url`. A page that is much larger than stores send them is read in slices,
- * between which the event loop turns: a listing of 8 MiB does not hold up Ctrl-C.
+ * Decodes keys if the store says that it encoded them (`encoding-type=url`). Reads a very large page in
+ * slices and lets the event loop turn between them, so that a listing of 8 MiB does not delay Ctrl-C.
  * @throws DrayError `remoteFailed`, to be repeated; `aborted`.
  */
 export async function readListPage(xml: string, signal: AbortSignal | undefined): Promise<RawListPage> {
@@ -31,7 +32,7 @@ export async function readListPage(xml: string, signal: AbortSignal | undefined)
   }
 }
 
-/** The same at once. */
+/** The same in one turn of the event loop. */
 export function parseListPage(xml: string): RawListPage {
   const slices = parseInSlices(xml);
   for (;;) {
@@ -40,7 +41,7 @@ export function parseListPage(xml: string): RawListPage {
   }
 }
 
-/** Characters of a page that are read in one turn of the event loop. */
+/** How many characters one turn of the event loop reads. */
 export const SLICE_CHARS = 1024 * 1024;
 
 /** Yields after each slice. */
@@ -76,7 +77,7 @@ function* parseInSlices(xml: string): Generator<void, RawListPage> {
   };
 }
 
-/** What an object costs in memory beside its key, counted as characters. */
+/** The memory of an object besides its key, counted as characters. */
 const OBJECT_CHARS = 64;
 const ROOT = 'listbucketresult';
 
@@ -94,7 +95,9 @@ function isWholeList(xml: string): boolean {
   return xml.slice(end - ROOT.length - 2, end).toLowerCase() === `</${ROOT}`;
 }
 
-/** Undefined on the last page. @throws DrayError `remoteFailed` when more is promised and nothing says how to get it. */
+/**
+ * Undefined on the last page. @throws DrayError `remoteFailed` for a truncated page without a token.
+ */
 function continuationOf(said: {
   readonly isTruncated: boolean;
   readonly token: string | undefined;
@@ -110,7 +113,7 @@ export function incompleteListing(why: string): DrayError {
   });
 }
 
-/** Texts, escaped as they are. */
+/** Texts that are still escaped. */
 interface Fields {
   Key: string | undefined;
   Size: string | undefined;
@@ -155,7 +158,7 @@ function* readContents(xml: string): Generator<void, Contents> {
   return { objects, others: others + xml.slice(from) };
 }
 
-/** Reads the first of each, at any depth. Returns where the element ends, or -1 when it does not. */
+/** Reads the first of each, at any depth. Returns where the element ends, or -1 without an end. */
 function readFields(xml: string, start: number, fields: Fields): number {
   for (let at = xml.indexOf('<', start); at >= 0; at = xml.indexOf('<', at)) {
     at += 1;
@@ -215,7 +218,7 @@ function toObject(
 
 const QUOTES = ['&quot;', '&#34;', '"'];
 
-/** Without the quotes, in whichever way they are written. */
+/** Removes the quotes, however they are written. */
 function readEtag(escaped: string): string {
   for (const quote of QUOTES) {
     if (!escaped.startsWith(quote)) continue;
@@ -225,7 +228,9 @@ function readEtag(escaped: string): string {
   return unquote(unescapeXml(escaped));
 }
 
-/** Objects of one page were mostly stored on a few days: each day is looked up once, and the rest of a time is three numbers. */
+/**
+ * The objects of a page were mostly stored on a few days, so each day is parsed once.
+ */
 function createTimeReader(): (text: string) => number {
   let day = '';
   let dayMs = Number.NaN;

@@ -1,6 +1,7 @@
 /**
- * Reads S3's answers by the names of their elements, and skips unknown ones. A hostile store may send anything, so each function
- * reads a character a fixed number of times at most (`count-scans.fixture.ts`), and fails with a DrayError.
+ * Reads S3's answers by the names of their elements, and skips unknown ones. A hostile store may send
+ * anything, so each function reads a character a fixed number of times at most (`count-scans.fixture.ts`),
+ * and fails with a DrayError.
  */
 import { DrayError, excerpt } from '../../../api/error.ts';
 
@@ -23,8 +24,9 @@ function excerptOf(xml: string, name: string): string | undefined {
 }
 
 /**
- * The document of a success. CompleteMultipartUpload, CopyObject and UploadPartCopy begin their answer before the work is done:
- * status 200, then white space that keeps the connection open, then the result, or an error.
+ * The document of a success. CompleteMultipartUpload, CopyObject and UploadPartCopy begin their answer before
+ * the work is done: status 200, then white space that keeps the connection open, then the result, or an
+ * error.
  * @returns The error's fields in place of the result.
  * @throws `remoteFailed` (retryable) for a document of another kind, or none.
  */
@@ -138,7 +140,10 @@ function readEntity(name: string): string | undefined {
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }
 
-/** `encoding-type=url` is the encoding of forms: a plus is a space. @throws `remoteFailed` for what is not encoded so. */
+/**
+ * `encoding-type=url` is the encoding of forms: a plus is a space. @throws `remoteFailed` for what is not
+ * encoded so.
+ */
 export function decodeFormUrl(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {

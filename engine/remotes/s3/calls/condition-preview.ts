@@ -1,14 +1,14 @@
 /**
- * Conditions on many bytes. A store that refuses a conditional write may close the connection without reading the body, and its
- * answer is then lost with it (versitygw does so). So:
+ * Conditions on many bytes. A store that refuses a conditional write may close the connection without reading
+ * the body, and its answer is then lost with it (versitygw does so). So:
  *
- * - A write from memory that was cut off looks at the object afterwards. One request when all goes well.
- * - A stream can be read only once, so the look comes first; the write still carries the condition.
+ * - After a write from memory was cut off, Dray reads the object's head. Without trouble it is one request.
+ * - A stream can be read only once, so the head comes first. The write still carries the condition.
  */
 import { DrayError } from '../../../api/error.ts';
 import type { ObjectInfo, PutOptions, PutOutcome } from '../../object-store.ts';
 
-/** Smaller bodies fit the socket's buffers, and the answer to them is never lost this way. */
+/** Smaller bodies fit the socket's buffers, so their answers are not lost. */
 const CUT_OFF_ABOVE_BYTES = 256 * 1024;
 
 type Head = () => Promise<ObjectInfo | undefined>;
@@ -20,8 +20,8 @@ export async function isRefusedBeforehand({ condition }: PutOptions, head: Head)
 }
 
 /**
- * Makes the write; when its connection breaks and the condition does not hold by then, the outcome is `written: false`. It may
- * have been this very write that changed the object: then its bytes are there, and the caller is told of them as of another's.
+ * Writes. When the connection breaks and the condition no longer holds, returns `written: false`. This write
+ * may itself have changed the object; the caller then sees its bytes as another writer's.
  */
 export async function writeOrSeeRefusal(
   { bytes, options, head }: { readonly bytes: Uint8Array; readonly options: PutOptions; readonly head: Head },

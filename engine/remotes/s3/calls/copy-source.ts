@@ -1,4 +1,4 @@
-/** What a copy takes its bytes from, in S3's terms. */
+/** The source of a copy in S3's terms. */
 import type { CopySource } from '../../object-store.ts';
 import type { S3Place } from '../s3-options.ts';
 import { encodeKey } from '../s3-signer.ts';

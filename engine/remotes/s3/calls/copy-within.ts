@@ -1,6 +1,5 @@
 /**
- * Copies inside the store, the same for both clients: one request where that does, in parts above S3's limit, and what a
- * refusal means.
+ * Copies inside the store: by one request, or in parts above S3's limit.
  */
 
 import pLimit from 'p-limit';
@@ -54,7 +53,7 @@ export async function copyWithin(
     const info = await copier.headSource(options);
     if ((info?.sizeBytes ?? 0) > COPY_MAX_BYTES) return inParts();
   }
-  // A 404 is about the source: S3 has no other for an If-Match on what is not there but to say so of the key copied to.
+  // A 404 concerns the source. For If-Match on a missing target S3 answers with the target's key.
   const { condition, ifMatch } = options;
   if (!condition || failure.status !== 412) throw translateFailure(failure, call, copier.place);
   if (ifMatch !== undefined && (await copier.headSource(options))?.etag !== ifMatch) {
@@ -79,7 +78,7 @@ async function copyLarge(
     copier.multipart,
     { from: what.from, to: what.to, sizeBytes: info.sizeBytes, partBytes: COPY_PART_BYTES },
     {
-      // Parts carry nothing that describes the object, so what the source has is given anew.
+      // Parts do not carry the source's description, so the upload gets it.
       description: {
         ...(options.description ?? keptDescription(info)),
         ...(storageClass ? { storageClass } : {}),
@@ -129,7 +128,7 @@ export async function copyInParts(
     return outcome;
   } catch (error) {
     limit.clearQueue();
-    // Without the signal: it may be what stopped the copy.
+    // Without the signal: it may be the reason.
     await multipart.abort(upload).catch(() => {});
     throw error;
   }

@@ -1,4 +1,4 @@
-/** CopyObject by a lean call. */
+/** CopyObject, and the head of its source. */
 import { DrayError } from '../../../api/error.ts';
 import type {
   CallOptions,

@@ -1,4 +1,6 @@
-/** Removal: one DELETE for one key, DeleteObjects for more, and one by one where the store has no bulk delete. */
+/**
+ * Removal: one DELETE for one key, DeleteObjects for more, and one by one where the store has no bulk delete.
+ */
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { DrayError, excerpt } from '../../../api/error.ts';

@@ -7,8 +7,8 @@ import type { S3Caller } from './s3-call.ts';
 import { attemptBySdk, UNUSED_PLACE } from './sdk-call.ts';
 
 /**
- * MinIO finds uploads by a prefix only if that is a whole key. Asked for all of the bucket's, it lists those that began since its
- * start. So where it lists none under a prefix, the bucket's are read and filtered.
+ * MinIO finds uploads by a prefix only if that is a whole key. Asked for all of the bucket's, it lists those
+ * that began since its start. So where it lists none under a prefix, the bucket's are read and filtered.
  */
 export async function listUploads(
   caller: S3Caller,

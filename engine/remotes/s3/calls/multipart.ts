@@ -56,7 +56,9 @@ export function createMultipart(caller: S3Caller): MultipartStore {
   };
 }
 
-/** The store joins the parts' CRCs to that of the whole object; of SHA-256 it keeps one of the parts' sums. */
+/**
+ * The store joins the parts' CRCs to that of the whole object; of SHA-256 it keeps one of the parts' sums.
+ */
 const UPLOAD_CHECKSUM_HEADERS: Readonly<Record<ChecksumKind, Readonly<Record<string, string>>>> = {
   sha256: { 'x-amz-checksum-algorithm': 'SHA256' },
   crc32: { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' },

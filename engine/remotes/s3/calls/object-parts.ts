@@ -9,7 +9,10 @@ import { head } from './objects.ts';
 import type { S3Caller } from './s3-call.ts';
 import { attemptBySdk, UNUSED_PLACE } from './sdk-call.ts';
 
-/** @returns Undefined where the store does not know the call, does not allow it, or keeps nothing of the parts. */
+/**
+ * @returns Undefined where the store does not know the call, does not allow it, or keeps nothing of the
+ * parts.
+ */
 export async function partsOf(
   caller: S3Caller,
   key: string,

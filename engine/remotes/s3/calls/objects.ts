@@ -56,7 +56,8 @@ export async function head(
   };
   const answer = await client.exchange(request, 0);
   if (answer.failure) {
-    // Without a body, a missing bucket looks like a missing object; the first GET, LIST or PUT tells them apart.
+    // Without a body, a missing bucket looks like a missing object. The first GET, LIST or PUT shows which it
+    // is.
     if (answer.failure.status === 404) return undefined;
     throw failedCall(answer.failure, request.call, connection);
   }
@@ -100,7 +101,7 @@ export async function read(
   const answer = await client.exchange(request, options.maxBytes);
   if (answer.failure) return absentOr(answer.failure, request.call, connection);
   const { bytes, status } = answer;
-  // The client reads a little more than a small limit, so that an error's text fits; hence once more here.
+  // The sender's limit leaves room for an error's text, so a small limit is checked again here.
   if (bytes.byteLength > options.maxBytes) throw tooLarge(bytes.byteLength, request.call, connection.place);
   checkRange({ status, sizeBytes: bytes.byteLength, range: options.range }, request.call, connection.place);
   return { bytes, etag: etagOf(answer), info: wholeInfo(answer, key, options) };
@@ -130,7 +131,7 @@ export async function list(caller: S3Caller, request: ListRequest, options: Call
   const { isMinio, page } = await listOnce(caller, request, options);
   const { continuation, prefix, startAfter } = request;
   const isOver = page.continuation === undefined;
-  // A key that is not below the prefix begins before all or after all.
+  // A `startAfter` outside the prefix comes before all its keys or after all.
   const isByKey = continuation === undefined && startAfter?.startsWith(prefix);
   if (!isMinio || !isOver || !isByKey || startAfter === '') return page;
   return (await listOnce(caller, { ...request, continuation: minioToken(keyPrefix + startAfter) }, options))
@@ -138,10 +139,10 @@ export async function list(caller: S3Caller, request: ListRequest, options: Call
 }
 
 /**
- * MinIO's own continuation token for what comes after a key. Of a page that begins at a key by `start-after`, MinIO lets its disks stop
- * after so many keys and counts some before the key too: all below `a-b/` on the way to `a/x`, where a folder's name goes on with a
- * character below `/`. Then it tells less than there is, nothing at times, and says that this was all. By its tokens it lists right,
- * so what it calls the end is asked for once more in that way. A server to which the token means nothing takes it for a key.
+ * MinIO's continuation token for the keys after one. With `start-after`, MinIO's disks stop after a number of
+ * keys and count some before that key, such as all below `a-b/` on the way to `a/x`. Then the page is too
+ * short or empty, and MinIO calls it the last. With its own tokens it lists correctly, so Dray asks for that
+ * end once more by token. Other servers take the token for a key.
  */
 function minioToken(key: string): string {
   return Buffer.from(`${key}[minio_cache:v2,return:]`).toString('base64');

@@ -1,6 +1,7 @@
 /**
- * Streams of unknown length: `@aws-sdk/lib-storage` cuts them into parts and keeps several in flight. The requests that it makes
- * become calls of the store it is given, so each is checksummed, counted, and repeated by the retry wrapper.
+ * Streams of unknown length: `@aws-sdk/lib-storage` cuts them into parts and keeps several in flight. The
+ * requests that it makes become calls of the store it is given, so each is checksummed, counted, and repeated
+ * by the retry wrapper.
  */
 import assert from 'node:assert';
 import { Readable } from 'node:stream';
@@ -22,7 +23,10 @@ import { loadSdk, UNUSED_PLACE } from './sdk-call.ts';
 /** Parts in memory at once. The last of them is being filled while the others are sent. */
 const PARTS_AT_ONCE = 5;
 
-/** Every part carries its CRC64NVME, and the completion the one joined of all, so the store verifies every byte. */
+/**
+ * Every part carries its CRC64NVME, and the completion the one joined of all, so the store verifies every
+ * byte.
+ */
 export async function putStream(
   store: StreamStore,
   key: string,
@@ -39,7 +43,8 @@ export async function putStream(
   const partSize = streamPartBytes(options);
   const calls = createStreamCalls(store, key, { ...options, partSizeBytes: partSize }, stop);
   const source = Readable.from(checked(body, key, options), { objectMode: true, highWaterMark: 1 });
-  // Its errors reach the uploader. One after the upload's end has no other listener, and would end the process.
+  // Its errors reach the uploader. One after the upload's end has no other listener, and would end the
+  // process.
   source.on('error', () => {});
   try {
     const upload = new Upload({
@@ -146,8 +151,8 @@ function createStreamCalls(
 }
 
 /**
- * The source's pieces, each in memory of its own, since a part holds many of them and the source may use its memory again.
- * Fails with `checksumRefused` at the end when the bytes are not those announced.
+ * The source's pieces, each in memory of its own, since a part holds many of them and the source may use its
+ * memory again. Fails with `checksumRefused` at the end when the bytes are not those announced.
  */
 async function* checked(
   body: AsyncIterable<Uint8Array>,

@@ -15,9 +15,9 @@ import { checksumPair } from '../s3-values.ts';
 export interface S3Caller {
   readonly client: S3Sender;
   readonly connection: S3Connection;
-  /** Checksums that the store was seen to verify: it answers with the checksum that it computed. */
+  /** Checksums that the store verifies: an answer had the checksum that the store computed. */
   readonly verified: Set<ChecksumKind>;
-  /** A store for another bucket of the same endpoint. It is closed with this one. */
+  /** A store for another bucket of the same endpoint. Closing this one closes it. */
   siblingOf(bucket: string): Pick<ObjectStore, 'head'>;
 }
 
@@ -39,15 +39,15 @@ export function requestFor(
   };
 }
 
-/** For the XML that some requests carry: small, so it is hashed always. */
+/** The body of a request with XML. It is small, so it is always hashed. */
 export function xmlBody(body: Uint8Array): Pick<S3Request, 'body' | 'payloadHash'> {
   return { body, payloadHash: createHash('sha256').update(body).digest('hex') };
 }
 
 /**
- * How the signature covers the body. A store that verifies checksum headers need not hash the body once more; they are
- * signed. Until it is seen to do so, a known SHA-256 is signed as the body's too, which every store verifies.
- * Otherwise as the SDK has it: unsigned over TLS, hashed here without.
+ * How the signature covers the body. If the store verifies checksum headers, those are signed and the body
+ * need not be hashed again. Before that is known, a known SHA-256 is signed as the body's, which every store
+ * verifies. Otherwise it is as in the SDK: unsigned over TLS, hashed here without.
  */
 export function payloadHashOf(
   bytes: Uint8Array,
@@ -66,18 +66,18 @@ export function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { ver
   if (!verified.has(kind) && checksumHeaderOf(answer, kind) === checksumPair(checksum)[1]) verified.add(kind);
 }
 
-/** The outcome of a write whose answer tells it by headers. */
+/** The outcome of a write, from the answer's headers. */
 export function writtenAs(answer: HttpAnswer): PutOutcome {
   const checksums = checksumsOfAnswer(answer);
   return { written: true, etag: etagOf(answer), ...(checksums ? { checksums } : {}) };
 }
 
-/** Few results of calls that write are larger than this; a page of 1,000 parts or uploads is. */
+/** Enough for a page of 1,000 parts or uploads. */
 const RESULT_MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * How long no byte may come while the store copies, or joins parts: up to 5 GiB on its disks, beside the others that it copies. Amazon sends white
- * space meanwhile; others, as MinIO while it copies, send nothing before they are done.
+ * How long the store may stay silent while it copies or joins parts, up to 5 GiB on its disks. Amazon sends
+ * white space meanwhile. Others, such as MinIO during a copy, send nothing before the end.
  */
 export const STORE_WORK_QUIET_MS = 15 * 60_000;
 
@@ -102,7 +102,7 @@ export async function exchangeXml(
   return { xml: result.xml, isMinio: isOfMinio(answer) };
 }
 
-/** Statuses that errors have when they are known in time, as far as anything depends on them. */
+/** The statuses that these errors have when they come in time. */
 const LATE_STATUSES: Readonly<Record<string, number>> = {
   PreconditionFailed: 412,
   NoSuchKey: 404,

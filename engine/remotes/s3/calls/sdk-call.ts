@@ -1,7 +1,8 @@
 /**
- * Seldom calls, through the AWS SDK: it writes the request and reads the answer. In between, the request goes the way of every
- * other: `s3-connection.ts` signs and sends it and follows the bucket's region, and `with-retry.ts` alone repeats it. The first
- * call loads the SDK (about 90 ms of CPU), so calls that most runs make do without it.
+ * Seldom calls, through the AWS SDK: it writes the request and reads the answer. In between, the request goes
+ * the way of every other: `s3-connection.ts` signs and sends it and follows the bucket's region, and
+ * `with-retry.ts` alone repeats it. The first call loads the SDK (about 90 ms of CPU), so calls that most
+ * runs make do without it.
  */
 import type { S3Client } from '@aws-sdk/client-s3';
 import { DrayError } from '../../../api/error.ts';
@@ -138,7 +139,9 @@ interface LoadedSdk {
 
 let loaded: Promise<LoadedSdk> | undefined;
 
-/** One client for all remotes: it writes and reads, and has neither place, keys nor connections of its own. */
+/**
+ * One client for all remotes: it writes and reads, and has neither place, keys nor connections of its own.
+ */
 export function loadSdk(): Promise<LoadedSdk> {
   loaded ??= import('@aws-sdk/client-s3').then((module) => ({ module, client: createClient(module) }));
   return loaded;

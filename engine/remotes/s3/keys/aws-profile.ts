@@ -1,6 +1,6 @@
 /**
  * The user's profile in `~/.aws/config` and `~/.aws/credentials`, as far as a fast start needs it: region,
- * endpoint and plain keys. Profiles with roles, SSO or processes are the SDK's to resolve.
+ * endpoint and plain keys. The SDK resolves profiles with roles, SSO or processes.
  * Source: the AWS SDKs and Tools Reference Guide, "Shared config and credentials files".
  */
 import { readFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ export async function readAwsProfile(options: {
   return { name, settings, ...(s3EndpointUrl ? { s3EndpointUrl } : {}) };
 }
 
-/** Both files as they stand; empty where there are none. */
+/** The text of both files. Empty for a missing one. */
 export async function readAwsSections({
   configFile,
   credentialsFile,
@@ -64,20 +64,22 @@ export async function readAwsSections({
   return { config: readSections(configFile), credentials: readSections(credentialsFile) };
 }
 
-/** At once: these files are small, and Node's promises of files alone take longer to load, at the start of each command. */
+/**
+ * Synchronous: the files are small, and loading Node's promises of files takes longer than reading them.
+ */
 function readSections(file: string): Sections {
   try {
     return parseSections(readFileSync(file, 'utf8'));
   } catch (error) {
-    // No file, no profile. One that cannot be read is as good as none: most stores need neither.
+    // A file that cannot be read counts as missing: most stores need neither file.
     if (error instanceof Error && 'code' in error) return new Map();
     throw error;
   }
 }
 
 /**
- * INI as the AWS tools write it: sections, `key = value`, indented lines nested below a key without a value. Each character is looked at a
- * fixed number of times.
+ * Parses INI as the AWS tools write it: sections, `key = value`, and indented lines below a key without a
+ * value. It reads each character a fixed number of times.
  */
 export function parseSections(text: string): Sections {
   const sections = new Map<string, Record<string, string>>();
@@ -106,7 +108,7 @@ export function parseSections(text: string): Sections {
   return sections;
 }
 
-/** '' where there is none. */
+/** '' without a value. */
 function headerOf(line: string): string {
   const end = line.indexOf(']');
   return line.slice(1, Math.max(end, 1)).trim().replace(/\s+/g, ' ').replaceAll('"', '');

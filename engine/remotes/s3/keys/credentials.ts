@@ -1,4 +1,6 @@
-/** Who signs: keys from the environment or the profile as they stand, all else from the AWS SDK's provider chain. */
+/**
+ * Finds the credentials: plain keys of the environment or the profile, all others by the AWS SDK's chain.
+ */
 import { DrayError } from '../../../api/error.ts';
 import type { S3Options } from '../s3-options.ts';
 import { type AwsProfile, profileFilesOf } from './aws-profile.ts';
@@ -10,7 +12,7 @@ export interface Credentials {
   readonly expiration?: Date;
 }
 
-/** Asked before every signature; caches, and refreshes what expires. */
+/** Called before every signature. It caches credentials, and refreshes those that expire. */
 export type CredentialSource = () => Promise<Credentials>;
 
 /** Settings that make a profile more than a pair of keys. */
@@ -24,9 +26,10 @@ const INDIRECT_SETTINGS = [
 ];
 
 /**
- * Resolved in the order of the AWS CLI: a profile asked for by flag, keys in the environment, `AWS_PROFILE` or the
- * default profile, then single sign-on, processes, containers and instance metadata by the SDK's chain.
- * @throws `noCredentials`, from the source when it is asked.
+ * Resolved in the order of the AWS CLI: a profile asked for by flag, keys in the environment, `AWS_PROFILE`
+ * or the default profile, then single sign-on, processes, containers and instance metadata by the SDK's
+ * chain.
+ * @throws `noCredentials`, from the source's call.
  */
 export function credentialSourceOf(options: S3Options, profile: AwsProfile): CredentialSource {
   const direct = (options.profile ? undefined : fromEnvironment(options.environment)) ?? fromProfile(profile);
@@ -41,11 +44,13 @@ export function credentialSourceOf(options: S3Options, profile: AwsProfile): Cre
 
 interface RenewalFailure {
   readonly cause: unknown;
-  /** There were credentials before. */
+  /** Credentials were found before. */
   readonly isRenewal: boolean;
 }
 
-/** They are renewed some minutes before they expire; until then those at hand are good, though a renewal fails. */
+/**
+ * Credentials are renewed some minutes before they expire. If that fails, the old ones serve until then.
+ */
 export function keptWhileValid(
   renew: CredentialSource,
   refused: (failure: RenewalFailure) => DrayError,
@@ -64,7 +69,9 @@ export function keptWhileValid(
   };
 }
 
-/** What tells one who signs from another, without a look into the chain: an access key or a profile's name. */
+/**
+ * Identifies the signer without the SDK's chain: an access key, or a profile's name.
+ */
 export function identityOf(options: S3Options, profile: AwsProfile): string {
   if (options.anonymous) return 'nobody';
   const direct = (options.profile ? undefined : fromEnvironment(options.environment)) ?? fromProfile(profile);
@@ -105,7 +112,7 @@ async function openChain(options: S3Options, profile: AwsProfile): Promise<Crede
   });
 }
 
-/** What gave credentials before may do so again, so the caller is advised to repeat. */
+/** A source that gave credentials before may do so again, so the error is retryable. */
 function noCredentials(
   options: S3Options,
   profile: AwsProfile,

@@ -1,10 +1,10 @@
-/** The profile that a remote names: of the user's own settings, or of what else Dray knows to hold keys. */
+/** Reads the profile that a remote names, from the AWS settings or from rclone's. */
 import { keptKeysOf } from '../../../base/kept-keys.ts';
 import type { S3Options } from '../s3-options.ts';
 import { type AwsProfile, readAwsProfile } from './aws-profile.ts';
 import { RCLONE_PROFILE, readRcloneProfile } from './rclone-remotes.ts';
 
-/** @throws `usage` when a profile is named and there is none of that name. */
+/** @throws `usage` when no profile has that name. */
 export async function readProfile({
   environment,
   profile,

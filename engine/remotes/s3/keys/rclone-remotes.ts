@@ -1,6 +1,7 @@
 /**
- * The remotes of type s3 in rclone's own settings. `profile=rclone:NAME` in a URL signs with the keys of such a remote, which stay where
- * they are. Source: rclone's documentation, "Configure" and "Amazon S3"; of its values only passwords of other backends are obscured.
+ * The remotes of type s3 in rclone's own settings. `profile=rclone:NAME` in a URL signs with the keys of such
+ * a remote, which stay in that file. Source: rclone's documentation, "Configure" and "Amazon S3"; only the
+ * passwords of other backends are obscured.
  */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -8,10 +9,10 @@ import { join } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
 import { type AwsProfile, type Environment, parseSections, type Sections } from './aws-profile.ts';
 
-/** Before the name of a remote of rclone, where a profile is named. */
+/** The prefix of a profile that names a remote of rclone. */
 export const RCLONE_PROFILE = 'rclone:';
 
-/** By name; empty where rclone has no settings, or encrypted ones. */
+/** By name. Empty without rclone's settings, or when they are encrypted. */
 export async function readRcloneRemotes(environment: Environment): Promise<Sections> {
   for (const path of pathsOf(environment)) {
     const text = await readFile(path, 'utf8').catch(() => undefined);
@@ -21,7 +22,7 @@ export async function readRcloneRemotes(environment: Environment): Promise<Secti
   return new Map();
 }
 
-/** The keys of one of them, as a profile. @throws `usage` when there is none of that name. */
+/** The keys of one remote, as a profile. @throws `usage` when no remote has that name. */
 export async function readRcloneProfile(name: string, environment: Environment): Promise<AwsProfile> {
   const fields = (await readRcloneRemotes(environment)).get(name.slice(RCLONE_PROFILE.length));
   if (!fields)
@@ -37,7 +38,10 @@ export async function readRcloneProfile(name: string, environment: Environment):
   return { name, settings: Object.fromEntries(filled) };
 }
 
-/** Where rclone 1.x looks: `RCLONE_CONFIG`, `%APPDATA%\rclone\rclone.conf`, `~/.config/rclone/rclone.conf`, `~/.rclone.conf`. */
+/**
+ * Where rclone 1.x looks: `RCLONE_CONFIG`, `%APPDATA%\rclone\rclone.conf`, `~/.config/rclone/rclone.conf`,
+ * `~/.rclone.conf`.
+ */
 function pathsOf({ APPDATA, HOME, RCLONE_CONFIG, XDG_CONFIG_HOME }: Environment): readonly string[] {
   if (RCLONE_CONFIG) return [RCLONE_CONFIG];
   const home = HOME || homedir();

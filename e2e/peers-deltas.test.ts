@@ -17,6 +17,7 @@ import {
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
@@ -110,8 +111,9 @@ const plant = (path: string, content: Buffer, seconds = OLD) => {
 const bytesOf = (path: string) => readFileSync(sandbox.path(path));
 const isSame = (left: string, right: string) => bytesOf(left).equals(bytesOf(right));
 
-/** 64 MiB at both ends; `changed` differs in one MiB in the middle. */
-const old = noise(64 * MIB, 1);
+/** At both ends; `changed` differs in one MiB in the middle. */
+const SIZE_BYTES = runBudget({ short: 24, long: 64 }) * MIB;
+const old = noise(SIZE_BYTES, 1);
 const changed = Buffer.from(old);
 noise(MIB, 2).copy(changed, 20 * MIB + 777);
 
@@ -137,7 +139,7 @@ describe('A large file that exists at both ends', () => {
     expect(isSame(`${from}/disk.img`, `${to}/disk.img`)).toBe(true);
     const stat = statSync(sandbox.path(to, 'disk.img'));
     expect([stat.mtimeMs, stat.mode & 0o7777]).toEqual([(OLD + 60) * 1000, 0o750]);
-    expect(done).toMatchObject({ copiedFiles: 2, copiedBytes: 64 * MIB + 9, failed: 0 });
+    expect(done).toMatchObject({ copiedFiles: 2, copiedBytes: SIZE_BYTES + 9, failed: 0 });
     expect(done[counted]).toBeLessThan(1.1 * MIB + 9);
     expect(foreseen.forecast[counted]).toBe(done[counted]);
     expect(foreseen.forecast.reads + foreseen.forecast.writes).toBeLessThanOrEqual(done.requests.total);

@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliOptions, CliResult } from '../app/cli/run-cli.fixture.ts';
 import type { InitRequest } from '../engine/api/jobs.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { log } from '../engine/jobs/history/log.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
@@ -191,8 +192,11 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
+/** Packs and parts take hundreds of MiB; `e2e/copy-kills.test.ts` resumes parts in every run. */
+const TRIED = runBudget({ short: SHAPES.filter(({ what }) => /each|chunks/.test(what)), long: SHAPES });
+
 describe('A push that is killed half-way', () => {
-  it.each(SHAPES)('resumes from its finished pieces: $what', async (shape) => {
+  it.each(TRIED)('resumes from its finished pieces: $what', async (shape) => {
     using dataset = createS3Dataset(server, `push-${SHAPES.indexOf(shape)}`);
     await dataset.init('work', { layout: shape.layout });
     writeNoise(dataset, shape.files, shape.sizeBytes);
@@ -416,7 +420,7 @@ describe('A link that breaks half-way', () => {
     await finishDownload(download, cut.pieces);
   });
 
-  it.each(['push', 'clone'] as const)(
+  it.each(runBudget<readonly ('push' | 'clone')[]>({ short: ['push'], long: ['push', 'clone'] }))(
     'for two seconds only delays a %s with many requests in flight',
     async (command) => {
       using dataset = await startUpload(`outage-${command}`);

@@ -26,7 +26,7 @@ const keptIn = (name: string) => JSON.parse(readFileSync(sandbox.path('settings'
 /** One process that does the work for each of its numbers, once all are ready. */
 function run(work: string, of: number): Promise<number | null> {
   const script = `
-    import { login } from ${JSON.stringify(join(FOLDER, '../remotes/login.ts'))};
+    import { login } from ${JSON.stringify(join(FOLDER, 'login.ts'))};
     import { remoteAdd } from ${JSON.stringify(join(FOLDER, 'remotes.ts'))};
     import { userConfig } from ${JSON.stringify(join(FOLDER, 'config.ts'))};
     const context = { ...${JSON.stringify(context())}, directory: '/', connection: {}, emit() {} };

@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
@@ -65,10 +66,10 @@ function noise(sizeBytes: number, seed: number): Buffer {
 
 /** Writes small and large files, nested, with modes and times, links and an empty folder. */
 function plantTree(): void {
-  for (let index = 0; index < 600; index += 1)
+  for (let index = 0; index < runBudget({ short: 200, long: 600 }); index += 1)
     sandbox.write(`source/many/${index % 7}/${index}.txt`, `file ${index}`);
   sandbox.write('source/middle.bin', noise(3 * MIB, 1));
-  sandbox.write('source/large.bin', noise(40 * MIB + 7, 2));
+  sandbox.write('source/large.bin', noise(runBudget({ short: 18, long: 40 }) * MIB + 7, 2));
   sandbox.write('source/empty.bin', '');
   sandbox.write('source/strange \u00e4 %41 #?&+.txt', 'a name');
   sandbox.write('source/run.sh', '#!/bin/sh\n');

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { FILE_STORE } from '../contract/abilities.ts';
 import { describeObjectStoreContract } from '../contract/suite.ts';
@@ -271,7 +272,7 @@ describe('Listings of the file store', () => {
           await close();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runBudget({ short: 15, long: 60 }) },
     );
   });
 

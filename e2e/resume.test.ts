@@ -90,7 +90,7 @@ async function runInterrupted(
     },
   });
   const isRunning = () => child?.exitCode === null && child.signalCode === null;
-  while (isRunning() && piecesOf(await server.requests(), operations).length < afterPieces) await pause(10);
+  while (isRunning() && piecesOf(await server.requests(), operations).length < afterPieces) await pause(30);
   expect(isRunning(), 'the command ended before it was interrupted').toBe(true);
   await interrupt(child!);
   const result = await ended;

@@ -26,11 +26,15 @@ export class TaskSet {
   }
 
   spawn(work: () => Promise<void>): void {
-    const task: Promise<void> = work()
-      .catch((error: unknown) => {
+    const task: Promise<void> = work().then(
+      () => {
+        this.#tasks.delete(task);
+      },
+      (error: unknown) => {
         this.fail(error);
-      })
-      .finally(() => this.#tasks.delete(task));
+        this.#tasks.delete(task);
+      },
+    );
     this.#tasks.add(task);
   }
 

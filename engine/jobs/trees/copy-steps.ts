@@ -19,8 +19,7 @@ import type { Deletes } from './delete/deletions.ts';
 import { hidesWhatStays, refuseChange } from './delete/protection.ts';
 import type { TreeFolders } from './folders/folder-attributes.ts';
 import type { WalkedFolder } from './folders/open-folders.ts';
-import type { Moved, Mover, Pair, SmallMove } from './move/mover.ts';
-import { createSmallMoves } from './move/small-moves.ts';
+import type { Moved, Mover, Pair } from './move/mover.ts';
 import type { NameClashes } from './names/name-clashes.ts';
 import { stateOf } from './pair-memory.ts';
 
@@ -48,9 +47,6 @@ export async function takeSteps(
   const room = new Budget(ITEMS_MAX);
   const { counts, filter, tasks } = run;
   const { folders, deferred } = work;
-  const { small: mover } = work.mover;
-  const onMoved = ({ item, over }: SmallMove, moved: Moved) => noteMoved(run, item, over, moved);
-  const small = mover && createSmallMoves(run, { mover, room, onMoved, deferred });
   const heap = createHeapBound();
   try {
     for await (const batch of batches) {
@@ -70,23 +66,15 @@ export async function takeSteps(
         if (next === undefined || (!destination && deferred?.foresee(source))) continue;
         // `takeNow` makes no permit object; the room is given back by its number of units.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
-        if (next !== 'copy') {
-          spawnStep(run, next, room);
-          continue;
-        }
-        const pair = pairOf(work, source, destination);
-        const isShut = pair.holder !== undefined && folders!.beforeWrite(pair.holder) !== undefined;
-        if (!isShut && mayBeSmall(work, destination) && small?.takes(source)) {
-          run.progress.found(source.sizeBytes);
-          small.start(source, destination);
-        } else spawnStep(run, () => failing(run, work, pair, () => copy(run, work, pair)), room);
+        const pair = { source, destination, holder: folders?.holderOf(source.path) };
+        tasks.spawn(() => takeStep(run, work, pair, next, room));
       }
       for (const extra of batch.extras) takeExtra(run, work, extra);
       await run.context.drained?.();
     }
     run.progress.walked();
   } finally {
-    await small?.settle();
+    work.mover.flush?.();
   }
 }
 
@@ -106,44 +94,48 @@ function takeExtra(
   folders?.willRemove(extra.path);
 }
 
-/** A backup of the old item may come first, so only without one does a new small file need no other step. */
-function mayBeSmall({ backup }: TreeWork, destination: TreeItem | undefined): boolean {
-  return !backup || !destination;
+/** A pair that needs more evidence than the listings have. */
+interface OpenDecision {
+  readonly decision: Decision;
+  readonly decide: (evidence: Evidence) => Decision;
 }
 
-type Step = () => Promise<void>;
+type Step = 'copy' | OpenDecision;
 
-function spawnStep(run: TreeRun, step: Step, room: Budget): void {
-  run.tasks.spawn(() => step().finally(() => room.giveBack(1)));
-}
-
-/** Reports an error of one item; the others continue. */
-async function failing(
+/**
+ * Takes an item to its end, without waiting before the mover has it: small items share requests in the order of
+ * the walk. Reports an error of this item; the others continue.
+ */
+async function takeStep(
   run: TreeRun,
-  { deferred }: TreeWork,
-  { destination, source }: ItemPair,
+  work: TreeWork,
+  pair: ItemPair,
   step: Step,
+  room: Budget,
 ): Promise<void> {
+  const { destination, source } = pair;
   try {
-    await step();
+    if (step === 'copy') await copy(run, work, pair);
+    else await carryOut(run, work, pair, await compareUntilClear(run, work, pair, step));
   } catch (error) {
     run.tasks.check();
-    if (!destination && deferred?.take(source, error)) return;
+    if (!destination && work.deferred?.take(source, error)) return;
     failItem(run, source.path, error);
     run.progress.compared(1);
+  } finally {
+    room.giveBack(1);
   }
 }
 
 /**
- * The next step for the pair. Undefined: it is settled, as most are in a second run. `copy`: no more evidence
- * is needed.
+ * The next step for the pair. Undefined: it is settled, as most are in a second run.
  */
 function firstStep(
   run: TreeRun,
   work: TreeWork,
   source: TreeItem,
   destination: TreeItem | undefined,
-): Step | 'copy' | undefined {
+): Step | undefined {
   const refused = work.refuse(source) ?? work.clashes?.(source.path);
   if (refused) {
     reportFailure(run, source.path, refused);
@@ -174,14 +166,7 @@ function firstStep(
     settleSame(run);
     return undefined;
   }
-  if (decision.do === 'copy') return 'copy';
-  const pair = pairOf(work, source, destination);
-  return () =>
-    failing(run, work, pair, async () => {
-      const decided = run.progress.undecided();
-      const clear = await compareUntilClear(work, pair, decision, decide).finally(decided);
-      await carryOut(run, work, pair, clear);
-    });
+  return decision.do === 'copy' ? 'copy' : { decision, decide };
 }
 
 /** Whether an interrupted run may have written the file. */
@@ -208,31 +193,31 @@ interface ItemPair {
   readonly holder: WalkedFolder | undefined;
 }
 
-/** Call while the walk is at the item's folder. */
-function pairOf({ folders }: TreeWork, source: TreeItem, destination: TreeItem | undefined): ItemPair {
-  return { source, destination, holder: folders?.holderOf(source.path) };
-}
-
 interface Clear {
   readonly decision: Exclude<Decision, { do: 'look' }>;
   readonly evidence: Evidence;
 }
 
 async function compareUntilClear(
+  { progress }: TreeRun,
   { comparison }: TreeWork,
   { source, destination }: ItemPair,
-  first: Decision,
-  decide: (evidence: Evidence) => Decision,
+  open: OpenDecision,
 ): Promise<Clear> {
   let evidence: Evidence = {};
-  let decision = first;
-  while (decision.do === 'look') {
-    // Only items on both sides are compared.
-    const found = await comparison.compare(decision.at, source, destination!);
-    evidence = { ...evidence, ...found, looked: [...(evidence.looked ?? []), decision.at] };
-    decision = decide(evidence);
+  let { decision } = open;
+  const decided = progress.undecided();
+  try {
+    while (decision.do === 'look') {
+      // Only items on both sides are compared.
+      const found = await comparison.compare(decision.at, source, destination!);
+      evidence = { ...evidence, ...found, looked: [...(evidence.looked ?? []), decision.at] };
+      decision = open.decide(evidence);
+    }
+    return { decision, evidence };
+  } finally {
+    decided();
   }
-  return { decision, evidence };
 }
 
 async function carryOut(
@@ -328,10 +313,11 @@ async function touch(
 }
 
 async function copy(run: TreeRun, work: TreeWork, { destination, holder, source }: ItemPair): Promise<void> {
-  if (holder) await work.folders?.beforeWrite(holder);
+  const opening = holder && work.folders?.beforeWrite(holder);
+  if (opening) await opening;
   if (run.request.dryRun) return foreseeCopy(run, work.mover, { destination, source });
   run.progress.found(source.sizeBytes);
-  if (destination) await work.backup?.keep(destination);
+  if (destination && work.backup) await work.backup.keep(destination);
   noteMoved(run, source, destination, await work.mover.move(source, destination));
 }
 

@@ -107,10 +107,7 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   return true;
 }
 
-/**
- * Whether all that is not to be deleted is as it should be.
- * @throws `partial` where it is not, but in a dry run.
- */
+/** Whether everything else has succeeded. @throws `partial` when not; a dry run emits a warning instead */
 function hasArrived({ context, counts, request }: TreeRun, deletes: number): boolean {
   if (counts.failed === 0) return true;
   const was = request.dryRun ? 'would be' : 'was';

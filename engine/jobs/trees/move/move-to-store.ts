@@ -15,7 +15,7 @@ import type { TreeRun } from '../copy-run.ts';
 import { headObject, removeObjects, touchObject } from '../existing-objects.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
 import type { DeltaMover } from './delta-mover.ts';
-import type { Moved, Mover, SmallMove, SmallMover } from './mover.ts';
+import type { Moved, Mover } from './mover.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
 import { createSendBatches, type FileContent } from './send-batches.ts';
@@ -33,39 +33,28 @@ export async function createUploader(run: UploadRun, delta: DeltaMover | undefin
   await Promise.all([loadContentTypes(), loadCrc64()]);
   const open = new Budget(LARGE_FILES_OPEN_MAX);
   const { files } = run.destination.store;
-  const small = files && createSendBatches(run, { files, read: (item) => readForBatch(run, item) });
+  const batches = files && createSendBatches(run, { files, read: (item) => readForBatch(run, item) });
+  const moveAlone: Mover['move'] = async (item, over) => {
+    const changed = await delta?.move(item, over);
+    if (changed) return changed;
+    if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
+    const permit = await open.acquire(1, run.tasks.signal);
+    try {
+      return await sendParts(run, item, over);
+    } finally {
+      permit.release();
+    }
+  };
   return {
-    ...(small ? { small } : {}),
-    async move(item, over) {
-      if (small?.takes(item)) return moveSmall(small, item, over);
-      const changed = await delta?.move(item, over);
-      if (changed) return changed;
-      if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
-      const permit = await open.acquire(1, run.tasks.signal);
-      try {
-        return await sendParts(run, item, over);
-      } finally {
-        permit.release();
-      }
-    },
+    move: (item, over) => (batches?.takes(item) ? batches.send(item) : moveAlone(item, over)),
     touch: async (item, over, to) => ({
       sourceToken: item.token,
       destinationToken: await touchObject(run, over, to),
     }),
     remove: (paths, onFailed) => removeObjects(run, paths, onFailed),
-    close: async () => small?.flush(),
+    flush: () => batches?.flush(),
+    close: async () => batches?.flush(),
   };
-}
-
-/** For one whose caller waits for it. */
-function moveSmall(small: SmallMover, item: TreeItem, over: TreeItem | undefined): Promise<Moved> {
-  return new Promise((resolve, reject) => {
-    const told = {
-      moved: (_: SmallMove, moved: Moved) => resolve(moved),
-      failed: (_: SmallMove, error: unknown) => reject(error),
-    };
-    small.move({ item, over, told });
-  });
 }
 
 function readForBatch(run: UploadRun, item: TreeItem): FileContent {

@@ -3,10 +3,13 @@ import type { TreeItem } from '../../../model/tree-item.ts';
 import type { FileTouch } from '../../../remotes/file-face.ts';
 
 export interface Mover {
-  /** Moves the item's content and puts it in place, verified; `over` is the item that it replaces. */
+  /**
+   * Moves the item's content and puts it in place, verified; `over` is the item that it replaces. A small item
+   * may wait a moment for others that share its request.
+   */
   move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
-  /** Present where many small items share a request. */
-  readonly small?: SmallMover;
+  /** Sends the small items that wait. */
+  flush?(): void;
   /**
    * Gives the destination's item, whose content is equal, the source's modification time, its mode, or both.
    */
@@ -19,27 +22,6 @@ export interface Mover {
   sync?(): Promise<void>;
   /** Waits for running work. Idempotent. */
   close(): Promise<void>;
-}
-
-/**
- * Like `move`, but non-blocking: a promise for each of thousands of items would cost more than all other work
- * on them.
- */
-export interface SmallMover {
-  takes(item: TreeItem): boolean;
-  move(small: SmallMove): void;
-  /** Sends waiting items. */
-  flush(): void;
-}
-
-export interface SmallMove {
-  readonly item: TreeItem;
-  readonly over: TreeItem | undefined;
-  /** For any item: one of the two is called, once. Neither throws. */
-  readonly told: {
-    moved(small: SmallMove, moved: Moved): void;
-    failed(small: SmallMove, error: unknown): void;
-  };
 }
 
 /** What a block delta would send. */

@@ -6,7 +6,7 @@ import { Budget } from '../../../base/budget.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide } from '../sides.ts';
-import type { Moved, SmallMove } from './mover.ts';
+import type { Moved } from './mover.ts';
 import { createReadBatches } from './read-batches.ts';
 import { createSendBatches, type FileContent } from './send-batches.ts';
 
@@ -30,21 +30,12 @@ export function createPassBatches(run: TreeRun<RemoteSide, RemoteSide>): PassBat
   const contents = new Map<TreeItem, FileContent>();
   const sends = createSendBatches(run, { files: to, read: (item) => contents.get(item)! });
 
-  const send = (item: TreeItem) =>
-    new Promise<Moved>((resolve, reject) => {
-      const told: SmallMove['told'] = {
-        moved: (_small, moved) => resolve(moved),
-        failed: (_small, error) => reject(error),
-      };
-      sends.move({ item, over: undefined, told });
-    });
-
   async function passFile(item: TreeItem): Promise<Moved> {
     const permit = await memory.acquire(item.sizeBytes, run.tasks.signal);
     try {
       const file = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
       contents.set(item, file);
-      const moved = await send(item);
+      const moved = await sends.send(item);
       return { ...moved, sourceToken: file.etag, receivedBytes: moved.sentBytes };
     } finally {
       contents.delete(item);
@@ -55,7 +46,7 @@ export function createPassBatches(run: TreeRun<RemoteSide, RemoteSide>): PassBat
   return {
     pass(item) {
       if (!sends.takes(item)) return undefined;
-      return item.special ? send(item) : passFile(item);
+      return item.special ? sends.send(item) : passFile(item);
     },
     flush() {
       reads.flush();

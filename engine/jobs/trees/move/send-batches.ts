@@ -7,10 +7,17 @@ import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide, TreeSide } from '../sides.ts';
 import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import { createGathering } from './gather-batches.ts';
-import { MOVED_SPECIAL, type Moved, type SmallMove, type SmallMover } from './mover.ts';
+import { MOVED_SPECIAL, type Moved } from './mover.ts';
 
 /** A link whose content is its target has no stat and no mode. */
 export type FileContent = Pick<SmallFile, 'bytes'> & Partial<SmallFile> & { readonly mtimeNs: bigint };
+
+export interface SendBatches {
+  takes(item: TreeItem): boolean;
+  send(item: TreeItem): Promise<Moved>;
+  /** Sends the waiting items. */
+  flush(): void;
+}
 
 export interface SendBatchesOptions {
   readonly files: FileFace;
@@ -18,28 +25,37 @@ export interface SendBatchesOptions {
   readonly read: (item: TreeItem) => FileContent;
 }
 
+interface Waiting {
+  readonly item: TreeItem;
+  readonly resolve: (moved: Moved) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export function createSendBatches(
   run: TreeRun<TreeSide, RemoteSide>,
   { files, read }: SendBatchesOptions,
-): SmallMover {
+): SendBatches {
   const { limit, pathOf } = run.destination;
   const { signal } = run.tasks;
   const sender: Sender = { files, pathOf, read, signal };
-  const gathering = createGathering<SmallMove>({
+  const gathering = createGathering<Waiting>({
     tasksMax: Math.min(BATCH_FILES, files.filesMax),
     bytesMax: Math.min(BATCH_BYTES, files.bytesMax),
     send(batch, sizeBytes) {
-      const waiting = new Set(batch);
       limit
-        .run(() => sendBatch(sender, batch, waiting), { bytes: sizeBytes, signal })
+        .run(() => sendBatch(sender, batch), { bytes: sizeBytes, signal })
         .catch((error: unknown) => {
-          for (const small of waiting) small.told.failed(small, error);
+          // No effect on the items that have their result.
+          for (const { reject } of batch) reject(error);
         });
     },
   });
   return {
     takes: ({ sizeBytes, special }) => special !== undefined || sizeBytes <= SENT_IN_BATCHES_BYTES_MAX,
-    move: (small) => gathering.add(small, small.item.special ? 0 : small.item.sizeBytes),
+    send: (item) =>
+      new Promise((resolve, reject) =>
+        gathering.add({ item, resolve, reject }, item.special ? 0 : item.sizeBytes),
+      ),
     flush: () => gathering.flush(),
   };
 }
@@ -52,45 +68,32 @@ interface Sender extends SendBatchesOptions {
 /**
  * A file that cannot be read fails alone. Files are read when their batch is sent, so that memory has only
  * what is in flight.
- * @param waiting The items of the batch that have no result yet.
  */
-async function sendBatch(
-  sender: Sender,
-  batch: readonly SmallMove[],
-  waiting: Set<SmallMove>,
-): Promise<void> {
+async function sendBatch(sender: Sender, batch: readonly Waiting[]): Promise<void> {
   const { files, signal } = sender;
   const loaded: Loaded[] = [];
-  const fail = (small: SmallMove, error: unknown) => {
-    waiting.delete(small);
-    small.told.failed(small, error);
-  };
-  for (const small of batch) {
+  for (const waiting of batch) {
     try {
-      loaded.push(load(sender, small));
+      loaded.push(load(sender, waiting));
     } catch (error) {
-      fail(small, error);
+      waiting.reject(error);
     }
   }
-  for (const part of withinLimit(loaded, files.bytesMax, fail)) {
+  for (const part of withinLimit(loaded, files.bytesMax)) {
     const results = await files.write(
       part.map(({ file }) => file),
       { signal },
     );
     for (const [at, one] of part.entries()) {
-      const { small } = one;
       const result = results[at]!;
-      if ('error' in result) fail(small, fromErrorRecord(result.error));
-      else {
-        waiting.delete(small);
-        small.told.moved(small, movedOf(one, result.etag));
-      }
+      if ('error' in result) one.waiting.reject(fromErrorRecord(result.error));
+      else one.waiting.resolve(movedOf(one, result.etag));
     }
   }
 }
 
 interface Loaded {
-  readonly small: SmallMove;
+  readonly waiting: Waiting;
   readonly file: FileToWrite;
   /** Token of the local content; '' where there is none. */
   readonly token: string;
@@ -98,14 +101,14 @@ interface Loaded {
 
 const NOTHING = new Uint8Array();
 
-function load({ pathOf, read }: Sender, small: SmallMove): Loaded {
-  const { item } = small;
+function load({ pathOf, read }: Sender, waiting: Waiting): Loaded {
+  const { item } = waiting;
   const key = pathOf(item.path);
   if (item.special)
-    return { small, token: '', file: { key, bytes: NOTHING, mtimeNs: 0n, special: item.special } };
+    return { waiting, token: '', file: { key, bytes: NOTHING, mtimeNs: 0n, special: item.special } };
   const { bytes, mode, mtimeNs, stat } = read(item);
   const file = { key, bytes, mtimeNs, ...(mode === undefined ? {} : { mode }) };
-  return { small, token: stat ? tokenOf(stat) : item.token, file };
+  return { waiting, token: stat ? tokenOf(stat) : item.token, file };
 }
 
 function movedOf({ file, token }: Loaded, etag: string): Moved {
@@ -125,18 +128,13 @@ function movedOf({ file, token }: Loaded, etag: string): Moved {
  * Splits a batch whose files have grown since they were listed: the rest goes in further requests, and a file
  * too large for any fails alone.
  */
-function* withinLimit(
-  loaded: readonly Loaded[],
-  bytesMax: number,
-  fail: (small: SmallMove, error: unknown) => void,
-): Generator<readonly Loaded[]> {
+function* withinLimit(loaded: readonly Loaded[], bytesMax: number): Generator<readonly Loaded[]> {
   let part: Loaded[] = [];
   let partBytes = 0;
   for (const one of loaded) {
     const { bytes, key } = one.file;
     if (bytes.byteLength > bytesMax) {
-      fail(
-        one.small,
+      one.waiting.reject(
         new DrayError('io', `${key} grew while it was copied. Copy it again.`, {
           data: { path: key, reason: 'changedWhileRead' },
         }),

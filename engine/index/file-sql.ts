@@ -12,6 +12,10 @@ const BASE_COLUMNS = `
   iif(f.same, f.executable, f.base_executable) AS base_executable,
   iif(f.same, f.hash, f.base_hash) AS base_hash`;
 
+/** The columns of `StatRow` in file-table.ts. */
+const STAT_COLUMNS = `path, same + 2 * (hash IS NULL) AS flags, kind,
+  size AS sizeBytes, mtime_ms AS mtimeMs, ctime_ms AS ctimeMs, inode`;
+
 /** Read as arrays, in this order: see `ChangeRow` in file-table.ts. */
 const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
   b.place, p.hash AS pack, b.offset, b.chunks`;
@@ -45,11 +49,9 @@ export const LARGE_FILE_BYTES = 2 ** 28;
 
 export const FILE_SQL = {
   pageOfStats: `
-    SELECT path, same + 2 * (hash IS NULL), kind, size, mtime_ms, ctime_ms, inode
-    FROM file WHERE path > ? ORDER BY path LIMIT ?`,
+    SELECT ${STAT_COLUMNS} FROM file WHERE path > ? ORDER BY path LIMIT ?`,
 
-  statOf: `
-    SELECT path, same + 2 * (hash IS NULL), kind, size, mtime_ms, ctime_ms, inode FROM file WHERE path = ?`,
+  statOf: `SELECT ${STAT_COLUMNS} FROM file WHERE path = ?`,
 
   setWorking: `
     INSERT INTO file (path, same, kind, size, mtime_ms, ctime_ms, inode, executable, hash)

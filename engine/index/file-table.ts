@@ -13,11 +13,18 @@ export interface WorkingStat {
   readonly executable: boolean;
 }
 
-/**
- * A row for the scan: path, flags (1: equals the base, 2: content unread), kind code, size, mtime, ctime,
- * inode.
- */
-export type StatRow = readonly [string, number, number, number, number, number, number];
+/** A row for the scan. */
+export interface StatRow {
+  readonly path: string;
+  /** 1: equals the base; 2: content unread. */
+  readonly flags: number;
+  /** One of `KIND_CODES`; 0 for a deletion. */
+  readonly kind: number;
+  readonly sizeBytes: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly inode: number;
+}
 
 /**
  * One side of a change, as far as the index knows it. `hash` is a file's blob or a link's target; undefined:
@@ -61,7 +68,7 @@ export interface PendingRead {
 }
 
 /**
- * The columns of `CHANGE_COLUMNS`, read as an array because named rows take twice as long: path; kind, size,
+ * The columns of `CHANGE_COLUMNS`, read as an array in this order: path; kind, size,
  * mtime_ns, executable, hash; the same five of the base; place, pack, offset, chunks.
  */
 type ChangeRow = readonly [
@@ -83,8 +90,7 @@ type ChangeRow = readonly [
 ];
 const WORKING_COLUMNS = 1;
 const BASE_COLUMNS = 6;
-const PLACE = 11;
-const CHUNKS = 14;
+const CHANGE = { path: 0, sizeBytes: 2, hash: 5, place: 11, pack: 12, offset: 13, chunks: 14 } as const;
 
 /** Changes by kind; a rename counts as one addition and one deletion. */
 export interface ChangeCounts {
@@ -116,8 +122,6 @@ export class FileTable {
   constructor(database: Database.Database) {
     const prepared = Object.entries(FILE_SQL).map(([name, sql]) => [name, database.prepare(sql)]);
     this.#statements = Object.fromEntries(prepared);
-    this.#statements.pageOfStats.raw(true);
-    this.#statements.statOf.raw(true);
     this.#statements.workingPaths.pluck(true);
     this.#statements.endOfPage.pluck(true);
     this.#statements.emptied.pluck(true);
@@ -243,7 +247,7 @@ export class FileTable {
     const parts = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
     return parts.some((_, at) => {
       const place = parts.slice(0, at + 1).join('/');
-      const kind = this.knownStat(place)?.[2];
+      const kind = this.knownStat(place)?.kind;
       if (kind !== KIND_CODES.file && kind !== KIND_CODES.link) return false;
       // '0' follows '/', so the range holds everything that begins with the place and a slash.
       return this.#statements.anyBetween.get(`${place}/`, `${place}0`) !== undefined;
@@ -349,7 +353,7 @@ export class FileTable {
         options.below === undefined ? rows : rows.filter(([path]) => path.startsWith(options.below!));
       yield* this.#inPages(inside, repository);
       if (inside.length < rows.length || rows.length < PAGE_ROWS) return;
-      after = rows.at(-1)![0];
+      after = rows.at(-1)![CHANGE.path];
     }
   }
 
@@ -358,7 +362,7 @@ export class FileTable {
     let page: IndexedChange[] = [];
     let bytes = 0;
     for (const row of rows) {
-      const sizeBytes = Number(row[2]);
+      const sizeBytes = Number(row[CHANGE.sizeBytes]);
       page.push(toChange(sizeBytes > LARGE_FILE_BYTES ? this.#withChunks(row, repository) : row));
       bytes += sizeBytes;
       if (bytes < PAGE_CONTENT_BYTES) continue;
@@ -370,12 +374,11 @@ export class FileTable {
   }
 
   #withChunks(row: ChangeRow, repository: number): ChangeRow {
-    if (row[PLACE] === null) return row;
-    const chunks = this.#statements.chunksOf.get(repository, row[WORKING_COLUMNS + 4]) as
-      | string
-      | null
-      | undefined;
-    return (chunks === undefined ? row.with(PLACE, null) : row.with(CHUNKS, chunks)) as unknown as ChangeRow;
+    if (row[CHANGE.place] === null) return row;
+    const chunks = this.#statements.chunksOf.get(repository, row[CHANGE.hash]) as string | null | undefined;
+    return (chunks === undefined
+      ? row.with(CHANGE.place, null)
+      : row.with(CHANGE.chunks, chunks)) as unknown as ChangeRow;
   }
 
   /** The row of one path, whether it differs from the base or not. */
@@ -392,7 +395,7 @@ export class FileTable {
     const rows = this.#statements.pageOfEntries.all(repository, first, last) as ChangeRow[];
     const entries: Entry[] = [];
     for (const row of rows) {
-      const entry = toEntry(row[0], sideOf(row, BASE_COLUMNS)!, locationOf(row));
+      const entry = toEntry(row[CHANGE.path], sideOf(row, BASE_COLUMNS)!, locationOf(row));
       if (!entry) return undefined;
       entries.push(entry);
     }
@@ -440,14 +443,19 @@ function contentOf(entry: Entry): string {
 }
 
 function locationOf(row: ChangeRow): BlobLocation | undefined {
-  const place = row[11];
+  const place = row[CHANGE.place];
   if (place === null) return undefined;
-  return toLocation({ place: Number(place), pack: row[12], offset: Number(row[13] ?? 0n), chunks: row[14] });
+  return toLocation({
+    place: Number(place),
+    pack: row[CHANGE.pack],
+    offset: Number(row[CHANGE.offset] ?? 0n),
+    chunks: row[CHANGE.chunks],
+  });
 }
 
 function toChange(row: ChangeRow): IndexedChange {
   return {
-    path: row[0],
+    path: row[CHANGE.path],
     before: sideOf(row, BASE_COLUMNS),
     after: sideOf(row, WORKING_COLUMNS),
     location: locationOf(row),

@@ -98,9 +98,13 @@ export function isAsKnown(session: Session, path: string): boolean {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path;
   const now = lstatIfThere(session.workspace.root, plain);
   const known = session.index.files.knownStat(path);
-  if (!known || known[2] === 0) return !now || (path.endsWith('/') && now.isDirectory());
+  if (!known || known.kind === 0) return !now || (path.endsWith('/') && now.isDirectory());
   if (!now) return true;
-  return now.size === known[3] && now.mtimeMs === known[4] && (known[6] === -1 || now.ino === known[6]);
+  return (
+    now.size === known.sizeBytes &&
+    now.mtimeMs === known.mtimeMs &&
+    (known.inode === -1 || now.ino === known.inode)
+  );
 }
 
 /** Undefined also for a path below a file. @throws DrayError `io` */

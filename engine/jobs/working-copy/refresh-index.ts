@@ -115,16 +115,16 @@ class ScanMerge {
         this.bytes += entry.sizeBytes;
       }
       let row = this.#peek();
-      while (row && comparePaths(row[0], entry.path) < 0) {
+      while (row && comparePaths(row.path, entry.path) < 0) {
         this.#noteVanished(row);
         row = this.#next();
       }
-      if (row?.[0] !== entry.path) {
+      if (row?.path !== entry.path) {
         changed.push(entry);
         continue;
       }
       if (isUnchanged(row, entry)) {
-        if (row[1] !== SAME) this.differing += 1;
+        if (row.flags !== SAME) this.differing += 1;
       } else changed.push(entry);
       this.#next();
     }
@@ -146,8 +146,8 @@ class ScanMerge {
 
   #noteVanished(row: StatRow): void {
     // A row of kind 0 is a deletion that is known already.
-    if (row[2] === 0) this.differing += 1;
-    else this.#vanished.push(row[0]);
+    if (row.kind === 0) this.differing += 1;
+    else this.#vanished.push(row.path);
   }
 
   #save(changed: readonly ScannedEntry[]): void {
@@ -191,7 +191,7 @@ class ScanMerge {
     if (!this.#hasMore) return undefined;
     this.#rows = this.#index.files.pageOfStats(this.#last);
     this.#at = 0;
-    this.#last = this.#rows.at(-1)?.[0] ?? this.#last;
+    this.#last = this.#rows.at(-1)?.path ?? this.#last;
     this.#hasMore = this.#rows.length > 0;
     return this.#rows[0];
   }
@@ -223,10 +223,10 @@ function unseenBy(problems: readonly ScanProblem[]): (path: string) => boolean {
 
 function isUnchanged(row: StatRow, entry: ScannedEntry): boolean {
   return (
-    row[6] === entry.inode &&
-    row[4] === entry.mtimeMs &&
-    row[5] === entry.ctimeMs &&
-    row[3] === entry.sizeBytes &&
-    row[2] === KIND_CODES[entry.kind]
+    row.inode === entry.inode &&
+    row.mtimeMs === entry.mtimeMs &&
+    row.ctimeMs === entry.ctimeMs &&
+    row.sizeBytes === entry.sizeBytes &&
+    row.kind === KIND_CODES[entry.kind]
   );
 }

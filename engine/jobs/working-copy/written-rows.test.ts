@@ -50,7 +50,7 @@ describe('The row of a file that was just written', () => {
       const rows = openRows(async () => {});
       rows.add(entryAt('a', mtimeMs), statAt(mtimeMs));
       await rows.finish();
-      expect(index.files.knownStat('a')?.[6]).toBe(inode);
+      expect(index.files.knownStat('a')?.inode).toBe(inode);
     },
   );
 

@@ -6,7 +6,7 @@
 import type { MessagePortMain, WebContents } from 'electron';
 import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
-import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
+import type { AnswerOf, HostEvent, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import { connectHost, type HostClient } from '../../engine/api/host-client.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
@@ -66,18 +66,7 @@ export async function openEngineHost(
     if (!followed) return;
     const own = connectHost(followed);
     client = own;
-    own
-      .ask(
-        'transfers.watch',
-        {},
-        {
-          onEvents: (events) => {
-            const newest = events.findLast((event) => event.type === 'transfers');
-            if (newest?.type === 'transfers') onTransfers(newest.transfers);
-          },
-        },
-      )
-      .catch(() => {});
+    watchTransfers(own, onTransfers);
     own.onClose(() => {
       if (client === own && !isClosing) queueMicrotask(follow);
     });
@@ -135,6 +124,14 @@ export async function openEngineHost(
     },
     close: stop,
   };
+}
+
+function watchTransfers(client: HostClient, onTransfers: EngineHostOptions['onTransfers']): void {
+  const onEvents = (events: readonly HostEvent[]): void => {
+    const newest = events.findLast((event) => event.type === 'transfers');
+    if (newest?.type === 'transfers') onTransfers(newest.transfers);
+  };
+  client.ask('transfers.watch', {}, { onEvents }).catch(() => {});
 }
 
 /** Ports of Electron and of Node are different objects that carry the same messages. */

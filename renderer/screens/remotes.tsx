@@ -21,7 +21,6 @@ import { UsageByMonth } from './remotes/usage-by-month.tsx';
 
 export function RemotesScreen() {
   const listed = useAsk('remotes.list', {});
-  const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
   const { given } = useRoute();
   const [adding, setAdding] = useState<PlaceFields>();
   useEffect(() => {
@@ -31,22 +30,7 @@ export function RemotesScreen() {
   const [removing, setRemoving] = useState<RemoteCard>();
   const [testing, setTesting] = useState<RemoteCard>();
   const remotes = listed.data?.remotes;
-  const credentials = useCredentials();
-  /** With the keys that were typed for it, unless another remote uses them too. */
-  const forget = async ({ name, url }: RemoteCard): Promise<void> => {
-    const profile = fieldsOf(name, url).profile;
-    const others = remotes?.filter((other) => other.url !== url) ?? [];
-    try {
-      await remove.mutateAsync({ name });
-      if (
-        credentials.kept?.profiles.includes(profile) &&
-        !others.some((other) => usesProfile(other, profile))
-      )
-        await credentials.forgetKeys(profile);
-    } catch (error) {
-      showFailure(`${name} was not removed`, error);
-    }
-  };
+  const forget = useForget(remotes);
   const add = (): void => setAdding(EMPTY_PLACE);
   const take = ({ name, url }: ImportCandidate): void => {
     setImporting(false);
@@ -124,6 +108,26 @@ export function RemotesScreen() {
       </ConfirmDialog>
     </Screen>
   );
+}
+
+/** Removes a remote, with the keys that were typed for it unless another remote uses them too. */
+function useForget(remotes: readonly RemoteCard[] | undefined) {
+  const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
+  const credentials = useCredentials();
+  return async ({ name, url }: RemoteCard): Promise<void> => {
+    const profile = fieldsOf(name, url).profile;
+    const others = remotes?.filter((other) => other.url !== url) ?? [];
+    try {
+      await remove.mutateAsync({ name });
+      if (
+        credentials.kept?.profiles.includes(profile) &&
+        !others.some((other) => usesProfile(other, profile))
+      )
+        await credentials.forgetKeys(profile);
+    } catch (error) {
+      showFailure(`${name} was not removed`, error);
+    }
+  };
 }
 
 function usesProfile({ name, url }: RemoteCard, profile: string): boolean {

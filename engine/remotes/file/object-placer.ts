@@ -59,18 +59,6 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
   const folders = createFolderSync((folder) => syncHeld(root, folder));
   let canLink = hardLinks;
 
-  const stage = async (fill: FillFile, temporary: TemporaryFile): Promise<Staged> => {
-    const { file, path } = temporary;
-    try {
-      const checksums = await fill(temporary);
-      await stamp(file, clock);
-      await file.sync();
-      return { path, etag: etagOf(await file.stat({ bigint: true })), checksums };
-    } finally {
-      await file.close();
-    }
-  };
-
   /** Undefined if there are no hard links. */
   const linkNew = async (staged: Staged, target: string): Promise<boolean | undefined> => {
     try {
@@ -122,7 +110,7 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
         if (await cannotHold(root, key, options.condition)) return { written: false };
         const temporary = await root.newTemporary();
         try {
-          const staged = await stage(fill, temporary);
+          const staged = await stage(fill, temporary, clock);
           const changed: string[] = [];
           const outcome = await inItsFolder(root, key, changed, (target) =>
             putInPlace({ staged, key, options, target }),
@@ -157,6 +145,19 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
 
 function writtenAs({ etag, checksums }: Staged): PutOutcome {
   return { written: true, etag, ...(checksums ? { checksums } : {}) };
+}
+
+/** Fills the temporary file, gives it a time of its own, and syncs it. */
+async function stage(fill: FillFile, temporary: TemporaryFile, clock: Clock): Promise<Staged> {
+  const { file, path } = temporary;
+  try {
+    const checksums = await fill(temporary);
+    await stamp(file, clock);
+    await file.sync();
+    return { path, etag: etagOf(await file.stat({ bigint: true })), checksums };
+  } finally {
+    await file.close();
+  }
 }
 
 /** Avoids writing bytes that the condition already rules out. */

@@ -423,7 +423,7 @@ async function* withFiller(
 }
 
 function write(path: string, content: string | Uint8Array): Omit<ReadRequest, 'id'> {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
+  if (path.includes('/')) mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), content);
   return { path, sizeBytes: content.length };
 }

@@ -1,4 +1,7 @@
-/** The window's build. `app/build/build-window.ts` says where it goes; `vite --config .vite.config.ts` alone serves it for development. */
+/**
+ * The window's build. `app/build/build-window.ts` says where it goes; `vite --config .vite.config.ts` alone
+ * serves it for development.
+ */
 import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
@@ -19,7 +22,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 600,
-    // All that the first screen needs comes as one script and one style sheet: a browser takes six files at a time from one place.
+    // All that the first screen needs comes as one script and one style sheet: a browser takes six files at a
+    // time from one place.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'start', tags: ['$initial'] }] } } },
   },
 });

@@ -7,8 +7,9 @@ const isLongRun = process.env.DRAY_LONG_TESTS === '1';
 /** Parts of a test that does little in `npm test` and all in `npm run test:long`. */
 const HAS_BUDGET = /\brunBudget\b/;
 /**
- * Files that replace what other files share: modules, globals, timers, V8's flags. Each gets a process of its own.
- * All other files take turns in the same processes, which saves each of them the start of one and the loading of the engine.
+ * Files that replace what other files share: modules, globals, timers, V8's flags. Each gets a process of its
+ * own. All other files take turns in the same processes, which saves each of them the start of one and the
+ * loading of the engine.
  */
 const SETS_GLOBALS = /\bvi\.\w+\(|setFlagsFromString|syncBuiltinESMExports/;
 

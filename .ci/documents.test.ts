@@ -1,4 +1,7 @@
-/** The documents stay true to the project: each source file that they name exists, and each link leads somewhere. */
+/**
+ * The documents stay true to the project: each source file that they name exists, and each link leads
+ * somewhere.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +19,10 @@ const ALL_DOCUMENTS = [
 ];
 const SOURCES = globSync('{.ci,app,bench,e2e,engine,renderer}/**/*.{ts,tsx}', { cwd: ROOT }).map(toPosix);
 
-/** Names are relative to the document's folder or to the project; a name without a folder lies somewhere below the document. */
+/**
+ * Names are relative to the document's folder or to the project; a name without a folder lies somewhere below
+ * the document.
+ */
 function isThere(document: string, name: string): boolean {
   const folder = posix.dirname(document);
   if (existsSync(ROOT + posix.join(folder, name)) || existsSync(ROOT + posix.normalize(name))) return true;

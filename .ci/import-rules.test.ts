@@ -105,6 +105,9 @@ describe('The import rules', () => {
       check({ ...real, 'engine/model/b.ts': "export * from './a.ts';\nexport const b = 1;\n" }),
     ).toHaveLength(1);
     expect(check({ 'engine/model/long.ts': 'export const x = 1;\n'.repeat(501) })).toHaveLength(1);
+    expect(check({ 'engine/model/wide.ts': `// ${'wide '.repeat(22)}\nexport const x = 1;\n` })).toEqual([
+      'engine/model/wide.ts:1: has a comment over 110 columns',
+    ]);
     expect(check({ 'engine/model/b.ts': "import { c } from './c.ts';\nexport const b = c;\n" })).toHaveLength(
       1,
     );

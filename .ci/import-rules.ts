@@ -1,7 +1,7 @@
 /**
  * Checks the rules of the import graph: layers import one way, vendor packages stay behind one folder, and
- * there are no cycles, no barrel files, no file over 500 lines, and one module that writes to the terminal.
- * Prints each offence as `file:line: what` and exits with 1 when there is one.
+ * there are no cycles, no barrel files, no file over 500 lines, no comment over 110 columns, and one module
+ * that writes to the terminal. Prints each offence as `file:line: what` and exits with 1 when there is one.
  *
  * Written here because dependency-cruiser reads types through a TypeScript below 7, and Biome's
  * noRestrictedImports needs a pattern for each pair of folders.
@@ -20,6 +20,8 @@ export interface Offence {
 }
 
 const LINES_MAX = 500;
+/** The formatter breaks code at this width and leaves comments alone. */
+const COLUMNS_MAX = 110;
 
 /** What each folder may import besides itself. Folders that are missing here hold no code. */
 const MODEL = ['engine/api', 'engine/base', 'engine/checksums', 'engine/model'];
@@ -94,6 +96,8 @@ export function findOffences(sources: ReadonlyMap<string, string>): Offence[] {
     }
     graph.set(file, edges);
     for (const write of findTerminalWrites(file, source)) offences.push({ file, ...write });
+    for (const line of findLongComments(source))
+      offences.push({ file, line, what: `has a comment over ${COLUMNS_MAX} columns` });
   }
   return [...offences, ...findCycles(graph)];
 }
@@ -126,6 +130,13 @@ function isWithin(file: string, folder: string): boolean {
 
 function isTest(file: string): boolean {
   return /\.(test|bench)\.ts$/.test(file);
+}
+
+/** Line numbers. The reason of a `biome-ignore` has to stand on its line. */
+function findLongComments(source: string): number[] {
+  const isLong = (line: string) =>
+    line.length > COLUMNS_MAX && /^\s*(\*|\/\/|\/\*)/.test(line) && !line.includes('// biome-ignore');
+  return source.split('\n').flatMap((line, at) => (isLong(line) ? [at + 1] : []));
 }
 
 /** True for a file of nothing but re-exports. */

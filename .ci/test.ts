@@ -1,10 +1,10 @@
 /**
- * Everything that must hold, in one run: format and lint, types, import rules, the build, every test. Ends with a line of
- * its own, `N passed, N failed, N skipped`, and exits with 1 when anything failed. Arguments go to vitest:
+ * Everything that must hold, in one run: format and lint, types, import rules, the build, every test. Ends
+ * with a line of its own, `N passed, N failed, N skipped`, and exits with 1 when anything failed. Arguments
+ * go to vitest:
  *
- *   npm test                      everything that takes minutes
- *   npm test -- engine/model      the checks, the build, and these tests
- *   npm run test:long             `*.long.test.ts`, and the tests that have a budget (`runBudget`) with all of it
+ *   npm test everything that takes minutes npm test -- engine/model the checks, the build, and these tests
+ *   npm run test:long `*.long.test.ts`, and the tests that have a budget (`runBudget`) with all of it
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * A real tree and a real database go from one serving machine to another, and the system's own tools compare
- * the results. The tree is of packages of this project's node_modules, or the folder in DRAY_REAL_TREE. The database is
- * SQLite's, with DRAY_REAL_DATABASE_MIB MiB (16 by default, 64 in `npm run test:long`), and SQLite changes it between two runs. The
- * tests change nothing outside their own folders.
+ * the results. The tree is of packages of this project's node_modules, or the folder in DRAY_REAL_TREE. The
+ * database is SQLite's, with DRAY_REAL_DATABASE_MIB MiB (16 by default, 64 in `npm run test:long`), and
+ * SQLite changes it between two runs. The tests change nothing outside their own folders.
  */
 
 import { execFile } from 'node:child_process';

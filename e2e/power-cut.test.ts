@@ -2,7 +2,8 @@
  * Cuts the power while a command writes or after it has ended. The same command, run again, then reaches the
  * exact state. Until then status reports every damaged file, and no push records one.
  *
- * Makes 2 cuts in `npm test` and 12 in `npm run test:long`. `DRAY_POWER_CUTS=50` makes more, `DRAY_POWER_SEED` makes others.
+ * Makes 2 cuts in `npm test` and 12 in `npm run test:long`. `DRAY_POWER_CUTS=50` makes more,
+ * `DRAY_POWER_SEED` makes others.
  */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * A real tree that exists wherever these tests run: packages of this project's node_modules, with small
- * files, links, executables and, in the long run, a binary large enough to be chunked. It goes to a server and back, and `diff`
- * compares it as well as Dray.
+ * files, links, executables and, in the long run, a binary large enough to be chunked. It goes to a server
+ * and back, and `diff` compares it as well as Dray.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';

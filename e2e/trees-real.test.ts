@@ -1,8 +1,8 @@
 /**
  * A real tree goes up to one server as plain objects, across to a server of another make, and down again, and
- * `diff` compares the result as well as Dray. By default it is packages of this project's node_modules without the
- * largest ones, with small files, links and binaries. DRAY_REAL_TREE names another
- * folder, which is only read.
+ * `diff` compares the result as well as Dray. By default it is packages of this project's node_modules
+ * without the largest ones, with small files, links and binaries. DRAY_REAL_TREE names another folder, which
+ * is only read.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';

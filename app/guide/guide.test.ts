@@ -1,6 +1,6 @@
 /**
- * Every console block of the README and of the guide works as it is written. `DRAY_GUIDE=write` puts what the commands
- * print now into the pages.
+ * Every console block of the README and of the guide works as it is written. `DRAY_GUIDE=write` puts what the
+ * commands print now into the pages.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Reads the console blocks of a Markdown page, and what a reader does not see: `<!-- run ... -->` comments hold the
- * commands that prepare a block, such as making its data.
+ * Reads the console blocks of a Markdown page, and what a reader does not see: `<!-- run ... -->` comments
+ * hold the commands that prepare a block, such as making its data.
  */
 export interface ShownCommand {
   /** The name before the `$` prompt: which machine runs it. Empty on a page with one machine. */

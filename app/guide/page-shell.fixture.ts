@@ -1,6 +1,7 @@
 /**
- * Runs the commands of a guide page in a folder of its own, with the real command and a real S3 server. The page says
- * `/tmp/demo`, `server:7370` and port 7371; the commands use a folder and ports of the test's own instead.
+ * Runs the commands of a guide page in a folder of its own, with the real command and a real S3 server. The
+ * page says `/tmp/demo`, `server:7370` and port 7371; the commands use a folder and ports of the test's own
+ * instead.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

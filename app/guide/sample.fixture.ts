@@ -1,4 +1,7 @@
-/** `make-sample FOLDER [model]`: the recordings that the guide shows, with a large model or without; always the same. */
+/**
+ * `make-sample FOLDER [model]`: the recordings that the guide shows, with a large model or without; always
+ * the same.
+ */
 import { createCipheriv } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

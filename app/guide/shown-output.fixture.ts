@@ -1,4 +1,7 @@
-/** Compares what a command printed with what the page shows: all but times, rates and hashes has to be the same. */
+/**
+ * Compares what a command printed with what the page shows: all but times, rates and hashes has to be the
+ * same.
+ */
 
 /** A line of the page that stands for any number of lines. */
 const ANY_LINES = '[...]';

@@ -26,7 +26,10 @@ export function createOutcomes() {
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     },
     counts: () => [...counts].sort().map(([outcome, count]) => `${outcome} ${count}`),
-    /** Expects each command to have succeeded, because a run that only refuses proves nothing; in a slice, some command. */
+    /**
+     * Expects each command to have succeeded, because a run that only refuses proves nothing; in a slice,
+     * some command.
+     */
     expectDone(commands: object): void {
       const names = Object.keys(commands);
       const done = names.filter((name) => counts.has(`${name}: done`));

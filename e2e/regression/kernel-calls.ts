@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 
 /**
  * Calls that only files need. `read` and `write` also serve sockets and threads, whose number of wake-ups
- * varies.
+ * varies. `sync_file_range` is no sync: Dray starts writes with it and does not wait for them.
  */
 const KERNEL_CALLS = {
   opens: ['open', 'openat', 'openat2', 'creat'],
   reads: ['pread64', 'preadv', 'preadv2'],
   writes: ['pwrite64', 'pwritev', 'pwritev2'],
-  syncs: ['fsync', 'fdatasync', 'syncfs', 'sync_file_range', 'msync'],
+  syncs: ['fsync', 'fdatasync', 'syncfs', 'msync'],
   renames: ['rename', 'renameat', 'renameat2', 'link', 'linkat'],
   removals: ['unlink', 'unlinkat', 'rmdir'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

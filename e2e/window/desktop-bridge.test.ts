@@ -1,4 +1,6 @@
-/** The forms and keys that the window offers only in the desktop app, whose bridge a test puts into the page. */
+/**
+ * The forms and keys that the window offers only in the desktop app, whose bridge a test puts into the page.
+ */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Many rows, a million in the long run, through the real engine: what the page draws, requests and holds stays bounded from end to
- * end.
+ * Many rows, a million in the long run, through the real engine: what the page draws, requests and holds
+ * stays bounded from end to end.
  */
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';

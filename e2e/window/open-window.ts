@@ -15,7 +15,9 @@ export const PATIENCE_MS = 120_000;
 
 export type Theme = 'light' | 'dark';
 
-/** For tests that open a window for each theme, as a budget: the shell's test looks at every screen in both. */
+/**
+ * For tests that open a window for each theme, as a budget: the shell's test looks at every screen in both.
+ */
 export const THEMES = {
   short: ['light'],
   long: ['light', 'dark'],

@@ -79,7 +79,9 @@ export interface DeltaSummary {
   readonly sizeBytes: number;
   /** Content bytes on the wire; in a dry run, the bytes that would be sent. */
   readonly sentBytes: number;
-  /** Bytes that need not be sent: the destination had them, at the same offset or another, or they are zeros. */
+  /**
+   * Bytes that need not be sent: the destination had them, at the same offset or another, or they are zeros.
+   */
   readonly keptBytes: number;
   /** Of them, zeros. */
   readonly zeroBytes: number;

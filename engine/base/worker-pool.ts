@@ -1,8 +1,8 @@
 /**
  * Distributes tasks to worker threads, or runs them in the caller's thread.
  *
- * A thread answers its tasks in order. When a thread dies, the state of its tasks is unknown, so the pool fails
- * them and accepts no more.
+ * A thread answers its tasks in order. When a thread dies, the state of its tasks is unknown, so the pool
+ * fails them and accepts no more.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Transferable, Worker } from 'node:worker_threads';
@@ -17,7 +17,9 @@ export interface PoolRequest<Message> {
   readonly task: Message;
 }
 
-/** Asks a thread to close its port. Terminating one while it loads native code would end the whole process. */
+/**
+ * Asks a thread to close its port. Terminating one while it loads native code would end the whole process.
+ */
 export const POOL_END = 'end';
 
 export type PoolAnswer<Message> =
@@ -44,7 +46,9 @@ export interface WorkerPool<Task, Result> {
   open(): void;
   /** Whether an open thread has nothing to do. */
   hasIdle(): boolean;
-  /** Runs a task in the least busy thread. Throws the task's error, or `aborted` once the signal has fired. */
+  /**
+   * Runs a task in the least busy thread. Throws the task's error, or `aborted` once the signal has fired.
+   */
   readonly run: RunTask<Task, Result>;
   /** One thread for tasks that must follow each other. */
   lane(): RunTask<Task, Result>;

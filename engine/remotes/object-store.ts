@@ -5,8 +5,9 @@
  * - Read-after-write: once `put` resolves, `head`, `get` and `list` on any client see the object.
  * - A `put` is atomic: a reader sees the old object or the new one, never a part.
  * - Every method is idempotent unless a condition says otherwise, and may be repeated after a failure.
- * - Absence and a failed condition are return values. Everything else is a `DrayError`, translated at this edge;
- *   its `retry` advice says whether the retry wrapper may repeat the call. Implementations never retry themselves.
+ * - Absence and a failed condition are return values. Everything else is a `DrayError`, translated at this
+ *   edge; its `retry` advice says whether the retry wrapper may repeat the call. Implementations never retry
+ *   themselves.
  * - `signal` stops a call promptly with code `aborted`; an aborted `put` may or may not have happened.
  */
 
@@ -94,7 +95,9 @@ export interface ObjectStore {
 export interface MultipartTraits {
   /** The store's `putStream` by these calls and `put` only, so that a wrapper can retry each of them. */
   readonly putStreamBy?: PutStreamBy;
-  /** `complete` compares the checksum of all received bytes, and returns it, so that no caller needs to ask. */
+  /**
+   * `complete` compares the checksum of all received bytes, and returns it, so that no caller needs to ask.
+   */
   readonly confirmsWhole?: boolean;
   /** The limit of a sent part; there may be more than 10,000 parts. Absent: S3's limits. */
   readonly partBytesMax?: number;

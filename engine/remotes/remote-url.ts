@@ -5,8 +5,8 @@
  *   s3://bucket/prefix?endpoint=https://host&region=R&profile=P&pathStyle=true&anonymous=true
  *   dray://host:port/folder?tls=on|off&tokenFile=/absolute/file
  *
- * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a secret: it is
- * stored, printed and shared.
+ * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a
+ * secret: it is stored, printed and shared.
  */
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

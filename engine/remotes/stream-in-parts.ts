@@ -13,7 +13,9 @@ import { streamPartBytes } from './stream-part-size.ts';
 /** Parts in memory at once, besides the one being filled and the one waiting for it. */
 const PARTS_IN_FLIGHT = 4;
 
-/** Every part is sent with its CRC64NVME, and the completion with the joined one, so the store verifies all. */
+/**
+ * Every part is sent with its CRC64NVME, and the completion with the joined one, so the store verifies all.
+ */
 export async function putStreamInParts(
   store: StreamStore,
   key: string,

@@ -2,7 +2,8 @@
  * `dray.json`: what makes a remote URL a repository.
  *
  *     {"format":1,"id":"<uuid>","created":"2026-01-31T12:00:00.000Z","hash":"sha256",
- * "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,"chunkSize":{"min":...,"average":...,"max":...}},
+ *      "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,
+ *                "chunkSize":{"min":...,"average":...,"max":...}},
  *      "encryption":null}
  *
  * Written once, by a conditional PUT, and never changed. `hash` and `encryption` have one value each in

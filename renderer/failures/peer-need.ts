@@ -14,7 +14,10 @@ export interface Failed {
 export type PeerNeed =
   /** The user has not trusted this machine yet. `host`: `HOST:PORT`. */
   | { readonly needs: 'trust'; readonly host: string; readonly fingerprint: string }
-  /** `peer`: the address that the token is kept for. `isRefused`: there is one, which the machine does not take. */
+  /**
+   * `peer`: the address that the token is kept for. `isRefused`: there is one, which the machine does not
+   * take.
+   */
   | { readonly needs: 'token'; readonly host: string; readonly peer: string; readonly isRefused: boolean };
 
 /**

@@ -50,8 +50,8 @@ export function valuedGlobalOptions(): ReadonlySet<string> {
 }
 
 /**
- * Gives a command the global options that it does not define itself (`init` and `status` have their own `--remote`).
- * Only the program lists them in its help; each command's help points there.
+ * Gives a command the global options that it does not define itself (`init` and `status` have their own
+ * `--remote`). Only the program lists them in its help; each command's help points there.
  */
 export function addGlobalOptions(command: Command): void {
   const isProgram = command.parent === null;

@@ -1,4 +1,7 @@
-/** One file from a folder to another on this machine: by reflink where the file system can, put in place in one step. */
+/**
+ * One file from a folder to another on this machine: by reflink where the file system can, put in place in
+ * one step.
+ */
 
 import {
   chmodSync,
@@ -64,9 +67,10 @@ const OWN_MODE = 0o600;
 let setMtime: SetMtime | undefined;
 
 /**
- * Content, modification time and permissions (`FILE_MODE_BITS`), whatever the umask. The parent folder of `to` is there. A file or link at `to` is replaced.
- * @throws DrayError `io` (of the source, with `data.reason` as file readers have it), `diskFull`, `conflict` for a folder in the
- * way, `aborted`. Nothing is left behind then.
+ * Content, modification time and permissions (`FILE_MODE_BITS`), whatever the umask. The parent folder of
+ * `to` is there. A file or link at `to` is replaced.
+ * @throws DrayError `io` (of the source, with `data.reason` as file readers have it), `diskFull`, `conflict`
+ * for a folder in the way, `aborted`. Nothing is left behind then.
  */
 export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy): Promise<LocalCopied> {
   setMtime ??= await loadSetMtime();
@@ -108,12 +112,15 @@ async function copyContent(source: OpenFile, { from, signal, temporary }: LocalC
   }
 }
 
-/** Where a reflink failed once: a source's device and a folder. One for each pair of places that a process copies between. */
+/**
+ * Where a reflink failed once: a source's device and a folder. One for each pair of places that a process
+ * copies between.
+ */
 const withoutReflinks = new Set<string>();
 
 /**
- * Not by `copyFile`, which cannot be stopped, and which spins in its thread for ever when the source is cut short meanwhile (Node 24.21,
- * libuv 1.52: it asks sendfile for the missing bytes until they come).
+ * Not by `copyFile`, which cannot be stopped, and which spins in its thread for ever when the source is cut
+ * short meanwhile (Node 24.21, libuv 1.52: it asks sendfile for the missing bytes until they come).
  */
 async function copyBytes(source: OpenFile, temporary: string, signal: AbortSignal): Promise<number> {
   const { descriptor, stats } = source;
@@ -156,7 +163,10 @@ function replaceWhatIsThere(temporary: string, to: string): PlaceOutcome {
   return putInPlaceOrRemove(temporary, to);
 }
 
-/** The name still leads to the file that was opened, and that has not changed: the copy may have been made by the name. */
+/**
+ * The name still leads to the file that was opened, and that has not changed: the copy may have been made by
+ * the name.
+ */
 function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
   checkUnchanged(source, copiedBytes);
   const now = lstatSync(from, { bigint: true, throwIfNoEntry: false });

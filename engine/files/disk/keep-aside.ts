@@ -13,8 +13,8 @@ import { errnoOf } from '../write/write-error.ts';
 import { loadSetMtime } from './set-mtime.ts';
 
 /**
- * A second name where the file system has that, since files are never changed, only replaced; elsewhere a copy, with its time if that can be. A link is
- * never followed. Throws Node's errors.
+ * A second name where the file system has that, since files are never changed, only replaced; elsewhere a
+ * copy, with its time if that can be. A link is never followed. Throws Node's errors.
  * @param to Where nothing lies.
  */
 export async function keepAside(from: string, to: string): Promise<void> {

@@ -1,7 +1,10 @@
 /** Holes in the middle of an open file: zeros that take no room on the disk. */
 import { bindCLibrary } from './c-library.ts';
 
-/** Turns the bytes from `start` on into a hole, which reads as zeros. False where the file system has no holes. */
+/**
+ * Turns the bytes from `start` on into a hole, which reads as zeros. False where the file system has no
+ * holes.
+ */
 export type PunchHole = (fd: number, start: number, lengthBytes: number) => boolean;
 
 /** FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE (Linux: include/uapi/linux/falloc.h). */

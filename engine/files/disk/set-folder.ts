@@ -1,4 +1,7 @@
-/** A folder's own permission bits and modification time, which every write in it would change again. Never through a link. */
+/**
+ * A folder's own permission bits and modification time, which every write in it would change again. Never
+ * through a link.
+ */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, utimesSync } from 'node:fs';
 import { SPECIAL_BITS, travellingMode } from '../../model/special-modes.ts';
 import type { TreeReach } from '../scan/tree-reach.ts';
@@ -26,7 +29,8 @@ const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (consta
 /**
  * Sets what is given of a folder, which is made when it is not there.
  * @param path Relative, without a slash at the end; '' is the root.
- * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM: it belongs to somebody else).
+ * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM: it
+ * belongs to somebody else).
  */
 export function setFolder(parts: FolderParts, path: string, to: FolderState): void {
   const { make, reach } = parts;

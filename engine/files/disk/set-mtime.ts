@@ -1,6 +1,7 @@
 /**
- * Sets a file's modification time to the nanosecond. Node's `futimes` takes seconds as a double, which resolves 238 ns
- * today: a pulled file would not get the time that was pushed. So the C library is called where it can be bound.
+ * Sets a file's modification time to the nanosecond. Node's `futimes` takes seconds as a double, which
+ * resolves 238 ns today: a pulled file would not get the time that was pushed. So the C library is called
+ * where it can be bound.
  */
 import { futimesSync } from 'node:fs';
 import { bindCLibrary } from './c-library.ts';
@@ -9,7 +10,9 @@ import { bindCLibrary } from './c-library.ts';
 export type SetMtime = (fd: number, mtimeNs: bigint) => void;
 
 const NS_PER_SECOND = 1_000_000_000n;
-/** UTIME_OMIT, which leaves the access time as it is (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h). */
+/**
+ * UTIME_OMIT, which leaves the access time as it is (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h).
+ */
 const OMIT = { linux: (1n << 30n) - 2n, darwin: -2n };
 
 let loaded: Promise<SetMtime> | undefined;

@@ -1,6 +1,6 @@
 /**
- * One file from a stream: written in `.dray-tmp` beside its place and put there when the stream has ended well. A file that it replaces
- * gives it its mode.
+ * One file from a stream: written in `.dray-tmp` beside its place and put there when the stream has ended
+ * well. A file that it replaces gives it its mode.
  */
 import { lstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -16,7 +16,10 @@ const NEW_MODE = 0o666;
 /** The mode until the end: others cannot read the unfinished file. */
 const OWN_MODE = 0o600;
 
-/** Resolves to the bytes that were written. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the way, `aborted`. */
+/**
+ * Resolves to the bytes that were written. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the
+ * way, `aborted`.
+ */
 export async function writeStreamToFile(
   body: AsyncIterable<Uint8Array>,
   path: string,

@@ -33,7 +33,10 @@ export interface TemporaryFolder {
   path(): string;
   /** All names of this run begin with it. From `prepare` to `close`. */
   prefix(): string;
-  /** Makes the folder and sweeps it; called again it does nothing. @throws `io`, `diskFull`, `unsafePath`, `accessDenied` */
+  /**
+   * Makes the folder and sweeps it; called again it does nothing. @throws `io`, `diskFull`, `unsafePath`,
+   * `accessDenied`
+   */
   prepare(): void;
   /** A name that nothing else has. Prepares the folder. */
   newName(): string;

@@ -11,8 +11,8 @@ import { openWriteThread, type WriteThread, type WriteThreadData } from './write
 /** Above either bound, the expected work is worth starting threads. */
 const INLINE_FILES_MAX = 400;
 const INLINE_BYTES_MAX = 16 * 1024 * 1024;
-// The bundle has the worker beside its main file. The host's own flags (`--input-type`, say) do not apply to a
-// thread.
+// The bundle has the worker beside its main file. The host's own flags (`--input-type`, say) do not apply to
+// a thread.
 const WORKER_URL = new URL(
   import.meta.url.endsWith('.ts') ? './write-worker.ts' : './write-worker.js',
   import.meta.url,

@@ -103,8 +103,8 @@ interface OpenDecision {
 type Step = 'copy' | OpenDecision;
 
 /**
- * Takes an item to its end, without waiting before the mover has it: small items share requests in the order of
- * the walk. Reports an error of this item; the others continue.
+ * Takes an item to its end, without waiting before the mover has it: small items share requests in the order
+ * of the walk. Reports an error of this item; the others continue.
  */
 async function takeStep(
   run: TreeRun,

@@ -1,11 +1,12 @@
 /**
  * The etag of a file: `size-mtimeNs-inode`, each in base 36. It costs one lstat and no reading.
  *
- * It must change with every write, also when two writes of the same length fall into one tick of the file system's clock:
+ * It must change with every write, also when two writes of the same length fall into one tick of the file
+ * system's clock:
  * - A write over an object makes a new file while the old one still exists, so the inodes differ.
- * - The write after that may get the first one's inode back. So each file is given a time of its own before it is put in
- *   place, in microseconds, which no two writes of one process share and two processes cannot both use on one file: between
- *   their writes lie several system calls.
+ * - The write after that may get the first one's inode back. So each file is given a time of its own before
+ *   it is put in place, in microseconds, which no two writes of one process share and two processes cannot
+ *   both use on one file: between their writes lie several system calls.
  */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';

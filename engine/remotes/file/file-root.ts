@@ -6,9 +6,10 @@
  *   ROOT/.dray-tmp/uploads/   multipart uploads
  *   ROOT/.dray-tmp/locks/     one file for each key that is being replaced
  *
- * `.dray-tmp` lies inside the root because a file moves atomically within one file system only. It appears with the first
- * write and is removed at `close` when nothing is left in it. Everything is reached by held folders (`base/held-folders.ts`),
- * so no link below the root is followed, and no temporary folder is used that belongs to somebody else.
+ * `.dray-tmp` lies inside the root because a file moves atomically within one file system only. It appears
+ * with the first write and is removed at `close` when nothing is left in it. Everything is reached by held
+ * folders (`base/held-folders.ts`), so no link below the root is followed, and no temporary folder is used
+ * that belongs to somebody else.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';

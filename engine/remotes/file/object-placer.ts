@@ -3,8 +3,8 @@
  *
  * Which step makes the conditions hold among processes:
  * - Where there is no object, `link` puts the file there and fails if another writer was first. No lock.
- * - Over an object (an unconditional put, an etag), and for every removal, the key's lock is held around compare and rename,
- *   so nothing changes between the two.
+ * - Over an object (an unconditional put, an etag), and for every removal, the key's lock is held around
+ *   compare and rename, so nothing changes between the two.
  * - On file systems without hard links every put takes the lock.
  */
 

@@ -194,7 +194,9 @@ async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefin
   }
 }
 
-/** Exactly the bytes of the range, in `into`. @throws DrayError `conflict` if it is another file, `notFound`. */
+/**
+ * Exactly the bytes of the range, in `into`. @throws DrayError `conflict` if it is another file, `notFound`.
+ */
 export async function readPeerRange(
   client: PeerClient,
   {

@@ -7,7 +7,8 @@
  *   ...
  *   faults.verifyAllExercised();
  *
- * Faults of one method act in the order they were added, each on one call (or as many as `repeat` says), then the next.
+ * Faults of one method act in the order they were added, each on one call (or as many as `repeat` says), then
+ * the next.
  */
 import { traitsOf } from '../multipart-traits.ts';
 import type { MultipartStore, MultipartTraits, ObjectRead, ObjectStore } from '../object-store.ts';

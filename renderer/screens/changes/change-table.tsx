@@ -1,5 +1,6 @@
 /** The rows of a list of changes, however many: only visible ones are rendered. */
-// The rows of a grid that are not drawn cannot be those of a table, and the grid has the focus for all of them (aria-activedescendant).
+// The rows of a grid that are not drawn cannot be those of a table, and the grid has the focus for all of
+// them (aria-activedescendant).
 // biome-ignore-all lint/a11y/useSemanticElements: see above
 // biome-ignore-all lint/a11y/useFocusableInteractive: see above
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: see above

@@ -4,8 +4,8 @@ import type { FileTouch } from '../../../remotes/file-face.ts';
 
 export interface Mover {
   /**
-   * Moves the item's content and puts it in place, verified; `over` is the item that it replaces. A small item
-   * may wait a moment for others that share its request.
+   * Moves the item's content and puts it in place, verified; `over` is the item that it replaces. A small
+   * item may wait a moment for others that share its request.
    */
   move(item: TreeItem, over: TreeItem | undefined): Promise<Moved>;
   /** Sends the small items that wait. */

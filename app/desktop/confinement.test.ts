@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createFakeElectron } from './electron.fixture.ts';
 import { type FakeFrame, preventable } from './electron-window.fixture.ts';
-import { confineNavigation, outsideLink } from './navigation.ts';
 import { denyPermissions } from './permissions.ts';
 import { answerOwn, hearOwn } from './senders.ts';
+import { confineNavigation, outsideLink } from './window/navigation.ts';
 
 const OWN = 'dray-app://window/index.html';
 

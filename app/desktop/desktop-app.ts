@@ -12,16 +12,16 @@ import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-li
 import type { ElectronParts } from './electron-parts.ts';
 import { type EngineHost, openEngineHost } from './engine-host.ts';
 import { HIDDEN_ARGUMENT, loginItem } from './login-item.ts';
-import { createMainWindow, type MainWindow } from './main-window.ts';
-import { menuTemplate } from './menu.ts';
-import { confineNavigation } from './navigation.ts';
 import { notify } from './notify.ts';
 import { registerOwnScheme, serveOwnScheme } from './own-protocol.ts';
 import { answerOwnQuestions } from './own-questions.ts';
 import { denyPermissions } from './permissions.ts';
 import { progressOf, showProgress } from './progress.ts';
 import { openSecrets } from './secrets.ts';
-import { createTransferTray, type TransferTray } from './tray.ts';
+import { createMainWindow, type MainWindow } from './window/main-window.ts';
+import { menuTemplate } from './window/menu.ts';
+import { confineNavigation } from './window/navigation.ts';
+import { createTransferTray, type TransferTray } from './window/tray.ts';
 
 const LINK_SCHEME = 'dray';
 /**

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import { createBandwidthRate } from '../../engine/host/bandwidth.ts';
-import { openWindowFile } from '../../engine/host/window-file.ts';
-import { userConfigFolder } from '../../engine/jobs/remotes/user-remotes.ts';
+import { openWindowFile } from '../../engine/host/user-files/window-file.ts';
+import { userConfigFolder } from '../../engine/jobs/session/user-remotes.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 
 export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environment' | 'throttle'>;

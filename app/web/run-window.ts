@@ -3,7 +3,7 @@ import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
-import { allowedBy } from '../../engine/jobs/remotes/user-remotes.ts';
+import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';
 import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { limitedDrops } from './drop-context.ts';
 import { serveWindow, type WindowServer, type WindowServerOptions } from './serve-window.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { writeUserRemotes } from '../../engine/jobs/remotes/user-remotes.ts';
+import { writeUserRemotes } from '../../engine/jobs/session/user-remotes.ts';
 import { plainPlace, startTestPeer, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
 import { openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';

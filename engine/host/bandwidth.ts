@@ -1,6 +1,6 @@
 import type { Settings } from '../api/host.ts';
 import type { Clock } from '../base/clock.ts';
-import type { WindowFile } from './window-file.ts';
+import type { WindowFile } from './user-files/window-file.ts';
 
 /** Called for every piece that moves. */
 const READ_EVERY_MS = 500;

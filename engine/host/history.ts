@@ -12,7 +12,7 @@ import { listRefs } from '../repository/refs.ts';
 import { previewEntry } from './browse/preview-sources.ts';
 import { checkSafePath } from './check-path.ts';
 import { formatMoment } from './format-moment.ts';
-import { type HandlersOf, jobContextOf } from './host-call.ts';
+import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 import { type Commits, withCommits } from './repository-read.ts';
 
 const ENTRIES_MAX = 10_000;

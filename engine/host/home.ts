@@ -4,10 +4,10 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import type { FolderListing } from '../api/host.ts';
-import { allowedBy } from '../jobs/remotes/user-remotes.ts';
+import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
-import { type HandlersOf, jobContextOf } from './host-call.ts';
 import type { HostState } from './host-state.ts';
+import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 const WORKSPACES_MAX = 500;

@@ -4,13 +4,13 @@
 import { DrayError } from '../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { userConfigFolder } from '../jobs/remotes/user-remotes.ts';
+import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
 import { type ChangeLists, createChangeLists } from './changes/change-lists.ts';
 import type { TransferQueue } from './transfers/transfer-queue.ts';
-import { openUsageFile, type UsageFile } from './usage-file.ts';
-import { openWindowFile, type WindowFile } from './window-file.ts';
+import { openUsageFile, type UsageFile } from './user-files/usage-file.ts';
+import { openWindowFile, type WindowFile } from './user-files/window-file.ts';
 
 export interface HostState {
   /** The environment of every job that starts; replaced as a whole when keys are added. */

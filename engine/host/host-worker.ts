@@ -2,10 +2,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { fromMessagePort } from '../api/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
-import { loadFirstHandlers } from './host-requests.ts';
 import { createHost } from './host-state.ts';
 import type { ToWorker, WorkerFacts } from './open-host.ts';
-import { type ServedPort, servePort } from './serve-port.ts';
+import { loadFirstHandlers } from './port/host-requests.ts';
+import { type ServedPort, servePort } from './port/serve-port.ts';
 
 const { connection, crashedMs, environment } = workerData as WorkerFacts;
 // Locks of the crashed thread before this one are free.

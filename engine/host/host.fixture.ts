@@ -10,7 +10,7 @@ import { fromMessagePort } from '../api/host-port.ts';
 import { initWorkspace } from '../jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../jobs/session/job.fixture.ts';
 import { createHost, type HostState } from './host-state.ts';
-import { servePort } from './serve-port.ts';
+import { servePort } from './port/serve-port.ts';
 
 export interface HostFixture extends AsyncDisposable {
   readonly sandbox: Sandbox;

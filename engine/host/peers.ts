@@ -1,6 +1,6 @@
 /** The other machines that have a token or are trusted. Pages can set tokens and never read them. */
 import { listPeers, login, logout, trustPeer } from '../jobs/remotes/login.ts';
-import type { HandlersOf } from './host-call.ts';
+import type { HandlersOf } from './port/host-call.ts';
 
 export const PEERS: HandlersOf<'peers'> = {
   'peers.list': async (_input, { host }) => ({ peers: listPeers(host) }),

@@ -1,6 +1,6 @@
 /** The cost of a push in requests and bytes: its dry run. */
 import type { RequestTotals } from '../api/jobs.ts';
-import { type HandlersOf, jobContextOf } from './host-call.ts';
+import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 
 const NOTHING: RequestTotals = {
   reads: 0,

@@ -5,10 +5,10 @@ import type { RemoteCard } from '../api/host.ts';
 import { withKeptKeys } from '../base/kept-keys.ts';
 import { withTypedToken } from '../jobs/remotes/login.ts';
 import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes/remotes.ts';
-import { readUserRemotes } from '../jobs/remotes/user-remotes.ts';
+import { readUserRemotes } from '../jobs/session/user-remotes.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
-import { type HandlersOf, jobContextOf } from './host-call.ts';
-import { findImportable, findKeySources } from './importable-remotes.ts';
+import { type HandlersOf, jobContextOf } from './port/host-call.ts';
+import { findImportable, findKeySources } from './user-files/importable-remotes.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
 export const REMOTES: HandlersOf<'remotes'> = {

@@ -1,4 +1,4 @@
-import type { HandlersOf } from './host-call.ts';
+import type { HandlersOf } from './port/host-call.ts';
 
 export const SETTINGS: HandlersOf<'settings'> = {
   'settings.get': async (_input, { host }) => host.windowFile.read().settings,

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { WorkspaceCard } from '../api/host.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
-import { allowedBy } from '../jobs/remotes/user-remotes.ts';
+import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { decodeCommit } from '../repository/commit.ts';
 import { findWorkspace, readConfig, readState, type WorkspaceFolder } from '../workspace/workspace-folder.ts';

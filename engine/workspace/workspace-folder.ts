@@ -59,7 +59,7 @@ const STATE = v.object({
   bases: v.record(v.string(), COMMIT),
   /**
    * By remote name: commits of an interrupted pull, some of whose files may be here
-   * (jobs/pull/interrupted-pull.ts).
+   * (jobs/working-copy/interrupted-pull.ts).
    */
   arriving: v.optional(
     v.record(v.string(), v.pipe(v.array(v.object({ commit: COMMIT, command: v.string() })), v.minLength(1))),

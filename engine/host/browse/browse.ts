@@ -4,7 +4,7 @@ import type { FilePreview } from '../../api/host.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
-import { type HandlersOf, type HostCall, jobContextOf } from '../host-call.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { listLocalFolder, listRemoteFolder } from './browse-list.ts';
 import { previewFile } from './file-preview.ts';
 import { makeLocalFolder, makeRemoteFolder } from './make-folder.ts';

@@ -8,7 +8,7 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
 import { previewEntry, previewLocalFile } from '../browse/preview-sources.ts';
 import { checkSafePath } from '../check-path.ts';
-import { type HandlersOf, type HostCall, jobContextOf } from '../host-call.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { withCommits } from '../repository-read.ts';
 import { createRowList, type RowList } from './row-list.ts';
 

@@ -18,7 +18,7 @@ import type {
 } from '../../api/host.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { UsageFile } from '../usage-file.ts';
+import type { UsageFile } from '../user-files/usage-file.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
 import { moveRecord, withoutOldest } from './transfer-order.ts';

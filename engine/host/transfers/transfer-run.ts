@@ -1,7 +1,7 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
-import type { UsageFile } from '../usage-file.ts';
+import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';
 

@@ -1,5 +1,5 @@
 import { DrayError } from '../../api/error.ts';
-import type { HandlersOf } from '../host-call.ts';
+import type { HandlersOf } from '../port/host-call.ts';
 
 export const TRANSFERS: HandlersOf<'transfers'> = {
   'transfers.start': async (order, { host }) => ({ id: (await host.transfers()).start(order) }),

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd, remoteList, remoteRemove, remoteTestTarget } from '../remotes/remotes.ts';
-import { userConfigPath } from '../remotes/user-remotes.ts';
 import { createSandbox, testContext } from '../session/job.fixture.ts';
+import { userConfigPath } from '../session/user-remotes.ts';
 import { checkApart, nameOfPlace, parsePlace, placeIdentity, type RemotePlace } from './places.ts';
 
 const parse = (place: string, more: Parameters<typeof testContext>[1] = {}) =>

@@ -16,7 +16,7 @@ import { localPlaceKind } from '../../files/scan/local-place.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveLocation } from '../../remotes/open-remote.ts';
 import { type PeerRemoteUrl, peerOrigin, type S3RemoteUrl } from '../../remotes/remote-url.ts';
-import { findNamedRemote, knownRemoteNames } from '../remotes/named-remote.ts';
+import { findNamedRemote, knownRemoteNames } from '../session/named-remote.ts';
 import { type OpenedRemote, openRemoteAt, parseGivenUrl, sharesService } from '../session/opened-remote.ts';
 
 export type Place = StdioPlace | LocalPlace | RemotePlace;

@@ -9,7 +9,7 @@ import type { ServeRequest, ServeSummary } from '../../api/peers.ts';
 import { fingerprintOf, readCertificate, type ServerCertificate } from '../../peer/peer-certificate.ts';
 import { serveFolder } from '../../peer/serve-folder.ts';
 import { isLoopback, PEER_PORT, peerAddress } from '../../remotes/remote-url.ts';
-import { userConfigFolder } from '../remotes/user-remotes.ts';
+import { userConfigFolder } from '../session/user-remotes.ts';
 
 const CONNECTIONS_MAX = 256;
 const TOKEN_BYTES = 32;

@@ -25,12 +25,12 @@ import {
   type WorkspaceState,
 } from '../../workspace/workspace-folder.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
-import { allowedBy } from '../remotes/user-remotes.ts';
 import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { type OpenedRemote, openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { openWorkspaceSession, type Session } from '../session/session.ts';
+import { allowedBy } from '../session/user-remotes.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { pullCommit } from './pull.ts';

@@ -15,11 +15,6 @@ import { openSession, type Session } from '../session/session.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
-import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
-import { checkNamesFit } from '../working-copy/names-fit.ts';
-import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
-import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
-import { emitChanges, toChange } from '../working-copy/working-changes.ts';
 import {
   hasInterruptedPull,
   type InterruptedPull,
@@ -27,7 +22,12 @@ import {
   recordInterruptedPull,
   takeInterruptedFiles,
   withoutInterruptedPulls,
-} from './interrupted-pull.ts';
+} from '../working-copy/interrupted-pull.ts';
+import { forgetCutRuns, hasCutRuns, takeTorn } from '../working-copy/interrupted-writes.ts';
+import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { refreshIndex, reportProblems, sweepUnfinished } from '../working-copy/refresh-index.ts';
+import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
+import { emitChanges, toChange } from '../working-copy/working-changes.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
   const session = await openSession(context, 'pull');

@@ -6,7 +6,7 @@ import { createBranch } from '../history/refs.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { openSession } from '../session/session.ts';
-import { interruptedPullOf } from './interrupted-pull.ts';
+import { interruptedPullOf } from '../working-copy/interrupted-pull.ts';
 import { pullCommit } from './pull.ts';
 
 export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {

@@ -7,7 +7,6 @@ import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../a
 import { createExistenceQuery, type ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { EntryChange } from '../../repository/manifest/manifest.ts';
-import { refuseInterruptedPull } from '../pull/interrupted-pull.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
@@ -15,6 +14,7 @@ import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { existenceOptions } from '../session/query-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
+import { refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
 import { refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
   type Refreshed,

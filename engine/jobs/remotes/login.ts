@@ -13,7 +13,7 @@ import {
   keepToken,
 } from '../../remotes/peer/peer-tokens.ts';
 import { hostAndPort, parsePeerAddress, peerAddress } from '../../remotes/remote-url.ts';
-import { changingSettings, userConfigFolder } from './user-remotes.ts';
+import { changingSettings, userConfigFolder } from '../session/user-remotes.ts';
 
 /** @throws DrayError `usage` when it does not name a peer */
 export function loginAddress(peer: string): string {

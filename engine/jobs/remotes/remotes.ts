@@ -4,13 +4,13 @@ import type { JobContext, RemoteAddRequest, RemoteTestRequest, RemoteTestSummary
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
 import { canNamePlace } from '../places/places.ts';
-import { withoutInterruptedPulls } from '../pull/interrupted-pull.ts';
+import { findNamedRemote, type NamedRemote, workspaceRemote } from '../session/named-remote.ts';
 import { parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
 import { openSession } from '../session/session.ts';
-import { findNamedRemote, type NamedRemote, workspaceRemote } from './named-remote.ts';
+import { allowedBy, changingSettings, readUserRemotes, writeUserRemotes } from '../session/user-remotes.ts';
+import { withoutInterruptedPulls } from '../working-copy/interrupted-pull.ts';
 import { remoteTest } from './remote-test.ts';
 import { refuseStoreInside } from './store-inside.ts';
-import { allowedBy, changingSettings, readUserRemotes, writeUserRemotes } from './user-remotes.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 

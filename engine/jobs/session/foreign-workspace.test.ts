@@ -17,9 +17,9 @@ import { push } from '../push/push.ts';
 import { config, userConfig } from '../remotes/config.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd, remoteList, remoteTestTarget } from '../remotes/remotes.ts';
-import { writeUserRemotes } from '../remotes/user-remotes.ts';
 import { status } from '../working-copy/status.ts';
 import { createSandbox, eventsOf, type Sandbox, type TestContext, testContext } from './job.fixture.ts';
+import { writeUserRemotes } from './user-remotes.ts';
 
 const SOMEBODY = 54_321;
 /** Only root can give a file to another user. */

@@ -19,8 +19,8 @@ import {
 import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
-import { changingSettings, userConfigFolder } from '../remotes/user-remotes.ts';
 import type { Session } from './session.ts';
+import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
 export interface OpenedRemote {
   readonly store: ObjectStore;

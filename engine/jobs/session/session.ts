@@ -23,7 +23,7 @@ import {
   lockWorkspace,
   type WorkspaceLock,
 } from '../../workspace/workspace-lock.ts';
-import { allowedBy } from '../remotes/user-remotes.ts';
+import { allowedBy } from './user-remotes.ts';
 
 const LOCK_PATIENCE_MS = 10_000;
 

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPeerCheck } from '../../remotes/peer/known-peers.ts';
 import { trustPeer } from '../remotes/login.ts';
-import { userConfigFolder } from '../remotes/user-remotes.ts';
 import { createSandbox, type Sandbox } from './job.fixture.ts';
 import { knownPeersOf } from './opened-remote.ts';
+import { userConfigFolder } from './user-remotes.ts';
 
 const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../remotes');
 const PROCESSES = 3;

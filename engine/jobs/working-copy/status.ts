@@ -1,12 +1,12 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
-import { warnOfInterruptedPull } from '../pull/interrupted-pull.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
+import { warnOfInterruptedPull } from './interrupted-pull.ts';
 import { warnOfCutRuns } from './interrupted-writes.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 

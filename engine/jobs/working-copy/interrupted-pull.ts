@@ -14,9 +14,9 @@ import { diffCommits } from '../../repository/diff-commits.ts';
 import { readState, type WorkspaceState, writeState } from '../../workspace/workspace-folder.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
 import type { Session } from '../session/session.ts';
-import { collectChanges } from '../working-copy/conflicts.ts';
-import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
-import { toChange } from '../working-copy/working-changes.ts';
+import { collectChanges } from './conflicts.ts';
+import { hashFiles, unreadAmong } from './hash-files.ts';
+import { toChange } from './working-changes.ts';
 
 /** A commit whose files were being written to the working copy, and the command that finishes it. */
 export type InterruptedPull = NonNullable<WorkspaceState['arriving']>[string][number];

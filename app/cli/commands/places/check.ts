@@ -1,22 +1,22 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ComparedEvent } from '../../../engine/api/events.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import type { CheckTreesSummary } from '../../../engine/api/trees.ts';
+import type { ComparedEvent } from '../../../../engine/api/events.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { CheckTreesSummary } from '../../../../engine/api/trees.ts';
 import {
   type CommandHost,
   type CommandView,
   EXIT_DIFFERENCES,
   EXIT_SOME_FILES_FAILED,
   runCommand,
-} from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
-import { createBandwidthOption } from '../options/global-options.ts';
-import { addPairOptions, type PairOptions, toPairRequest } from '../options/tree-options.ts';
-import type { Output } from '../output/output.ts';
-import { quotePath } from '../output/terminal-text.ts';
-import { formatRequests } from '../output/transfer-line.ts';
+} from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { given } from '../../options/given.ts';
+import { createBandwidthOption } from '../../options/global-options.ts';
+import { addPairOptions, type PairOptions, toPairRequest } from '../../options/tree-options.ts';
+import type { Output } from '../../output/output.ts';
+import { quotePath } from '../../output/terminal-text.ts';
+import { formatRequests } from '../../output/transfer-line.ts';
 
 interface CheckOptions extends PairOptions {
   readonly download?: true;
@@ -47,7 +47,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
   command.action((source: string, destination: string, options: CheckOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) =>
-        (await import('../../../engine/jobs/trees/check/check-trees.ts')).checkTrees(context, {
+        (await import('../../../../engine/jobs/trees/check/check-trees.ts')).checkTrees(context, {
           ...toPairRequest({ source, destination, context }, options),
           ...given({
             download: options.download,

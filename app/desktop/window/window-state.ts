@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { BrowserWindow, Rectangle } from 'electron';
-import type { Electron } from './electron-parts.ts';
+import type { Electron } from '../electron-parts.ts';
 
 export interface WindowState {
   /** Absent: the system chooses. */

@@ -4,8 +4,8 @@
  */
 import { readFileSync, renameSync } from 'node:fs';
 import * as v from 'valibot';
-import { DrayError } from '../api/error.ts';
-import { replaceFile } from '../base/replace-file.ts';
+import { DrayError } from '../../api/error.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 
 /** Undefined if there is none, or it is invalid. @throws `io` */
 export function readJsonFile<S extends v.GenericSchema>(

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { EntryEvent } from '../../../engine/api/events.ts';
-import type { ListTreeSummary } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import type { ListPlaceSummary } from '../../../engine/api/trees.ts';
-import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { addFilterOptions, type FilterOptions, toFilter } from '../options/filter-options.ts';
-import { given } from '../options/given.ts';
-import { quotePath } from '../output/terminal-text.ts';
-import { formatRequests } from '../output/transfer-line.ts';
+import type { EntryEvent } from '../../../../engine/api/events.ts';
+import type { ListTreeSummary } from '../../../../engine/api/jobs.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { ListPlaceSummary } from '../../../../engine/api/trees.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../../options/filter-options.ts';
+import { given } from '../../options/given.ts';
+import { quotePath } from '../../output/terminal-text.ts';
+import { formatRequests } from '../../output/transfer-line.ts';
 
 interface ListTreeOptions extends FilterOptions {
   readonly recursive?: true;
@@ -39,7 +39,7 @@ export function addListTreeCommand(program: Command, host: CommandHost): void {
         start: async (context) => {
           if (toFilter(options, context))
             throw usageError('Filters work on places, not on commits. Name a folder of the commit instead.');
-          const { listTree } = await import('../../../engine/jobs/history/list-tree.ts');
+          const { listTree } = await import('../../../../engine/jobs/history/list-tree.ts');
           return listTree(context, given({ ref, path, recursive: options.recursive }));
         },
         view: createListTreeView(options),
@@ -66,7 +66,7 @@ function listPlaceNow(
 ): Promise<void> {
   return runCommand<ListPlaceSummary>(host, self, {
     start: async (context) =>
-      (await import('../../../engine/jobs/places/list-place.ts')).listPlace(context, {
+      (await import('../../../../engine/jobs/places/list-place.ts')).listPlace(context, {
         place,
         ...given({
           withTimes: options.long && !options.useServerModtime ? true : undefined,

@@ -1,7 +1,7 @@
 /** The schema of each request's input, checked on arrival. Bounds limit the cost of one message. */
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
-import type { HostRequestName, InputOf } from '../api/host.ts';
+import type { HostRequestName, InputOf } from '../../api/host.ts';
 
 const TEXT_MAX = 32_768;
 const PATHS_MAX = 100_000;

@@ -1,21 +1,21 @@
 /** Commands on one place: `rm`, `cat`, `du`. */
 import type { Command } from 'commander';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../../engine/api/trees.ts';
-import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { addFilterOptions, type FilterOptions, toFilter } from '../options/filter-options.ts';
-import { given } from '../options/given.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { ReadPlaceSummary, RemovePlaceSummary, UsageSummary } from '../../../../engine/api/trees.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { addFilterOptions, type FilterOptions, toFilter } from '../../options/filter-options.ts';
+import { given } from '../../options/given.ts';
 import {
   createBandwidthOption,
   parseCount,
   parseSizeOption,
   readGlobalOptions,
-} from '../options/global-options.ts';
-import { printChanges } from '../output/change-lines.ts';
-import { quotePath } from '../output/terminal-text.ts';
-import { formatRequests } from '../output/transfer-line.ts';
-import { withStreams } from '../standard-streams.ts';
+} from '../../options/global-options.ts';
+import { printChanges } from '../../output/change-lines.ts';
+import { quotePath } from '../../output/terminal-text.ts';
+import { formatRequests } from '../../output/transfer-line.ts';
+import { withStreams } from '../../standard-streams.ts';
 
 interface RemoveOptions extends FilterOptions {
   readonly recursive?: true;
@@ -36,7 +36,7 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
   command.action((place: string, options: RemoveOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) =>
-        (await import('../../../engine/jobs/places/remove-place.ts')).removePlace(context, {
+        (await import('../../../../engine/jobs/places/remove-place.ts')).removePlace(context, {
           place,
           ...given({
             recursive: options.recursive,
@@ -95,10 +95,10 @@ export function addCatCommand(program: Command, host: CommandHost): void {
         const part = given({ offsetBytes: options.offset, lengthBytes: options.length });
         const { from } = options;
         if (from !== undefined) {
-          const { readCommitted } = await import('../../../engine/jobs/history/read-committed.ts');
+          const { readCommitted } = await import('../../../../engine/jobs/history/read-committed.ts');
           return readCommitted(context, { from, path: place, ...part }, standardOutput);
         }
-        const { readPlace } = await import('../../../engine/jobs/places/read-place.ts');
+        const { readPlace } = await import('../../../../engine/jobs/places/read-place.ts');
         return readPlace(context, { place, ...part }, standardOutput);
       },
       view: { onSummary: () => {} },
@@ -128,7 +128,7 @@ export function addUsageCommand(program: Command, host: CommandHost): void {
   command.action((place: string, options: UsageOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) =>
-        (await import('../../../engine/jobs/places/disk-usage.ts')).usage(context, {
+        (await import('../../../../engine/jobs/places/disk-usage.ts')).usage(context, {
           place,
           ...given({ depth: options.depth, filter: toFilter(options, context) }),
         }),

@@ -3,7 +3,7 @@
  * and for lists that replace each other, a batch keeps only the newest. Bounded: a full batch is sent at
  * once.
  */
-import type { HostEvent } from '../api/host.ts';
+import type { HostEvent } from '../../api/host.ts';
 
 const EVERY_MS = 50;
 const BATCH_EVENTS_MAX = 2_000;

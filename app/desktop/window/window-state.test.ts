@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFakeElectron } from './electron.fixture.ts';
+import { createFakeElectron } from '../electron.fixture.ts';
 import { fitState, keepWindowState, readWindowState, SMALLEST } from './window-state.ts';
 
 let folder: string;

@@ -4,13 +4,13 @@
  * bounded.
  */
 import * as v from 'valibot';
-import { DrayError, toErrorRecord } from '../api/error.ts';
-import type { HostMessage, HostRequestName } from '../api/host.ts';
-import type { HostPort } from '../api/host-port.ts';
+import { DrayError, toErrorRecord } from '../../api/error.ts';
+import type { HostMessage, HostRequestName } from '../../api/host.ts';
+import type { HostPort } from '../../api/host-port.ts';
+import type { HostState } from '../host-state.ts';
 import { createEventOutbox } from './event-outbox.ts';
 import { HOST_INPUTS } from './host-inputs.ts';
 import { loadHandler } from './host-requests.ts';
-import type { HostState } from './host-state.ts';
 
 const REQUESTS_MAX = 256;
 

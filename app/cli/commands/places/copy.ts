@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
-import type { TransferSummary } from '../../../engine/api/trees.ts';
-import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { readGlobalOptions } from '../options/global-options.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { TransferSummary } from '../../../../engine/api/trees.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { readGlobalOptions } from '../../options/global-options.ts';
 import {
   addCopyOptions,
   type CopyOptions,
   createMaxDeleteOption,
   toCopyRequest,
-} from '../options/tree-options.ts';
-import { printChanges } from '../output/change-lines.ts';
-import { formatLookup } from '../output/lookup-table.ts';
-import { formatTransfer } from '../output/transfer-line.ts';
-import { withStreams } from '../standard-streams.ts';
+} from '../../options/tree-options.ts';
+import { printChanges } from '../../output/change-lines.ts';
+import { formatLookup } from '../../output/lookup-table.ts';
+import { formatTransfer } from '../../output/transfer-line.ts';
+import { withStreams } from '../../standard-streams.ts';
 
 const PLACES =
   'A place is a local path, s3://BUCKET/PREFIX or NAME:PREFIX of a named remote. Copying a folder copies its contents. A single file goes into the destination if that is a folder or ends in "/"; otherwise it takes the destination as its new name.';
@@ -80,7 +80,7 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-const loadJob = () => import('../../../engine/jobs/trees/copy-tree.ts');
+const loadJob = () => import('../../../../engine/jobs/trees/copy-tree.ts');
 
 function createView(
   options: CopyOptions,

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
+import { createSandbox, type Sandbox } from './job.fixture.ts';
 import { readUserRemotes, userConfigPath, writeUserRemotes } from './user-remotes.ts';
 
 let sandbox: Sandbox;

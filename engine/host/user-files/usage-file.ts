@@ -1,8 +1,8 @@
 /** Requests to remotes and their cost, by month: `usage.json` in the user's folder. */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { UsageRow } from '../api/host.ts';
-import type { RequestTotals } from '../api/jobs.ts';
+import type { UsageRow } from '../../api/host.ts';
+import type { RequestTotals } from '../../api/jobs.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 /** The oldest rows are dropped first. */

@@ -10,7 +10,7 @@ import {
   type WorkspaceFolder,
   workspaceConfigPath,
 } from '../../workspace/workspace-folder.ts';
-import { reportRemote } from '../session/opened-remote.ts';
+import { reportRemote } from './opened-remote.ts';
 import { allowedBy, readUserRemotes, userConfigPath } from './user-remotes.ts';
 
 export interface NamedRemote {

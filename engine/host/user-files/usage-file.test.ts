@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSandbox } from '../jobs/session/job.fixture.ts';
+import { createSandbox } from '../../jobs/session/job.fixture.ts';
 import { openUsageFile } from './usage-file.ts';
 
 const requests = {

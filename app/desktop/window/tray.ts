@@ -1,7 +1,7 @@
 /** A tray icon while transfers run, so that the window can be closed meanwhile. */
 import type { Tray } from 'electron';
-import type { Electron } from './electron-parts.ts';
-import type { Progress } from './progress.ts';
+import type { Electron } from '../electron-parts.ts';
+import type { Progress } from '../progress.ts';
 
 export interface TrayActions {
   readonly show: (hash: string) => void;

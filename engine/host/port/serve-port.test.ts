@@ -1,9 +1,9 @@
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HostEvent } from '../api/host.ts';
-import { fromMessagePort } from '../api/host-port.ts';
+import type { HostEvent } from '../../api/host.ts';
+import { fromMessagePort } from '../../api/host-port.ts';
+import { createHostFixture, type HostFixture } from '../host.fixture.ts';
 import { createEventOutbox } from './event-outbox.ts';
-import { createHostFixture, type HostFixture } from './host.fixture.ts';
 import { servePort } from './serve-port.ts';
 
 let fixture: HostFixture;

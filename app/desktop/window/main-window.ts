@@ -1,8 +1,8 @@
 /** The one window: created on demand, and kept while it is open. */
 import type { BrowserWindow } from 'electron';
-import { SHOW_CHANNEL } from './channels.ts';
-import type { Electron } from './electron-parts.ts';
-import { isOwnUrl, OWN_PAGE } from './own-origin.ts';
+import { SHOW_CHANNEL } from '../channels.ts';
+import type { Electron } from '../electron-parts.ts';
+import { isOwnUrl, OWN_PAGE } from '../own-origin.ts';
 import { keepWindowState, readWindowState, SMALLEST } from './window-state.ts';
 
 export interface MainWindowOptions {

@@ -3,8 +3,8 @@
  * system's browser opens outside links that the user clicks, after a check.
  */
 import type { WebContents } from 'electron';
-import type { Electron } from './electron-parts.ts';
-import { isOwnUrl } from './own-origin.ts';
+import type { Electron } from '../electron-parts.ts';
+import { isOwnUrl } from '../own-origin.ts';
 
 const URL_LENGTH_MAX = 2_048;
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import type { UploadsSummary } from '../../../engine/api/trees.ts';
-import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
-import { parseMomentOption } from '../output/moment.ts';
-import { quotePath } from '../output/terminal-text.ts';
+import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { UploadsSummary } from '../../../../engine/api/trees.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { given } from '../../options/given.ts';
+import { parseMomentOption } from '../../output/moment.ts';
+import { quotePath } from '../../output/terminal-text.ts';
 
 interface UploadsOptions {
   readonly older?: number;
@@ -50,7 +50,7 @@ function addOne(
     .action((place: string, options: UploadsOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/remotes/uploads.ts')).uploads(context, {
+          (await import('../../../../engine/jobs/remotes/uploads.ts')).uploads(context, {
             place,
             abort,
             ...given({ olderThanMs: options.older }),

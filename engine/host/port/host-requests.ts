@@ -2,7 +2,7 @@
  * Maps the name of a request to its handler. Each area is loaded at its first request, so that the engine
  * starts quickly.
  */
-import type { HostRequestName } from '../api/host.ts';
+import type { HostRequestName } from '../../api/host.ts';
 import type { HandlersOf, HostHandler } from './host-call.ts';
 
 /** `home` of `home.list`. */
@@ -11,15 +11,15 @@ type AreaOf<N extends HostRequestName> = N extends `${infer Area}.${string}` ? A
 type Areas = { readonly [A in AreaOf<HostRequestName>]: () => Promise<HandlersOf<A>> };
 
 const AREAS: Areas = {
-  home: async () => (await import('./home.ts')).HOME,
-  changes: async () => (await import('./changes/changes.ts')).CHANGES,
-  plan: async () => (await import('./plan.ts')).PLAN,
-  transfers: async () => (await import('./transfers/transfers.ts')).TRANSFERS,
-  history: async () => (await import('./history.ts')).HISTORY,
-  browse: async () => (await import('./browse/browse.ts')).BROWSE,
-  peers: async () => (await import('./peers.ts')).PEERS,
-  remotes: async () => (await import('./remotes.ts')).REMOTES,
-  settings: async () => (await import('./settings.ts')).SETTINGS,
+  home: async () => (await import('../home.ts')).HOME,
+  changes: async () => (await import('../changes/changes.ts')).CHANGES,
+  plan: async () => (await import('../plan.ts')).PLAN,
+  transfers: async () => (await import('../transfers/transfers.ts')).TRANSFERS,
+  history: async () => (await import('../history.ts')).HISTORY,
+  browse: async () => (await import('../browse/browse.ts')).BROWSE,
+  peers: async () => (await import('../peers.ts')).PEERS,
+  remotes: async () => (await import('../remotes.ts')).REMOTES,
+  settings: async () => (await import('../settings.ts')).SETTINGS,
 };
 
 /** Loads what a window needs first, while its browser still starts. The request itself reports a failure. */

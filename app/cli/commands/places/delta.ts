@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { formatBytes } from '../../../engine/api/numbers.ts';
+import { formatBytes } from '../../../../engine/api/numbers.ts';
 import type {
   DeltaBenchmarkSummary,
   DeltaRequest,
   DeltaSummary,
   DeltaTiming,
-} from '../../../engine/api/peers.ts';
-import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
-import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
-import { createBandwidthOption } from '../options/global-options.ts';
-import { formatTable } from '../output/table.ts';
+} from '../../../../engine/api/peers.ts';
+import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { given } from '../../options/given.ts';
+import { createBandwidthOption } from '../../options/global-options.ts';
+import { formatTable } from '../../output/table.ts';
 
 interface DeltaOptions {
   readonly blockSize?: number;
@@ -64,7 +64,7 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
       return benchmark === undefined
         ? runCommand(host, self, {
             start: async (context) =>
-              (await import('../../../engine/jobs/delta/delta-file.ts')).deltaFile(context, request),
+              (await import('../../../../engine/jobs/delta/delta-file.ts')).deltaFile(context, request),
             view,
             resumable: true,
           })
@@ -74,7 +74,7 @@ export function addDeltaCommand(program: Command, host: CommandHost): void {
                 throw usageError(
                   '--benchmark writes files, so it cannot be combined with --dry-run. Leave one out.',
                 );
-              const { benchmarkDelta } = await import('../../../engine/jobs/delta/delta-benchmark.ts');
+              const { benchmarkDelta } = await import('../../../../engine/jobs/delta/delta-benchmark.ts');
               return benchmarkDelta(context, { ...request, rows: benchmark });
             },
             view: benchmarkView,

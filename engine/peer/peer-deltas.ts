@@ -79,121 +79,146 @@ const SWEPT_EVERY_MS = 5_000;
 const READ_BYTES_MAX = 16 * 1024 * 1024;
 const HEAD_BYTES_MAX = 4 * 1024 * 1024;
 
-export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
-  const { budget, clock, folder, isReadOnly, onFailure, signal, specialModes, writer } = options;
-  const deltas = new Map<string, Delta>();
+/** The deltas of one server. */
+interface Deltas extends PeerDeltasOptions {
+  readonly running: Map<string, Delta>;
   /** Tokens of completed deltas, for clients that lost the answer on the way. */
-  const completed = new Map<string, string>();
-  const remember = (id: string, token: string) => {
-    completed.set(id, token);
-    for (const oldest of completed.keys()) {
-      if (completed.size <= COMPLETED_MAX) break;
-      completed.delete(oldest);
-    }
-  };
-  let threads: BlockThreads | undefined;
-  const threadsOf = () => {
-    threads ??= openBlockThreads({ threads: availableParallelism(), signal });
-    return threads;
-  };
-  const shared = createLeasedMemory({
-    budget,
-    largestBytes: PEER_LIMITS.bodyBytesMax + HEAD_BYTES_MAX,
-    open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
-  });
-  const end = async (delta: Delta) => {
-    deltas.delete(delta.id);
-    if (delta.side.kind === 'target') await delta.side.target.discard();
-    delta.side.close();
-  };
-  /**
-   * Two deltas that overwrite one file at once would mix their content, and so would a client that returns
-   * while its earlier writes still run. The newer one wins: the older ends once its calls have ended.
-   */
-  const overwriting = (path: string) => [...deltas.values()].find((delta) => delta.inPlacePath === path);
-  /**
-   * Only after its calls: a descriptor closed under a running thread could become the next file's, and that
-   * file would be overwritten.
-   */
-  const endOnceIdle = async (delta: Delta) => {
-    delta.isOver = true;
-    if (delta.callsUnderWay > 0) await new Promise<void>((resolve) => delta.onIdle.push(resolve));
-    if (deltas.has(delta.id)) await end(delta);
-  };
-  const sweep = setInterval(() => {
-    for (const delta of deltas.values())
-      if (delta.callsUnderWay === 0 && clock.nowMs() - delta.usedMs > IDLE_MAX_MS)
-        end(delta).catch(onFailure);
-  }, SWEPT_EVERY_MS);
-  sweep.unref();
+  readonly completed: Map<string, string>;
+  /** The memory that the threads of targets write from. */
+  readonly shared: LeasedMemory;
+  /** Opened for the first delta. */
+  threads: BlockThreads | undefined;
+}
 
+export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
+  const deltas: Deltas = {
+    ...options,
+    running: new Map(),
+    completed: new Map(),
+    shared: createLeasedMemory({
+      budget: options.budget,
+      largestBytes: PEER_LIMITS.bodyBytesMax + HEAD_BYTES_MAX,
+      open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
+    }),
+    threads: undefined,
+  };
+  const sweep = setInterval(() => endIdle(deltas), SWEPT_EVERY_MS);
+  sweep.unref();
   return {
-    async open(call) {
-      const wish = await receiveWish(call, budget);
-      if (isReadOnly && wish.side === 'target' && !wish.isDryRun) throw readOnlyRefusal();
-      if (deltas.size >= DELTAS_MAX)
-        throw new DrayError('slowDown', 'Too many deltas are running. Try again later.', {
-          retry: 'backoff',
-        });
-      const id = randomBytes(16).toString('hex');
-      const isOverwriting = wish.side === 'target' && wish.isInPlace === true && !wish.isDryRun;
-      const inPlacePath = isOverwriting ? parsePeerPath(wish.path) : undefined;
-      if (inPlacePath !== undefined)
-        for (let other = overwriting(inPlacePath); other; other = overwriting(inPlacePath))
-          await endOnceIdle(other);
-      const side = openSide({ clock, folder, specialModes, writer, threads: threadsOf() }, wish);
-      deltas.set(id, {
-        id,
-        side,
-        inPlacePath,
-        usedMs: clock.nowMs(),
-        callsUnderWay: 0,
-        works: new Set(),
-        isDryRun: wish.isDryRun === true,
-        isOver: false,
-        onIdle: [],
-      });
-      answerJson(call.response, 200, { delta: id, ...describeSide(side, clock.nowMs()) });
-    },
-    async answer(call, id, name) {
-      const delta = deltas.get(id);
-      if (name === 'complete' && completed.has(id))
-        return answerJson(call.response, 200, { token: completed.get(id) });
-      const isEnded = delta?.isOver || (delta?.completed !== undefined && name !== 'complete');
-      if (!delta || isEnded)
-        throw new DrayError('notFound', 'This delta does not exist or has ended.', { data: { delta: id } });
-      if (!Object.hasOwn(DELTA_CALLS, name))
-        throw new PeerRefusal(404, 'unsupported', `A delta has no call "${name}".`);
-      delta.callsUnderWay += 1;
-      try {
-        const work = carryOut({ call, budget, shared, delta, name: name as DeltaCall });
-        // A completion waits for all other calls, and would wait for itself.
-        if (name !== 'complete') delta.works.add(work);
-        await work.finally(() => delta.works.delete(work));
-        const token = name === 'complete' ? await delta.completed : undefined;
-        if (token !== undefined && deltas.delete(id)) {
-          remember(id, token);
-          delta.side.close();
-        }
-      } catch (error) {
-        throw delta.side.named(error);
-      } finally {
-        delta.callsUnderWay -= 1;
-        if (delta.callsUnderWay === 0) for (const resolve of delta.onIdle.splice(0)) resolve();
-        delta.usedMs = clock.nowMs();
-      }
-    },
+    open: (call) => open(deltas, call),
+    answer: (call, id, name) => answer(deltas, call, { id, name }),
     async end(call, id) {
-      const delta = deltas.get(id);
-      if (delta) await endOnceIdle(delta);
+      const delta = deltas.running.get(id);
+      if (delta) await endOnceIdle(deltas, delta);
       answerJson(call.response, 200, {});
     },
     async close() {
       clearInterval(sweep);
-      await Promise.allSettled([...deltas.values()].map(endOnceIdle));
-      await threads?.close();
+      await Promise.allSettled([...deltas.running.values()].map((delta) => endOnceIdle(deltas, delta)));
+      await deltas.threads?.close();
     },
   };
+}
+
+async function open(deltas: Deltas, call: PeerCall): Promise<void> {
+  const { budget, clock, folder, isReadOnly, running, signal, specialModes, writer } = deltas;
+  const wish = await receiveWish(call, budget);
+  if (isReadOnly && wish.side === 'target' && !wish.isDryRun) throw readOnlyRefusal();
+  if (running.size >= DELTAS_MAX)
+    throw new DrayError('slowDown', 'Too many deltas are running. Try again later.', { retry: 'backoff' });
+  const id = randomBytes(16).toString('hex');
+  const isOverwriting = wish.side === 'target' && wish.isInPlace === true && !wish.isDryRun;
+  const inPlacePath = isOverwriting ? parsePeerPath(wish.path) : undefined;
+  // Nothing may wait between the last look and `running.set`, or another call opens the same file.
+  if (inPlacePath !== undefined)
+    for (let other = overwriting(deltas, inPlacePath); other; other = overwriting(deltas, inPlacePath))
+      await endOnceIdle(deltas, other);
+  deltas.threads ??= openBlockThreads({ threads: availableParallelism(), signal });
+  const side = openSide({ clock, folder, specialModes, writer, threads: deltas.threads }, wish);
+  running.set(id, {
+    id,
+    side,
+    inPlacePath,
+    usedMs: clock.nowMs(),
+    callsUnderWay: 0,
+    works: new Set(),
+    isDryRun: wish.isDryRun === true,
+    isOver: false,
+    onIdle: [],
+  });
+  answerJson(call.response, 200, { delta: id, ...describeSide(side, clock.nowMs()) });
+}
+
+async function answer(
+  { budget, clock, completed, running, shared }: Deltas,
+  call: PeerCall,
+  { id, name }: { readonly id: string; readonly name: string },
+): Promise<void> {
+  const delta = running.get(id);
+  if (name === 'complete' && completed.has(id))
+    return answerJson(call.response, 200, { token: completed.get(id) });
+  const isEnded = delta?.isOver || (delta?.completed !== undefined && name !== 'complete');
+  if (!delta || isEnded)
+    throw new DrayError('notFound', 'This delta does not exist or has ended.', { data: { delta: id } });
+  if (!Object.hasOwn(DELTA_CALLS, name))
+    throw new PeerRefusal(404, 'unsupported', `A delta has no call "${name}".`);
+  delta.callsUnderWay += 1;
+  try {
+    const work = carryOut({ call, budget, shared, delta, name: name as DeltaCall });
+    // A completion waits for all other calls, and would wait for itself.
+    if (name !== 'complete') delta.works.add(work);
+    await work.finally(() => delta.works.delete(work));
+    const token = name === 'complete' ? await delta.completed : undefined;
+    if (token !== undefined && running.delete(id)) {
+      remember(completed, id, token);
+      delta.side.close();
+    }
+  } catch (error) {
+    throw delta.side.named(error);
+  } finally {
+    delta.callsUnderWay -= 1;
+    if (delta.callsUnderWay === 0) for (const resolve of delta.onIdle.splice(0)) resolve();
+    delta.usedMs = clock.nowMs();
+  }
+}
+
+function remember(completed: Map<string, string>, id: string, token: string): void {
+  completed.set(id, token);
+  for (const oldest of completed.keys()) {
+    if (completed.size <= COMPLETED_MAX) break;
+    completed.delete(oldest);
+  }
+}
+
+async function end({ running }: Deltas, delta: Delta): Promise<void> {
+  running.delete(delta.id);
+  if (delta.side.kind === 'target') await delta.side.target.discard();
+  delta.side.close();
+}
+
+/**
+ * Only after its calls: a descriptor closed under a running thread could become the next file's, and that
+ * file would be overwritten.
+ */
+async function endOnceIdle(deltas: Deltas, delta: Delta): Promise<void> {
+  delta.isOver = true;
+  if (delta.callsUnderWay > 0) await new Promise<void>((resolve) => delta.onIdle.push(resolve));
+  if (deltas.running.has(delta.id)) await end(deltas, delta);
+}
+
+/**
+ * Two deltas that overwrite one file at once would mix their content, and so would a client that returns
+ * while its earlier writes still run. The newer one wins: the older ends once its calls have ended.
+ */
+function overwriting({ running }: Deltas, path: string): Delta | undefined {
+  return [...running.values()].find((delta) => delta.inPlacePath === path);
+}
+
+function endIdle(deltas: Deltas): void {
+  const { clock, onFailure, running } = deltas;
+  for (const delta of running.values())
+    if (delta.callsUnderWay === 0 && clock.nowMs() - delta.usedMs > IDLE_MAX_MS)
+      end(deltas, delta).catch(onFailure);
 }
 
 async function receiveWish(call: PeerCall, budget: Budget): Promise<DeltaOpen> {

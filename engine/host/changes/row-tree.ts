@@ -53,89 +53,26 @@ interface Opened {
 /** The number of folder sums that are kept; a screen shows some fifty. */
 const SUMS_KEPT = 4_096;
 
+/** What a tree remembers of its source between calls. */
+interface Tree {
+  readonly source: TreeSource;
+  /** By folder. */
+  readonly levels: Map<string, Level>;
+  /** Rows of closed folders, by folder. */
+  readonly sums: Map<string, ChangeRow>;
+  /** The folders of the last call, and the tree that they opened. */
+  last: { readonly key: string; readonly top: Opened } | undefined;
+}
+
 export function createRowTree(source: TreeSource): RowTree {
-  const levels = new Map<string, Level>();
-  const sums = new Map<string, ChangeRow>();
-  let lastKey: string | undefined;
-  let lastTop: Opened | undefined;
-
-  const levelOf = (folder: string, start: number, end: number): Level => {
-    const known = levels.get(folder);
-    if (known) return known;
-    const starts: number[] = [];
-    for (let at = start; at < end; ) {
-      starts.push(at);
-      const inner = folderAt(source, at, folder);
-      at = inner === undefined ? at + 1 : endOf(source, inner, at, end);
-    }
-    const level = { starts: Uint32Array.from(starts), end };
-    levels.set(folder, level);
-    return level;
-  };
-
-  const openFolder = (
-    folder: string,
-    level: Level,
-    byParent: ReadonlyMap<string, readonly string[]>,
-  ): Opened => {
-    const within: { index: number; opened: Opened }[] = [];
-    for (const inner of byParent.get(folder) ?? []) {
-      const index = childOf(source, level, inner);
-      if (index === undefined) continue;
-      const innerLevel = levelOf(inner, level.starts[index]!, level.starts[index + 1] ?? level.end);
-      within.push({ index, opened: openFolder(inner, innerLevel, byParent) });
-    }
-    within.sort((a, b) => a.index - b.index);
-    const shown = within.reduce((sum, { opened }) => sum + opened.shown, level.starts.length);
-    return { folder, level, within, shown };
-  };
-
-  const rowOfChild = ({ folder, level }: Opened, index: number): ChangeRow => {
-    const start = level.starts[index]!;
-    const inner = folderAt(source, start, folder);
-    if (inner === undefined) return source.rowAt(start);
-    const known = sums.get(inner);
-    if (known) return known;
-    const row = sumUp(source, inner, start, level.starts[index + 1] ?? level.end);
-    if (sums.size >= SUMS_KEPT) sums.clear();
-    sums.set(inner, row);
-    return row;
-  };
-
-  /** Adds rows of an open folder, after the first `skip` of it, until there are `limit`. */
-  const collect = (opened: Opened, skip: number, limit: number, rows: ChangeRow[]): void => {
-    let child = 0;
-    let left = skip;
-    const addUntil = (end: number) => {
-      const passed = Math.min(left, end - child);
-      left -= passed;
-      for (child += passed; child < end && rows.length < limit; child += 1)
-        rows.push(rowOfChild(opened, child));
-      child = end;
-    };
-    for (const { index, opened: inner } of opened.within) {
-      addUntil(index + 1);
-      if (rows.length >= limit) return;
-      if (left >= inner.shown) left -= inner.shown;
-      else {
-        collect(inner, left, limit, rows);
-        left = 0;
-      }
-    }
-    addUntil(opened.level.starts.length);
-  };
-
+  const tree: Tree = { source, levels: new Map(), sums: new Map(), last: undefined };
   return {
     rows(open, offset, limit) {
-      const key = JSON.stringify(open);
-      if (key !== lastKey || !lastTop) {
-        lastTop = openFolder('', levelOf('', 0, source.size), groupByParent(open));
-        lastKey = key;
-      }
+      const top = topOf(tree, open);
       const rows: ChangeRow[] = [];
       if (!open.includes('')) return { total: 0, rows };
-      collect(lastTop, offset, limit, rows);
-      return { total: lastTop.shown, rows };
+      collect(tree, top, { skip: offset, limit }, rows);
+      return { total: top.shown, rows };
     },
     find(path) {
       const at = firstFrom(source.size, (one) => source.pathAt(one), path);
@@ -146,6 +83,91 @@ export function createRowTree(source: TreeSource): RowTree {
       return found === path ? source.rowAt(at) : undefined;
     },
   };
+}
+
+function topOf(tree: Tree, open: readonly string[]): Opened {
+  const key = JSON.stringify(open);
+  if (tree.last?.key !== key) {
+    const level = levelOf(tree, '', { start: 0, end: tree.source.size });
+    tree.last = { key, top: openFolder(tree, '', level, groupByParent(open)) };
+  }
+  return tree.last.top;
+}
+
+function levelOf(
+  { levels, source }: Tree,
+  folder: string,
+  { end, start }: { readonly start: number; readonly end: number },
+): Level {
+  const known = levels.get(folder);
+  if (known) return known;
+  const starts: number[] = [];
+  for (let at = start; at < end; ) {
+    starts.push(at);
+    const inner = folderAt(source, at, folder);
+    at = inner === undefined ? at + 1 : endOf(source, inner, at, end);
+  }
+  const level = { starts: Uint32Array.from(starts), end };
+  levels.set(folder, level);
+  return level;
+}
+
+function openFolder(
+  tree: Tree,
+  folder: string,
+  level: Level,
+  byParent: ReadonlyMap<string, readonly string[]>,
+): Opened {
+  const within: { index: number; opened: Opened }[] = [];
+  for (const inner of byParent.get(folder) ?? []) {
+    const index = childOf(tree.source, level, inner);
+    if (index === undefined) continue;
+    const [start, end] = [level.starts[index]!, level.starts[index + 1] ?? level.end];
+    within.push({ index, opened: openFolder(tree, inner, levelOf(tree, inner, { start, end }), byParent) });
+  }
+  within.sort((a, b) => a.index - b.index);
+  const shown = within.reduce((sum, { opened }) => sum + opened.shown, level.starts.length);
+  return { folder, level, within, shown };
+}
+
+function rowOfChild({ source, sums }: Tree, { folder, level }: Opened, index: number): ChangeRow {
+  const start = level.starts[index]!;
+  const inner = folderAt(source, start, folder);
+  if (inner === undefined) return source.rowAt(start);
+  const known = sums.get(inner);
+  if (known) return known;
+  const row = sumUp(source, inner, start, level.starts[index + 1] ?? level.end);
+  if (sums.size >= SUMS_KEPT) sums.clear();
+  sums.set(inner, row);
+  return row;
+}
+
+/** Adds rows of an open folder, after the first `skip` of it, until there are `limit`. */
+function collect(
+  tree: Tree,
+  opened: Opened,
+  { limit, skip }: { readonly skip: number; readonly limit: number },
+  rows: ChangeRow[],
+): void {
+  let child = 0;
+  let left = skip;
+  const addUntil = (end: number) => {
+    const passed = Math.min(left, end - child);
+    left -= passed;
+    for (child += passed; child < end && rows.length < limit; child += 1)
+      rows.push(rowOfChild(tree, opened, child));
+    child = end;
+  };
+  for (const { index, opened: inner } of opened.within) {
+    addUntil(index + 1);
+    if (rows.length >= limit) return;
+    if (left >= inner.shown) left -= inner.shown;
+    else {
+      collect(tree, inner, { skip: left, limit }, rows);
+      left = 0;
+    }
+  }
+  addUntil(opened.level.starts.length);
 }
 
 /**

@@ -20,6 +20,7 @@ import type {
   ObjectStore,
   PutOptions,
   PutOutcome,
+  ReadOptions,
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import { type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
@@ -86,24 +87,7 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     get,
     async read(key, options) {
       const read = await get(key, options);
-      if (!read) return undefined;
-      try {
-        checkReadSize(key, read.sizeBytes, options.maxBytes);
-        const { into, signal } = options;
-        const bytes =
-          into && into.byteLength >= read.sizeBytes
-            ? into.subarray(0, read.sizeBytes)
-            : new Uint8Array(read.sizeBytes);
-        let filled = 0;
-        for await (const piece of read.body) {
-          if (signal?.aborted) throw new DrayError('aborted', 'Stopped on request.');
-          bytes.set(piece, filled);
-          filled += piece.byteLength;
-        }
-        return { bytes, etag: read.etag, info: read.info };
-      } finally {
-        read.body.destroy();
-      }
+      return read && { bytes: await readWhole(key, read, options), etag: read.etag, info: read.info };
     },
     put: parts.put,
     putStream: (key, body, options = {}) => putStreamInParts(parts, key, body, options),
@@ -117,6 +101,25 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     multipart,
     close: () => client.close(),
   };
+}
+
+async function readWhole(key: string, read: ObjectRead, options: ReadOptions): Promise<Uint8Array> {
+  const { body, sizeBytes } = read;
+  const { into, maxBytes, signal } = options;
+  try {
+    checkReadSize(key, sizeBytes, maxBytes);
+    const bytes =
+      into && into.byteLength >= sizeBytes ? into.subarray(0, sizeBytes) : new Uint8Array(sizeBytes);
+    let filled = 0;
+    for await (const piece of body) {
+      if (signal?.aborted) throw new DrayError('aborted', 'Stopped on request.');
+      bytes.set(piece, filled);
+      filled += piece.byteLength;
+    }
+    return bytes;
+  } finally {
+    body.destroy();
+  }
 }
 
 type Ask = <K extends ObjectCall>(

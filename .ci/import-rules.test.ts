@@ -96,7 +96,7 @@ describe('The import rules', () => {
     ]);
   });
 
-  it('refuse barrels, star exports, long files and missing imports', () => {
+  it('refuse barrels, star exports, long files, hooks of helpers and missing imports', () => {
     const real = { 'engine/model/a.ts': 'export const a = 1;\n' };
     expect(
       check({ ...real, 'engine/model/barrel.ts': "/** All. */\nexport { a } from './a.ts';\n" }),
@@ -105,6 +105,11 @@ describe('The import rules', () => {
       check({ ...real, 'engine/model/b.ts': "export * from './a.ts';\nexport const b = 1;\n" }),
     ).toHaveLength(1);
     expect(check({ 'engine/model/long.ts': 'export const x = 1;\n'.repeat(501) })).toHaveLength(1);
+    const hook = 'beforeEach(() => {});\nexport const x = 1;\n';
+    expect(check({ 'e2e/store.ts': hook })).toEqual([
+      'e2e/store.ts:1: registers a hook when it loads: do it in a function',
+    ]);
+    expect(check({ 'e2e/store.test.ts': hook })).toEqual([]);
     expect(check({ 'engine/model/wide.ts': `// ${'wide '.repeat(22)}\nexport const x = 1;\n` })).toEqual([
       'engine/model/wide.ts:1: has a comment over 110 columns',
     ]);

@@ -1,7 +1,8 @@
 /**
  * Checks the rules of the import graph: layers import one way, vendor packages stay behind one folder, and
  * there are no cycles, no barrel files, no file over 500 lines, no comment over 110 columns, and one module
- * that writes to the terminal. Prints each offence as `file:line: what` and exits with 1 when there is one.
+ * that writes to the terminal. Test files share a process, where a helper loads once, so it registers hooks
+ * in a function only. Prints each offence as `file:line: what` and exits with 1 when there is one.
  *
  * Written here because dependency-cruiser reads types through a TypeScript below 7, and Biome's
  * noRestrictedImports needs a pattern for each pair of folders.
@@ -98,6 +99,9 @@ export function findOffences(sources: ReadonlyMap<string, string>): Offence[] {
     for (const write of findTerminalWrites(file, source)) offences.push({ file, ...write });
     for (const line of findLongComments(source))
       offences.push({ file, line, what: `has a comment over ${COLUMNS_MAX} columns` });
+    if (!isTest(file))
+      for (const line of findLines(source, /^(before|after)(Each|All)\(/))
+        offences.push({ file, line, what: 'registers a hook when it loads: do it in a function' });
   }
   return [...offences, ...findCycles(graph)];
 }
@@ -134,9 +138,14 @@ function isTest(file: string): boolean {
 
 /** Line numbers. The reason of a `biome-ignore` has to stand on its line. */
 function findLongComments(source: string): number[] {
-  const isLong = (line: string) =>
-    line.length > COLUMNS_MAX && /^\s*(\*|\/\/|\/\*)/.test(line) && !line.includes('// biome-ignore');
-  return source.split('\n').flatMap((line, at) => (isLong(line) ? [at + 1] : []));
+  const comments = findLines(source, /^\s*(\*|\/\/(?! biome-ignore)|\/\*)/);
+  const lines = source.split('\n');
+  return comments.filter((line) => lines[line - 1]!.length > COLUMNS_MAX);
+}
+
+/** Line numbers. */
+function findLines(source: string, pattern: RegExp): number[] {
+  return source.split('\n').flatMap((line, at) => (pattern.test(line) ? [at + 1] : []));
 }
 
 /** True for a file of nothing but re-exports. */

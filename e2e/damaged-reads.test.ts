@@ -7,8 +7,10 @@ import { push } from '../engine/jobs/push/push.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
-import { contextIn, sandbox, store } from './fresh-store.ts';
+import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
 import type { FakeRequest, Fault } from './servers/fake-s3.ts';
+
+freshStorePerTest();
 
 let work: string;
 beforeEach(() => {

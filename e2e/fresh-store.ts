@@ -1,7 +1,4 @@
-/**
- * Gives each test of a file that imports this an empty store and an empty sandbox. Tests must read `store`
- * and `sandbox` while they run, since each test has its own.
- */
+/** An empty store and an empty sandbox for each test. */
 import { afterEach, beforeEach } from 'vitest';
 import {
   createSandbox,
@@ -13,14 +10,21 @@ import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 
 export let store: FakeS3;
 export let sandbox: Sandbox;
-beforeEach(async () => {
-  store = await startFakeS3();
-  sandbox = createSandbox();
-});
-afterEach(async () => {
-  await store?.[Symbol.asyncDispose]();
-  sandbox?.[Symbol.dispose]();
-});
+
+/**
+ * Gives each test of the file that calls this a new `store` and a new `sandbox`. Tests must read both while
+ * they run. It is a function because test files share a process, where a module runs once.
+ */
+export function freshStorePerTest(): void {
+  beforeEach(async () => {
+    store = await startFakeS3();
+    sandbox = createSandbox();
+  });
+  afterEach(async () => {
+    await store?.[Symbol.asyncDispose]();
+    sandbox?.[Symbol.dispose]();
+  });
+}
 
 /** A context that reaches the store, with the sandbox's own cache. */
 export function contextIn(folder = sandbox.folder, more: Readonly<Record<string, string>> = {}): TestContext {

@@ -12,8 +12,10 @@ import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
-import { contextIn, sandbox, store } from './fresh-store.ts';
+import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
 import type { FakeRequest } from './servers/fake-s3.ts';
+
+freshStorePerTest();
 
 const isWrite = ({ method }: FakeRequest) => method === 'PUT' || method === 'COPY';
 

@@ -18,7 +18,9 @@ import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
 import { syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
-import { contextIn, sandbox, store } from './fresh-store.ts';
+import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
+
+freshStorePerTest();
 
 const newContext = () => contextIn(sandbox.folder, { DRAY_TOKEN: TEST_TOKEN });
 const sync = (request: Partial<SyncRequest> = {}, context = newContext()) =>

@@ -9,7 +9,9 @@ import type { CopyRequest } from '../engine/api/trees.ts';
 import { eventsOf, type TestContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
-import { contextIn, sandbox, store } from './fresh-store.ts';
+import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
+
+freshStorePerTest();
 
 const down = (more: Partial<CopyRequest> = {}): CopyRequest => ({
   source: { place: `s3://${store.bucket}/tree` },

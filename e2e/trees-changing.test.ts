@@ -7,8 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CopyRequest } from '../engine/api/trees.ts';
 import { eventsOf, type TestContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
-import { contextIn, sandbox, store } from './fresh-store.ts';
+import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
+
+freshStorePerTest();
 
 const MIB = 1024 * 1024;
 const LARGE_BYTES = 20 * MIB;

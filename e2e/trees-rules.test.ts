@@ -8,7 +8,9 @@ import type { CheckTreesRequest, SyncRequest } from '../engine/api/trees.ts';
 import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
-import { contextIn, sandbox, store } from './fresh-store.ts';
+import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
+
+freshStorePerTest();
 
 /** The upload time that the fake store reports for every object. */
 const STORED_MS = Date.UTC(2026, 10, 13, 10);

@@ -269,7 +269,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await dialog.getByText('1 link or special file is skipped: link.').waitFor();
     await dialog.getByText('1 file is already there.').waitFor();
     expect(await dialog.getByText('All 1 file').count()).toBe(0);
-    expect(await dialog.getByText('deletes nothing').count()).toBe(0);
+    expect(await dialog.getByText('a sync deletes nothing').count()).toBe(0);
     await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
     await dialog.getByText('Until that is fixed, a sync deletes nothing.').waitFor();
     expect(await dialog.getByRole('button', { name: 'Start syncing' }).isDisabled()).toBe(true);

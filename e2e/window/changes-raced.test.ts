@@ -91,7 +91,7 @@ describe.skipIf(!findChromium())('A push that another client precedes', () => {
     await network.setBandwidth(64);
     await server.resetRequests();
     await page.getByRole('button', { name: 'Push 1 change' }).click();
-    await page.getByText('A push is under way').waitFor();
+    await page.getByText('A push is running').waitFor();
     // By then the push has read the branch, or it reads it first of all.
     await expect
       .poll(async () => (await server.requests()).some(({ path }) => path.includes('heads/main')), WAIT)

@@ -105,11 +105,11 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await page.getByRole('radio', { name: 'Flat' }).click();
     await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
     await page.getByRole('checkbox', { name: 'Push scratch.txt' }).uncheck();
-    await page.getByText('2 left out').waitFor();
+    await page.getByText('2 excluded').waitFor();
     // Excluded files stay excluded after a new scan while they still differ.
     unlinkSync(scratch);
     await page.getByRole('button', { name: 'Look again' }).click();
-    await page.getByText('1 left out').waitFor();
+    await page.getByText('1 excluded').waitFor();
     const send = page.getByRole('button', { name: 'Push 6 changes' });
     expect(await send.isDisabled()).toBe(true);
     const seen = page.getByRole('checkbox', { name: 'I have seen the deletions' });

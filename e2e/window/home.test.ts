@@ -94,7 +94,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await card.getByText('No changes').waitFor();
     chmodSync(join(clone, 'a.txt'), 0o755);
     await page.reload();
-    await card.getByText('1 of another mode').waitFor();
+    await card.getByText('1 with another mode').waitFor();
     await card.getByRole('button', { name: 'More of clone' }).click();
     await page.getByRole('menuitem', { name: 'Forget this workspace' }).click();
     expect(await findViolations(page)).toEqual([]);

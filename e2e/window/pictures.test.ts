@@ -15,8 +15,10 @@ import { checkScreenshot } from './screenshots.ts';
 import { makeSurvey } from './survey.fixture.ts';
 
 const HOUR_MS = 3_600_000;
+/** Pictures are always written in both themes. */
+const themes = process.env.DRAY_SCREENS === 'write' ? THEMES.long : runBudget<readonly Theme[]>(THEMES);
 
-describe.skipIf(!findChromium()).each(runBudget<readonly Theme[]>(THEMES))('In the %s theme', (theme) => {
+describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
   const stack = new AsyncDisposableStack();
   let browser: Browser;
   let window: OpenWindow;

@@ -119,24 +119,31 @@ export function openMd5Lanes(): Md5Lanes {
     }),
     take(pieces) {
       pieces.forEach(fillTail);
-      const blocksOf = ({ bytes, takenBytes }: Md5Piece) =>
-        Math.floor((bytes.length - takenBytes) / MD5_BLOCK_BYTES) * MD5_BLOCK_BYTES;
-      const byteCount = Math.min(LANE_BYTES, ...pieces.map(blocksOf));
+      const byteCount = Math.min(LANE_BYTES, ...pieces.map(wholeBlocksBytes));
       if (byteCount > 0) takeBlocks(pieces, byteCount);
       pieces.forEach(keepRest);
     },
     end(md5) {
-      const filled = md5.totalBytes % MD5_BLOCK_BYTES;
-      const blocks = filled < LENGTH_AT ? 1 : 2;
-      const last = new Uint8Array(blocks * MD5_BLOCK_BYTES);
-      last.set(md5.tail.subarray(0, filled));
-      last[filled] = 0x80;
-      const bits = BigInt(md5.totalBytes) * 8n;
-      new DataView(last.buffer).setBigUint64(last.length - 8, BigInt.asUintN(64, bits), true);
-      takeOne(md5, last);
+      takeOne(md5, lastBlocks(md5));
       return new Uint8Array(md5.state.slice().buffer);
     },
   };
+}
+
+function wholeBlocksBytes({ bytes, takenBytes }: Md5Piece): number {
+  return Math.floor((bytes.length - takenBytes) / MD5_BLOCK_BYTES) * MD5_BLOCK_BYTES;
+}
+
+/** The rest of the message, padded as in RFC 1321, sections 3.1 and 3.2. */
+function lastBlocks({ tail, totalBytes }: RunningMd5): Uint8Array {
+  const filled = totalBytes % MD5_BLOCK_BYTES;
+  const blocks = filled < LENGTH_AT ? 1 : 2;
+  const last = new Uint8Array(blocks * MD5_BLOCK_BYTES);
+  last.set(tail.subarray(0, filled));
+  last[filled] = 0x80;
+  const bits = BigInt(totalBytes) * 8n;
+  new DataView(last.buffer).setBigUint64(last.length - 8, BigInt.asUintN(64, bits), true);
+  return last;
 }
 
 function advance(piece: Md5Piece, byteCount: number): void {

@@ -72,6 +72,8 @@ async function expectSameAsFromScratch(
 
 const COUNT = runBudget({ short: 4_000, long: 12_000 });
 const ENTRIES = countedEntries(COUNT);
+/** Enough for several segments. */
+const MANY = countedEntries(12_000);
 
 /**
  * Edits of a dataset of `ENTRIES`: changes and deletions of single files and of runs, and new files between
@@ -127,12 +129,12 @@ describe('building a manifest', () => {
 
   it('reads nothing when files are appended after a last segment that ends in a real cut', async () => {
     const segments = createSegments();
-    const whole = (await segments.build(undefined, additions(ENTRIES))).manifest;
+    const whole = (await segments.build(undefined, additions(MANY))).manifest;
     if (whole.kind === 'inline') throw new Error('expected segments');
-    const end = ENTRIES.findIndex(({ path }) => path === whole.segments[2]!.last) + 1;
-    const base = (await segments.build(undefined, additions(ENTRIES.slice(0, end)))).manifest;
+    const end = MANY.findIndex(({ path }) => path === whole.segments[2]!.last) + 1;
+    const base = (await segments.build(undefined, additions(MANY.slice(0, end)))).manifest;
     const before = segments.counts.loads;
-    expect((await segments.build(base, additions(ENTRIES.slice(end)))).manifest).toEqual(whole);
+    expect((await segments.build(base, additions(MANY.slice(end)))).manifest).toEqual(whole);
     expect(segments.counts.loads).toBe(before);
   });
 
@@ -178,10 +180,10 @@ describe('building a manifest', () => {
 
   it('reads and writes one segment, rarely a second, for one changed file', async () => {
     const segments = createSegments();
-    const { manifest } = await segments.build(undefined, additions(ENTRIES));
+    const { manifest } = await segments.build(undefined, additions(MANY));
     let loads = 0;
-    for (let index = 50; index < COUNT; index += 997) {
-      const { path } = ENTRIES[index]!;
+    for (let index = 50; index < MANY.length; index += 997) {
+      const { path } = MANY[index]!;
       const before = { ...segments.counts };
       await segments.build(manifest, [{ path, entry: fileEntry(path, 'changed') }]);
       expect(segments.counts.loads - before.loads).toBe(1);
@@ -193,11 +195,11 @@ describe('building a manifest', () => {
 
   it('meets the old cuts again soon after an added or removed file', async () => {
     const segments = createSegments();
-    const { manifest } = await segments.build(undefined, additions(ENTRIES));
+    const { manifest } = await segments.build(undefined, additions(MANY));
     const before = { ...segments.counts };
     let edits = 0;
-    for (let index = 0; index < COUNT; index += 499, edits += 2) {
-      const { path } = ENTRIES[index]!;
+    for (let index = 0; index < MANY.length; index += 499, edits += 2) {
+      const { path } = MANY[index]!;
       await segments.build(manifest, [{ path }]);
       await segments.build(manifest, [{ path: `${path}+`, entry: fileEntry(`${path}+`) }]);
     }
@@ -241,7 +243,7 @@ describe('building a manifest', () => {
 
   it('loads changed segments ahead of time, a few at once', async () => {
     const segments = createSegments();
-    const { manifest } = await segments.build(undefined, additions(ENTRIES));
+    const { manifest } = await segments.build(undefined, additions(MANY));
     if (manifest.kind === 'inline') throw new Error('expected segments');
     let inFlight = 0;
     let most = 0;
@@ -253,7 +255,7 @@ describe('building a manifest', () => {
         most = Math.max(most, inFlight);
         await new Promise((resolve) => setImmediate(resolve));
         inFlight -= 1;
-        return ENTRIES.filter(
+        return MANY.filter(
           ({ path }) => comparePaths(path, segment.first) >= 0 && comparePaths(path, segment.last) <= 0,
         );
       },

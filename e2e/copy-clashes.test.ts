@@ -5,9 +5,9 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SyncRequest } from '../engine/api/trees.ts';
-import { usage } from '../engine/jobs/places/disk-usage.ts';
-import { listPlace } from '../engine/jobs/places/list-place.ts';
-import { removePlace } from '../engine/jobs/places/remove-place.ts';
+import { usage } from '../engine/jobs/one-place/disk-usage.ts';
+import { listPlace } from '../engine/jobs/one-place/list-place.ts';
+import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';

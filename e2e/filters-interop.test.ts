@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 import { addFilterOptions, type FilterOptions, toFilter } from '../app/cli/options/filter-options.ts';
 import { findPeer } from '../bench/machines/peers.ts';
 import { DrayError } from '../engine/api/error.ts';
-import { listPlace } from '../engine/jobs/places/list-place.ts';
+import { listPlace } from '../engine/jobs/one-place/list-place.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { type FilterList, sampleFilterLists, toArguments, writeTree } from './filter-lists.ts';
 

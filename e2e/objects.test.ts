@@ -1,10 +1,10 @@
 /** The commands on single objects (ls, du, rm, cat, uploads, streams) on real servers of two makes. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { usage } from '../engine/jobs/places/disk-usage.ts';
-import { listPlace } from '../engine/jobs/places/list-place.ts';
-import { readPlace } from '../engine/jobs/places/read-place.ts';
-import { removePlace } from '../engine/jobs/places/remove-place.ts';
+import { usage } from '../engine/jobs/one-place/disk-usage.ts';
+import { listPlace } from '../engine/jobs/one-place/list-place.ts';
+import { readPlace } from '../engine/jobs/one-place/read-place.ts';
+import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
 import { uploads } from '../engine/jobs/remotes/uploads.ts';
 import {
   createSandbox,

@@ -238,7 +238,7 @@ describe('A mismatch of TLS between client and server', () => {
         ['ls', `dray://${at(plainPort)}`, '--trust-new-peer'],
         `it does not use TLS (HTTP_NO_TLS). Start "dray serve" there without --tls off, or write dray://${at(plainPort)}?tls=off`,
       ],
-      [bucket(`http://${at(tlsPort)}`), `it speaks TLS. Write https://${at(tlsPort)} as the endpoint.`],
+      [bucket(`http://${at(tlsPort)}`), `it uses TLS. Write https://${at(tlsPort)} as the endpoint.`],
       [bucket(`https://${at(plainPort)}`), `or write http://${at(plainPort)} as the endpoint`],
     ] as const) {
       const { exitCode, stderr } = await run(parameters, keys);

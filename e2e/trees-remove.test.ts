@@ -1,7 +1,7 @@
 /** `dray rm` and `dray uploads` against stores that refuse some requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemovePlaceRequest } from '../engine/api/trees.ts';
-import { removePlace } from '../engine/jobs/places/remove-place.ts';
+import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
 import { uploads } from '../engine/jobs/remotes/uploads.ts';
 import { eventsOf, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';

@@ -34,11 +34,11 @@ export class SettingTable {
   }
 
   /** JSON of a push whose publication was not confirmed (jobs/push/unconfirmed-push.ts). */
-  get landing(): string | undefined {
+  get unconfirmedPush(): string | undefined {
     return this.#get.get('landing')?.value;
   }
 
-  set landing(value: string | undefined) {
+  set unconfirmedPush(value: string | undefined) {
     if (value === undefined) this.#remove.run('landing');
     else this.#set.run('landing', value);
   }

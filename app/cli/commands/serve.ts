@@ -49,7 +49,7 @@ export function addServeCommand(program: Command, host: CommandHost): void {
     .action((folder: string, options: ServeOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/places/serve.ts')).serve(context, {
+          (await import('../../../engine/jobs/one-place/serve.ts')).serve(context, {
             folder,
             software: `dray ${readVersion()}`,
             ...given({

@@ -10,7 +10,7 @@ export interface ContentStat {
 }
 
 /** @throws `io` with reason `changedWhileRead` when the file has changed since `seen`. */
-export function checkUnchanged(path: string, name: string, seen: ContentStat): void {
+export function checkFileUnchanged(path: string, name: string, seen: ContentStat): void {
   const now = lstatSync(path, { throwIfNoEntry: false });
   if (
     now?.isFile() &&

@@ -32,7 +32,7 @@ export const BROWSE: HandlersOf<'browse'> = {
     throw nothingThere(text);
   },
   'browse.size': async ({ place }, call) => {
-    const { usage } = await import('../../jobs/places/disk-usage.ts');
+    const { usage } = await import('../../jobs/one-place/disk-usage.ts');
     const context = jobContextOf(call, homedir());
     const { bytes, files } = await usage(
       { ...context, emit: (event) => event.type !== 'usage' && context.emit(event) },

@@ -94,7 +94,7 @@ async function removeLocal({ path }: LocalPlace): Promise<number> {
 }
 
 async function removeBelow(context: JobContext, text: string): Promise<number> {
-  const { removePlace } = await import('../../jobs/places/remove-place.ts');
+  const { removePlace } = await import('../../jobs/one-place/remove-place.ts');
   const { failed, removed } = await removePlace(context, { place: text, recursive: true });
   if (failed > 0) {
     const message = `${failed} objects could not be removed; ${removed} were.`;

@@ -20,10 +20,10 @@ import {
   throttledDeltaSource,
   throttledDeltaTarget,
 } from '../../remotes/wrappers/with-throttle.ts';
-import { followLink } from '../places/local-items.ts';
 import type { LocalPlace, RemotePlace } from '../places/places.ts';
 import { openPeerClient } from '../session/opened-remote.ts';
 import { readOnlyError } from '../session/read-only-peer.ts';
+import { followLink } from '../trees/local-items.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 

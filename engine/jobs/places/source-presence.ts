@@ -3,7 +3,6 @@
  * likely mistyped. A peer has folders, and they may be empty.
  */
 import type { OpenedRemote } from '../session/opened-remote.ts';
-import type { RemoteSide } from '../trees/sides.ts';
 
 /** Always false when the store has no folders. One request to a peer. */
 export async function isEmptyFolder(
@@ -18,7 +17,7 @@ export async function isEmptyFolder(
 
 /** Whether the place has at least one object or file. One request. */
 export async function holdsSomething(
-  { limit, special, store }: RemoteSide,
+  { limit, special, store }: Pick<OpenedRemote, 'limit' | 'store'> & { readonly special?: true },
   signal: AbortSignal,
 ): Promise<boolean> {
   if (special) {

@@ -68,13 +68,13 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     // A removed branch is created again, like a new one.
     const merged =
       tip === undefined || tip.commit === base.hash ? undefined : await writeMergeCommit(context, own, tip);
-    const landing = merged ?? own.hash;
+    const published = merged ?? own.hash;
     checkAborted(session.context.signal);
     recordUnconfirmedPush(session, link, own.hash);
-    if (await land(context, landing, tip)) {
+    if (await moveBranch(context, published, tip)) {
       accept(context, own.hash);
       forgetUnconfirmedPush(session);
-      return { commit: landing, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
+      return { commit: published, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
     }
     forgetUnconfirmedPush(session);
     await session.clock.sleep(
@@ -279,7 +279,7 @@ async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Pr
   return known ?? readSegment(store, segment, { signal: session.context.signal });
 }
 
-async function land(
+async function moveBranch(
   context: PublishContext,
   commit: CommitHash,
   tip: StoredRef | undefined,

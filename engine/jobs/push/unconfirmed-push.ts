@@ -25,12 +25,12 @@ interface UnconfirmedPush {
 
 export function recordUnconfirmedPush(session: Session, link: LinkedRepository, own: CommitHash): void {
   session.index.durably(() => {
-    session.index.settings.landing = JSON.stringify(landingOf(session, link, own));
+    session.index.settings.unconfirmedPush = JSON.stringify(unconfirmedPushOf(session, link, own));
   });
 }
 
 export function forgetUnconfirmedPush(session: Session): void {
-  session.index.settings.landing = undefined;
+  session.index.settings.unconfirmedPush = undefined;
 }
 
 /** No request when nothing is recorded, or when the branch's commit is the recorded one. */
@@ -39,10 +39,10 @@ export async function settleUnconfirmedPush(
   store: ObjectStore,
   link: LinkedRepository,
 ): Promise<void> {
-  const recorded = session.index.settings.landing;
+  const recorded = session.index.settings.unconfirmedPush;
   if (recorded === undefined) return;
   const { own } = JSON.parse(recorded) as UnconfirmedPush;
-  const isStillMeant = recorded === JSON.stringify(landingOf(session, link, own));
+  const isStillMeant = recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
   if (isStillMeant && link.tip && (await leadsTo(session, store, link.tip.commit, own))) {
     const { signal } = session.context;
     const base = await ensureBase(session, store, link);
@@ -53,7 +53,7 @@ export async function settleUnconfirmedPush(
   forgetUnconfirmedPush(session);
 }
 
-function landingOf(session: Session, link: LinkedRepository, own: CommitHash): UnconfirmedPush {
+function unconfirmedPushOf(session: Session, link: LinkedRepository, own: CommitHash): UnconfirmedPush {
   const base = (session.state.bases[session.remoteName] as CommitHash | undefined) ?? null;
   return { repository: link.uuid, branch: session.state.branch, base, own };
 }

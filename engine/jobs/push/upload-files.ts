@@ -14,7 +14,7 @@ import {
   readFiles,
 } from '../../files/read/file-reader.ts';
 import { openFileSource } from '../../files/read/file-source.ts';
-import { checkUnchanged } from '../../files/read/unchanged.ts';
+import { checkFileUnchanged } from '../../files/read/unchanged.ts';
 import type { PendingScope, PendingTotals } from '../../index/file-table.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
@@ -379,7 +379,7 @@ class FileUploader {
     const { session, store, limit, link } = this.#options;
     const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     const path = `${session.workspace.root}/${candidate.path}`;
-    const checkSame = () => checkUnchanged(path, candidate.path, candidate.stat!);
+    const checkSame = () => checkFileUnchanged(path, candidate.path, candidate.stat!);
     try {
       const source = await openFileSource(path);
       try {

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobContext } from '../../api/jobs.ts';
 import { listTree } from '../history/list-tree.ts';
-import { listPlace } from '../places/list-place.ts';
+import { listPlace } from '../one-place/list-place.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { checkTrees } from '../trees/check/check-trees.ts';

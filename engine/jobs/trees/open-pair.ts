@@ -10,7 +10,6 @@ import { LINK_SUFFIX, localPlaceKind, statLocal } from '../../files/scan/local-p
 import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
-import { followLink } from '../places/local-items.ts';
 import {
   checkApart,
   checkReplaceable,
@@ -24,6 +23,7 @@ import {
   type RemotePlace,
 } from '../places/places.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
+import { followLink } from './local-items.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 
 export interface TreePair {

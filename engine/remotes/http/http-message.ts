@@ -50,7 +50,7 @@ export type HttpErrorCode =
   | 'HTTP_MALFORMED'
   /** An `https:` origin whose server speaks no TLS. */
   | 'HTTP_NO_TLS'
-  /** An `http:` origin whose server speaks TLS. */
+  /** An `http:` origin whose server uses TLS. */
   | 'HTTP_WANTS_TLS';
 
 export class HttpError extends Error {

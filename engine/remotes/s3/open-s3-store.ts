@@ -11,7 +11,7 @@ const MAX_CONNECTIONS = 128;
 
 /**
  * Settings are taken from the options, then `AWS_*` variables, then the profile.
- * @throws `usage` for a bucket, endpoint or profile that makes no sense. Credentials are looked for at the
+ * @throws `usage` for an invalid bucket, endpoint or profile. Credentials are resolved at the
  * first call.
  */
 export async function openS3Store(options: S3Options): Promise<ObjectStore> {

@@ -66,7 +66,7 @@ function listPlaceNow(
 ): Promise<void> {
   return runCommand<ListPlaceSummary>(host, self, {
     start: async (context) =>
-      (await import('../../../../engine/jobs/places/list-place.ts')).listPlace(context, {
+      (await import('../../../../engine/jobs/one-place/list-place.ts')).listPlace(context, {
         place,
         ...given({
           withTimes: options.long && !options.useServerModtime ? true : undefined,

@@ -36,7 +36,7 @@ export function addRemoveCommand(program: Command, host: CommandHost): void {
   command.action((place: string, options: RemoveOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) =>
-        (await import('../../../../engine/jobs/places/remove-place.ts')).removePlace(context, {
+        (await import('../../../../engine/jobs/one-place/remove-place.ts')).removePlace(context, {
           place,
           ...given({
             recursive: options.recursive,
@@ -98,7 +98,7 @@ export function addCatCommand(program: Command, host: CommandHost): void {
           const { readCommitted } = await import('../../../../engine/jobs/history/read-committed.ts');
           return readCommitted(context, { from, path: place, ...part }, standardOutput);
         }
-        const { readPlace } = await import('../../../../engine/jobs/places/read-place.ts');
+        const { readPlace } = await import('../../../../engine/jobs/one-place/read-place.ts');
         return readPlace(context, { place, ...part }, standardOutput);
       },
       view: { onSummary: () => {} },
@@ -128,7 +128,7 @@ export function addUsageCommand(program: Command, host: CommandHost): void {
   command.action((place: string, options: UsageOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) =>
-        (await import('../../../../engine/jobs/places/disk-usage.ts')).usage(context, {
+        (await import('../../../../engine/jobs/one-place/disk-usage.ts')).usage(context, {
           place,
           ...given({ depth: options.depth, filter: toFilter(options, context) }),
         }),

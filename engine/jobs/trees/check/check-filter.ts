@@ -2,7 +2,7 @@
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { CheckTreesRequest } from '../../../api/trees.ts';
 import { createTreeFilter, type TreeFilter } from '../../../model/tree-filter.ts';
-import { followLink } from '../../places/local-items.ts';
+import { followLink } from '../local-items.ts';
 import type { TreePair } from '../open-pair.ts';
 
 /** The requested filter, without this check's own report, which may lie in one of the folders. */

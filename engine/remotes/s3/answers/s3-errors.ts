@@ -297,7 +297,7 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
 const SCHEME_REASONS: Readonly<Record<string, (endpoint: string) => string>> = {
   HTTP_NO_TLS: (endpoint) =>
     `it speaks no TLS. Check its host and port, or write ${endpoint.replace('https:', 'http:')} as the endpoint if you trust the network`,
-  HTTP_WANTS_TLS: (endpoint) => `it speaks TLS. Write ${endpoint.replace('http:', 'https:')} as the endpoint`,
+  HTTP_WANTS_TLS: (endpoint) => `it uses TLS. Write ${endpoint.replace('http:', 'https:')} as the endpoint`,
 };
 
 /** Translates anything thrown during a request. A DrayError passes unchanged. */

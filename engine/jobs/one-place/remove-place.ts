@@ -12,13 +12,13 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes } from '../../query/trees/read-times.ts';
+import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
+import { openPlace, type RemotePlace } from '../places/places.ts';
+import { isEmptyFolder } from '../places/source-presence.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
 import { readOnlyErrorOf } from '../session/read-only-peer.ts';
 import { addTotals } from '../session/traffic.ts';
 import { isFileError } from '../trees/copy-run.ts';
-import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { openPlace, type RemotePlace } from './places.ts';
-import { isEmptyFolder } from './source-presence.ts';
 
 export async function removePlace(
   context: JobContext,

@@ -8,9 +8,9 @@ import { localPlaceKind, statLocal } from '../../files/scan/local-place.ts';
 import { scanLocalTree } from '../../files/scan/local-tree.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
-import { reportFailure, type TreeCounts } from '../trees/copy-run.ts';
-import { nothingThere } from './open-side.ts';
-import { type LocalPlace, nameOfPlace } from './places.ts';
+import { nothingThere } from '../places/open-side.ts';
+import { type LocalPlace, nameOfPlace } from '../places/places.ts';
+import { reportFailure, type TreeCounts } from './copy-run.ts';
 
 export interface LocalLook {
   readonly context: JobContext;

@@ -8,11 +8,11 @@ import { systemClock } from '../../base/clock.ts';
 import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { writeStreamToFile } from '../../files/disk/stream-to-file.ts';
 import { uploadStream } from '../../transfer/upload/upload-object.ts';
+import { readPlace } from '../one-place/read-place.ts';
+import { checkReplaceable, nameOfPlace, openPlace, parsePlace } from '../places/places.ts';
 import { addTotals } from '../session/traffic.ts';
-import { loadContentTypes } from '../trees/move/object-content-type.ts';
-import { describeFile } from '../trees/move/object-description.ts';
-import { checkReplaceable, nameOfPlace, openPlace, parsePlace } from './places.ts';
-import { readPlace } from './read-place.ts';
+import { loadContentTypes } from './move/object-content-type.ts';
+import { describeFile } from './move/object-description.ts';
 
 export function isStream({ destination, source }: Pick<CopyRequest, 'destination' | 'source'>): boolean {
   return source.place === '-' || destination.place === '-';

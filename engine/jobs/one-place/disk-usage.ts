@@ -10,13 +10,13 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems, UnorderedListing } from '../../query/trees/object-pages.ts';
 import { readTimes } from '../../query/trees/read-times.ts';
+import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
+import { openPlace, type RemotePlace } from '../places/places.ts';
+import { isEmptyFolder } from '../places/source-presence.ts';
 import { addTotals } from '../session/traffic.ts';
 import { createTreeCounts, failItem } from '../trees/copy-run.ts';
+import { localItems } from '../trees/local-items.ts';
 import { isFolderMarker } from '../trees/source-items.ts';
-import { localItems } from './local-items.ts';
-import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { openPlace, type RemotePlace } from './places.ts';
-import { isEmptyFolder } from './source-presence.ts';
 
 const DEFAULT_DEPTH = 1;
 

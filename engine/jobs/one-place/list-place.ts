@@ -11,13 +11,13 @@ import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listedItem, listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes, type TimesOptions } from '../../query/trees/read-times.ts';
+import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
+import { type LocalPlace, openPlace, type RemotePlace } from '../places/places.ts';
+import { isEmptyFolder } from '../places/source-presence.ts';
 import { emitEach } from '../session/emit-each.ts';
 import { addTotals } from '../session/traffic.ts';
 import { createTreeCounts, failItem, isFileError } from '../trees/copy-run.ts';
-import { localItems } from './local-items.ts';
-import { nothingThere, openSingle, parseNamedPlace } from './open-side.ts';
-import { type LocalPlace, openPlace, type RemotePlace } from './places.ts';
-import { isEmptyFolder } from './source-presence.ts';
+import { localItems } from '../trees/local-items.ts';
 
 export async function listPlace(context: JobContext, request: ListPlaceRequest): Promise<ListPlaceSummary> {
   const place = parseNamedPlace(context, request);

@@ -9,11 +9,11 @@ import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { openFileSource } from '../../files/read/file-source.ts';
 import { localPlaceKind } from '../../files/scan/local-place.ts';
 import { catObject } from '../../transfer/download/download-object.ts';
+import { nothingThere } from '../places/open-side.ts';
+import { type LocalPlace, nameOfPlace, openPlace, parsePlace, type RemotePlace } from '../places/places.ts';
 import { addTotals } from '../session/traffic.ts';
+import { followLink } from '../trees/local-items.ts';
 import { createTreeMemory } from '../trees/move/movers.ts';
-import { followLink } from './local-items.ts';
-import { nothingThere } from './open-side.ts';
-import { type LocalPlace, nameOfPlace, openPlace, parsePlace, type RemotePlace } from './places.ts';
 
 type Write = (chunk: Uint8Array) => Promise<void>;
 

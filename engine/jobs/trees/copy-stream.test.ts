@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobContext } from '../../api/jobs.ts';
 import type { CopyRequest } from '../../api/trees.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
-import { copyTree } from '../trees/copy-tree.ts';
+import { copyTree } from './copy-tree.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {

@@ -1,11 +1,12 @@
 /** Actions on the chosen entries and on both panes. */
 import type { EntryRow } from '../../../engine/api/host.ts';
 import { Button } from '../../design/button.tsx';
+import type { Side } from './pane.tsx';
 
 export interface BrowseActionsProps {
   readonly chosen: readonly EntryRow[];
   /** The destination of a copy. */
-  readonly other: 'left' | 'right';
+  readonly other: Side;
   /** Both panes show the same folder. */
   readonly isBothSame: boolean;
   readonly isDeleting: boolean;

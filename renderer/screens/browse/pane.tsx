@@ -12,20 +12,12 @@ import { Crumbs } from '../crumbs.tsx';
 import type { Chosen } from './copy-orders.ts';
 import { type DesktopEntry, desktopEntries } from './desktop-entries.ts';
 import { EntryTable } from './entry-table.tsx';
-import {
-  below,
-  crumbsOf,
-  describeLocation,
-  type Location,
-  nameOf,
-  parentOf,
-  placeOf,
-  type Root,
-  rootKey,
-} from './places.ts';
-import { useArrival } from './use-arrival.ts';
+import { crumbsOf, describeLocation, type Location, placeOf, type Root, rootKey } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
 import type { FolderSizes } from './use-folder-sizes.ts';
+import { type Moves, useMoves } from './use-moves.ts';
+
+export type Side = 'left' | 'right';
 
 export interface PaneState {
   readonly location: Location;
@@ -41,7 +33,7 @@ export interface Dropped {
 }
 
 export interface PaneProps {
-  readonly side: 'left' | 'right';
+  readonly side: Side;
   readonly isActive: boolean;
   readonly state: PaneState;
   readonly entries: Entries;
@@ -58,49 +50,33 @@ export interface PaneProps {
 }
 
 export function Pane(props: PaneProps) {
-  const { state, entries, side } = props;
+  const { state, entries } = props;
   const { location } = state;
-  const parent = parentOf(location);
   const chosen = entries.rows.filter(({ path }) => state.selected.has(path));
   const section = useRef<HTMLElement>(null);
   const dropped = useRef<readonly DesktopEntry[]>(undefined);
-  const arriving = useRef<ReadonlySet<string>>(new Set());
-  const setOut = useArrival({
+  const moves = useMoves({
     pane: section,
     location,
     isLoading: entries.isLoading,
-    // The list selects the row that gets the focus. After opening a folder, nothing is selected.
-    onArrived: () => props.onState({ selected: arriving.current }),
+    onState: props.onState,
   });
-  const go = (next: Location, selected: ReadonlySet<string> = new Set()): void => {
-    arriving.current = selected;
-    props.onState({ location: next, selected });
-  };
-  const goDown = (folder: string): void => {
-    setOut();
-    go(below(location, folder));
-  };
-  /** Leads back to the folder that the user came from, and selects it. */
-  const goUp = (): void => {
-    if (!parent) return;
-    setOut();
-    go(parent, new Set([`${nameOf(location.folder)}/`]));
-  };
-  const name = side === 'left' ? 'Left' : 'Right';
   return (
     <section
       ref={section}
       tabIndex={-1}
       className={`pane ${props.isActive ? 'is-active' : ''}`}
-      aria-label={`${name} pane, ${describeLocation(location)}`}
+      aria-label={`${sideName(props.side)} pane, ${describeLocation(location)}`}
       onFocusCapture={props.onActive}
       onDropCapture={({ dataTransfer }) => {
         dropped.current = desktopEntries(dataTransfer, window.dray?.pathOf);
       }}
       onKeyDownCapture={(event) => {
-        const act = { ' ': () => props.onLook(chosen[0]), Backspace: goUp, Delete: props.onDelete }[
-          event.key
-        ];
+        const act = {
+          ' ': () => props.onLook(chosen[0]),
+          Backspace: () => moves.goUp?.(),
+          Delete: props.onDelete,
+        }[event.key];
         if (!act || event.ctrlKey || event.metaKey || !isOfList(event.target as Element)) return;
         // As in file managers, Space previews the selected row and unselects nothing.
         if (event.key !== 'Backspace' && chosen.length === 0) return;
@@ -110,41 +86,13 @@ export function Pane(props: PaneProps) {
         act();
       }}
     >
-      <header className="pane-head">
-        <RootSelect {...props} label={`${name} pane shows`} go={go} />
-        <IconButton icon="arrowUp" label="Folder above" isDisabled={!parent} onPress={goUp} />
-        <div className="pane-crumbs">
-          <Crumbs
-            label={`Folder of the ${side} pane`}
-            crumbs={crumbsOf(location).map((crumb) => ({ key: crumb.location.folder, name: crumb.name }))}
-            onGo={(folder) => go({ root: location.root, folder })}
-          />
-        </div>
-        <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
-        <IconButton icon="sizes" label="Sizes of folders" onPress={props.onSizes} />
-        <IconButton icon="refresh" label="Read again" onPress={entries.reload} />
-      </header>
+      <PaneHead {...props} moves={moves} />
       {entries.error && entries.rows.length > 0 && <OldRows entries={entries} error={entries.error} />}
       <div className="pane-body">
         {entries.isLoading ? (
           <Loading label="Reading the folder" />
         ) : entries.error && entries.rows.length === 0 ? (
-          <ErrorState
-            title="Cannot read the folder"
-            error={entries.error}
-            onRetry={entries.reload}
-            actions={
-              parent ? (
-                <Button icon="arrowUp" onPress={goUp}>
-                  Folder above
-                </Button>
-              ) : location.root.kind === 'local' ? undefined : (
-                <LinkButton icon="remotes" href={hrefOf('remotes')}>
-                  See your remotes
-                </LinkButton>
-              )
-            }
-          />
+          <Unreadable location={location} error={entries.error} reload={entries.reload} goUp={moves.goUp} />
         ) : (
           <EntryTable
             key={placeOf(location)}
@@ -155,7 +103,7 @@ export function Pane(props: PaneProps) {
             onSort={(sortedBy) => props.onState({ sortedBy })}
             selected={state.selected}
             onSelect={(selected) => props.onState({ selected })}
-            onOpen={(entry) => (entry.kind === 'folder' ? goDown(entry.path) : props.onLook(entry))}
+            onOpen={(entry) => (entry.kind === 'folder' ? moves.goDown(entry.path) : props.onLook(entry))}
             onEntries={props.onEntries}
             onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
             sizes={props.sizes}
@@ -167,15 +115,64 @@ export function Pane(props: PaneProps) {
           />
         )}
       </div>
-      <footer className="pane-foot row small faint">
-        <span className="grow">{footWords(chosen, entries)}</span>
-        {entries.isMore && (
-          <Button size="small" look="quiet" isDisabled={entries.isLoadingAll} onPress={entries.loadAll}>
-            {entries.isLoadingAll ? 'Reading all' : 'Read all'}
-          </Button>
-        )}
-      </footer>
+      <PaneFoot chosen={chosen} entries={entries} />
     </section>
+  );
+}
+
+function sideName(side: Side): string {
+  return side === 'left' ? 'Left' : 'Right';
+}
+
+function PaneHead(props: PaneProps & { readonly moves: Moves }) {
+  const { moves, side } = props;
+  const { location } = props.state;
+  return (
+    <header className="pane-head">
+      <RootSelect {...props} label={`${sideName(side)} pane shows`} go={moves.go} />
+      <IconButton
+        icon="arrowUp"
+        label="Folder above"
+        isDisabled={!moves.goUp}
+        onPress={() => moves.goUp?.()}
+      />
+      <div className="pane-crumbs">
+        <Crumbs
+          label={`Folder of the ${side} pane`}
+          crumbs={crumbsOf(location).map((crumb) => ({ key: crumb.location.folder, name: crumb.name }))}
+          onGo={(folder) => moves.go({ root: location.root, folder })}
+        />
+      </div>
+      <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
+      <IconButton icon="sizes" label="Sizes of folders" onPress={props.onSizes} />
+      <IconButton icon="refresh" label="Read again" onPress={props.entries.reload} />
+    </header>
+  );
+}
+
+interface UnreadableProps extends Pick<Moves, 'goUp'>, Pick<Entries, 'reload'> {
+  readonly location: Location;
+  readonly error: Error;
+}
+
+function Unreadable({ location, error, reload, goUp }: UnreadableProps) {
+  return (
+    <ErrorState
+      title="Cannot read the folder"
+      error={error}
+      onRetry={reload}
+      actions={
+        goUp ? (
+          <Button icon="arrowUp" onPress={goUp}>
+            Folder above
+          </Button>
+        ) : location.root.kind === 'local' ? undefined : (
+          <LinkButton icon="remotes" href={hrefOf('remotes')}>
+            See your remotes
+          </LinkButton>
+        )
+      }
+    />
   );
 }
 
@@ -202,6 +199,24 @@ function OldRows({ entries, error }: { readonly entries: Entries; readonly error
 /** A row or one of its cells, not their buttons; also the list or the pane itself if they have no rows. */
 function isOfList(element: Element): boolean {
   return element.matches('[role="row"], [role="rowheader"], [role="gridcell"], [role="grid"], .pane');
+}
+
+interface PaneFootProps {
+  readonly chosen: readonly EntryRow[];
+  readonly entries: Entries;
+}
+
+function PaneFoot({ chosen, entries }: PaneFootProps) {
+  return (
+    <footer className="pane-foot row small faint">
+      <span className="grow">{footWords(chosen, entries)}</span>
+      {entries.isMore && (
+        <Button size="small" look="quiet" isDisabled={entries.isLoadingAll} onPress={entries.loadAll}>
+          {entries.isLoadingAll ? 'Reading all' : 'Read all'}
+        </Button>
+      )}
+    </footer>
+  );
 }
 
 /** Rows that are not loaded yet may sort before the loaded ones. */

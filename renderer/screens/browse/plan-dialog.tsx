@@ -19,6 +19,7 @@ const ROWS_MAX = 200;
 const NAMED_MAX = 3;
 
 type Kind = InputOf<'browse.plan'>['kind'];
+type Plan = AnswerOf<'browse.plan'>;
 
 export interface PlanDialogProps {
   /** The source and the destination, until they are swapped. */
@@ -41,11 +42,8 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
   });
   // An earlier plan is void: both sides may have changed.
   const found = plan.isFetching ? undefined : plan.data;
-  const summary = found?.summary;
-  const deletes = summary?.deletedFiles ?? 0;
+  const deletes = found?.summary.deletedFiles ?? 0;
   const isAgreed = agreedTo === deletes;
-  const isNothing = summary?.result === 'upToDate';
-  const isAll = summary?.failed === 0 && summary.skippedFiles === 0;
   return (
     <Dialog
       title="Make one side match the other"
@@ -57,53 +55,29 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
           <Button onPress={onClose}>Cancel</Button>
           <Button
             look={deletes > 0 ? 'danger' : 'primary'}
-            isDisabled={!summary || isNothing || (deletes > 0 && !isAgreed)}
+            isDisabled={!found || hasNothingToDo(found) || (deletes > 0 && !isAgreed)}
             onPress={() => onStart(orderOf(kind, [from, to], deletes), to)}
           >
-            {kind === 'copy'
-              ? 'Start copying'
-              : deletes > 0
-                ? `Sync and delete ${formatPlural(deletes, 'file')}`
-                : 'Start syncing'}
+            {startLabel(kind, deletes)}
           </Button>
         </>
       }
     >
       <div className="stack">
-        <div className="plan-ends">
-          <span className="cut">{describeLocation(from)}</span>
-          <span className="faint">to</span>
-          <span className="cut grow">{describeLocation(to)}</span>
-          <Button
-            size="small"
-            icon="refresh"
-            onPress={() => {
-              setSwapped(!isSwapped);
-              setAgreedTo(undefined);
-            }}
-          >
-            Swap direction
-          </Button>
-        </div>
-        <div className="row">
-          <Segmented
-            label="What to do"
-            value={kind}
-            onChange={(next) => {
-              setKind(next);
-              setAgreedTo(undefined);
-            }}
-            choices={[
-              { id: 'copy', label: 'Copy' },
-              { id: 'sync', label: 'Sync' },
-            ]}
-          />
-          <span className="soft">
-            {kind === 'copy'
-              ? 'Copies new and changed files. Deletes nothing.'
-              : 'Makes the destination identical: files that only it has are deleted.'}
-          </span>
-        </div>
+        <PlanEnds
+          ends={[from, to]}
+          onSwap={() => {
+            setSwapped(!isSwapped);
+            setAgreedTo(undefined);
+          }}
+        />
+        <KindChoice
+          kind={kind}
+          onKind={(next) => {
+            setKind(next);
+            setAgreedTo(undefined);
+          }}
+        />
         {plan.isFetching && <Loading label="Comparing both sides without changing anything" />}
         {plan.error && !plan.isFetching && (
           <ErrorState
@@ -113,63 +87,33 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
           />
         )}
         <div role="status">{found && <LeftOut plan={found} kind={kind} />}</div>
-        {summary && isNothing && isAll && (
-          <EmptyState icon="check" title="Nothing to do">
-            All {formatPlural(summary.files, 'file')} are already there.
-          </EmptyState>
-        )}
-        {summary && isNothing && !isAll && (
-          <EmptyState title="Nothing else to do">
-            {formatPlural(summary.unchangedFiles, 'file is', 'files are')} already there.
-          </EmptyState>
-        )}
-        {summary && !isNothing && (
+        {found && hasNothingToDo(found) && <NothingToDo summary={found.summary} />}
+        {found && !hasNothingToDo(found) && (
           <>
-            <Figures>
-              <Figure
-                label="To copy"
-                value={formatBytes(summary.copiedBytes)}
-                note={formatPlural(summary.copiedFiles, 'file')}
-              />
-              <Figure
-                label="To delete"
-                value={formatCount(deletes)}
-                note={deletes > 0 ? 'at the destination' : 'nothing'}
-              />
-              <Figure
-                label="Unchanged"
-                value={formatCount(summary.unchangedFiles)}
-                note={`of ${formatPlural(summary.files, 'file')}`}
-              />
-              {summary.forecast && (
-                <Figure
-                  label="Requests"
-                  value={formatCount(summary.forecast.total)}
-                  note={formatDollars(summary.forecast.dollars)}
-                />
-              )}
-            </Figures>
+            <PlanFigures summary={found.summary} />
             {deletes > 0 && (
-              <Notice tone="danger">
-                {found?.deletesRepository !== undefined && (
-                  <p>
-                    {found.deletesRepository === ''
-                      ? 'The destination'
-                      : found.deletesRepository.slice(0, -1)}{' '}
-                    is a Dray repository. The sync would delete it with all its versions.
-                  </p>
-                )}
-                <Checkbox isSelected={isAgreed} onChange={(is) => setAgreedTo(is ? deletes : undefined)}>
-                  Delete {formatPlural(deletes, 'file')} in {describeLocation(to)}
-                </Checkbox>
-              </Notice>
+              <DeletionConsent
+                plan={found}
+                to={to}
+                isAgreed={isAgreed}
+                onAgree={(is) => setAgreedTo(is ? deletes : undefined)}
+              />
             )}
-            <PlanRows rows={found?.rows ?? []} isCut={found?.isCut ?? false} />
+            <PlanRows rows={found.rows} isCut={found.isCut} />
           </>
         )}
       </div>
     </Dialog>
   );
+}
+
+function hasNothingToDo({ summary }: Plan): boolean {
+  return summary.result === 'upToDate';
+}
+
+function startLabel(kind: Kind, deletes: number): string {
+  if (kind === 'copy') return 'Start copying';
+  return deletes > 0 ? `Sync and delete ${formatPlural(deletes, 'file')}` : 'Start syncing';
 }
 
 /** A sync may delete as many files as the user confirmed, and none that came later. */
@@ -178,8 +122,109 @@ function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes:
   return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
 }
 
+function PlanEnds({
+  ends: [from, to],
+  onSwap,
+}: Pick<PlanDialogProps, 'ends'> & { readonly onSwap: () => void }) {
+  return (
+    <div className="plan-ends">
+      <span className="cut">{describeLocation(from)}</span>
+      <span className="faint">to</span>
+      <span className="cut grow">{describeLocation(to)}</span>
+      <Button size="small" icon="refresh" onPress={onSwap}>
+        Swap direction
+      </Button>
+    </div>
+  );
+}
+
+function KindChoice({ kind, onKind }: { readonly kind: Kind; readonly onKind: (kind: Kind) => void }) {
+  return (
+    <div className="row">
+      <Segmented
+        label="What to do"
+        value={kind}
+        onChange={onKind}
+        choices={[
+          { id: 'copy', label: 'Copy' },
+          { id: 'sync', label: 'Sync' },
+        ]}
+      />
+      <span className="soft">
+        {kind === 'copy'
+          ? 'Copies new and changed files. Deletes nothing.'
+          : 'Makes the destination identical: files that only it has are deleted.'}
+      </span>
+    </div>
+  );
+}
+
+function NothingToDo({ summary }: Pick<Plan, 'summary'>) {
+  if (summary.failed > 0 || summary.skippedFiles > 0)
+    return (
+      <EmptyState title="Nothing else to do">
+        {formatPlural(summary.unchangedFiles, 'file is', 'files are')} already there.
+      </EmptyState>
+    );
+  return (
+    <EmptyState icon="check" title="Nothing to do">
+      All {formatPlural(summary.files, 'file')} are already there.
+    </EmptyState>
+  );
+}
+
+function PlanFigures({ summary }: Pick<Plan, 'summary'>) {
+  const { deletedFiles, forecast } = summary;
+  return (
+    <Figures>
+      <Figure
+        label="To copy"
+        value={formatBytes(summary.copiedBytes)}
+        note={formatPlural(summary.copiedFiles, 'file')}
+      />
+      <Figure
+        label="To delete"
+        value={formatCount(deletedFiles)}
+        note={deletedFiles > 0 ? 'at the destination' : 'nothing'}
+      />
+      <Figure
+        label="Unchanged"
+        value={formatCount(summary.unchangedFiles)}
+        note={`of ${formatPlural(summary.files, 'file')}`}
+      />
+      {forecast && (
+        <Figure label="Requests" value={formatCount(forecast.total)} note={formatDollars(forecast.dollars)} />
+      )}
+    </Figures>
+  );
+}
+
+interface DeletionConsentProps {
+  readonly plan: Plan;
+  readonly to: Location;
+  readonly isAgreed: boolean;
+  readonly onAgree: (isAgreed: boolean) => void;
+}
+
+function DeletionConsent({ plan, to, isAgreed, onAgree }: DeletionConsentProps) {
+  const { deletesRepository, summary } = plan;
+  return (
+    <Notice tone="danger">
+      {deletesRepository !== undefined && (
+        <p>
+          {deletesRepository === '' ? 'The destination' : deletesRepository.slice(0, -1)} is a Dray
+          repository. The sync would delete it with all its versions.
+        </p>
+      )}
+      <Checkbox isSelected={isAgreed} onChange={onAgree}>
+        Delete {formatPlural(summary.deletedFiles, 'file')} in {describeLocation(to)}
+      </Checkbox>
+    </Notice>
+  );
+}
+
 /** Files that no run would copy at present. */
-function LeftOut({ plan, kind }: { readonly plan: AnswerOf<'browse.plan'>; readonly kind: Kind }) {
+function LeftOut({ plan, kind }: { readonly plan: Plan; readonly kind: Kind }) {
   const { failures, skipped, summary } = plan;
   const { failed, skippedFiles } = summary;
   if (failed === 0 && skippedFiles === 0) return null;

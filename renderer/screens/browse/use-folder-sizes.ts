@@ -1,15 +1,51 @@
 /** Sizes of folders, counted on request. */
 import { useQueries } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import type { AnswerOf } from '../../../engine/api/host.ts';
+import { useMemo, useState } from 'react';
+import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
+import { showToast } from '../../shell/toasts.tsx';
+import { type Location, placeOf } from './places.ts';
 
 export type FolderSize = AnswerOf<'browse.size'>;
 
 /** By place. A place that could not be counted is missing. */
 export type FolderSizes = ReadonlyMap<string, FolderSize | 'asked'>;
 
-export function useFolderSizes(places: ReadonlySet<string>): FolderSizes {
+/** The most folders that one press counts. Each takes a listing of everything below it. */
+const MEASURED_MAX = 100;
+
+export interface FolderSizeCount {
+  readonly known: FolderSizes;
+  /** Counts the selected folders, or all if none is selected. */
+  readonly measure: (
+    rows: readonly EntryRow[],
+    pane: { readonly location: Location; readonly selected: ReadonlySet<string> },
+  ) => void;
+  readonly forget: () => void;
+}
+
+export function useFolderSizes(): FolderSizeCount {
+  const [places, setPlaces] = useState<ReadonlySet<string>>(new Set());
+  return {
+    known: useSizesOf(places),
+    measure: (rows, { location, selected }) => {
+      const folders = rows.filter(({ kind }) => kind === 'folder');
+      const wanted = folders.filter(({ path }) => selected.has(path));
+      const all = wanted.length > 0 ? wanted : folders;
+      if (all.length > MEASURED_MAX)
+        showToast({
+          tone: 'info',
+          title: `Counting the first ${MEASURED_MAX} folders`,
+          text: 'Choose other folders to count those.',
+        });
+      const counted = all.slice(0, MEASURED_MAX).map(({ path }) => placeOf(location, path));
+      setPlaces(new Set([...places, ...counted]));
+    },
+    forget: () => setPlaces(new Set()),
+  };
+}
+
+function useSizesOf(places: ReadonlySet<string>): FolderSizes {
   const host = useHost();
   const answers = useQueries({
     queries: [...places].map((place) => ({

@@ -3,12 +3,10 @@
  * clones one that is elsewhere.
  */
 import { ErrorNotice } from '../../failures/failure.tsx';
-import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import './start-steps.css';
 import { useState } from 'react';
-import { DrayError } from '../../../engine/api/error.ts';
 import type { WorkspaceCard } from '../../../engine/api/host.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
@@ -16,27 +14,17 @@ import { Field } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { goTo, hrefOf } from '../../route.ts';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
-import { chooseWorkspace } from '../../shell/use-workspace.ts';
-import {
-  EMPTY_PLACE,
-  findFaults,
-  isAbsolute,
-  type PlaceFields,
-  WHOLE_PATH,
-} from '../place-form/place-fields.ts';
-import { useCredentials } from '../place-form/use-credentials.ts';
+import { showFailure } from '../../shell/toasts.tsx';
+import type { PlaceFields } from '../place-form/place-fields.ts';
 import { FolderPicker } from './folder-picker.tsx';
 import { PlacePicker } from './place-picker.tsx';
+import { type Step, type Steps, useStartSteps } from './use-start-steps.ts';
 
-type Step = 'folder' | 'place' | 'push';
 const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
   { id: 'folder', title: 'Choose a folder' },
   { id: 'place', title: 'Choose a place' },
   { id: 'push', title: 'Push' },
 ];
-
-type Start = 'here' | 'elsewhere';
 
 export interface StartStepsProps {
   /** Then there is no screen to go back to before a workspace exists. */
@@ -45,135 +33,66 @@ export interface StartStepsProps {
 }
 
 export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
-  const [start, setStart] = useState<Start>('here');
-  const [step, setStep] = useState<Step>('folder');
-  const [folder, setFolder] = useState('');
-  const [place, setPlace] = useState<PlaceFields>({ ...EMPTY_PLACE, kind: 'folder' });
-  const [isFolderTried, setFolderTried] = useState(false);
-  const [isPlaceTried, setPlaceTried] = useState(false);
-  const [made, setMade] = useState<WorkspaceCard>();
-  const [problem, setProblem] = useState<Failed>();
-  const refreshes = ['home.list'] as const;
-  const addWorkspace = useDo('home.addWorkspace', { refreshes });
-  const createWorkspace = useDo('home.createWorkspace', { refreshes });
-  const cloneWorkspace = useDo('home.cloneWorkspace', { refreshes });
-  const isBusy = addWorkspace.isPending || createWorkspace.isPending || cloneWorkspace.isPending;
-  const credentials = useCredentials();
-  const faults = findFaults(place);
-
-  const take = (card: WorkspaceCard) => {
-    chooseWorkspace(card.root);
-    setMade(card);
-    setStep('push');
-  };
-  const attempt = async (work: () => Promise<void>) => {
-    setProblem(undefined);
-    try {
-      await work();
-    } catch (error) {
-      setProblem(toFailed(error));
-    }
-  };
-  /** A folder that is a workspace needs no place. */
-  const takeFolder = () =>
-    attempt(async () => {
-      const known = await addWorkspace.mutateAsync({ root: folder }).catch((error: unknown) => {
-        if (error instanceof DrayError && error.code === 'notAWorkspace') return undefined;
-        throw error;
-      });
-      if (known) take(known);
-      else setStep('place');
-    });
-  const takePlace = () =>
-    attempt(async () => {
-      setPlaceTried(true);
-      if (Object.keys(faults).length > 0) return;
-      if (start === 'here') {
-        const make = (remoteUrl: string) => createWorkspace.mutateAsync({ root: folder, remoteUrl });
-        return take(await credentials.use(place, make));
-      }
-      const clone = (url: string) => cloneWorkspace.mutateAsync({ url, root: folder });
-      const { failed, root } = await credentials.use(place, clone);
-      chooseWorkspace(root);
-      if (failed === 0) return goTo('history');
-      // The workspace exists, and the next pull fetches the missing files.
-      const title = `${formatPlural(failed, 'file')} could not be downloaded`;
-      showToast({ tone: 'danger', title, text: 'Pull to download them.' });
-      goTo('changes', { direction: 'pull' });
-    });
-
+  const steps = useStartSteps();
+  const { made, origin, problem, step } = steps;
   return (
     <Card className="start">
-      <StepList step={step} start={start} />
-      {step === 'folder' && (
-        <div className="stack">
-          <Segmented
-            label="Where the files are"
-            value={start}
-            onChange={setStart}
-            choices={[
-              { id: 'here', label: 'My files are on this computer' },
-              { id: 'elsewhere', label: 'Someone has pushed them already' },
-            ]}
-          />
-          <FolderPicker
-            label={start === 'here' ? 'Folder with your files' : 'Folder to download them to'}
-            help={
-              start === 'here'
-                ? 'Dray keeps versions of everything in it. The files stay where they are.'
-                : 'A new or empty folder.'
-            }
-            value={folder}
-            onChange={setFolder}
-            error={isFolderTried && !isAbsolute(folder) ? WHOLE_PATH : undefined}
-          />
-        </div>
-      )}
-      {step === 'place' && (
-        <PlacePicker
-          isNew={start === 'here'}
-          fields={place}
-          change={(next) => setPlace({ ...place, ...next })}
-          faults={isPlaceTried ? faults : {}}
-          credentials={credentials}
-        />
-      )}
+      <StepList step={step} origin={origin} />
+      {step === 'folder' && <FolderStep steps={steps} />}
+      {step === 'place' && <PlacePicker isNew={origin === 'here'} {...steps.placeForm} />}
       {step === 'push' && made && <FirstPush workspace={made} onLeave={onLeave} />}
       {problem !== undefined && (
         <div className="start-problem">
-          <ErrorNotice
-            error={problem}
-            onMended={() => void (step === 'place' ? takePlace() : takeFolder())}
-          />
+          <ErrorNotice error={problem} onMended={steps.retry} />
         </div>
       )}
       {step !== 'push' && (
         <footer className="start-foot">
           {!isFirst && <Button onPress={onLeave}>Cancel</Button>}
           <span className="grow" />
-          {step === 'place' && <Button onPress={() => setStep('folder')}>Back</Button>}
-          <Button
-            look="primary"
-            isDisabled={isBusy || folder === '' || (step === 'place' && isEmpty(place))}
-            onPress={() => {
-              setFolderTried(true);
-              if (step === 'place') void takePlace();
-              else if (!isAbsolute(folder)) return;
-              else if (start === 'here') void takeFolder();
-              else setStep('place');
-            }}
-          >
-            {step === 'folder'
-              ? 'Next'
-              : isBusy
-                ? 'Working'
-                : start === 'here'
-                  ? 'Set up'
-                  : 'Download the files'}
-          </Button>
+          {step === 'place' && <Button onPress={steps.back}>Back</Button>}
+          <NextButton steps={steps} />
         </footer>
       )}
     </Card>
+  );
+}
+
+function FolderStep({ steps }: { readonly steps: Steps }) {
+  const isHere = steps.origin === 'here';
+  return (
+    <div className="stack">
+      <Segmented
+        label="Where the files are"
+        value={steps.origin}
+        onChange={steps.setOrigin}
+        choices={[
+          { id: 'here', label: 'My files are on this computer' },
+          { id: 'elsewhere', label: 'Someone has pushed them already' },
+        ]}
+      />
+      <FolderPicker
+        label={isHere ? 'Folder with your files' : 'Folder to download them to'}
+        help={
+          isHere
+            ? 'Dray keeps versions of everything in it. The files stay where they are.'
+            : 'A new or empty folder.'
+        }
+        value={steps.folder}
+        onChange={steps.setFolder}
+        error={steps.folderFault}
+      />
+    </div>
+  );
+}
+
+function NextButton({ steps: { folder, isBusy, next, origin, placeForm, step } }: { readonly steps: Steps }) {
+  const isIncomplete = folder === '' || (step === 'place' && isEmpty(placeForm.fields));
+  const action = origin === 'here' ? 'Set up' : 'Download the files';
+  return (
+    <Button look="primary" isDisabled={isBusy || isIncomplete} onPress={next}>
+      {step === 'folder' ? 'Next' : isBusy ? 'Working' : action}
+    </Button>
   );
 }
 
@@ -182,7 +101,7 @@ function isEmpty({ address, bucket, folder, kind }: PlaceFields): boolean {
   return (kind === 'folder' ? folder : kind === 's3' ? bucket : address).trim() === '';
 }
 
-function StepList({ step, start }: { readonly step: Step; readonly start: Start }) {
+function StepList({ step, origin }: Pick<Steps, 'step' | 'origin'>) {
   const at = STEPS.findIndex(({ id }) => id === step);
   return (
     <ol className="steps">
@@ -195,7 +114,7 @@ function StepList({ step, start }: { readonly step: Step; readonly start: Start 
           <span className="step-number" aria-hidden="true">
             {index < at ? <Icon name="check" size={12} /> : index + 1}
           </span>
-          {id === 'push' && start === 'elsewhere' ? 'Download the files' : title}
+          {id === 'push' && origin === 'elsewhere' ? 'Download the files' : title}
         </li>
       ))}
     </ol>

@@ -3,18 +3,18 @@ import './design/tokens.css';
 import './design/base.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { connect, type HostConnection } from './host/connection.ts';
-import { openPort, openSocket } from './host/lines.ts';
+import { openMessagePort, openWebSocket } from './host/host-ports.ts';
+import { createReconnectingHost, type ReconnectingHost } from './host/reconnecting-host.ts';
 import { HostProvider } from './host/use-host.tsx';
 import { takeWindowKey } from './host/window-key.ts';
 import { startTheme } from './shell/theme.ts';
 
-function openHost(): HostConnection {
+function openHost(): ReconnectingHost {
   const bridge = window.dray;
-  if (bridge) return connect(() => openPort(bridge));
+  if (bridge) return createReconnectingHost(() => openMessagePort(bridge));
   const url = new URL('/host', location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  return connect(() => openSocket(url.href));
+  return createReconnectingHost(() => openWebSocket(url.href));
 }
 
 takeWindowKey();

@@ -5,8 +5,8 @@ import { createEndingCount } from './ending-count.ts';
 const ended = (id: string, endedMs: number, state: Transfer['state'] = 'done') =>
   ({ id, state, endedMs }) as Transfer;
 
-describe('How often transfers have ended', () => {
-  it('is counted from the first list on, each ending once', () => {
+describe('createEndingCount', () => {
+  it('counts from the first list on, and counts each ending once', () => {
     const count = createEndingCount();
     expect(count(undefined)).toBe(0);
     expect(count([ended('a', 1), ended('b', 2)])).toBe(0);
@@ -15,7 +15,7 @@ describe('How often transfers have ended', () => {
     expect(count(undefined)).toBe(1);
   });
 
-  it('grows also while the list, which is full, forgets the oldest for each that comes', () => {
+  it('grows when each new ending pushes the oldest out of a full list', () => {
     const count = createEndingCount();
     const list = Array.from({ length: 100 }, (_, at) => ended(`t${at}`, at));
     count(list);
@@ -26,7 +26,7 @@ describe('How often transfers have ended', () => {
     }
   });
 
-  it('does not change when the list is cleared, and does when one runs again', () => {
+  it('ignores a cleared list, and counts a transfer that runs again', () => {
     const count = createEndingCount();
     count([ended('a', 1, 'failed'), ended('b', 2)]);
     expect(count([ended('a', 1, 'failed')])).toBe(0);

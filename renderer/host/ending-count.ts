@@ -1,10 +1,10 @@
-/** How often transfers have ended. */
+/** Counts how many transfers have ended. */
 import type { Transfer } from '../../engine/api/host.ts';
 
 /**
- * @returns What is given each list that is told, and says how many endings were seen since the first one. It
- * only grows: a list of which the oldest were forgotten, or that was cleared, tells of no ending; one that
- * ran again and ended tells of one more.
+ * @returns A function that takes each new list of ended transfers and returns the number of endings since the
+ * first list. The number never falls. Removing transfers from the list adds nothing. A transfer that runs
+ * again and ends adds one.
  */
 export function createEndingCount(): (ended: readonly Transfer[] | undefined) => number {
   let known: ReadonlySet<string> | undefined;

@@ -1,4 +1,4 @@
-/** How screens ask the engine. */
+/** Hooks through which screens send requests to the engine. */
 import {
   keepPreviousData,
   QueryClient,
@@ -21,15 +21,15 @@ import {
 import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
 import type { AskOptions } from '../../engine/api/host-client.ts';
-import type { HostConnection, LineState } from './connection.ts';
 import { createEndingCount } from './ending-count.ts';
+import type { HostState, ReconnectingHost } from './reconnecting-host.ts';
 
-const HostContext = createContext<HostConnection | undefined>(undefined);
-const QueueContext = createContext<ToldQueue>({});
-/** Until a queue that could not be opened is asked for again. */
+const HostContext = createContext<ReconnectingHost | undefined>(undefined);
+const QueueContext = createContext<KnownQueue>({});
+/** How long to wait before asking again for a queue that could not be opened. */
 const QUEUE_PAUSE_MS = 5_000;
 
-export function HostProvider({ host, children }: { host: HostConnection; children: ReactNode }) {
+export function HostProvider({ host, children }: { host: ReconnectingHost; children: ReactNode }) {
   const [client] = useState(makeQueryClient);
   return (
     <HostContext value={host}>
@@ -44,35 +44,35 @@ export function HostProvider({ host, children }: { host: HostConnection; childre
   );
 }
 
-/** For asks with events, or outside of what `useAsk` and `useDo` serve. */
-export function useHost(): HostConnection {
+/** For requests with events, and for those that neither `useAsk` nor `useDo` can send. */
+export function useHost(): ReconnectingHost {
   const host = useContext(HostContext);
   if (!host) throw new Error('useHost is called outside of HostProvider');
   return host;
 }
 
-export function useLineState(): LineState {
+export function useHostState(): HostState {
   const host = useHost();
   return useSyncExternalStore(host.onState, host.state);
 }
 
 export interface UseAskOptions {
-  /** False: not now. */
+  /** False sends no request. */
   readonly when?: boolean;
-  /** Keeps what was answered before while a new input is asked. */
+  /** Keeps the previous answer until the one for a new input arrives. */
   readonly keepsPrevious?: boolean;
-  /** How long an answer counts as fresh; default 0, so that each screen that opens asks again. */
+  /** How long an answer counts as fresh. Default 0: each screen that opens asks again. */
   readonly freshMs?: number;
   /**
-   * How long an answer is held when nothing shows it any more; default five minutes, in which large ones
-   * would heap up.
+   * How long to keep an answer that no screen shows. Default: five minutes. Set it lower for large answers,
+   * or they pile up.
    */
   readonly heldMs?: number;
-  /** Asks again when the window is looked at again: what other programs do shows in the answer. */
+  /** Asks again when the window regains focus, since other programs may have changed the answer. */
   readonly onReturn?: boolean;
 }
 
-/** An ask whose answer is shown; kept by name and input, asked again when the screen opens anew. */
+/** Reads something to show. Answers are cached by name and input; a screen that opens asks again. */
 export function useAsk<N extends HostRequestName>(
   name: N,
   input: InputOf<N>,
@@ -90,7 +90,7 @@ export function useAsk<N extends HostRequestName>(
   });
 }
 
-/** An ask that changes something. `refreshes`: names whose answers are asked again after it. */
+/** Changes something. `refreshes` names the requests to send again afterwards. */
 export function useDo<N extends HostRequestName>(
   name: N,
   { refreshes = [] }: { readonly refreshes?: readonly HostRequestName[] } = {},
@@ -103,7 +103,7 @@ export function useDo<N extends HostRequestName>(
   });
 }
 
-/** Asks again what is shown of these names. */
+/** Sends again the requests of these names whose answers are on screen. */
 export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<void> {
   const client = useQueryClient();
   return useCallback(
@@ -114,24 +114,24 @@ export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<
   );
 }
 
-/** The queue as it is now; undefined until the engine told it. */
+/** The queue at present. Undefined until the engine has sent it. */
 export function useTransfers(): readonly Transfer[] | undefined {
   return useContext(QueueContext).transfers;
 }
 
-/** Why the engine cannot tell the queue, such as a full disk. It is asked again until it can. */
+/** Why the engine cannot read its queue, such as a full disk. The window keeps asking until it can. */
 export function useQueueError(): DrayError | undefined {
   return useContext(QueueContext).error;
 }
 
-type ToldQueue =
+type KnownQueue =
   | { readonly transfers?: readonly Transfer[]; readonly error?: never }
   | { readonly error: DrayError; readonly transfers?: never };
 
 function TransfersProvider({ children }: { children: ReactNode }) {
   const host = useHost();
-  const state = useLineState();
-  const [queue, setQueue] = useState<ToldQueue>({});
+  const state = useHostState();
+  const [queue, setQueue] = useState<KnownQueue>({});
   useEffect(() => {
     if (state !== 'open') return;
     const stop = new AbortController();
@@ -142,7 +142,7 @@ function TransfersProvider({ children }: { children: ReactNode }) {
     };
     const watch = () => {
       host.ask('transfers.watch', {}, { signal: stop.signal, onEvents }).catch((error: unknown) => {
-        // When the line is back, it is another watch.
+        // After a reconnect, the effect starts another watch.
         if (!(error instanceof DrayError) || error.code === 'aborted' || error.code === 'unreachable') return;
         setQueue({ error });
         pause = setTimeout(watch, QUEUE_PAUSE_MS);
@@ -157,7 +157,7 @@ function TransfersProvider({ children }: { children: ReactNode }) {
   return <QueueContext value={queue}>{children}</QueueContext>;
 }
 
-/** What a transfer changes, whatever its kind. */
+/** The answers that a transfer of any kind may change. */
 const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
   'home.list',
   'changes.status',
@@ -165,7 +165,7 @@ const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
   'remotes.usage',
 ];
 
-/** How many of these were seen to end: it grows with each. @param isMeant Of those that have ended. */
+/** Grows by one with each transfer that ends. @param isMeant Picks the ended transfers that count. */
 export function useEndings(isMeant: (transfer: Transfer) => boolean = () => true): number {
   const [count] = useState(createEndingCount);
   const ended = useTransfers()?.filter(({ state }) => ENDS.has(state));
@@ -174,7 +174,7 @@ export function useEndings(isMeant: (transfer: Transfer) => boolean = () => true
 
 const ENDS: ReadonlySet<Transfer['state']> = new Set(['done', 'failed', 'cancelled']);
 
-/** When a transfer has ended, what it changed is asked again. */
+/** When a transfer ends, asks again for what it changed. */
 function RefreshAfterTransfers() {
   const refresh = useRefresh();
   const endings = useEndings();
@@ -184,7 +184,7 @@ function RefreshAfterTransfers() {
   return null;
 }
 
-/** When the engine is back, whatever is shown is asked again. */
+/** When the engine is back, asks again for all that is on screen. */
 function RefreshOnReturn() {
   const host = useHost();
   const client = useQueryClient();
@@ -205,8 +205,7 @@ function RefreshOnReturn() {
 function makeQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      // The engine is on this machine: a browser that believes itself offline changes nothing, and the engine
-      // retries for itself.
+      // The engine runs on this machine, so an offline browser can still reach it. It does its own retries.
       queries: { networkMode: 'always', retry: false, refetchOnWindowFocus: false },
       mutations: { networkMode: 'always', retry: false },
     },

@@ -1,21 +1,22 @@
 /**
- * The key of this window in a browser. The tab got it from its link, keeps it over a reload, and gives it to
- * another tab of this origin that asks. Other origins cannot get it, nor can a server on another port of this
- * machine.
+ * The key of this window in a browser. The tab receives it with its link, keeps it across reloads, and sends
+ * it to other tabs of the same origin that ask. Other origins cannot read it, so neither can a server on
+ * another port of this machine.
  */
 import { splitKey } from '../../engine/api/window-key.ts';
 
 const NAME = 'dray-key';
-/** Another tab that has the key answers at once; the line is tried again later in any case. */
+/** A tab that has the key answers at once. After this time the window reconnects later anyway. */
 const PATIENCE_MS = 1_000;
 
-interface Told {
+interface KeyMessage {
+  /** Undefined asks for the key. */
   readonly key?: string;
 }
 
 let others: BroadcastChannel | undefined;
 
-/** Takes the key out of the address before anything else reads the address. */
+/** Call first: removes the key from the address before any other code reads the address. */
 export function takeWindowKey(): void {
   const found = splitKey(location.hash);
   if (found) {
@@ -23,9 +24,9 @@ export function takeWindowKey(): void {
     history.replaceState(null, '', found.hash === '' ? `${location.pathname}${location.search}` : found.hash);
   }
   others = new BroadcastChannel(NAME);
-  others.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+  others.addEventListener('message', ({ data }: MessageEvent<KeyMessage>) => {
     const key = heldWindowKey();
-    if (data.key === undefined && key !== undefined) others?.postMessage({ key } satisfies Told);
+    if (data.key === undefined && key !== undefined) others?.postMessage({ key } satisfies KeyMessage);
   });
 }
 
@@ -33,13 +34,13 @@ export function heldWindowKey(): string | undefined {
   return sessionStorage.getItem(NAME) ?? undefined;
 }
 
-/** Asks the other tabs where this one has none. */
+/** Asks the other tabs if this one has no key. */
 export async function findWindowKey(): Promise<string | undefined> {
   const held = heldWindowKey();
   if (held !== undefined || !others) return held;
   const channel = others;
-  const told = await new Promise<string | undefined>((resolve) => {
-    const hear = ({ data }: MessageEvent<Told>) => {
+  const received = await new Promise<string | undefined>((resolve) => {
+    const hear = ({ data }: MessageEvent<KeyMessage>) => {
       if (data.key !== undefined) settle(data.key);
     };
     const patience = setTimeout(() => settle(undefined), PATIENCE_MS);
@@ -49,13 +50,13 @@ export async function findWindowKey(): Promise<string | undefined> {
       resolve(key);
     };
     channel.addEventListener('message', hear);
-    channel.postMessage({} satisfies Told);
+    channel.postMessage({} satisfies KeyMessage);
   });
-  if (told !== undefined) sessionStorage.setItem(NAME, told);
-  return told;
+  if (received !== undefined) sessionStorage.setItem(NAME, received);
+  return received;
 }
 
-/** Call when the engine refused the key, which is then of an earlier run. */
+/** Call when the engine has refused the key. Such a key belongs to an earlier run. */
 export function forgetWindowKey(key: string): void {
   if (heldWindowKey() === key) sessionStorage.removeItem(NAME);
 }

@@ -2,7 +2,7 @@ import './away-banner.css';
 import { useEffect, useRef } from 'react';
 import { Button } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
-import { useHost, useLineState } from '../host/use-host.tsx';
+import { useHost, useHostState } from '../host/use-host.tsx';
 import { goTo } from '../route.ts';
 import { showToast } from './toasts.tsx';
 
@@ -18,7 +18,7 @@ const WORDS = {
  */
 export function AwayBanner() {
   const host = useHost();
-  const state = useLineState();
+  const state = useHostState();
   const wasAway = useRef(false);
   useEffect(() => {
     if (state === 'away' || state === 'refused') wasAway.current = true;

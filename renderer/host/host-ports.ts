@@ -1,11 +1,9 @@
-/**
- * The lines that a window can have to its engine: a WebSocket in a browser, a MessagePort in the desktop app.
- */
+/** The ports from a window to its engine: a WebSocket in a browser, a MessagePort in the desktop app. */
 import { type DesktopBridge, PORT_END, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import { DrayError } from '../../engine/api/error.ts';
 import { fromMessagePort, fromWebSocket } from '../../engine/api/host-port.ts';
 import { protocolsOf, WINDOW_KEY_HEADER } from '../../engine/api/window-key.ts';
-import type { Line } from './connection.ts';
+import type { OpeningPort } from './reconnecting-host.ts';
 import { findWindowKey, forgetWindowKey } from './window-key.ts';
 
 declare global {
@@ -15,7 +13,7 @@ declare global {
 }
 
 /** @param url `ws:` or `wss:`. */
-export async function openSocket(url: string): Promise<Line> {
+export async function openWebSocket(url: string): Promise<OpeningPort> {
   const key = await findWindowKey();
   const socket = new WebSocket(url, [...protocolsOf(key)]);
   const opened = new Promise<void>((resolve, reject) => {
@@ -31,7 +29,7 @@ export async function openSocket(url: string): Promise<Line> {
   return { port: fromWebSocket(socket), opened };
 }
 
-/** Browsers do not say why a socket was refused: the page itself is asked for. */
+/** Browsers do not say why a WebSocket failed, so this requests the page and reads its status. */
 async function findReason(key: string | undefined): Promise<DrayError> {
   const headers = key === undefined ? {} : { [WINDOW_KEY_HEADER]: key };
   const answer = await fetch('/', { method: 'HEAD', cache: 'no-store', headers }).catch(() => undefined);
@@ -43,10 +41,10 @@ async function findReason(key: string | undefined): Promise<DrayError> {
 }
 
 /**
- * The port comes as a message of the window itself: the bridge cannot carry one. While the engine starts anew
- * it takes that long.
+ * The port arrives in a message of the window itself, because the bridge cannot carry ports. While the engine
+ * restarts, this waits.
  */
-export async function openPort(bridge: DesktopBridge): Promise<Line> {
+export async function openMessagePort(bridge: DesktopBridge): Promise<OpeningPort> {
   const given = await new Promise<MessagePort>((resolve) => {
     const hear = ({ data, ports: [port], source }: MessageEvent) => {
       if (source !== window || data !== PORT_MESSAGE || !port) return;

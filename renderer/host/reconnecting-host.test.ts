@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DrayError } from '../../engine/api/error.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
-import { connect, type Line } from './connection.ts';
+import { createReconnectingHost, type OpeningPort } from './reconnecting-host.ts';
 
-interface FakeLine {
-  readonly line: Line;
+interface FakePort {
+  readonly opening: OpeningPort;
   readonly isClosed: () => boolean;
   readonly open: () => void;
-  /** It never was there. */
+  /** The engine never answered. */
   readonly refuse: (error: DrayError) => void;
-  /** It was there and went away. */
+  /** The engine answered, then went away. */
   readonly end: () => void;
 }
 
-function fakeLine(): FakeLine {
+function fakePort(): FakePort {
   const opened = Promise.withResolvers<void>();
   opened.promise.catch(() => {});
   let isClosed = false;
@@ -30,7 +30,7 @@ function fakeLine(): FakeLine {
     close: end,
   };
   return {
-    line: { port, opened: opened.promise },
+    opening: { port, opened: opened.promise },
     isClosed: () => isClosed,
     open: () => opened.resolve(),
     refuse: (error) => opened.reject(error),
@@ -47,46 +47,46 @@ afterEach(() => {
 
 const GONE = new DrayError('unreachable', 'The engine is not there.');
 
-describe('the line to the engine', () => {
-  it('is opened again after a pause, each time it is lost', async () => {
-    const lines = [fakeLine(), fakeLine()];
+describe('the connection to the engine', () => {
+  it('reopens after a pause each time it is lost', async () => {
+    const ports = [fakePort(), fakePort()];
     let asked = 0;
-    const host = connect(async () => lines[asked++]!.line);
-    lines[0]!.open();
+    const host = createReconnectingHost(async () => ports[asked++]!.opening);
+    ports[0]!.open();
     await vi.advanceTimersByTimeAsync(0);
     expect(host.state()).toBe('open');
-    lines[0]!.end();
+    ports[0]!.end();
     expect(host.state()).toBe('away');
     await vi.advanceTimersByTimeAsync(250);
-    lines[1]!.open();
+    ports[1]!.open();
     await vi.advanceTimersByTimeAsync(0);
     expect({ asked, state: host.state() }).toEqual({ asked: 2, state: 'open' });
   });
 
-  it('is one: who tries again by hand gives up the line that hangs, whose end means nothing any more', async () => {
-    const lines = [fakeLine(), fakeLine(), fakeLine()];
+  it('closes a port that hangs when the user retries, and then ignores its end', async () => {
+    const ports = [fakePort(), fakePort(), fakePort()];
     let asked = 0;
-    const host = connect(async () => lines[asked++]!.line);
+    const host = createReconnectingHost(async () => ports[asked++]!.opening);
     await vi.advanceTimersByTimeAsync(0);
-    lines[0]!.refuse(GONE);
-    lines[0]!.end();
+    ports[0]!.refuse(GONE);
+    ports[0]!.end();
     await vi.advanceTimersByTimeAsync(250);
     host.retry();
     await vi.advanceTimersByTimeAsync(0);
-    expect(lines[1]!.isClosed()).toBe(true);
-    lines[1]!.refuse(GONE);
-    lines[2]!.open();
+    expect(ports[1]!.isClosed()).toBe(true);
+    ports[1]!.refuse(GONE);
+    ports[2]!.open();
     await vi.advanceTimersByTimeAsync(60_000);
     expect({ asked, state: host.state() }).toEqual({ asked: 3, state: 'open' });
   });
 
-  it('is not asked for twice while it is awaited, as by a desktop whose engine is given up', async () => {
-    const given = Promise.withResolvers<Line>();
-    const [first, second] = [fakeLine(), fakeLine()];
+  it('asks for one port at a time, even if the user retries while a desktop engine restarts', async () => {
+    const given = Promise.withResolvers<OpeningPort>();
+    const [first, second] = [fakePort(), fakePort()];
     let asked = 0;
-    const host = connect(() => {
+    const host = createReconnectingHost(() => {
       asked += 1;
-      return asked === 1 ? Promise.resolve(first.line) : given.promise;
+      return asked === 1 ? Promise.resolve(first.opening) : given.promise;
     });
     await vi.advanceTimersByTimeAsync(0);
     first.open();
@@ -96,7 +96,7 @@ describe('the line to the engine', () => {
     host.retry();
     host.retry();
     second.open();
-    given.resolve(second.line);
+    given.resolve(second.opening);
     await vi.advanceTimersByTimeAsync(60_000);
     expect({ asked, state: host.state() }).toEqual({ asked: 2, state: 'open' });
   });

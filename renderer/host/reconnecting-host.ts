@@ -1,34 +1,34 @@
 /**
- * The engine as the window sees it: a line to it that may go away and come back.
+ * The window's client of the engine. It reconnects whenever the connection is lost.
  *
- * An ask that was under way when the line went away fails as `unreachable`; nobody sends it again but who
- * asked, since a request that changes something may have arrived.
+ * A request in flight when the connection is lost fails as `unreachable`. This module never repeats it: a
+ * request that changes something may have arrived. The caller decides.
  */
 import { DrayError } from '../../engine/api/error.ts';
 import type { AnswerOf, HostRequestName, InputOf } from '../../engine/api/host.ts';
 import { type AskOptions, connectHost, type HostClient } from '../../engine/api/host-client.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 
-/** `refused`: another engine is there, which does not know this window. */
-export type LineState = 'connecting' | 'open' | 'away' | 'refused';
+/** `refused`: an engine answers, but it does not accept this window's key. */
+export type HostState = 'connecting' | 'open' | 'away' | 'refused';
 
-export interface HostConnection {
+export interface ReconnectingHost {
   readonly ask: <N extends HostRequestName>(
     name: N,
     input: InputOf<N>,
     options?: AskOptions,
   ) => Promise<AnswerOf<N>>;
-  readonly state: () => LineState;
-  /** @returns What ends it. */
+  readonly state: () => HostState;
+  /** @returns A function that removes the listener. */
   readonly onState: (listener: () => void) => () => void;
-  /** Tries again now, instead of after the pause. */
+  /** Reconnects now instead of after the pause. */
   readonly retry: () => void;
 }
 
-export interface Line {
+export interface OpeningPort {
   readonly port: HostPort;
   /**
-   * Resolves when the other side is there. Rejects where it never was: as `accessDenied` when it refused this
+   * Resolves when the engine answers. Rejects when it never did, with `accessDenied` if it refused this
    * window.
    */
   readonly opened: Promise<void>;
@@ -36,24 +36,24 @@ export interface Line {
 
 const PAUSES_MS: readonly number[] = [250, 500, 1_000, 2_000, 4_000];
 
-/** @param openLine Called again after each loss. Rejects when no line can be had. */
-export function connect(openLine: () => Promise<Line>): HostConnection {
+/** @param openPort Called again after each loss. Rejects when it cannot get a port. */
+export function createReconnectingHost(openPort: () => Promise<OpeningPort>): ReconnectingHost {
   const listeners = new Set<() => void>();
-  let state: LineState = 'connecting';
+  let state: HostState = 'connecting';
   let client: Promise<HostClient>;
   let losses = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** The newest line; those before it are nobody's. */
+  /** Events of older ports are ignored. */
   let newest: HostPort | undefined;
   let isAwaited = false;
 
-  const become = (next: LineState) => {
+  const become = (next: HostState) => {
     if (state === next) return;
     state = next;
     for (const listener of listeners) listener();
   };
   const lose = () => {
-    // One that refused is away only once it is known to be.
+    // After a refusal, only a failed attempt to open a port shows that the engine is away.
     if (state !== 'refused') become('away');
     clearTimeout(timer);
     timer = setTimeout(open, PAUSES_MS[Math.min(losses, PAUSES_MS.length - 1)]);
@@ -62,7 +62,7 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
   const open = () => {
     clearTimeout(timer);
     isAwaited = true;
-    client = openLine().then(({ port, opened }) => {
+    client = openPort().then(({ port, opened }) => {
       isAwaited = false;
       newest = port;
       const next = connectHost(port);
@@ -91,12 +91,11 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
 
   return {
     ask: async (name, input, options) => {
-      const asked = await client.catch(() => {
-        throw new DrayError('unreachable', 'The engine cannot be reached. It is looked for again.', {
-          retry: 'retry',
-        });
+      const current = await client.catch(() => {
+        const message = 'The engine cannot be reached. Dray keeps trying to reach it.';
+        throw new DrayError('unreachable', message, { retry: 'retry' });
       });
-      return asked.ask(name, input, options);
+      return current.ask(name, input, options);
     },
     state: () => state,
     onState: (listener) => {
@@ -104,7 +103,7 @@ export function connect(openLine: () => Promise<Line>): HostConnection {
       return () => listeners.delete(listener);
     },
     retry: () => {
-      // A line that is still awaited comes as soon as it can: a second one would be the same port twice.
+      // A pending `openPort` settles as soon as it can. A second call would yield the same port twice.
       if ((state !== 'away' && state !== 'refused') || isAwaited) return;
       losses = 0;
       const before = newest;

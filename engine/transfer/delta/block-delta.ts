@@ -1,11 +1,11 @@
 /**
- * One file made like another that is elsewhere, by its blocks. Both ends sign a segment at once; what differs
- * in it travels while later segments are still being signed.
+ * Makes one file equal to another that is elsewhere, block by block. Both ends sign a segment at the same
+ * time. The blocks that differ travel while later segments are still being signed.
  *
- * Invariant: before the target is completed, each block of it is known to have the source's digest: it had it
- * before, or it is zeros as the source's are, or what arrived for it was signed there and compared here. A
- * source that changes meanwhile gives other bytes than it signed, so it is refused, and so is damage on the
- * way.
+ * Invariant: before the target is completed, each of its blocks is known to have the source's digest. It had
+ * that digest before, or both blocks are zeros, or the target signed the bytes that arrived and this module
+ * compared the digests. A source that changes during the delta sends bytes that it did not sign, so the
+ * comparison fails. Damage in transit fails it too.
  */
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
@@ -29,54 +29,54 @@ import {
   type RangeBatch,
 } from './delta-plan.ts';
 
-/** What is signed in one go; rounded down to whole blocks. */
+/** One request signs a segment. Rounded down to whole blocks. */
 export const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 export interface BlockDelta {
   readonly source: DeltaSource;
   readonly target: DeltaTarget;
   /**
-   * As the sides were opened with. For `content` its blocks are the largest chunk, so that each chunk has one
-   * digest.
+   * The signature that both sides were opened with. For `content`, a block is as long as the largest chunk,
+   * so each chunk has one digest.
    */
   readonly signature: BlockSignature;
   /**
-   * `blocks`: at the same offsets. `content`: chunks wherever they are in the old file. `whole`: all of it
-   * travels.
+   * `blocks` compares blocks at equal offsets. `content` finds chunks anywhere in the old file. `whole` sends
+   * everything.
    */
   readonly mode: 'blocks' | 'content' | 'whole';
-  /** Segments, or batches, under way at once. */
+  /** Segments or batches in flight. */
   readonly concurrency: number;
-  /** Of content; it gives as much as `DELTA_RANGE_BYTES_MAX` and a block at once. */
+  /** Buffers for content. One lease may take `DELTA_RANGE_BYTES_MAX` plus a block. */
   readonly memory: LeasedMemory;
-  /** Nothing is written; the target is neither begun nor completed. */
+  /** Writes nothing, and neither begins nor completes the target. */
   readonly isDryRun?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress?: (report: DeltaReport) => void;
 }
 
 /**
- * In bytes of the new file; `sentBytes`, `copiedBytes`, `zeroBytes` and what stayed in place add up to what
- * is done.
+ * Counts bytes of the new file. `sentBytes`, `copiedBytes`, `zeroBytes` and the bytes that stayed in place
+ * add up to `doneBytes`.
  */
 export interface DeltaReport {
   readonly sizeBytes: number;
-  /** Compared, and sent where that was needed. */
+  /** Compared, and sent if they differ. */
   readonly doneBytes: number;
-  /** For a dry run: that would have been sent. */
+  /** In a dry run: the bytes that a real run would send. */
   readonly sentBytes: number;
-  /** Not sent since the target had it, or has zeros there anyway. */
+  /** Not sent: the target has these bytes, or they are zeros. */
   readonly sameBytes: number;
   readonly copiedBytes: number;
   readonly zeroBytes: number;
-  /** Zeros that took the place of something else. */
+  /** Zeros that replaced other bytes. */
   readonly clearedBytes: number;
-  /** Calls that carried, or would carry, what is sent. */
+  /** Calls that carried the sent bytes, or would carry them in a dry run. */
   readonly batches: number;
 }
 
 export interface DeltaResult extends DeltaReport {
-  /** Of the new file; '' when nothing vouches, and for a dry run. */
+  /** Identifies the new file's content. '' if nothing does, and in a dry run. */
   readonly token: string;
 }
 
@@ -89,9 +89,9 @@ interface Run extends BlockDelta {
 }
 
 /**
- * Closes the target (`complete` or `discard`), not the source.
- * @throws `io` with reason `changedWhileRead` when either file changed meanwhile; `checksumRefused` when
- * other bytes arrived than were signed; what the sides throw; `aborted`.
+ * Closes the target (`complete` or `discard`) but not the source.
+ * @throws `io` with reason `changedWhileRead` if either file changed during the delta; `checksumRefused` if
+ * the bytes that arrived are not those that were signed; `aborted`; any error of the two sides.
  */
 export async function runBlockDelta(delta: BlockDelta): Promise<DeltaResult> {
   const { source, target } = delta;
@@ -144,7 +144,7 @@ async function everyBlock(run: Run): Promise<void> {
   switch (run.mode) {
     case 'blocks':
       return eachSegment(run, (start, end) =>
-        // A dry run tells how alike the files are.
+        // A dry run signs every segment, since it reports how much the files have in common.
         run.isDryRun || run.odds.isWorthSigning()
           ? deltaSegment(run, start, end)
           : wholeSegment(run, start, end),
@@ -166,7 +166,7 @@ async function eachSegment(run: Run, work: (start: number, end: number) => Promi
   });
 }
 
-/** In order of their numbers, `concurrency` at once. */
+/** Starts the work in ascending order, and keeps `concurrency` of it in flight. */
 async function inParallel(run: Run, count: number, work: (index: number) => Promise<void>): Promise<void> {
   const lanes = new Budget(run.concurrency);
   for (let index = 0; index < count; index += 1) {
@@ -174,7 +174,7 @@ async function inParallel(run: Run, count: number, work: (index: number) => Prom
     try {
       permit = await lanes.acquire(1, run.set.signal);
     } catch {
-      // Whatever stopped it is thrown below.
+      // `settle` or `checkAborted` below throws the cause.
       break;
     }
     run.set.spawn(() => work(index).finally(() => permit.release()));
@@ -215,12 +215,9 @@ async function deltaSegment(run: Run, start: number, end: number): Promise<void>
   done(run, end - start);
 }
 
-/**
- * Those of one segment go beside each other, since each waits for its answer: memory, and who wraps the
- * sides, bound them.
- */
+/** Waits for the batches of one segment. They run concurrently; memory and the sides bound them. */
 async function allOf(sends: readonly Promise<void>[]): Promise<void> {
-  // None is left running when another one fails.
+  // When one fails, the others end before this throws.
   await Promise.allSettled(sends);
   await Promise.all(sends);
 }
@@ -244,7 +241,7 @@ async function send(run: Run, { bytes, ranges }: RangeBatch, expected: Uint8Arra
   }
 }
 
-/** Signed as it is read. Zeros are left out where the file begins as such. */
+/** The source signs the bytes as it reads them. Zeros are not sent if the new file begins as zeros. */
 async function wholeSegment(run: Run, start: number, end: number): Promise<void> {
   const { blockBytes } = run.signature;
   const step = Math.max(1, Math.floor(DELTA_RANGE_BYTES_MAX / blockBytes)) * blockBytes;
@@ -275,7 +272,7 @@ async function writeWhole(run: Run, at: number, content: Uint8Array, digests: Ui
   const end = at + content.length;
   checkLength(digests, digestBytes * Math.ceil(content.length / blockBytes));
   const segment = { start: at, end, blockBytes, digestBytes, source: digests };
-  // As if there were no old file; one that is overwritten has to be overwritten with zeros too.
+  // Zeros are left out only where the new file begins as zeros. Elsewhere they overwrite old bytes.
   const isFresh = starts === 'zeros' || at >= target.oldBytes;
   const whole = isFresh
     ? planSegment({ ...segment, target: new Uint8Array(0), targetEnd: 0, zero, starts: 'zeros' })
@@ -299,7 +296,7 @@ async function deltaContent(run: Run): Promise<void> {
   checkLength(now.digests, digestBytes * now.lengths.length);
   checkLength(old.digests, digestBytes * old.lengths.length);
   const plan = planContent(now, old, digestBytes);
-  if (plan.sentBytes + plan.copiedBytes !== source.sizeBytes) throw changed('what it was cut into');
+  if (plan.sentBytes + plan.copiedBytes !== source.sizeBytes) throw changed('chunks have another size');
   tally.copiedBytes = plan.copiedBytes;
   tally.sameBytes = plan.copiedBytes;
   const batches = batchRanges(plan.sent, DELTA_RANGE_BYTES_MAX);
@@ -331,8 +328,8 @@ async function deltaContent(run: Run): Promise<void> {
 const MOVES_IN_BATCH = 1_000;
 
 /**
- * Up to `SEGMENT_BYTES` each; longer moves are cut, so that several go beside each other and none is silent
- * for long.
+ * Batches of up to `SEGMENT_BYTES`. Longer moves are split, so that several run concurrently and each reports
+ * progress soon.
  */
 function batchMoves(moves: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer>[] {
   const batches: Float64Array<ArrayBuffer>[] = [];
@@ -370,7 +367,7 @@ function done(run: Run, bytes: number): void {
 
 interface SignedBlocks {
   readonly digests: Uint8Array;
-  /** Of the first block, in the file. */
+  /** The offset of the first block in the file. */
   readonly start: number;
   readonly blockBytes: number;
   readonly digestBytes: number;
@@ -387,22 +384,23 @@ function digestsOf(ranges: RangeList, { blockBytes, digestBytes, digests, start 
 }
 
 function checkArrived(arrived: Uint8Array, expected: Uint8Array): void {
-  if (Buffer.compare(arrived, expected) !== 0) throw changed('what was written');
+  if (Buffer.compare(arrived, expected) !== 0) throw changed('written blocks do not match their digests');
 }
 
 function checkLength(digests: Uint8Array, lengthBytes: number): void {
-  if (digests.length !== lengthBytes) throw changed('the number of its blocks');
+  if (digests.length !== lengthBytes) throw changed('number of digests is wrong');
 }
 
 function contentInPlace(): DrayError {
   const message =
-    'Chunks that moved cannot be copied within a file that is overwritten. Leave out one of both.';
+    '`--cdc` cannot be used with `--inplace`: chunks cannot move within one file. Leave out one of them.';
   return new DrayError('usage', message);
 }
 
-function changed(what: string): DrayError {
+function changed(cause: string): DrayError {
   return new DrayError(
     'checksumRefused',
-    `The file changed while it was read, or on its way: ${what} is not what was signed. Run the command again when nothing writes to it.`,
+    `The file changed while it was read, or in transit: its ${cause}. ` +
+      'Run the command again when no program writes to it.',
   );
 }

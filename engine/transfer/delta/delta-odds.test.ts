@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDeltaOdds } from './delta-odds.ts';
 
-/** How many segments are signed, and how many are sent unsigned although they are the same. */
+/** Counts the segments that are signed, and those that are sent unsigned although they are the same. */
 function run(segments: readonly ('same' | 'other')[]) {
   const odds = createDeltaOdds();
   let signed = 0;
@@ -17,17 +17,17 @@ function run(segments: readonly ('same' | 'other')[]) {
 
 const many = (count: number, kind: 'same' | 'other') => Array.from({ length: count }, () => kind);
 
-describe('the odds of a delta', () => {
-  it('have each segment signed as long as some are alike', () => {
+describe('createDeltaOdds', () => {
+  it('signs each segment as long as some of them are the same', () => {
     expect(run(many(100, 'same')).signed).toBe(100);
     expect(run(many(100, 'same').map((_, at) => (at % 4 === 3 ? 'same' : 'other'))).signed).toBe(100);
   });
 
-  it('have few signed where none is', () => {
+  it('signs few segments if all of them differ', () => {
     expect(run(many(64, 'other')).signed).toBeLessThanOrEqual(13);
   });
 
-  it('cost less than what was found to differ when the rest is the same', () => {
+  it('sends no more equal segments unsigned than it found different ones', () => {
     for (const differing of [4, 5, 7, 10, 20, 50]) {
       const { inVain, signed } = run([...many(differing, 'other'), ...many(500, 'same')]);
       expect(inVain).toBeLessThanOrEqual(Math.min(8, differing));
@@ -35,7 +35,7 @@ describe('the odds of a delta', () => {
     }
   });
 
-  it('leave a segment of which a hundredth is the same its due', () => {
+  it('keeps signing while two percent of each segment are the same', () => {
     const odds = createDeltaOdds();
     for (let at = 0; at < 20; at += 1) {
       expect(odds.isWorthSigning()).toBe(true);

@@ -1,19 +1,17 @@
 /**
- * Whether it still pays to look for what two files have in common. Where nearly nothing was the same in
- * several segments, most of the next ones are sent unsigned, and one now and then is looked at again: twice
- * as many between two looks each time, so that what is sent in vain stays below what was found to differ.
+ * Decides whether signing the next segment is worth its cost. After several segments with nearly nothing in
+ * common, most of the next ones are sent unsigned, and one is signed now and then as a probe. The gap between
+ * probes doubles each time, up to a limit, so the bytes sent needlessly stay below those known to differ.
  */
 
 export interface DeltaOdds {
-  /** Asked at the beginning of each segment: false has it sent as it is. */
+  /** Call at the beginning of each segment. False: send it unsigned. */
   isWorthSigning(): boolean;
-  /** Of a segment that was signed. */
+  /** Call with the result of each signed segment. */
   found(differentBytes: number, segmentBytes: number): void;
 }
 
-/**
- * Of a segment that has nearly nothing in common with the old file: so much of it, at least, would be sent.
- */
+/** A segment counts as hopeless if at least this share of it differs from the old file. */
 const HOPELESS = 0.99;
 const HOPELESS_IN_A_ROW = 4;
 const UNSIGNED_MAX = 8;

@@ -5,7 +5,7 @@ import { batchRanges, DELTA_RANGE_BYTES_MAX, planContent, planSegment } from './
 
 const DIGEST_BYTES = 4;
 
-/** Blocks as numbers, which stand for their digests; 0 is a block of zeros. */
+/** Each number is a block and its digest. 0 is a block of zeros. */
 function digestsOf(blocks: readonly number[]): Uint8Array {
   return new Uint8Array(Uint32Array.from(blocks).buffer);
 }
@@ -13,7 +13,7 @@ function digestsOf(blocks: readonly number[]): Uint8Array {
 const blocks = fc.array(fc.nat(3), { maxLength: 30 });
 
 describe('planSegment', () => {
-  it('accounts for each block once, and leaves none that differs where it is', () => {
+  it('accounts for each block once, and replaces each one that differs', () => {
     const property = fc.property(
       blocks,
       blocks,
@@ -74,7 +74,7 @@ describe('planSegment', () => {
 });
 
 describe('planContent', () => {
-  it('puts the source together from what is sent and what is copied, and sends no chunk that the target has', () => {
+  it('builds the source from sent and copied chunks, and sends no chunk that the target has', () => {
     const chunks = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 40 });
     const property = fc.property(chunks, chunks, (now, old) => {
       const cut = (list: readonly number[]) => ({

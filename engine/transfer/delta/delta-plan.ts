@@ -1,35 +1,35 @@
-/** What of a file has to travel, told from both ends' digests. Pure. */
+/** Compares the digests of both ends and plans which bytes travel. Pure. */
 import type { DeltaChunks, DeltaStart, MoveList, RangeList } from '../../model/delta-sides.ts';
 
-/** Longer ranges are split: one is read, sent and written at a time. */
+/** Longer ranges are split, since a range is read, sent and written as a whole. */
 export const DELTA_RANGE_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface SegmentDigests {
-  /** Half open, in bytes; `start` begins a block, `end` does too or is the source's end. */
+  /** Half open, in bytes. `start` begins a block; `end` begins one too, or is the end of the source. */
   readonly start: number;
   readonly end: number;
   readonly blockBytes: number;
   readonly digestBytes: number;
   readonly source: Uint8Array;
-  /** Of the same blocks as far as the old file goes. */
+  /** The digests of the same blocks, up to the end of the old file. */
   readonly target: Uint8Array;
   readonly targetEnd: number;
-  /** Of a whole block of zeros. */
+  /** The digest of a whole block of zeros. */
   readonly zero: Uint8Array;
   readonly starts: DeltaStart;
 }
 
 export interface SegmentPlan {
-  /** To be sent: joined where they touch, split at `DELTA_RANGE_BYTES_MAX` (on a block's border). */
+  /** Ranges to send: joined where they touch, split at the last block border in `DELTA_RANGE_BYTES_MAX`. */
   readonly different: RangeList;
-  /** To be copied from the old file; empty where it is there already. */
+  /** Moves from the old file. Empty if the new file begins as a copy of it. */
   readonly copied: MoveList;
-  /** Zeros at the source and something else at the target: to be made there. */
+  /** Ranges that are zeros at the source and other bytes at the target, which clears them. */
   readonly cleared: RangeList;
   readonly differentBytes: number;
-  /** All that is not sent. */
+  /** All bytes that are not sent. */
   readonly sameBytes: number;
-  /** Of them: zeros at the source. */
+  /** The part of `sameBytes` that is zeros at the source. */
   readonly zeroBytes: number;
 }
 
@@ -61,7 +61,7 @@ export function planSegment(segment: SegmentDigests): SegmentPlan {
   };
 }
 
-/** Of what is compared in 32-bit words: all digests consist of whole ones. */
+/** Compares digests in 32-bit words: the length of every digest is a multiple of four bytes. */
 function compareBlocks(segment: SegmentDigests): (index: number, at: number, blockEnd: number) => Fate {
   const { blockBytes, digestBytes, starts, targetEnd } = segment;
   const [source, target, zero] = [segment.source, segment.target, segment.zero].map(wordsOf) as [
@@ -79,7 +79,7 @@ function compareBlocks(segment: SegmentDigests): (index: number, at: number, blo
   return (index, at, blockEnd) => {
     const word = words * index;
     const isWhole = blockEnd - at === blockBytes;
-    // Where the new file begins as zeros they are there already; elsewhere only behind the old one's end.
+    // A file that begins as the old one has zeros only beyond the old end.
     const beginsZero = starts === 'zeros' || at >= targetEnd;
     const isZeros = isWhole && isEqual(word, zero, 0);
     if (beginsZero && isZeros) return 'zeros';
@@ -96,7 +96,7 @@ function wordsOf(digests: Uint8Array): Uint32Array {
 }
 
 interface Ranges {
-  /** Behind all that were added before. */
+  /** Call in ascending order. */
   add(start: number, end: number): void;
   bytes(): number;
   list(): RangeList;
@@ -129,7 +129,7 @@ export interface RangeBatch {
   readonly bytes: number;
 }
 
-/** Ranges that travel together: up to `bytesMax`, or one that is longer by itself. */
+/** Groups ranges that travel together, up to `bytesMax`. A longer range makes a batch of its own. */
 export function batchRanges(ranges: RangeList, bytesMax: number): RangeBatch[] {
   const batches: RangeBatch[] = [];
   let first = 0;
@@ -148,17 +148,17 @@ export function batchRanges(ranges: RangeList, bytesMax: number): RangeBatch[] {
 }
 
 export interface ContentPlan {
-  /** One range for each chunk, so that each has its digest. */
+  /** One range for each chunk, so that each range has one digest. */
   readonly sent: RangeList;
-  /** Joined where they touch at both ends. */
+  /** Joined where they touch in both files. */
   readonly copied: MoveList;
-  /** Of the chunks that are sent, in order. */
+  /** The digests of the chunks to send, in order. */
   readonly digests: Uint8Array;
   readonly sentBytes: number;
   readonly copiedBytes: number;
 }
 
-/** Memory: some 100 bytes for each chunk of the old file. */
+/** Uses about 100 bytes of memory for each chunk of the old file. */
 export function planContent(source: DeltaChunks, target: DeltaChunks, digestBytes: number): ContentPlan {
   const places = placesByDigest(target, digestBytes);
   const sent: number[] = [];
@@ -185,7 +185,7 @@ export function planContent(source: DeltaChunks, target: DeltaChunks, digestByte
   };
 }
 
-/** With its length in its name, a chunk cannot be taken for a longer one. */
+/** The length is part of the name, so chunks of different lengths never match. */
 function nameOf({ digests, lengths }: DeltaChunks, chunk: number, digestBytes: number): string {
   const start = digests.byteOffset + chunk * digestBytes;
   return `${Buffer.from(digests.buffer, start, digestBytes).toString('latin1')}${lengths[chunk]}`;

@@ -20,7 +20,7 @@ import { type PreviousObject, previousFromParts } from './store-delta.ts';
 
 beforeAll(loadCrc64);
 
-/** Uploads the bytes in parts, and tells what the next upload knows of them. */
+/** Uploads the bytes in parts and returns what the next upload knows about them. */
 async function uploaded(store: ObjectStore, bytes: Uint8Array): Promise<PreviousObject> {
   const { blocks, etag } = await uploadInParts(uploadOf(store, bytesSource(bytes)));
   return { key: KEY, etag, sizeBytes: bytes.byteLength, ...blocks };
@@ -32,8 +32,8 @@ function edited(bytes: Uint8Array, parts: readonly number[]): Uint8Array {
   return copy;
 }
 
-describe('an upload over an object that is known in blocks', () => {
-  it('sends just the parts that changed, whichever they are, and gives the right object', async () => {
+describe('an upload over an object whose blocks are known', () => {
+  it('sends only the parts that changed, and the object has the new content', async () => {
     const property = fc.asyncProperty(
       fc.integer({ min: 1, max: 9_999 }),
       fc.integer({ min: 1, max: 9_999 }),
@@ -62,7 +62,7 @@ describe('an upload over an object that is known in blocks', () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it('is the base of the next one, since it is cut as the first was', async () => {
+  it('cuts its parts like the previous upload, so the next delta can use them', async () => {
     const store = createMemoryStore({ etags: 'md5' });
     let bytes = new Uint8Array(randomBytes(20_000));
     let previous = await uploaded(store, bytes);
@@ -80,7 +80,7 @@ describe('an upload over an object that is known in blocks', () => {
     ['the object was replaced meanwhile', 'conflict'],
     ['the object is gone', 'notFound'],
     ['the store does not copy parts', 'unsupported'],
-    ['the store refuses to', 'accessDenied'],
+    ['the store refuses to copy parts', 'accessDenied'],
   ] as const)('sends everything when %s', async (_, code) => {
     const inner = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(10_000);
@@ -94,7 +94,7 @@ describe('an upload over an object that is known in blocks', () => {
     expect(await storedBytes(store)).toEqual(new Uint8Array(now));
   });
 
-  it('goes on after a crash with the parts that were copied and sent', async () => {
+  it('resumes after a crash with the parts that were copied and sent', async () => {
     const inner = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(10_000);
     const previous = await uploaded(inner, bytes);
@@ -110,9 +110,9 @@ describe('an upload over an object that is known in blocks', () => {
   });
 
   it.each([
-    ['by the checksum of the whole', { etags: 'counted', keepsChecksums: true }],
+    ['by the checksum of the whole object', { etags: 'counted', keepsChecksums: true }],
     ['by the MD5s of the parts', { etags: 'md5', keepsChecksums: false }],
-  ] as const)('notices that a store copied other bytes, %s, and sends everything', async (_, options) => {
+  ] as const)('detects %s that the store copied other bytes, and sends everything', async (_, options) => {
     const inner = createMemoryStore(options);
     const bytes = randomBytes(10_000);
     const previous = await uploaded(inner, bytes);
@@ -134,7 +134,7 @@ describe('an upload over an object that is known in blocks', () => {
 });
 
 describe('previousFromParts', () => {
-  it('learns the blocks from what the store tells of the parts', async () => {
+  it("learns the blocks from the store's list of parts", async () => {
     const store = createMemoryStore({ etags: 'md5' });
     const bytes = randomBytes(10_500);
     const known = await uploaded(store, bytes);
@@ -146,7 +146,7 @@ describe('previousFromParts', () => {
     expect(delta).toMatchObject({ sentParts: 1, copiedParts: 10 });
   });
 
-  it('believes a CRC-32 only when the MD5 of the copied part fits', async () => {
+  it('trusts a CRC-32 only if the MD5 of the copied part matches', async () => {
     const bytes = randomBytes(5_000);
     for (const [etags, copiedParts] of [
       ['md5', 5],
@@ -160,7 +160,7 @@ describe('previousFromParts', () => {
     }
   });
 
-  it('knows nothing of objects in one piece, in unequal parts, without sums, or of another state', async () => {
+  it('knows no blocks of objects in one piece, in unequal parts, without sums, or with a new ETag', async () => {
     const store = createMemoryStore({ etags: 'md5' });
     await store.put('whole', randomBytes(100));
     expect(await previousFromParts(store, 'whole', (await store.head('whole'))!)).toBeUndefined();

@@ -1,11 +1,11 @@
 /**
- * Deltas into a store: what an object that is about to be replaced consists of, block by block, so that
- * blocks that did not change are copied inside the store and only the others travel.
+ * Deltas into a store. The blocks of the object that an upload replaces are known, so the store itself copies
+ * the blocks that did not change and only the others travel.
  *
- * A block stands at the same offset in both objects, and blocks are the parts of the upload: the new object
- * is cut as the old one was, so the next delta finds its blocks again. That two blocks are the same is said
- * by CRC64NVME or SHA-256. The copy is made under If-Match, what the store tells of the copied part is
- * compared with the bytes at hand, and the whole is checked like any upload.
+ * A block has the same offset in both objects, and each block is a part of the upload. The new object is cut
+ * like the old one, so the next delta finds its blocks again. CRC64NVME or SHA-256 proves that two blocks are
+ * equal. The copy runs under If-Match, the store's checksum of the copied part is compared with the local
+ * bytes, and the whole object is verified like any upload.
  */
 import type {
   CallOptions,
@@ -17,15 +17,15 @@ import type {
 import type { PartSum } from '../compare/part-sums.ts';
 import { type HeldSums, matchesSums } from '../upload/held-parts.ts';
 
-/** The object that an upload replaces, or any other of the same store whose content is alike. */
+/** The object that an upload replaces, or another object of the same store with similar content. */
 export interface PreviousObject {
   readonly key: RemoteKey;
-  /** Not ''. */
+  /** Never ''. */
   readonly etag: string;
   readonly sizeBytes: number;
-  /** Of each block but the last, which may be shorter. */
+  /** The size of each block. The last one may be shorter. */
   readonly blockBytes: number;
-  /** Of the blocks, in order: a CRC64NVME, or what sums are known. Undefined: nothing is. */
+  /** One for each block, in order: a CRC64NVME, or all known sums. Undefined if no sum is known. */
   readonly sums: readonly (bigint | HeldSums | undefined)[];
 }
 
@@ -37,9 +37,9 @@ export interface Block {
 
 export type BlockMatch =
   | 'different'
-  /** By a sum of at least 64 bits. */
+  /** Proved by a sum of at least 64 bits. */
   | 'same'
-  /** By CRC-32 alone: to be believed only if the store's own word about the copied bytes says so too. */
+  /** Only CRC-32 matches. The caller must also compare the store's checksum of the copied bytes. */
   | 'perhaps';
 
 export function matchBlock(
@@ -59,8 +59,8 @@ function hasBlock({ blockBytes, sizeBytes }: PreviousObject, { end, start }: Blo
 }
 
 /**
- * What the store tells of the object's parts (GetObjectAttributes). Undefined when it tells nothing that a
- * delta could go by: not in parts, no sums of them, parts of different sizes, or not this object any more.
+ * Reads the parts of an object (GetObjectAttributes). Undefined if a delta cannot use them: the object has no
+ * parts, they have no sums or unequal sizes, or the object has changed.
  */
 export async function previousFromParts(
   store: ObjectStore,
@@ -69,8 +69,8 @@ export async function previousFromParts(
   options: CallOptions = {},
 ): Promise<PreviousObject | undefined> {
   if (info.etag === '' || !store.parts || !store.multipart) return undefined;
-  const told = await store.parts(key, options);
-  return told && told.etag === info.etag ? previousOf(key, info, told) : undefined;
+  const found = await store.parts(key, options);
+  return found && found.etag === info.etag ? previousOf(key, info, found) : undefined;
 }
 
 function previousOf(

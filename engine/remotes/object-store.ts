@@ -91,7 +91,7 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-/** Properties that wrappers pass on unchanged (`multipart-traits.ts`). */
+/** Properties that wrappers pass on unchanged. */
 export interface MultipartTraits {
   /** The store's `putStream` by these calls and `put` only, so that a wrapper can retry each of them. */
   readonly putStreamBy?: PutStreamBy;

@@ -6,7 +6,7 @@ import { createMemoryStore } from './memory/memory-store.ts';
 import type { MultipartStore, ObjectStore } from './object-store.ts';
 import { computeChecksum } from './received-checksum.ts';
 import { putStreamInParts } from './stream-in-parts.ts';
-import { createFaults, withFaults } from './wrappers/with-faults.ts';
+import { createFaults, withFaults } from './wrappers/with-faults.fixture.ts';
 import { createMeter, withMeter } from './wrappers/with-meter.ts';
 import { withRetry } from './wrappers/with-retry.ts';
 

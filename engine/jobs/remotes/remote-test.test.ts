@@ -13,7 +13,7 @@ import { openFileStore } from '../../remotes/file/file-store.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
 import type { GetOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
-import { createFaults, type FaultCall, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, type FaultCall, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { createMeter, withMeter } from '../../remotes/wrappers/with-meter.ts';
 import { createSandbox, testContext } from '../session/job.fixture.ts';
 import { conditionalWritesHold, probeRemote, remoteTest } from './remote-test.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { findUnseen, type WrittenObject } from './find-unseen.ts';
 
 const { signal } = new AbortController();

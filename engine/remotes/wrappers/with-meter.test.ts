@@ -3,7 +3,7 @@ import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import { dollarsFor } from '../../model/prices.ts';
 import { createMemoryStore } from '../memory/memory-store.ts';
-import { createFaults, withFaults } from './with-faults.ts';
+import { createFaults, withFaults } from './with-faults.fixture.ts';
 import { createMeter, withMeter } from './with-meter.ts';
 import { withRetry } from './with-retry.ts';
 

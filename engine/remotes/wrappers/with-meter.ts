@@ -1,10 +1,10 @@
 /** Counts a store's requests, by class of the price list, and bytes. It wraps below the retry wrapper. */
 import type { RequestTotals } from '../../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../../model/prices.ts';
-import type { DeltaFace, FileFace } from '../file-face.ts';
-import { traitsOf } from '../multipart-traits.ts';
-import type { MultipartStore, ObjectRead, ObjectStore } from '../object-store.ts';
+import type { FileFace } from '../file-face.ts';
+import type { ObjectRead, ObjectStore } from '../object-store.ts';
 import { streamRequests } from '../stream-part-size.ts';
+import { type CallName, wrapStore } from './wrap-store.ts';
 
 export type RequestClass = keyof RequestCounts;
 
@@ -64,43 +64,58 @@ export function createMeter(provider?: string): Meter {
 
 const DELETED_AT_ONCE_MAX = 1000;
 
+/** The calls that are no reads. */
+const CLASSES: Partial<Record<CallName, RequestClass>> = {
+  list: 'lists',
+  put: 'writes',
+  putStream: 'writes',
+  copy: 'writes',
+  'multipart.create': 'writes',
+  'multipart.uploadPart': 'writes',
+  'multipart.uploadPartCopy': 'writes',
+  'multipart.listParts': 'lists',
+  'multipart.complete': 'writes',
+  'multipart.abort': 'deletes',
+  'multipart.listUploads': 'lists',
+  'files.write': 'writes',
+  'files.keep': 'writes',
+  'files.touch': 'writes',
+  'files.sync': 'writes',
+  'folders.set': 'writes',
+  'target.begin': 'writes',
+  'target.write': 'writes',
+  'target.clear': 'writes',
+  'target.copy': 'writes',
+  'target.complete': 'writes',
+};
+
 /**
  * Counts requests as they are made, so a failed attempt counts too; one whose signal has already fired is not
- * made.
+ * made. The call that ends a side of a delta is not counted: it happens once in any case.
  */
 export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
-  const count = (requestClass: RequestClass, signal: AbortSignal | undefined): void => {
-    if (!signal?.aborted) meter.count(requestClass);
-  };
   meter.pricedAs(store.provider);
-  const { multipart } = store;
+  const counted = wrapStore(store, (name, signal, send) => {
+    if (!signal?.aborted && name !== 'deltas.target') meter.count(CLASSES[name] ?? 'reads');
+    return send();
+  });
+  const { multipart } = counted;
   return {
-    address: store.address,
-    provider: store.provider,
-    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
-    ...(store.place ? { place: store.place } : {}),
-    head(key, call) {
-      count('reads', call?.signal);
-      return store.head(key, call);
-    },
+    ...counted,
     async get(key, call) {
-      count('reads', call?.signal);
-      const read = await store.get(key, call);
+      const read = await counted.get(key, call);
       return read && { ...read, body: meterBody(read.body, meter) };
     },
     async read(key, call) {
-      count('reads', call.signal);
-      const read = await store.read(key, call);
+      const read = await counted.read(key, call);
       if (read) meter.received(read.bytes.byteLength);
       return read;
     },
     put(key, bytes, put) {
-      count('writes', put?.signal);
       meter.sent(bytes.byteLength);
-      return store.put(key, bytes, put);
+      return counted.put(key, bytes, put);
     },
     async putStream(key, body, put) {
-      count('writes', put?.signal);
       let streamed = 0;
       async function* metered() {
         for await (const piece of body) {
@@ -110,169 +125,76 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
         }
       }
       try {
-        return await store.putStream(key, metered(), put);
+        return await counted.putStream(key, metered(), put);
       } finally {
         // The first one is already counted.
         if (multipart) meter.count('writes', streamRequests(streamed, put ?? {}, multipart.partBytesMax) - 1);
       }
     },
-    list(request, call) {
-      count('lists', call?.signal);
-      return store.list(request, call);
-    },
     delete(keys, call) {
       if (!call?.signal?.aborted) meter.count('deletes', Math.ceil(keys.length / DELETED_AT_ONCE_MAX));
       return store.delete(keys, call);
     },
-    copy(from, to, call) {
-      count('writes', call?.signal);
-      return store.copy(from, to, call);
-    },
-    ...(store.parts && {
+    ...(counted.parts && {
       parts(key, call) {
         // One for the etag, one for a page of parts.
-        count('reads', call?.signal);
-        count('reads', call?.signal);
-        return store.parts!(key, call);
+        if (!call?.signal?.aborted) meter.count('reads');
+        return counted.parts!(key, call);
       },
     }),
-    ...(multipart ? { multipart: meterMultipart(multipart, meter, count) } : {}),
-    ...(store.files ? { files: meterFiles(store.files, meter, count) } : {}),
-    close: () => store.close(),
+    ...(multipart && {
+      multipart: {
+        ...multipart,
+        uploadPart(upload, number, bytes, put) {
+          meter.sent(bytes.byteLength);
+          return multipart.uploadPart(upload, number, bytes, put);
+        },
+      },
+    }),
+    ...(counted.files && { files: meterFiles(counted.files, meter) }),
   };
 }
 
-function meterFiles(
-  files: FileFace,
-  meter: Meter,
-  count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
-): FileFace {
+/** Digests are not content. */
+function meterFiles(files: FileFace, meter: Meter): FileFace {
   return {
-    machine: files.machine,
-    pathOf: (key) => files.pathOf(key),
-    isReadOnly(call) {
-      count('reads', call.signal);
-      return files.isReadOnly(call);
-    },
-    filesMax: files.filesMax,
-    bytesMax: files.bytesMax,
+    ...files,
     entries(call) {
-      count('lists', call.signal);
+      if (!call.signal?.aborted) meter.count('lists');
       return files.entries(call);
     },
     write(written, call) {
-      count('writes', call.signal);
       for (const { bytes } of written) meter.sent(bytes.byteLength);
       return files.write(written, call);
     },
     async read(keys, call) {
-      count('reads', call.signal);
       const results = await files.read(keys, call);
       for (const result of results) if ('bytes' in result) meter.received(result.bytes.byteLength);
       return results;
     },
-    keep(file, call) {
-      count('writes', call.signal);
-      return files.keep(file, call);
-    },
-    touch(key, to, call) {
-      count('writes', call.signal);
-      return files.touch(key, to, call);
-    },
-    sync(call) {
-      count('writes', call.signal);
-      return files.sync(call);
-    },
-    folders: {
-      isRootTheirs: files.folders.isRootTheirs,
-      read(keys, call) {
-        count('reads', call.signal);
-        return files.folders.read(keys, call);
+    deltas: {
+      async source(key, signature, call) {
+        const source = await files.deltas.source(key, signature, call);
+        return {
+          ...source,
+          async read(ranges, into, wish) {
+            const digests = await source.read(ranges, into, wish);
+            meter.received(into.byteLength);
+            return digests;
+          },
+        };
       },
-      set(folders, call) {
-        count('writes', call.signal);
-        return files.folders.set(folders, call);
+      async target(key, wish, call) {
+        meter.count(wish.isDryRun ? 'reads' : 'writes');
+        const target = await files.deltas.target(key, wish, call);
+        return {
+          ...target,
+          write(ranges, bytes, signal) {
+            meter.sent(bytes.byteLength);
+            return target.write(ranges, bytes, signal);
+          },
+        };
       },
-    },
-    deltas: meterDeltas(files.deltas, meter),
-  };
-}
-
-/** Digests are not content. The call that ends a side is not counted: it happens once in any case. */
-function meterDeltas(deltas: DeltaFace, meter: Meter): DeltaFace {
-  const counted = async <T>(requestClass: RequestClass, work: () => Promise<T>): Promise<T> => {
-    meter.count(requestClass);
-    return work();
-  };
-  return {
-    async source(key, signature, call) {
-      const source = await counted('reads', () => deltas.source(key, signature, call));
-      return {
-        ...source,
-        sign: (start, end, signal) => counted('reads', () => source.sign(start, end, signal)),
-        cut: (signal) => counted('reads', () => source.cut(signal)),
-        async read(ranges, into, wish) {
-          const digests = await counted('reads', () => source.read(ranges, into, wish));
-          meter.received(into.byteLength);
-          return digests;
-        },
-        checkUnchanged: () => counted('reads', () => source.checkUnchanged()),
-      };
-    },
-    async target(key, wish, call) {
-      const target = await counted(wish.isDryRun ? 'reads' : 'writes', () => deltas.target(key, wish, call));
-      return {
-        ...target,
-        sign: (start, end, signal) => counted('reads', () => target.sign(start, end, signal)),
-        cut: (signal) => counted('reads', () => target.cut(signal)),
-        begin: (begin) => counted('writes', () => target.begin(begin)),
-        write(ranges, bytes, signal) {
-          meter.sent(bytes.byteLength);
-          return counted('writes', () => target.write(ranges, bytes, signal));
-        },
-        clear: (ranges, signal) => counted('writes', () => target.clear(ranges, signal)),
-        copy: (moves, signal) => counted('writes', () => target.copy(moves, signal)),
-        complete: () => counted('writes', () => target.complete()),
-      };
-    },
-  };
-}
-
-function meterMultipart(
-  multipart: MultipartStore,
-  meter: Meter,
-  count: (requestClass: RequestClass, signal: AbortSignal | undefined) => void,
-): MultipartStore {
-  return {
-    ...traitsOf(multipart),
-    create(key, call) {
-      count('writes', call?.signal);
-      return multipart.create(key, call);
-    },
-    uploadPart(upload, number, bytes, put) {
-      count('writes', put?.signal);
-      meter.sent(bytes.byteLength);
-      return multipart.uploadPart(upload, number, bytes, put);
-    },
-    uploadPartCopy(upload, number, source, call) {
-      count('writes', call?.signal);
-      return multipart.uploadPartCopy(upload, number, source, call);
-    },
-    listParts(upload, call) {
-      count('lists', call?.signal);
-      return multipart.listParts(upload, call);
-    },
-    complete(upload, parts, put) {
-      count('writes', put?.signal);
-      return multipart.complete(upload, parts, put);
-    },
-    abort(upload, call) {
-      count('deletes', call?.signal);
-      return multipart.abort(upload, call);
-    },
-    listUploads(request, call) {
-      count('lists', call?.signal);
-      return multipart.listUploads(request, call);
     },
   };
 }

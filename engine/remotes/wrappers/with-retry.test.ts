@@ -8,7 +8,7 @@ import { describeObjectStoreContract } from '../contract/suite.ts';
 import type { EntriesOptions, FileFace } from '../file-face.ts';
 import { createMemoryStore } from '../memory/memory-store.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { createFaults, withFaults } from './with-faults.ts';
+import { createFaults, withFaults } from './with-faults.fixture.ts';
 import { createMeter, withMeter } from './with-meter.ts';
 import { type RetryOptions, withRetry } from './with-retry.ts';
 import { createThrottle, withThrottle } from './with-throttle.ts';

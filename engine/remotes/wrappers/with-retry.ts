@@ -24,8 +24,7 @@ import {
   retrying,
 } from '../../base/retry.ts';
 import { comparePaths } from '../../model/entry.ts';
-import type { DeltaFace, EntriesOptions, FileEntry, FileFace } from '../file-face.ts';
-import { traitsOf } from '../multipart-traits.ts';
+import type { EntriesOptions, FileEntry, FileFace } from '../file-face.ts';
 import type {
   CopyOptions,
   MultipartStore,
@@ -35,6 +34,7 @@ import type {
   RemoteKey,
 } from '../object-store.ts';
 import { resumed } from './resumed-body.ts';
+import { wrapStore } from './wrap-store.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
@@ -59,18 +59,17 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
     budget: options.budget ?? createRetryBudget(),
     ...(options.onRetry && { onRetry: options.onRetry }),
   };
-  const multipart = store.multipart && withMultipartRetry(store, store.multipart, policy);
+  const repeated = wrapStore(store, (_name, signal, send) => retrying(policy, signal, send));
+  const multipart = store.multipart && {
+    ...repeated.multipart!,
+    complete: completeAgain(store, store.multipart, policy),
+  };
   const wrapped: ObjectStore = {
-    address: store.address,
-    provider: store.provider,
-    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
-    ...(store.place ? { place: store.place } : {}),
-    head: (key, call) => retrying(policy, call?.signal, () => store.head(key, call)),
+    ...repeated,
     get: async (key, call) => {
-      const read = await retrying(policy, call?.signal, () => store.get(key, call));
+      const read = await repeated.get(key, call);
       return read && call?.isResumed ? resumed(store, policy, { key, call, read }) : read;
     },
-    read: (key, call) => retrying(policy, call.signal, () => store.read(key, call)),
     put: (key, bytes, put) =>
       retrying(policy, put?.signal, async (failures) => {
         const outcome = await store.put(key, bytes, put);
@@ -81,80 +80,49 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
       multipart?.putStreamBy
         ? multipart.putStreamBy({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
         : store.putStream(key, body, put),
-    list: (request, call) => retrying(policy, call?.signal, () => store.list(request, call)),
-    delete: (keys, call) => retrying(policy, call?.signal, () => store.delete(keys, call)),
-    copy: (from, to, call) =>
-      retrying(policy, call?.signal, async (failures) => {
-        try {
-          return await store.copy(from, to, call);
-        } catch (error) {
-          if (!(error instanceof DrayError) || error.code !== 'conflict' || from !== to) throw error;
-          const outcome = mayHaveHappened(failures) ? await ownCopy(store, to, call) : undefined;
-          if (!outcome) throw error;
-          return outcome;
-        }
-      }),
-    ...(store.parts && {
-      parts: (key, call) => retrying(policy, call?.signal, () => store.parts!(key, call)),
+    copy: copyAgain(store, policy),
+    ...(multipart && { multipart }),
+    ...(repeated.files && {
+      files: { ...repeated.files, entries: (call) => entriesOf(store.files!, policy, call) },
     }),
-    ...(multipart ? { multipart } : {}),
-    ...(store.files ? { files: withFilesRetry(store.files, policy) } : {}),
-    close: () => store.close(),
   };
   return wrapped;
 }
 
-function withFilesRetry(files: FileFace, policy: RetryPolicy): FileFace {
-  return {
-    machine: files.machine,
-    pathOf: (key) => files.pathOf(key),
-    isReadOnly: (call) => retrying(policy, call.signal, () => files.isReadOnly(call)),
-    filesMax: files.filesMax,
-    bytesMax: files.bytesMax,
-    entries: (call) => entriesOf(files, policy, call),
-    write: (written, call) => retrying(policy, call.signal, () => files.write(written, call)),
-    read: (keys, call) => retrying(policy, call.signal, () => files.read(keys, call)),
-    keep: (file, call) => retrying(policy, call.signal, () => files.keep(file, call)),
-    touch: (key, to, call) => retrying(policy, call.signal, () => files.touch(key, to, call)),
-    sync: (call) => retrying(policy, call.signal, () => files.sync(call)),
-    folders: {
-      isRootTheirs: files.folders.isRootTheirs,
-      read: (keys, call) => retrying(policy, call.signal, () => files.folders.read(keys, call)),
-      set: (folders, call) => retrying(policy, call.signal, () => files.folders.set(folders, call)),
-    },
-    deltas: withDeltasRetry(files.deltas, policy),
-  };
+function copyAgain(store: ObjectStore, policy: RetryPolicy): ObjectStore['copy'] {
+  return (from, to, call) =>
+    retrying(policy, call?.signal, async (failures) => {
+      try {
+        return await store.copy(from, to, call);
+      } catch (error) {
+        if (!(error instanceof DrayError) || error.code !== 'conflict' || from !== to) throw error;
+        const outcome = mayHaveHappened(failures) ? await ownCopy(store, to, call) : undefined;
+        if (!outcome) throw error;
+        return outcome;
+      }
+    });
 }
 
-/** Each call may be repeated: those that begin or complete a file then return the same. */
-function withDeltasRetry(deltas: DeltaFace, policy: RetryPolicy): DeltaFace {
-  return {
-    async source(key, signature, call) {
-      const again = <T>(work: () => Promise<T>, signal = call.signal) => retrying(policy, signal, work);
-      const source = await again(() => deltas.source(key, signature, call));
-      return {
-        ...source,
-        sign: (start, end, signal) => again(() => source.sign(start, end, signal), signal),
-        cut: (signal) => again(() => source.cut(signal), signal),
-        read: (ranges, into, wish) => again(() => source.read(ranges, into, wish), wish.signal),
-        checkUnchanged: () => again(() => source.checkUnchanged()),
-      };
-    },
-    async target(key, wish, call) {
-      const again = <T>(work: () => Promise<T>, signal = call.signal) => retrying(policy, signal, work);
-      const target = await again(() => deltas.target(key, wish, call));
-      return {
-        ...target,
-        sign: (start, end, signal) => again(() => target.sign(start, end, signal), signal),
-        cut: (signal) => again(() => target.cut(signal), signal),
-        begin: (begin) => again(() => target.begin(begin)),
-        write: (ranges, bytes, signal) => again(() => target.write(ranges, bytes, signal), signal),
-        clear: (ranges, signal) => again(() => target.clear(ranges, signal), signal),
-        copy: (moves, signal) => again(() => target.copy(moves, signal), signal),
-        complete: () => again(() => target.complete()),
-      };
-    },
-  };
+function completeAgain(
+  store: ObjectStore,
+  multipart: MultipartStore,
+  policy: RetryPolicy,
+): MultipartStore['complete'] {
+  return (upload, parts, put) =>
+    retrying(policy, put?.signal, async (failures) => {
+      const completed = () => ownUpload(store, upload, sumOf(parts), put?.signal);
+      try {
+        const outcome = await multipart.complete(upload, parts, put);
+        if (outcome.written || !mayHaveHappened(failures)) return outcome;
+        return (await completed()) ?? outcome;
+      } catch (error) {
+        // The upload is gone once it is complete, so a repeated completion does not find it.
+        if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+        const outcome = mayHaveHappened(failures) ? await completed() : undefined;
+        if (!outcome) throw error;
+        return outcome;
+      }
+    });
 }
 
 /**
@@ -195,40 +163,6 @@ async function* entriesOf(
   } finally {
     await pages.return(undefined);
   }
-}
-
-function withMultipartRetry(
-  store: ObjectStore,
-  multipart: MultipartStore,
-  policy: RetryPolicy,
-): MultipartStore {
-  return {
-    ...traitsOf(multipart),
-    create: (key, call) => retrying(policy, call?.signal, () => multipart.create(key, call)),
-    uploadPart: (upload, number, bytes, put) =>
-      retrying(policy, put?.signal, () => multipart.uploadPart(upload, number, bytes, put)),
-    uploadPartCopy: (upload, number, source, call) =>
-      retrying(policy, call?.signal, () => multipart.uploadPartCopy(upload, number, source, call)),
-    listParts: (upload, call) => retrying(policy, call?.signal, () => multipart.listParts(upload, call)),
-    complete: (upload, parts, put) =>
-      retrying(policy, put?.signal, async (failures) => {
-        const completed = () => ownUpload(store, upload, sumOf(parts), put?.signal);
-        try {
-          const outcome = await multipart.complete(upload, parts, put);
-          if (outcome.written || !mayHaveHappened(failures)) return outcome;
-          return (await completed()) ?? outcome;
-        } catch (error) {
-          // The upload is gone once it is complete, so a repeated completion does not find it.
-          if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
-          const outcome = mayHaveHappened(failures) ? await completed() : undefined;
-          if (!outcome) throw error;
-          return outcome;
-        }
-      }),
-    abort: (upload, call) => retrying(policy, call?.signal, () => multipart.abort(upload, call)),
-    listUploads: (request, call) =>
-      retrying(policy, call?.signal, () => multipart.listUploads(request, call)),
-  };
 }
 
 /** A refused request was not carried out. Every other failure leaves that open. */

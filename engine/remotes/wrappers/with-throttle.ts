@@ -8,8 +8,8 @@ import type { Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { DeltaSource, DeltaTarget } from '../../model/delta-sides.ts';
 import type { FileFace } from '../file-face.ts';
-import { traitsOf } from '../multipart-traits.ts';
-import type { CallOptions, MultipartStore, ObjectRead, ObjectStore } from '../object-store.ts';
+import type { ObjectRead, ObjectStore } from '../object-store.ts';
+import { wrapStore } from './wrap-store.ts';
 
 export interface ThrottleOptions {
   /** Read all the time, because it may change at any moment. Undefined: no limit. */
@@ -24,9 +24,10 @@ const LOOKS_EVERY_MS = 1000;
 
 /** @param throttle Several stores may share one. */
 export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStore {
-  const { multipart } = store;
+  const plain = wrapStore(store, (_name, _signal, send) => send());
+  const { files, multipart } = plain;
   return {
-    ...delegated(store),
+    ...plain,
     async get(key, call) {
       const read = await store.get(key, call);
       return read && { ...read, body: throttledBody(read.body, throttle, call?.signal) };
@@ -41,19 +42,22 @@ export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStor
       return store.put(key, bytes, put);
     },
     putStream: (key, body, put) => store.putStream(key, throttled(body, throttle, put?.signal), put),
-    ...(multipart ? { multipart: throttledMultipart(multipart, throttle) } : {}),
-    ...(store.files ? { files: throttledFiles(store.files, throttle) } : {}),
+    ...(multipart && {
+      multipart: {
+        ...multipart,
+        async uploadPart(upload, number, bytes, put) {
+          await throttle.take(bytes.byteLength, put?.signal);
+          return multipart.uploadPart(upload, number, bytes, put);
+        },
+      },
+    }),
+    ...(files && { files: throttledFiles(files, throttle) }),
   };
 }
 
 function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
   return {
-    machine: files.machine,
-    pathOf: (key) => files.pathOf(key),
-    isReadOnly: (call) => files.isReadOnly(call),
-    filesMax: files.filesMax,
-    bytesMax: files.bytesMax,
-    entries: (call) => files.entries(call),
+    ...files,
     async write(written, call) {
       await throttle.take(
         written.reduce((total, { bytes }) => total + bytes.byteLength, 0),
@@ -67,10 +71,6 @@ function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
       await throttle.take(bytes, call.signal);
       return results;
     },
-    keep: (file, call) => files.keep(file, call),
-    touch: (key, to, call) => files.touch(key, to, call),
-    sync: (call) => files.sync(call),
-    folders: files.folders,
     deltas: {
       source: async (key, signature, call) =>
         throttledDeltaSource(await files.deltas.source(key, signature, call), throttle),
@@ -98,40 +98,6 @@ export function throttledDeltaTarget(target: DeltaTarget, throttle: Throttle): D
       await throttle.take(bytes.byteLength, signal);
       return target.write(ranges, bytes, signal);
     },
-  };
-}
-
-/** Calls without content. */
-function delegated(
-  store: ObjectStore,
-): Omit<ObjectStore, 'get' | 'read' | 'put' | 'putStream' | 'multipart' | 'files'> {
-  return {
-    address: store.address,
-    provider: store.provider,
-    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
-    ...(store.place ? { place: store.place } : {}),
-    head: (key, call) => store.head(key, call),
-    list: (request, call) => store.list(request, call),
-    delete: (keys, call) => store.delete(keys, call),
-    copy: (from, to, call) => store.copy(from, to, call),
-    ...(store.parts && { parts: (key: string, call?: CallOptions) => store.parts!(key, call) }),
-    close: () => store.close(),
-  };
-}
-
-function throttledMultipart(multipart: MultipartStore, throttle: Throttle): MultipartStore {
-  return {
-    ...traitsOf(multipart),
-    create: (key, call) => multipart.create(key, call),
-    async uploadPart(upload, number, bytes, put) {
-      await throttle.take(bytes.byteLength, put?.signal);
-      return multipart.uploadPart(upload, number, bytes, put);
-    },
-    uploadPartCopy: (upload, number, source, call) => multipart.uploadPartCopy(upload, number, source, call),
-    listParts: (upload, call) => multipart.listParts(upload, call),
-    complete: (upload, parts, put) => multipart.complete(upload, parts, put),
-    abort: (upload, call) => multipart.abort(upload, call),
-    listUploads: (request, call) => multipart.listUploads(request, call),
   };
 }
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import type { HeadOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import {
   flipped,
   headOf,

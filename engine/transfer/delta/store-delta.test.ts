@@ -5,7 +5,7 @@ import { DrayError } from '../../api/error.ts';
 import { crc64Nvme, loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { uploadInParts } from '../upload/multipart-upload.ts';
 import {
   bytesSource,

@@ -5,7 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import { crc64Nvme, loadCrc64 } from '../../checksums/crc64-nvme.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
 import type { ByteRange, ObjectStore, ReadOptions } from '../../remotes/object-store.ts';
-import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import {
   flipped,
   headOf,

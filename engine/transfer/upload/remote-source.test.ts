@@ -4,7 +4,7 @@ import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { createAdaptiveLimit } from '../limit/adaptive-limit.ts';
 import { uploadInParts } from './multipart-upload.ts';
 import { openRemoteSource } from './remote-source.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { createLeasedMemory } from '../../base/leased-memory.ts';
 import { createMemoryStore, type MemoryStoreOptions } from '../../remotes/memory/memory-store.ts';
 import type { MultipartStore, ObjectStore } from '../../remotes/object-store.ts';
-import { createFaults, type Faults, withFaults } from '../../remotes/wrappers/with-faults.ts';
+import { createFaults, type Faults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { createAdaptiveLimit } from '../limit/adaptive-limit.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { PartsUpload } from './parts-upload.ts';

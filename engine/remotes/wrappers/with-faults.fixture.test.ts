@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../memory/memory-store.ts';
 import type { ObjectStore } from '../object-store.ts';
-import { createFaults, withFaults } from './with-faults.ts';
+import { createFaults, withFaults } from './with-faults.fixture.ts';
 
 async function drain(store: ObjectStore, key: string): Promise<number> {
   let bytes = 0;

@@ -10,7 +10,6 @@
  * Faults of one method act in the order they were added, each on one call (or as many as `repeat` says), then
  * the next.
  */
-import { traitsOf } from '../multipart-traits.ts';
 import type { MultipartStore, MultipartTraits, ObjectRead, ObjectStore } from '../object-store.ts';
 
 export type FaultMethod =
@@ -101,39 +100,19 @@ function builderOf(plan: FaultPlan): Fault {
 
 export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
   const plans = plansOf.get(faults) ?? [];
-  const faulty =
-    <A extends readonly unknown[], T>(method: FaultMethod, run: (...args: A) => Promise<T>) =>
-    (...args: A): Promise<T> =>
-      runFaulty(plans, { method, arguments: args }, () => run(...args));
   const { multipart } = store;
-  return {
-    address: store.address,
-    provider: store.provider,
-    ...(store.confirmsWrites ? { confirmsWrites: true } : {}),
-    ...(store.place ? { place: store.place } : {}),
-    head: faulty('head', store.head.bind(store)),
-    get: faulty('get', store.get.bind(store)),
-    read: faulty('read', store.read.bind(store)),
-    put: faulty('put', store.put.bind(store)),
-    putStream: faulty('putStream', store.putStream.bind(store)),
-    list: faulty('list', store.list.bind(store)),
-    delete: faulty('delete', store.delete.bind(store)),
-    copy: faulty('copy', store.copy.bind(store)),
-    ...(store.parts && { parts: faulty('parts', store.parts.bind(store)) }),
-    ...(multipart && {
-      multipart: {
-        ...traitsOf(multipart),
-        create: faulty('create', multipart.create.bind(multipart)),
-        uploadPart: faulty('uploadPart', multipart.uploadPart.bind(multipart)),
-        uploadPartCopy: faulty('uploadPartCopy', multipart.uploadPartCopy.bind(multipart)),
-        listParts: faulty('listParts', multipart.listParts.bind(multipart)),
-        complete: faulty('complete', multipart.complete.bind(multipart)),
-        abort: faulty('abort', multipart.abort.bind(multipart)),
-        listUploads: faulty('listUploads', multipart.listUploads.bind(multipart)),
-      },
-    }),
-    close: () => store.close(),
-  };
+  return faultyFace(multipart ? { ...store, multipart: faultyFace(multipart, plans) } : store, plans);
+}
+
+function faultyFace<T extends object>(face: T, plans: FaultPlan[]): T {
+  return new Proxy(face, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) =>
+        runFaulty(plans, { method: name as FaultMethod, arguments: args }, () => value.apply(target, args));
+    },
+  });
 }
 
 async function runFaulty<T>(plans: FaultPlan[], call: FaultCall, run: () => Promise<T>): Promise<T> {

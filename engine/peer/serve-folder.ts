@@ -29,7 +29,7 @@ import { createPeerObjects, type PeerObjects } from './peer-objects.ts';
 import { type OfferedFolder, openOffered } from './peer-paths.ts';
 import { type PeerPatience, showLife, watchReader } from './peer-patience.ts';
 import { answerRead } from './peer-reads.ts';
-import { createPeerUploads, type PeerUploads } from './peer-uploads.ts';
+import { PeerUploads } from './peer-uploads.ts';
 import { answerRemove, answerSync, answerTouch, answerWrite } from './peer-writes.ts';
 
 export interface ServeFolderOptions {
@@ -98,7 +98,7 @@ export async function serveFolder(options: ServeFolderOptions): Promise<PeerServ
   const tending = options.isReadOnly
     ? undefined
     : setInterval(() => tend(writer, onFailure), TENDED_EVERY_MS).unref();
-  const uploads = createPeerUploads({ writer, budget, clock: systemClock, onFailure, specialModes });
+  const uploads = new PeerUploads({ writer, budget, clock: systemClock, onFailure, specialModes });
   const objects = createPeerObjects({ folder, budget, isReadOnly: options.isReadOnly });
   const deltas = createPeerDeltas({
     folder,

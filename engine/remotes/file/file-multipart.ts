@@ -15,11 +15,15 @@ import type { HeldFolder } from '../../base/held-folders.ts';
 import { resolveRange } from '../byte-range.ts';
 import { noSource, ownKeyOf, sourceChanged } from '../copy-source.ts';
 import type {
+  CallOptions,
   MultipartStore,
   MultipartUpload,
   PartInfo,
   PendingUpload,
   PutOptions,
+  PutOutcome,
+  RemoteKey,
+  UploadId,
 } from '../object-store.ts';
 import { partChecksum } from '../received-checksum.ts';
 import { pageOfUploads } from '../upload-page.ts';
@@ -33,122 +37,38 @@ import { writeReceived } from './received-file.ts';
 /** The most that their names can count. S3 has 10,000. */
 const PARTS_MAX = 99_999;
 
-interface PartSource {
+interface PartSource extends Pick<PutOptions, 'checksum' | 'signal'> {
   readonly pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  readonly signal: AbortSignal | undefined;
-  readonly checksum?: PutOptions['checksum'];
+}
+
+interface Parent {
+  readonly root: FileRoot;
+  readonly placer: ObjectPlacer;
+  readonly clock: Clock;
 }
 
 export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock: Clock): MultipartStore {
-  /** Runs work while the upload's folder is held. */
-  const inUpload = async <T>(
-    upload: MultipartUpload,
-    signal: AbortSignal | undefined,
-    work: (folder: HeldFolder) => Promise<T>,
-  ): Promise<T> => {
-    checkAborted(signal);
-    const folder = await holdUpload(root, upload);
-    if (!folder)
-      throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
-        data: { key: upload.key, uploadId: upload.uploadId },
-      });
-    try {
-      return await work(folder);
-    } finally {
-      folder.release();
-    }
-  };
-
-  const remove = async (uploadId: string): Promise<void> => {
-    const uploads = await root.hold(areaPath('uploads'));
-    try {
-      await removeUpload(root, uploads, uploadId);
-    } finally {
-      uploads.release();
-    }
-  };
-
-  const keepPart = (upload: MultipartUpload, number: number, source: PartSource): Promise<PartInfo> =>
-    inUpload(upload, source.signal, async (folder) => {
-      checkPartNumber(number);
-      const temporary = await root.newTemporary();
-      try {
-        const part = await writePart(temporary.file, { key: upload.key, number, source, clock });
-        const path = folder.at(partName(number));
-        await rename(temporary.path, path);
-        if (source.checksum) await replaceFile(root, `${path}.json`, JSON.stringify(part, sumsAsText));
-        return part;
-      } finally {
-        await temporary.release();
-      }
-    });
-
+  const parent = { root, placer, clock };
   return {
-    async create(key, options) {
+    create: async (key, options) => {
       checkAborted(options?.signal);
-      return translating(root.pathOf(key), async () => {
-        const uploadId = randomUUID();
-        const uploads = await root.area('uploads');
-        try {
-          await mkdir(uploads.at(uploadId));
-          const folder = await root.hold(areaPath('uploads', uploadId));
-          try {
-            await writeFile(folder.at('upload.json'), JSON.stringify({ key }), { flag: 'wx' });
-          } finally {
-            folder.release();
-          }
-        } finally {
-          uploads.release();
-        }
-        return uploadId;
-      });
+      return translating(root.pathOf(key), () => createUpload(root, key));
     },
     uploadPart: (upload, number, bytes, options = {}) =>
-      translating(root.path, () =>
-        keepPart(upload, number, { ...options, pieces: piecesOf(bytes), signal: options.signal }),
-      ),
+      translating(root.path, () => keepPart(parent, upload, number, { ...options, pieces: piecesOf(bytes) })),
     uploadPartCopy: (upload, number, source, options) =>
-      translating(root.path, async () => {
-        checkAborted(options?.signal);
-        const key = ownKeyOf(source.key);
-        const path = root.pathOf(key);
-        const file = await root.within(key, openNoFollow).catch((error) => {
-          throw isAbsent(error) ? noSource(key) : error;
-        });
-        try {
-          const stats = await file.stat({ bigint: true });
-          if (!stats.isFile()) throw noSource(key);
-          if (source.ifMatch !== undefined && source.ifMatch !== etagOf(stats)) throw sourceChanged(key);
-          const range = resolveRange(key, Number(stats.size), source.range);
-          const slice = { file, path, key, range, signal: options?.signal };
-          return await keepPart(upload, number, { pieces: bodyOf(slice), signal: options?.signal });
-        } finally {
-          await file.close().catch(() => {});
-        }
-      }),
+      translating(root.path, () => copyPart(parent, upload, number, { ...options, ...source })),
     listParts: (upload, options) =>
-      translating(root.path, () => inUpload(upload, options?.signal, listParts)),
+      translating(root.path, () => inUpload(root, upload, options?.signal, listParts)),
     complete: (upload, parts, options = {}) =>
-      translating(root.path, () =>
-        inUpload(upload, options.signal, async (folder) => {
-          const ordered = [...parts].sort((a, b) => a.number - b.number);
-          const held = new Map((await listParts(folder)).map((part) => [part.number, part.etag]));
-          const missing = ordered.find((part) => held.get(part.number) !== part.etag);
-          if (missing || ordered.length === 0) throw invalidPart(upload, missing?.number ?? 1);
-          const outcome = await placer.place(upload.key, options, ({ file }) =>
-            writeReceived(file, partBytes(folder, upload, ordered), upload.key, options),
-          );
-          if (outcome.written) await remove(upload.uploadId);
-          return outcome;
-        }),
-      ),
+      translating(root.path, () => joinParts(parent, upload, parts, options)),
     abort: (upload, options) =>
       translating(root.path, async () => {
         checkAborted(options?.signal);
         const folder = await holdUpload(root, upload);
         if (!folder) return;
         folder.release();
-        await remove(upload.uploadId);
+        await dropUpload(root, upload.uploadId);
       }),
     listUploads: (request, options) =>
       translating(root.path, async () => {
@@ -157,6 +77,118 @@ export function createFileMultipart(root: FileRoot, placer: ObjectPlacer, clock:
         return pageOfUploads(await pendingUploads(root), request);
       }),
   };
+}
+
+async function createUpload(root: FileRoot, key: RemoteKey): Promise<UploadId> {
+  const uploadId = randomUUID();
+  const uploads = await root.area('uploads');
+  try {
+    await mkdir(uploads.at(uploadId));
+    const folder = await root.hold(areaPath('uploads', uploadId));
+    try {
+      await writeFile(folder.at('upload.json'), JSON.stringify({ key }), { flag: 'wx' });
+    } finally {
+      folder.release();
+    }
+  } finally {
+    uploads.release();
+  }
+  return uploadId;
+}
+
+/** Runs work while the upload's folder is held. */
+async function inUpload<T>(
+  root: FileRoot,
+  upload: MultipartUpload,
+  signal: AbortSignal | undefined,
+  work: (folder: HeldFolder) => Promise<T>,
+): Promise<T> {
+  checkAborted(signal);
+  const folder = await holdUpload(root, upload);
+  if (!folder)
+    throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
+      data: { key: upload.key, uploadId: upload.uploadId },
+    });
+  try {
+    return await work(folder);
+  } finally {
+    folder.release();
+  }
+}
+
+async function dropUpload(root: FileRoot, uploadId: string): Promise<void> {
+  const uploads = await root.hold(areaPath('uploads'));
+  try {
+    await removeUpload(root, uploads, uploadId);
+  } finally {
+    uploads.release();
+  }
+}
+
+function keepPart(
+  { clock, root }: Parent,
+  upload: MultipartUpload,
+  number: number,
+  source: PartSource,
+): Promise<PartInfo> {
+  return inUpload(root, upload, source.signal, async (folder) => {
+    checkPartNumber(number);
+    const temporary = await root.newTemporary();
+    try {
+      const part = await writePart(temporary.file, { key: upload.key, number, source, clock });
+      const path = folder.at(partName(number));
+      await rename(temporary.path, path);
+      if (source.checksum) await replaceFile(root, `${path}.json`, JSON.stringify(part, sumsAsText));
+      return part;
+    } finally {
+      await temporary.release();
+    }
+  });
+}
+
+async function copyPart(
+  parent: Parent,
+  upload: MultipartUpload,
+  number: number,
+  source: Parameters<MultipartStore['uploadPartCopy']>[2] & CallOptions,
+): Promise<PartInfo> {
+  const { root } = parent;
+  const { ifMatch, signal } = source;
+  checkAborted(signal);
+  const key = ownKeyOf(source.key);
+  const path = root.pathOf(key);
+  const file = await root.within(key, openNoFollow).catch((error) => {
+    throw isAbsent(error) ? noSource(key) : error;
+  });
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) throw noSource(key);
+    if (ifMatch !== undefined && ifMatch !== etagOf(stats)) throw sourceChanged(key);
+    const range = resolveRange(key, Number(stats.size), source.range);
+    const pieces = bodyOf({ file, path, key, range, signal });
+    return await keepPart(parent, upload, number, { pieces, ...(signal ? { signal } : {}) });
+  } finally {
+    await file.close().catch(() => {});
+  }
+}
+
+function joinParts(
+  { placer, root }: Parent,
+  upload: MultipartUpload,
+  parts: readonly PartInfo[],
+  options: PutOptions,
+): Promise<PutOutcome> {
+  return inUpload(root, upload, options.signal, async (folder) => {
+    const ordered = [...parts].sort((a, b) => a.number - b.number);
+    const held = new Map((await listParts(folder)).map((part) => [part.number, part.etag]));
+    const missing = ordered.find((part) => held.get(part.number) !== part.etag);
+    if (missing || ordered.length === 0) throw invalidPart(upload, missing?.number ?? 1);
+    const outcome = await placer.place(upload.key, options, ({ file }) =>
+      writeReceived(file, partBytes(folder, upload, ordered), upload.key, options),
+    );
+    if (outcome.written) await dropUpload(root, upload.uploadId);
+    return outcome;
+  });
 }
 
 async function writePart(
@@ -169,7 +201,7 @@ async function writePart(
   }: { readonly key: string; readonly number: number; readonly source: PartSource; readonly clock: Clock },
 ): Promise<PartInfo> {
   try {
-    await writeReceived(file, source.pieces, key, source as PutOptions);
+    await writeReceived(file, source.pieces, key, source);
     await stamp(file, clock);
     await file.sync();
     const stats = await file.stat({ bigint: true });

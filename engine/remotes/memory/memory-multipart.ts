@@ -44,21 +44,12 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
   let created = 0;
   let sent = 0;
 
-  const uploadOf = (upload: MultipartUpload, signal: AbortSignal | undefined): Upload => {
-    checkAborted(signal);
-    const found = uploads.get(upload.uploadId);
-    if (found?.key === upload.key) return found;
-    throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
-      data: { key: upload.key, uploadId: upload.uploadId },
-    });
-  };
   /** With the checksum that it came with, or else one of the upload's kind. */
   const keep = async (
     upload: Upload,
-    part: { readonly number: number; readonly bytes: Uint8Array },
+    { bytes, number }: { readonly number: number; readonly bytes: Uint8Array },
     claimed?: PutOptions['checksum'],
   ): Promise<PartInfo> => {
-    const { number, bytes } = part;
     const kind = upload.options.checksum;
     const sum = claimed ?? (kind ? await computeChecksum(kind, bytes) : undefined);
     sent += 1;
@@ -78,15 +69,15 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       return `u${created}`;
     },
     async uploadPart(upload, number, bytes, options = {}) {
-      uploadOf(upload, options.signal);
+      uploadOf(uploads, upload, options.signal);
       const copy = new Uint8Array(bytes);
       const checksum = await receiveChecksum(options.checksum);
       checksum.update(copy);
       checksum.verify(upload.key);
-      return keep(uploadOf(upload, options.signal), { number, bytes: copy }, options.checksum);
+      return keep(uploadOf(uploads, upload, options.signal), { number, bytes: copy }, options.checksum);
     },
     async uploadPartCopy(upload, number, source, options) {
-      const found = uploadOf(upload, options?.signal);
+      const found = uploadOf(uploads, upload, options?.signal);
       const key = ownKeyOf(source.key);
       const object = parent.find(key);
       if (!object) throw noSource(key);
@@ -95,33 +86,9 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       return keep(found, { number, bytes: object.bytes.subarray(start, end) });
     },
     async listParts(upload, options) {
-      return sortedParts(uploadOf(upload, options?.signal).parts.values()).map(withoutBytes);
+      return sortedParts(uploadOf(uploads, upload, options?.signal).parts.values()).map(withoutBytes);
     },
-    async complete(upload, parts, options = {}) {
-      const { parts: held, options: created } = uploadOf(upload, options.signal);
-      const chosen = sortedParts(parts).map((part, at, all) => {
-        const piece = held.get(part.number);
-        if (!piece || piece.etag !== part.etag)
-          throw invalidPart(upload, part.number, 'is not the stored one');
-        if (at < all.length - 1 && piece.sizeBytes < parent.partSizeMinBytes) {
-          throw invalidPart(upload, part.number, 'is too small; only the last part may be');
-        }
-        return piece;
-      });
-      if (chosen.length === 0) throw invalidPart(upload, 1, 'is missing');
-      const bytes = new Uint8Array(Buffer.concat(chosen.map((part) => part.bytes)));
-      const received = await receiveChecksum(options.checksum);
-      received.update(bytes);
-      received.verify(upload.key);
-      const { checksums, ...sums } = await wholeSums(created, bytes, chosen);
-      uploadOf(upload, options.signal);
-      const description = descriptionIn(created);
-      const object = { description, parts: chosen.map(withoutBytes), ...sums };
-      const outcome = parent.write(upload.key, { bytes, options, object });
-      if (!outcome.written) return outcome;
-      uploads.delete(upload.uploadId);
-      return checksums ? { ...outcome, checksums } : outcome;
-    },
+    complete: (upload, parts, options = {}) => joinParts(parent, uploads, { upload, parts, options }),
     async abort(upload, options) {
       checkAborted(options?.signal);
       uploads.delete(upload.uploadId);
@@ -132,6 +99,54 @@ export function createMemoryMultipart(parent: Parent): MultipartStore {
       return pageOfUploads(pending, request);
     },
   };
+}
+
+function uploadOf(
+  uploads: ReadonlyMap<string, Upload>,
+  upload: MultipartUpload,
+  signal: AbortSignal | undefined,
+): Upload {
+  checkAborted(signal);
+  const found = uploads.get(upload.uploadId);
+  if (found?.key === upload.key) return found;
+  throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
+    data: { key: upload.key, uploadId: upload.uploadId },
+  });
+}
+
+async function joinParts(
+  parent: Parent,
+  uploads: Map<string, Upload>,
+  {
+    options,
+    parts,
+    upload,
+  }: {
+    readonly upload: MultipartUpload;
+    readonly parts: readonly PartInfo[];
+    readonly options: PutOptions;
+  },
+): Promise<PutOutcome> {
+  const { parts: held, options: created } = uploadOf(uploads, upload, options.signal);
+  const chosen = sortedParts(parts).map((part, at, all) => {
+    const piece = held.get(part.number);
+    if (!piece || piece.etag !== part.etag) throw invalidPart(upload, part.number, 'is not the stored one');
+    if (at < all.length - 1 && piece.sizeBytes < parent.partSizeMinBytes)
+      throw invalidPart(upload, part.number, 'is too small; only the last part may be');
+    return piece;
+  });
+  if (chosen.length === 0) throw invalidPart(upload, 1, 'is missing');
+  const bytes = new Uint8Array(Buffer.concat(chosen.map((part) => part.bytes)));
+  const received = await receiveChecksum(options.checksum);
+  received.update(bytes);
+  received.verify(upload.key);
+  const { checksums, ...sums } = await wholeSums(created, bytes, chosen);
+  uploadOf(uploads, upload, options.signal);
+  const object = { description: descriptionIn(created), parts: chosen.map(withoutBytes), ...sums };
+  const outcome = parent.write(upload.key, { bytes, options, object });
+  if (!outcome.written) return outcome;
+  uploads.delete(upload.uploadId);
+  return checksums ? { ...outcome, checksums } : outcome;
 }
 
 /** CRCs of parts are joined to the whole's. For SHA-256 the store keeps a hash of the parts' hashes. */

@@ -223,8 +223,10 @@ function PaneFoot({ chosen, entries }: PaneFootProps) {
 function footWords(chosen: readonly EntryRow[], entries: Entries): string {
   if (entries.isLoading || (entries.error && entries.rows.length === 0)) return '';
   const bytes = chosen.reduce((sum, row) => sum + row.sizeBytes, 0);
-  if (chosen.length > 0)
-    return `${formatCount(chosen.length)} of ${formatCount(entries.rows.length)} chosen${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`;
+  if (chosen.length > 0) {
+    const size = bytes > 0 ? `, ${formatBytes(bytes)}` : '';
+    return `${formatCount(chosen.length)} of ${formatCount(entries.rows.length)} chosen${size}`;
+  }
   const count = formatPlural(entries.rows.length, 'entry', 'entries');
   return entries.isMore ? `${count} so far, sorted; more are not loaded yet` : count;
 }

@@ -11,7 +11,7 @@ import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import { DrayError } from '../engine/api/error.ts';
 import type { PlaceRequest } from '../engine/api/trees.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
-import { uploads } from '../engine/jobs/remotes/uploads.ts';
+import { uploads } from '../engine/jobs/one-place/uploads.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';

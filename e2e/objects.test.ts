@@ -5,7 +5,7 @@ import { usage } from '../engine/jobs/one-place/disk-usage.ts';
 import { listPlace } from '../engine/jobs/one-place/list-place.ts';
 import { readPlace } from '../engine/jobs/one-place/read-place.ts';
 import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
-import { uploads } from '../engine/jobs/remotes/uploads.ts';
+import { uploads } from '../engine/jobs/one-place/uploads.ts';
 import {
   createSandbox,
   eventsOf,

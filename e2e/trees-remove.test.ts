@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemovePlaceRequest } from '../engine/api/trees.ts';
 import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
-import { uploads } from '../engine/jobs/remotes/uploads.ts';
+import { uploads } from '../engine/jobs/one-place/uploads.ts';
 import { eventsOf, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { type FakeS3, startFakeS3 } from './servers/fake-s3.ts';
 

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { readStatOf } from '../files/read/open-file.ts';
-import { isSparse } from '../model/sparse-file.ts';
+import { isSparse } from '../model/is-sparse.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
+import { exactToken, peerToken } from './peer-etag.ts';
 import { type OfferedFolder, openPeerFile, parsePeerPath } from './peer-paths.ts';
-import { exactToken, peerToken } from './peer-token.ts';
 
 const readAt = promisify(read);
 const PIECE_BYTES = 512 * 1024;

@@ -13,8 +13,8 @@ import { parentOf } from '../files/write/writer-folders.ts';
 import type { DeltaTarget } from '../model/delta-sides.ts';
 import { travelling } from '../model/special-modes.ts';
 import type { DeltaOpen } from '../peer-protocol/deltas.ts';
+import { peerToken } from './peer-etag.ts';
 import { holdParent, type OfferedFolder, parsePeerPath } from './peer-paths.ts';
-import { peerToken } from './peer-token.ts';
 
 export type PeerDeltaSide = (
   | { readonly kind: 'source'; readonly source: LocalDeltaSource }

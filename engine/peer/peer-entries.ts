@@ -15,8 +15,8 @@ import { isReservedName } from '../model/safe-path.ts';
 import { isUnfinishedName } from '../model/unfinished-name.ts';
 import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
+import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
-import { peerToken } from './peer-token.ts';
 
 /**
  * Parameters: `path` (a folder, '' for all), `after` (entries after this path below it), `limit`, `folders`

@@ -7,8 +7,8 @@ import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { checkUnchanged, describeFailure, readStatOf } from '../files/read/open-file.ts';
 import { PEER_LIMITS, type ReadResult } from '../peer-protocol/messages.ts';
 import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody, sent } from './peer-call.ts';
+import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, openPeerFile, openPeerFolder, parsePeerPath } from './peer-paths.ts';
-import { peerToken } from './peer-token.ts';
 
 const Paths = v.strictObject({
   paths: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),

@@ -22,8 +22,8 @@ import {
   WriteItemSchema,
 } from '../peer-protocol/messages.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
-import { peerToken } from './peer-token.ts';
 
 export interface WriteParts {
   readonly folder: OfferedFolder;

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { fromErrorRecord } from '../../api/error.ts';
-import { isSparse } from '../../model/sparse-file.ts';
+import { isSparse } from '../../model/is-sparse.ts';
 import { fileToken, type TreeItem } from '../../model/tree-item.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
 import { describeFailure, isRacy } from '../read/open-file.ts';

@@ -57,12 +57,12 @@ export async function cleanUpAfter(
 ): Promise<void> {
   switch (order.kind) {
     case 'push': {
-      const { dropPushUploads } = await import('../../jobs/remotes/drop-uploads.ts');
+      const { dropPushUploads } = await import('../../jobs/one-place/drop-uploads.ts');
       return dropPushUploads(contextIn(order.root));
     }
     case 'copy':
     case 'sync': {
-      const { dropTreeUploads } = await import('../../jobs/remotes/drop-uploads.ts');
+      const { dropTreeUploads } = await import('../../jobs/one-place/drop-uploads.ts');
       return dropTreeUploads(contextIn(homedir()), requestOf(order));
     }
     case 'pull':

@@ -231,7 +231,7 @@ describe('the queue of transfers', () => {
       return connectionFlags();
     };
     await change(paused, 'cancel');
-    await import('../../jobs/remotes/drop-uploads.ts');
+    await import('../../jobs/one-place/drop-uploads.ts');
     await change(running, 'pause');
     await expect.poll(() => begun, { timeout: 20_000 }).toEqual([{ besideAnother: false }]);
   });

@@ -50,7 +50,7 @@ function addOne(
     .action((place: string, options: UploadsOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../../engine/jobs/remotes/uploads.ts')).uploads(context, {
+          (await import('../../../../engine/jobs/one-place/uploads.ts')).uploads(context, {
             place,
             abort,
             ...given({ olderThanMs: options.older }),

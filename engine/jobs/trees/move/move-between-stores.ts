@@ -20,7 +20,7 @@ import type { RemoteSide } from '../sides.ts';
 import type { DeltaMover } from './delta-mover.ts';
 import type { Moved, Mover } from './mover.ts';
 import { describeObject, wantsOtherDescription } from './object-description.ts';
-import { createPassBatches } from './pass-batches.ts';
+import { createPassBatches } from './pass-small-files.ts';
 
 const LARGE_OBJECTS_OPEN_MAX = 8;
 /**

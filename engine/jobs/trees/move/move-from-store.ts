@@ -30,7 +30,7 @@ import { SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
 import type { DeltaMover, OpenDeltaMover } from './delta-mover.ts';
 import { fetchLarge } from './fetch-large.ts';
 import { MOVED_SPECIAL, type Moved, type Mover } from './mover.ts';
-import { createReadBatches, type ReadBatches } from './read-batches.ts';
+import { createReadBatches, type ReadBatches } from './read-small-files.ts';
 import { BATCHED_BYTES_MAX, createWriteBatches, type WriteBatches } from './write-batches.ts';
 
 type DownloadRun = TreeRun<RemoteSide, LocalSide>;

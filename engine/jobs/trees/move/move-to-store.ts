@@ -18,7 +18,7 @@ import type { DeltaMover } from './delta-mover.ts';
 import type { Moved, Mover } from './mover.ts';
 import { loadContentTypes } from './object-content-type.ts';
 import { describeFile } from './object-description.ts';
-import { createSendBatches, type FileContent } from './send-batches.ts';
+import { createSendBatches, type FileContent } from './send-small-files.ts';
 
 /** Smaller objects are sent whole: finding equal blocks in them costs as much. */
 const DELTA_BYTES_MIN = 64 * 1024 * 1024;

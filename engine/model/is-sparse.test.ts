@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSparse } from './sparse-file.ts';
+import { isSparse } from './is-sparse.ts';
 
 const MIB = 1024 * 1024;
 const sparse = (sizeBytes: number, diskBytes: number) => isSparse({ sizeBytes, blocks: diskBytes / 512 });

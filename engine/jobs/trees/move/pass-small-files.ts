@@ -7,8 +7,8 @@ import type { TreeItem } from '../../../model/tree-item.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide } from '../sides.ts';
 import type { Moved } from './mover.ts';
-import { createReadBatches } from './read-batches.ts';
-import { createSendBatches, type FileContent } from './send-batches.ts';
+import { createReadBatches } from './read-small-files.ts';
+import { createSendBatches, type FileContent } from './send-small-files.ts';
 
 /** Bytes of files that were read and are not written yet. */
 const MEMORY_BYTES = 64 * 1024 * 1024;

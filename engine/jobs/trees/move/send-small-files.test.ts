@@ -5,7 +5,7 @@ import type { TreeItem } from '../../../model/tree-item.ts';
 import type { FileFace, FileToWrite } from '../../../remotes/file-face.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide, TreeSide } from '../sides.ts';
-import { createSendBatches } from './send-batches.ts';
+import { createSendBatches } from './send-small-files.ts';
 
 type Written = Awaited<ReturnType<FileFace['write']>>;
 

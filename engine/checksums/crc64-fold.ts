@@ -4,11 +4,11 @@
  */
 import { POLYNOMIAL_64 } from './crc-combine.ts';
 import {
-  buildCrc64Module,
   type Crc64Loops,
   FOLD_BYTES,
   FOLD_DISTANCES,
   FOLD_STEP_BYTES,
+  openCrc64Loops,
   TABLE_BYTES,
 } from './crc64-wasm.ts';
 
@@ -37,8 +37,7 @@ const PAGES = Math.ceil((REST + REST_BYTES_MAX + VECTOR_BYTES + WORD_BYTES) / PA
 
 /** Takes some milliseconds. Throws where WebAssembly has no vectors. */
 export function openCrc64Sum(): Crc64Sum {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(buildCrc64Module(PAGES)));
-  const loops = exports as unknown as Crc64Loops;
+  const loops = openCrc64Loops(PAGES);
   const memory = new Uint8Array(loops.memory.buffer);
   writeTables(new DataView(loops.memory.buffer));
   return (before, bytes) => {

@@ -37,16 +37,7 @@ import {
   XOR_VECTOR,
   XOR64,
 } from './wasm-instructions.ts';
-import {
-  functionCode,
-  functionType,
-  SECTION,
-  section,
-  text,
-  unsigned,
-  VALUE,
-  wasmModule,
-} from './wasm-module.ts';
+import { compileWasm, instantiateWasm, VALUE } from './wasm-module.ts';
 
 export const FOLD_DISTANCES = [1212, 1256, 1386, 1736, 2743, 2976, 3276] as const;
 /** At least the greatest distance; divisible by `FOLD_STEP_BYTES`. */
@@ -73,28 +64,18 @@ export interface Crc64Loops {
   readonly add: (to: number, at: number, end: number) => void;
 }
 
-/** @param pages Of 64 KiB. */
-export function buildCrc64Module(pages: number): Uint8Array<ArrayBuffer> {
+/** @param pages Of 64 KiB. Throws where WebAssembly has no vectors. */
+export function openCrc64Loops(pages: number): Crc64Loops {
   const { i32, i64 } = VALUE;
-  const names = ['table', 'fold', 'add'];
-  return wasmModule(
-    section(SECTION.type, [
-      functionType([i64, i32, i32], [i64]),
-      functionType([i32, i32], []),
-      functionType([i32, i32, i32], []),
-    ]),
-    section(SECTION.function, [[0], [1], [2]]),
-    section(SECTION.memory, [[0x01, ...unsigned(pages), ...unsigned(pages)]]),
-    section(SECTION.export, [
-      [...text('memory'), 0x02, 0],
-      ...names.map((name, at) => [...text(name), 0x00, at]),
-    ]),
-    section(SECTION.code, [
-      functionCode([i64, i32], tableBody()),
-      functionCode([i32], foldBody()),
-      functionCode([], addBody()),
-    ]),
-  );
+  const table = { parameters: [i64, i32, i32], results: [i64], locals: [i64, i32], body: tableBody() };
+  const fold = { parameters: [i32, i32], locals: [i32], body: foldBody() };
+  const add = { parameters: [i32, i32, i32], body: addBody() };
+  const functions = [
+    { name: 'table', ...table },
+    { name: 'fold', ...fold },
+    { name: 'add', ...add },
+  ];
+  return instantiateWasm(compileWasm(functions, pages));
 }
 
 /** (state, at, end): whole steps of 16 bytes, then byte by byte. */

@@ -1,14 +1,13 @@
 /** Running MD5s of several messages at once, by the loops of `md5-wasm.ts`: up to four share each step. */
 import { endianness } from 'node:os';
 import {
-  buildMd5Module,
   MD5_BLOCK_BYTES,
   MD5_FREE,
   MD5_LANES,
   MD5_STATE_WORDS,
   MD5_STATES,
-  type Md5Loops,
   md5Sines,
+  openMd5Loops,
 } from './md5-wasm.ts';
 
 export { MD5_LANES } from './md5-wasm.ts';
@@ -54,8 +53,7 @@ const LENGTH_AT = MD5_BLOCK_BYTES - 8;
 /** Takes some milliseconds. Throws where WebAssembly has no vectors, and on big-endian machines. */
 export function openMd5Lanes(): Md5Lanes {
   if (endianness() !== 'LE') throw new Error('MD5 in lanes needs a little-endian machine.');
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(buildMd5Module(PAGES)));
-  const loops = exports as unknown as Md5Loops;
+  const loops = openMd5Loops(PAGES);
   const memory = new Uint8Array(loops.memory.buffer);
   const words = new Uint32Array(loops.memory.buffer);
   words.set(md5Sines());

@@ -34,16 +34,7 @@ import {
   XOR,
   XOR_VECTOR,
 } from './wasm-instructions.ts';
-import {
-  functionCode,
-  functionType,
-  SECTION,
-  section,
-  text,
-  unsigned,
-  VALUE,
-  wasmModule,
-} from './wasm-module.ts';
+import { compileWasm, instantiateWasm, VALUE } from './wasm-module.ts';
 
 export const MD5_LANES = 4;
 export const MD5_BLOCK_BYTES = 64;
@@ -77,24 +68,18 @@ export interface Md5Loops {
   readonly four: (at0: number, at1: number, at2: number, at3: number, end: number) => void;
 }
 
-/** @param pages Of 64 KiB. */
-export function buildMd5Module(pages: number): Uint8Array<ArrayBuffer> {
+/** @param pages Of 64 KiB. Throws where WebAssembly has no vectors. */
+export function openMd5Loops(pages: number): Md5Loops {
   const { i32, v128 } = VALUE;
-  const local = (type: number, count: number) => Array.from({ length: count }, () => type);
-  return wasmModule(
-    section(SECTION.type, [functionType(local(i32, 2), []), functionType(local(i32, 5), [])]),
-    section(SECTION.function, [[0], [1]]),
-    section(SECTION.memory, [[0x01, ...unsigned(pages), ...unsigned(pages)]]),
-    section(SECTION.export, [
-      [...text('memory'), 0x02, 0],
-      [...text('one'), 0x00, 0],
-      [...text('four'), 0x00, 1],
-    ]),
-    section(SECTION.code, [
-      functionCode(local(i32, 2 * MD5_STATE_WORDS), oneBody()),
-      functionCode(local(v128, 2 * MD5_STATE_WORDS + 1 + WORDS), fourBody()),
-    ]),
-  );
+  const many = (type: number, count: number) => Array.from({ length: count }, () => type);
+  const one = { parameters: many(i32, 2), locals: many(i32, 2 * MD5_STATE_WORDS), body: oneBody() };
+  const fourLocals = many(v128, 2 * MD5_STATE_WORDS + 1 + WORDS);
+  const four = { parameters: many(i32, 5), locals: fourLocals, body: fourBody() };
+  const functions = [
+    { name: 'one', ...one },
+    { name: 'four', ...four },
+  ];
+  return instantiateWasm(compileWasm(functions, pages));
 }
 
 /** To be written to address 0 once. */

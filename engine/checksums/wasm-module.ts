@@ -3,29 +3,74 @@
  * too small to need a compiler.
  */
 
-/** Numbers of sections. */
-export const SECTION = { type: 1, import: 2, function: 3, memory: 5, export: 7, code: 10 } as const;
-
 export const VALUE = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
 
-const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
-
-/** @param sections In ascending order of their numbers. */
-export function wasmModule(...sections: readonly (readonly number[])[]): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from([...MAGIC_AND_VERSION, ...sections.flat()]);
+export interface WasmFunction {
+  /** Absent: only the module's own functions call it, by its place among them. */
+  readonly name?: string;
+  /** Types. */
+  readonly parameters: readonly number[];
+  readonly results?: readonly number[];
+  /** Of the variables beyond the parameters. */
+  readonly locals?: readonly number[];
+  readonly body: readonly number[];
 }
 
-export function section(id: number, items: readonly (readonly number[])[]): number[] {
+/** Numbers of sections. */
+const SECTION = { type: 1, import: 2, function: 3, memory: 5, export: 7, code: 10 } as const;
+const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+const PAGES_MAX = 65_536;
+/** The names under which an instance gets a shared memory. */
+const SHARED_MEMORY = { module: 'dray', name: 'memory' } as const;
+
+/**
+ * Takes some milliseconds. Throws where WebAssembly has no vectors and a function uses them.
+ * @param ownPages Of 64 KiB: the size of the module's own memory, exported as `memory`. Absent: instances
+ * share a memory that they are given.
+ */
+export function compileWasm(functions: readonly WasmFunction[], ownPages?: number): WebAssembly.Module {
+  const isOwn = ownPages !== undefined;
+  const { module, name } = SHARED_MEMORY;
+  const shared = [...text(module), ...text(name), 0x02, 0x03, ...unsigned(1), ...unsigned(PAGES_MAX)];
+  const exported = functions.flatMap(({ name }, number) =>
+    name === undefined ? [] : [[...text(name), 0x00, number]],
+  );
+  const sections = [
+    section(
+      SECTION.type,
+      functions.map(({ parameters, results = [] }) => functionType(parameters, results)),
+    ),
+    isOwn ? [] : section(SECTION.import, [shared]),
+    section(
+      SECTION.function,
+      functions.map((_, number) => [number]),
+    ),
+    isOwn ? section(SECTION.memory, [[0x01, ...unsigned(ownPages), ...unsigned(ownPages)]]) : [],
+    section(SECTION.export, isOwn ? [[...text('memory'), 0x02, 0], ...exported] : exported),
+    section(
+      SECTION.code,
+      functions.map(({ body, locals = [] }) => functionCode(locals, body)),
+    ),
+  ];
+  return new WebAssembly.Module(Uint8Array.from([...MAGIC_AND_VERSION, ...sections.flat()]));
+}
+
+/** @returns The exported functions, and `memory` if it is the module's own. */
+export function instantiateWasm<Exports>(module: WebAssembly.Module, shared?: WebAssembly.Memory): Exports {
+  const imports = shared && { [SHARED_MEMORY.module]: { [SHARED_MEMORY.name]: shared } };
+  return new WebAssembly.Instance(module, imports).exports as Exports;
+}
+
+function section(id: number, items: readonly (readonly number[])[]): number[] {
   const content = list(items);
   return [id, ...unsigned(content.length), ...content];
 }
 
-export function functionType(parameters: readonly number[], results: readonly number[]): number[] {
+function functionType(parameters: readonly number[], results: readonly number[]): number[] {
   return [0x60, ...list(parameters.map((type) => [type])), ...list(results.map((type) => [type]))];
 }
 
-/** @param locals Types of the variables beyond the parameters. */
-export function functionCode(locals: readonly number[], instructions: readonly number[]): number[] {
+function functionCode(locals: readonly number[], instructions: readonly number[]): number[] {
   const body = [...list(locals.map((type) => [1, type])), ...instructions];
   return [...unsigned(body.length), ...body];
 }
@@ -34,7 +79,7 @@ function list(items: readonly (readonly number[])[]): number[] {
   return [...unsigned(items.length), ...items.flat()];
 }
 
-export function text(ascii: string): number[] {
+function text(ascii: string): number[] {
   return [...unsigned(ascii.length), ...Buffer.from(ascii, 'latin1')];
 }
 

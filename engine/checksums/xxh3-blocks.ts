@@ -1,5 +1,5 @@
 /** XXH3-128 of rows of blocks in shared memory, by the loops of `xxh3-wasm.ts`. */
-import { buildXxh3Module, XXH3_MEMORY, XXH3_SECRET_BYTES, type Xxh3Loops } from './xxh3-wasm.ts';
+import { openXxh3Loops, XXH3_SECRET_BYTES } from './xxh3-wasm.ts';
 
 /** The room for XXH3's secret. */
 const XXH3_OWN_BYTES = XXH3_SECRET_BYTES;
@@ -20,15 +20,9 @@ export interface Xxh3Blocks {
   readonly blocks: (at: number, end: number, blockBytes: number, to: number) => void;
 }
 
-let compiled: WebAssembly.Module | undefined;
-
 /** Takes some milliseconds for the first time. Throws where WebAssembly has no vectors. */
 export function openXxh3Blocks({ memory, ownAt }: Xxh3Options): Xxh3Blocks {
-  compiled ??= new WebAssembly.Module(buildXxh3Module());
-  const { exports } = new WebAssembly.Instance(compiled, {
-    [XXH3_MEMORY.module]: { [XXH3_MEMORY.name]: memory },
-  });
-  const { blocks } = exports as unknown as Xxh3Loops;
+  const { blocks } = openXxh3Loops(memory);
   const own = new DataView(memory.buffer, ownAt, XXH3_OWN_BYTES);
   const plain = Buffer.from(SECRET, 'base64');
   return {

@@ -47,22 +47,12 @@ import {
   XOR_VECTOR,
   XOR64,
 } from './wasm-instructions.ts';
-import {
-  functionCode,
-  functionType,
-  SECTION,
-  section,
-  text,
-  unsigned,
-  VALUE,
-  wasmModule,
-} from './wasm-module.ts';
+import { compileWasm, instantiateWasm, VALUE, type WasmFunction } from './wasm-module.ts';
 
 export const XXH3_SECRET_BYTES = 192;
 export const XXH3_DIGEST_BYTES = 16;
 /** Inputs up to here take another form, which this module has not. */
 export const XXH3_SHORT_BYTES_MAX = 240;
-export const XXH3_MEMORY = { module: 'xxh3', name: 'memory' } as const;
 
 const STRIPE_BYTES = 64;
 const STRIPES = 16;
@@ -73,7 +63,6 @@ const SCRAMBLE_SECRET = XXH3_SECRET_BYTES - STRIPE_BYTES;
 const LAST_SECRET = SCRAMBLE_SECRET - 7;
 const LOW_SECRET = 11;
 const HIGH_SECRET = SCRAMBLE_SECRET - LOW_SECRET;
-const PAGES_MAX = 65_536;
 
 const PRIME32 = [0x9e3779b1n, 0x85ebca77n, 0xc2b2ae3dn] as const;
 const PRIME64 = [
@@ -99,28 +88,25 @@ export interface Xxh3Loops {
 const FOLD = 0;
 const MERGE = 1;
 const DIGEST = 2;
-const BLOCKS = 3;
 
-export function buildXxh3Module(): Uint8Array<ArrayBuffer> {
-  const { i32, i64, v128 } = VALUE;
-  const sharedMemory = [0x02, 0x03, ...unsigned(1), ...unsigned(PAGES_MAX)];
-  return wasmModule(
-    section(SECTION.type, [
-      functionType([i64, i64], [i64]),
-      functionType([v128, v128, v128, v128, i32, i64], [i64]),
-      functionType([i32, i32, i32, i32], []),
-      functionType([i32, i32, i32, i32, i32], []),
-    ]),
-    section(SECTION.import, [[...text(XXH3_MEMORY.module), ...text(XXH3_MEMORY.name), ...sharedMemory]]),
-    section(SECTION.function, [[FOLD], [MERGE], [DIGEST], [BLOCKS]]),
-    section(SECTION.export, [[...text('blocks'), 0x00, BLOCKS]]),
-    section(SECTION.code, [
-      functionCode([i64, i64, i64, i64], foldBody()),
-      functionCode([], mergeBody()),
-      functionCode([i32, i32, i32, i64, i64, v128, v128, v128, v128, v128, v128, v128, v128], digestBody()),
-      functionCode([i32], blocksBody()),
-    ]),
-  );
+let compiled: WebAssembly.Module | undefined;
+
+/** Throws where WebAssembly has no vectors. */
+export function openXxh3Loops(memory: WebAssembly.Memory): Xxh3Loops {
+  compiled ??= compileWasm(functionsOf(VALUE));
+  return instantiateWasm(compiled, memory);
+}
+
+/** In the order of their numbers. */
+function functionsOf({ i32, i64, v128 }: typeof VALUE): readonly WasmFunction[] {
+  const vectors = [v128, v128, v128, v128];
+  const digestLocals = [i32, i32, i32, i64, i64, ...vectors, ...vectors];
+  return [
+    { parameters: [i64, i64], results: [i64], locals: [i64, i64, i64, i64], body: foldBody() },
+    { parameters: [...vectors, i32, i64], results: [i64], body: mergeBody() },
+    { parameters: [i32, i32, i32, i32], locals: digestLocals, body: digestBody() },
+    { name: 'blocks', parameters: [i32, i32, i32, i32, i32], locals: [i32], body: blocksBody() },
+  ];
 }
 
 /** (left, right): both halves of their 128-bit product, one XORed into the other. */

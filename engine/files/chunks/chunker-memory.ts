@@ -7,7 +7,6 @@
  * It lives as long as something refers to it. Pages that are never written use no RAM.
  */
 import { hash as digestOf } from 'node:crypto';
-import { buildChunkerModule, FUNCTION_EXPORT, type MayCut, MEMORY_IMPORT } from './chunker-wasm.ts';
 
 /** Addresses below this belong to the chunker. */
 export const CHUNKER_MEMORY_START = 4096;
@@ -41,15 +40,6 @@ export function viewMemory(memory: ChunkerMemory, offset: number, length: number
 /** The table `gear` of the chunker's definition. */
 export function gearOf(memory: ChunkerMemory): Int32Array {
   return new Int32Array(memory.buffer, 0, GEAR_BYTES / Int32Array.BYTES_PER_ELEMENT);
-}
-
-/** Compiles the loop for this thread: under a millisecond. */
-export function openMayCut(memory: ChunkerMemory): MayCut {
-  const module = new WebAssembly.Module(buildChunkerModule());
-  const { exports } = new WebAssembly.Instance(module, {
-    [MEMORY_IMPORT.module]: { [MEMORY_IMPORT.name]: memory },
-  });
-  return exports[FUNCTION_EXPORT] as MayCut;
 }
 
 function makeGear(): Int32Array {

@@ -7,7 +7,7 @@
  * Of the module (WebAssembly Core Specification 1.0, section 5; shared memories: the threads proposal), in
  * its text format:
  *
- *     (import "chunker" "memory" (memory 1 65536 shared))
+ *     (import "dray" "memory" (memory 1 65536 shared))
  *     (func (export "mayCut")
  *       (param $at i32) (param $stop i32) (param $left i32) (param $right i32) (param $mask i32) (result i32)
  *       (block $hit
@@ -37,21 +37,11 @@ import {
   SHIFT_LEFT,
   tee,
 } from '../../checksums/wasm-instructions.ts';
-import {
-  functionCode,
-  functionType,
-  SECTION,
-  section,
-  text,
-  unsigned,
-  VALUE,
-  wasmModule,
-} from '../../checksums/wasm-module.ts';
+import { compileWasm, instantiateWasm, VALUE } from '../../checksums/wasm-module.ts';
 
 /** One lane. Divisible by `UNROLLED_BYTES`. */
 export const LANE_BYTES = 16_384;
 const UNROLLED_BYTES = 4;
-const PAGES_MAX = 65_536;
 
 /** Local variables: the parameters in order. */
 const AT = 0;
@@ -69,20 +59,11 @@ const PARAMETERS = 5;
  */
 export type MayCut = (at: number, stop: number, left: number, right: number, mask: number) => 0 | 1;
 
-export const MEMORY_IMPORT = { module: 'chunker', name: 'memory' } as const;
-export const FUNCTION_EXPORT = 'mayCut';
-
-export function buildChunkerModule(): Uint8Array<ArrayBuffer> {
-  const { i32 } = VALUE;
-  const parameters = Array.from({ length: PARAMETERS }, () => i32);
-  const sharedMemory = [0x02, 0x03, ...unsigned(1), ...unsigned(PAGES_MAX)];
-  return wasmModule(
-    section(SECTION.type, [functionType(parameters, [i32])]),
-    section(SECTION.import, [[...text(MEMORY_IMPORT.module), ...text(MEMORY_IMPORT.name), ...sharedMemory]]),
-    section(SECTION.function, [unsigned(0)]),
-    section(SECTION.export, [[...text(FUNCTION_EXPORT), 0x00, ...unsigned(0)]]),
-    section(SECTION.code, [functionCode([], mayCutBody())]),
-  );
+/** Compiles the loop for this thread: under a millisecond. */
+export function openMayCut(memory: WebAssembly.Memory): MayCut {
+  const parameters = Array.from({ length: PARAMETERS }, () => VALUE.i32);
+  const functions = [{ name: 'mayCut', parameters, results: [VALUE.i32], body: mayCutBody() }];
+  return instantiateWasm<{ readonly mayCut: MayCut }>(compileWasm(functions), memory).mayCut;
 }
 
 function mayCutBody(): number[] {

@@ -12,8 +12,8 @@
  *
  * The first `min` bytes of a chunk are skipped, except for the window's last 31 bytes.
  */
-import { type ChunkerMemory, gearOf, openMayCut } from './chunker-memory.ts';
-import { LANE_BYTES, type MayCut } from './chunker-wasm.ts';
+import { type ChunkerMemory, gearOf } from './chunker-memory.ts';
+import { LANE_BYTES, type MayCut, openMayCut } from './chunker-wasm.ts';
 
 export interface ChunkSize {
   /** Bytes; at least `WINDOW_BYTES`. Only a file's last chunk may be smaller. */

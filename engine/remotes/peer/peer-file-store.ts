@@ -7,22 +7,34 @@
  */
 import { DrayError, fromErrorRecord, type ToldError, toldError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
-import { formatObjectTime, MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
+import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
 import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../peer-protocol/messages.ts';
-import { type EntriesOptions, type FileEntry, type FileToWrite, MODE_METADATA } from '../file-face.ts';
-import { checkKey } from '../object-key.ts';
+import {
+  type EntriesOptions,
+  type FileCall,
+  type FileEntry,
+  type FileFace,
+  type FileRead,
+  type FileToWrite,
+  type FileWritten,
+  MODE_METADATA,
+} from '../file-face.ts';
 import type {
   CallOptions,
+  CopyOptions,
+  CopySource,
   GetOptions,
+  HeadOptions,
   ListedObject,
   ListPage,
   ListRequest,
-  ObjectDescription,
+  ObjectBytes,
   ObjectInfo,
   ObjectRead,
   ObjectStore,
   PutOptions,
   PutOutcome,
+  ReadOptions,
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import type { PeerClient } from './peer-client.ts';
@@ -43,7 +55,8 @@ import {
   writePeerFiles,
 } from './peer-files.ts';
 import { createPeerFolders } from './peer-folders.ts';
-import { createPeerMultipart, type FileMetaOfObject } from './peer-multipart.ts';
+import { createPeerMultipart, fileMetaOf, mtimeIn, refuseCondition } from './peer-multipart.ts';
+import { type PeerRoot, peerRoot } from './peer-root.ts';
 import { putLarge } from './put-large.ts';
 
 const PAGE_KEYS = 1_000;
@@ -53,149 +66,175 @@ const REMOVED_AT_ONCE = 1_000;
 
 /** @param below A folder of the peer's, '' for the served folder. The store owns the client. */
 export function createPeerFileStore(client: PeerClient, below: string): ObjectStore {
-  const pathOf = (key: string): string => {
-    checkKey(key);
-    return below === '' ? key : `${below}/${key}`;
-  };
-  const never = new AbortController().signal;
-  const signalOf = (options: CallOptions = {}) => options.signal ?? never;
+  const root = peerRoot(client, below);
   const listings = new Map<string, Listing>();
-
-  const head = async (key: string, options: CallOptions & { readonly checksums?: boolean } = {}) => {
-    const info = await headPeerFile(client, pathOf(key), {
-      checksums: options.checksums ?? false,
-      signal: signalOf(options),
-    });
-    return info && objectInfo(key, info);
-  };
-
-  const get = async (key: string, options: GetOptions = {}): Promise<ObjectRead | undefined> => {
-    const read = await getPeerFile(client, pathOf(key), { ...options, signal: signalOf(options) });
-    return (
-      read && {
-        sizeBytes: read.sizeBytes,
-        etag: read.info.etag,
-        body: read.body,
-        info: objectInfo(key, read.info),
-      }
-    );
-  };
-
-  const put = async (key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<PutOutcome> => {
+  const multipart = createPeerMultipart(root);
+  const head: ObjectStore['head'] = (key, options) => headFile(root, key, options);
+  const put: ObjectStore['put'] = async (key, bytes, options = {}) => {
     refuseCondition(options);
-    if (bytes.byteLength > PEER_LIMITS.batchBytesMax) return putLarge(multipart, key, bytes, options);
-    const { mode, mtimeNs } = fileMetaOf(options);
-    const item = {
-      kind: 'file',
-      path: pathOf(key),
-      sizeBytes: bytes.byteLength,
-      mtimeNs: mtimeNs.toString(),
-      crc64: sumOf(bytes),
-      ...(mode === undefined ? {} : { mode }),
-    } as const;
-    const [result] = await writePeerFiles(client, { items: [item], contents: [bytes] }, signalOf(options));
-    if ('error' in result!) throw errorOf(result.error);
-    return {
-      written: true,
-      etag: result!.token,
-      checksums: { covers: 'whole', crc64nvme: BigInt(`0x${item.crc64}`) },
-    };
+    const isLarge = bytes.byteLength > PEER_LIMITS.batchBytesMax;
+    return isLarge ? putLarge(multipart, key, bytes, options) : putSmall(root, key, bytes, options);
   };
-
-  /** For a folder, with its slash. */
-  const pathOfEntry = (key: string) => (key.endsWith('/') ? `${pathOf(key.slice(0, -1))}/` : pathOf(key));
-  const multipart = createPeerMultipart(client, pathOf, fileMetaOf);
-
   return {
     address: `${client.address}${below === '' ? '' : `/${below}`}`,
     provider: 'local',
     confirmsWrites: true,
     head,
-    get,
-    async read(key, options) {
-      const read = await readPeerFile(client, pathOf(key), { ...options, signal: signalOf(options) });
-      if (!read) return undefined;
-      return { bytes: read.bytes, etag: read.info.etag, info: objectInfo(key, read.info) };
-    },
+    get: (key, options) => getFile(root, key, options),
+    read: (key, options) => readFile(root, key, options),
     put,
     putStream: (key, body, options = {}) => putStreamInParts({ head, put, multipart }, key, body, options),
-    list: (request, options) => listPage({ client, below, listings }, request, signalOf(options)),
-    async delete(keys, options) {
-      for (let at = 0; at < keys.length; at += REMOVED_AT_ONCE) {
-        const errors = await removePeerFiles(
-          client,
-          keys.slice(at, at + REMOVED_AT_ONCE).map(pathOfEntry),
-          signalOf(options),
-        );
-        for (const error of errors) if (error) throw errorOf(error);
-      }
-    },
-    async copy(from, to, options = {}) {
-      // Only sets the time of a file, without sending its bytes.
-      const mtimeNs = options.description && mtimeIn(options.description);
-      if (from !== to || mtimeNs === undefined) throw unsupported(client, 'copying');
-      const before = await headPeerFile(client, pathOf(to), { checksums: false, signal: signalOf(options) });
-      if (!before)
-        throw new DrayError('notFound', `There is no ${to} at ${client.address}.`, { data: { key: to } });
-      if (options.ifMatch !== undefined && options.ifMatch !== before.etag)
-        throw new DrayError('conflict', `${to} has changed.`, { data: { key: to } });
-      return {
-        written: true,
-        etag: await touchPeerFile(client, { path: pathOf(to), mtimeNs }, signalOf(options)),
-      };
-    },
+    list: (request, options) => listPage({ client, below, listings }, request, root.signalOf(options)),
+    delete: (keys, options) => removeFiles(root, keys, options),
+    copy: (from, to, options) => setTime(root, from, to, options),
     multipart,
-    files: {
-      machine: client.address,
-      pathOf: pathOfEntry,
-      isReadOnly: (options) => isPeerReadOnly(client, signalOf(options)),
-      filesMax: PEER_LIMITS.batchItemsMax,
-      bytesMax: PEER_LIMITS.batchBytesMax,
-      entries: ({ after, folders, onProblem, ...options }) =>
-        entriesOf(client, { below, after, folders, onProblem }, signalOf(options)),
-      folders: createPeerFolders(client, below),
-      keep: ({ fromPath, to }, options) =>
-        keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
-      touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
-      sync: (options) => syncPeerFiles(client, signalOf(options)),
-      async write(files, options) {
-        const items = files.map((file) => itemOf(pathOfEntry(file.key), file));
-        const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
-        const results = await writePeerFiles(client, { items, contents }, signalOf(options));
-        return results.map((result) =>
-          'error' in result ? { error: toldError(result.error) } : { etag: result.token },
-        );
-      },
-      async read(keys, options) {
-        const { contents, results } = await readPeerFiles(
-          client,
-          { paths: keys.map(pathOf) },
-          signalOf(options),
-        );
-        let at = 0;
-        return results.map((result) => {
-          if ('error' in result) return { error: toldError(result.error) };
-          const bytes = contents.subarray(at, at + result.sizeBytes);
-          at += result.sizeBytes;
-          return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
-        });
-      },
-      deltas: {
-        source: (key, signature, options) =>
-          openPeerDeltaSource(client, deltaOpening(pathOf(key), signature), signalOf(options)),
-        target: (key, { isDryRun, mode, mtimeNs, signature }, options) =>
-          openPeerDeltaTarget(
-            client,
-            { ...deltaOpening(pathOf(key), signature), isDryRun, mode, mtimeNs: mtimeNs.toString() },
-            signalOf(options),
-          ),
-      },
-    },
+    files: fileFace(root),
     async close() {
       await Promise.allSettled([...listings.values()].map(({ pages }) => pages.return(undefined)));
       await client.close();
     },
   };
+}
+
+async function headFile(
+  { client, pathOf, signalOf }: PeerRoot,
+  key: string,
+  options: HeadOptions = {},
+): Promise<ObjectInfo | undefined> {
+  const { checksums = false } = options;
+  const info = await headPeerFile(client, pathOf(key), { checksums, signal: signalOf(options) });
+  return info && objectInfo(key, info);
+}
+
+async function getFile(
+  { client, pathOf, signalOf }: PeerRoot,
+  key: string,
+  options: GetOptions = {},
+): Promise<ObjectRead | undefined> {
+  const read = await getPeerFile(client, pathOf(key), { ...options, signal: signalOf(options) });
+  if (!read) return undefined;
+  const { body, info, sizeBytes } = read;
+  return { sizeBytes, etag: info.etag, body, info: objectInfo(key, info) };
+}
+
+async function readFile(
+  { client, pathOf, signalOf }: PeerRoot,
+  key: string,
+  options: ReadOptions,
+): Promise<ObjectBytes | undefined> {
+  const read = await readPeerFile(client, pathOf(key), { ...options, signal: signalOf(options) });
+  return read && { bytes: read.bytes, etag: read.info.etag, info: objectInfo(key, read.info) };
+}
+
+/** In one request. */
+async function putSmall(
+  { client, pathOf, signalOf }: PeerRoot,
+  key: string,
+  bytes: Uint8Array,
+  options: PutOptions,
+): Promise<PutOutcome> {
+  const { mode, mtimeNs } = fileMetaOf(options);
+  const item = {
+    kind: 'file',
+    path: pathOf(key),
+    sizeBytes: bytes.byteLength,
+    mtimeNs: mtimeNs.toString(),
+    crc64: sumOf(bytes),
+    ...(mode === undefined ? {} : { mode }),
+  } as const;
+  const [result] = await writePeerFiles(client, { items: [item], contents: [bytes] }, signalOf(options));
+  if ('error' in result!) throw errorOf(result.error);
+  const checksums = { covers: 'whole', crc64nvme: BigInt(`0x${item.crc64}`) } as const;
+  return { written: true, etag: result!.token, checksums };
+}
+
+async function removeFiles(
+  { client, entryPathOf, signalOf }: PeerRoot,
+  keys: readonly string[],
+  options: CallOptions | undefined,
+): Promise<void> {
+  for (let at = 0; at < keys.length; at += REMOVED_AT_ONCE) {
+    const paths = keys.slice(at, at + REMOVED_AT_ONCE).map(entryPathOf);
+    for (const error of await removePeerFiles(client, paths, signalOf(options)))
+      if (error) throw errorOf(error);
+  }
+}
+
+/** The only supported copy: a file onto itself with another time, without sending its bytes. */
+async function setTime(
+  { client, pathOf, signalOf }: PeerRoot,
+  from: CopySource,
+  to: string,
+  options: CopyOptions = {},
+): Promise<PutOutcome> {
+  const mtimeNs = options.description && mtimeIn(options.description);
+  if (from !== to || mtimeNs === undefined)
+    throw new DrayError('unsupported', `${client.address} does not support copying within itself.`);
+  const signal = signalOf(options);
+  const before = await headPeerFile(client, pathOf(to), { checksums: false, signal });
+  if (!before)
+    throw new DrayError('notFound', `There is no ${to} at ${client.address}.`, { data: { key: to } });
+  if (options.ifMatch !== undefined && options.ifMatch !== before.etag)
+    throw new DrayError('conflict', `${to} has changed.`, { data: { key: to } });
+  return { written: true, etag: await touchPeerFile(client, { path: pathOf(to), mtimeNs }, signal) };
+}
+
+function fileFace(root: PeerRoot): FileFace {
+  const { below, client, entryPathOf, pathOf, signalOf } = root;
+  return {
+    machine: client.address,
+    pathOf: entryPathOf,
+    isReadOnly: (options) => isPeerReadOnly(client, signalOf(options)),
+    filesMax: PEER_LIMITS.batchItemsMax,
+    bytesMax: PEER_LIMITS.batchBytesMax,
+    entries: ({ after, folders, onProblem, ...options }) =>
+      entriesOf(client, { below, after, folders, onProblem }, signalOf(options)),
+    folders: createPeerFolders(client, below),
+    keep: ({ fromPath, to }, options) =>
+      keepPeerFile(client, { from: fromPath, to: pathOf(to) }, signalOf(options)),
+    touch: (key, to, options) => touchPeerFile(client, { path: pathOf(key), ...to }, signalOf(options)),
+    sync: (options) => syncPeerFiles(client, signalOf(options)),
+    write: (files, options) => writeFiles(root, files, options),
+    read: (keys, options) => readFiles(root, keys, options),
+    deltas: {
+      source: (key, signature, options) =>
+        openPeerDeltaSource(client, deltaOpening(pathOf(key), signature), signalOf(options)),
+      target: (key, { isDryRun, mode, mtimeNs, signature }, options) =>
+        openPeerDeltaTarget(
+          client,
+          { ...deltaOpening(pathOf(key), signature), isDryRun, mode, mtimeNs: mtimeNs.toString() },
+          signalOf(options),
+        ),
+    },
+  };
+}
+
+async function writeFiles(
+  { client, entryPathOf, signalOf }: PeerRoot,
+  files: readonly FileToWrite[],
+  options: FileCall,
+): Promise<readonly FileWritten[]> {
+  const items = files.map((file) => itemOf(entryPathOf(file.key), file));
+  const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
+  const results = await writePeerFiles(client, { items, contents }, signalOf(options));
+  return results.map((result) =>
+    'error' in result ? { error: toldError(result.error) } : { etag: result.token },
+  );
+}
+
+async function readFiles(
+  { client, pathOf, signalOf }: PeerRoot,
+  keys: readonly string[],
+  options: FileCall,
+): Promise<readonly FileRead[]> {
+  const { contents, results } = await readPeerFiles(client, { paths: keys.map(pathOf) }, signalOf(options));
+  let at = 0;
+  return results.map((result) => {
+    if ('error' in result) return { error: toldError(result.error) };
+    const bytes = contents.subarray(at, at + result.sizeBytes);
+    at += result.sizeBytes;
+    return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
+  });
 }
 
 /** A missing folder is empty. One that disappears during its listing is an error. */
@@ -262,19 +301,6 @@ function objectInfo(
     metadata: { [MTIME_METADATA]: formatObjectTime(mtimeNs), [MODE_METADATA]: mode.toString(8) },
     ...(crc64 === undefined ? {} : { checksums: { covers: 'whole', crc64nvme: crc64 } as const }),
   };
-}
-
-function fileMetaOf({ metadata }: ObjectDescription): FileMetaOfObject {
-  const mode = /^[0-7]{1,4}$/.exec(metadata?.[MODE_METADATA] ?? '')?.[0];
-  return {
-    mtimeNs: mtimeIn({ ...(metadata ? { metadata } : {}) }) ?? BigInt(Date.now()) * 1_000_000n,
-    ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }),
-  };
-}
-
-function mtimeIn({ metadata }: ObjectDescription): bigint | undefined {
-  const text = metadata?.[MTIME_METADATA];
-  return text === undefined ? undefined : parseObjectTime(text);
 }
 
 interface Listing {
@@ -393,15 +419,6 @@ function afterOf(
 
 function listedObject(key: string, [, , sizeBytes, modifiedMs, , etag]: EntryRow): ListedObject {
   return { key, sizeBytes, etag, modifiedMs, isFile: true };
-}
-
-function refuseCondition({ condition }: PutOptions): void {
-  if (condition)
-    throw new DrayError('unsupported', 'Plain files at a peer cannot be written under a condition.');
-}
-
-function unsupported({ address }: PeerClient, what: string): DrayError {
-  return new DrayError('unsupported', `${address} does not support ${what} within itself.`);
 }
 
 function errorOf(error: ToldError): DrayError {

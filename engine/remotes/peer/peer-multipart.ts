@@ -8,9 +8,11 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import { formatCrc64 } from '../../checksums/crc64-nvme.ts';
+import { MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { PEER_LIMITS } from '../../peer-protocol/messages.ts';
+import { MODE_METADATA } from '../file-face.ts';
 import type {
-  CallOptions,
+  CreateUploadOptions,
   MultipartStore,
   MultipartUpload,
   ObjectDescription,
@@ -19,7 +21,6 @@ import type {
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import { streamPartBytes } from '../stream-part-size.ts';
-import type { PeerClient } from './peer-client.ts';
 import {
   type BeginUpload,
   beginPeerUpload,
@@ -28,11 +29,7 @@ import {
   type PeerUpload,
   putPeerRange,
 } from './peer-files.ts';
-
-export interface FileMetaOfObject {
-  readonly mtimeNs: bigint;
-  readonly mode?: number;
-}
+import type { PeerRoot } from './peer-root.ts';
 
 const Uploaded = v.object({
   received: v.array(v.tuple([v.number(), v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)), v.number()])),
@@ -49,84 +46,22 @@ const Started = v.strictObject({
 });
 type Started = v.InferOutput<typeof Started>;
 
-export function createPeerMultipart(
-  client: PeerClient,
-  pathOf: (key: string) => string,
-  metaOf: (description: ObjectDescription) => FileMetaOfObject,
-): MultipartStore {
-  const never = new AbortController().signal;
-  const signalOf = (options: CallOptions = {}) => options.signal ?? never;
-  /** By id: the uploads that this client uses. */
-  const uploads = new Map<string, Promise<PeerUpload>>();
-
-  const startedOf = (upload: MultipartUpload): Started => {
-    const started = parseId(upload.uploadId);
-    if (started?.path !== pathOf(upload.key)) throw absent(upload);
-    return started;
-  };
-
-  const begin = (uploadId: string, started: Started, resume: boolean, signal: AbortSignal) => {
-    const beginning = beginPeerUpload(client, requestOf(started, resume), signal);
-    uploads.set(uploadId, beginning);
-    beginning.catch(() => {
-      if (uploads.get(uploadId) === beginning) uploads.delete(uploadId);
-    });
-    return beginning;
-  };
-
-  /** Retried once if the peer was restarted meanwhile. */
-  const using = async <T>(
-    upload: MultipartUpload,
-    { resume, signal }: { readonly resume: boolean; readonly signal: AbortSignal },
-    work: (at: PeerUpload, started: Started) => Promise<T>,
-  ): Promise<T> => {
-    const { uploadId } = upload;
-    const started = startedOf(upload);
-    const known = uploads.get(uploadId);
-    // An upload of unknown size does not outlive the peer's process.
-    if (!known && started.sizeBytes === undefined) throw absent(upload);
-    const at = await (known ?? begin(uploadId, started, resume, signal));
-    try {
-      return await work(at, started);
-    } catch (error) {
-      const isForgotten = error instanceof DrayError && error.code === 'notFound';
-      if (!isForgotten || started.sizeBytes === undefined) throw error;
-      const isStale = uploads.get(uploadId) === known;
-      const again = isStale ? begin(uploadId, started, resume, signal) : uploads.get(uploadId);
-      return await work(await (again ?? begin(uploadId, started, resume, signal)), started);
-    }
-  };
-
+export function createPeerMultipart(root: PeerRoot): MultipartStore {
+  const uploads = new RunningUploads(root);
+  const { client, signalOf } = root;
   return {
     putStreamBy: putStreamInParts,
     confirmsWhole: true,
     partBytesMax: PEER_LIMITS.bodyBytesMax,
-    async create(key, options = {}) {
-      const { mode, mtimeNs } = metaOf(options);
-      const { sizeBytes } = options;
-      const rangeBytes =
-        options.partSizeBytes ??
-        streamPartBytes(sizeBytes === undefined ? {} : { sizeBytes }, PEER_LIMITS.bodyBytesMax);
-      if (rangeBytes > PEER_LIMITS.bodyBytesMax)
-        throw new DrayError(
-          'usage',
-          `${client.address} accepts parts of at most ${PEER_LIMITS.bodyBytesMax} bytes, and these have ${rangeBytes}.`,
-        );
-      const started: Started = {
-        path: pathOf(key),
-        mtimeNs: mtimeNs.toString(),
-        content: randomBytes(16).toString('hex'),
-        rangeBytes,
-        ...(sizeBytes === undefined ? {} : { sizeBytes }),
-        ...(mode === undefined ? {} : { mode }),
-      };
+    async create(key, options) {
+      const started = newUpload(root, key, options);
       const uploadId = formatId(started);
-      await begin(uploadId, started, false, signalOf(options));
+      await uploads.begin(uploadId, started, { resume: false, signal: signalOf(options) });
       return uploadId;
     },
     uploadPart(upload, number, bytes, options) {
       const signal = signalOf(options);
-      return using(upload, { resume: false, signal }, async (at, { rangeBytes }) => {
+      return uploads.using(upload, { resume: false, signal }, async (at, { rangeBytes }) => {
         const start = (number - 1) * rangeBytes;
         const sum = await putPeerRange(client, { upload: at, start, bytes, sum: sumIn(options) }, signal);
         return partInfo(number, sum, bytes.byteLength);
@@ -136,7 +71,7 @@ export function createPeerMultipart(
       Promise.reject(new DrayError('unsupported', `${client.address} does not copy parts within itself.`)),
     listParts(upload, options) {
       const signal = signalOf(options);
-      return using(upload, { resume: true, signal }, async ({ id }, { rangeBytes }) => {
+      return uploads.using(upload, { resume: true, signal }, async ({ id }, { rangeBytes }) => {
         const { received } = await client.ask(`uploads/${id}/state`, {}, Uploaded, signal);
         return received
           .map(([start, sum, sizeBytes]) => partInfo(start / rangeBytes + 1, BigInt(`0x${sum}`), sizeBytes))
@@ -144,29 +79,122 @@ export function createPeerMultipart(
       });
     },
     async complete(upload, parts, options: PutOptions = {}) {
-      if (options.condition)
-        throw new DrayError('unsupported', 'Plain files at a peer cannot be written under a condition.');
+      refuseCondition(options);
       const signal = signalOf(options);
       const crc64 = sumIn(options);
-      const done = await using(upload, { resume: true, signal }, (at, started) => {
+      const done = await uploads.using(upload, { resume: true, signal }, (at, started) => {
         const sizeBytes = started.sizeBytes ?? parts.reduce((total, part) => total + part.sizeBytes, 0);
         return completePeerUpload(client, at, { crc64, sizeBytes }, signal);
       });
-      uploads.delete(upload.uploadId);
+      uploads.forget(upload);
       return { written: true, etag: done.token, checksums: { covers: 'whole', crc64nvme: done.crc64 } };
     },
     async abort(upload, options) {
       const signal = signalOf(options);
       try {
-        await using(upload, { resume: true, signal }, (at) => discardPeerUpload(client, at, signal));
+        await uploads.using(upload, { resume: true, signal }, (at) => discardPeerUpload(client, at, signal));
       } catch (error) {
-        if (!(error instanceof DrayError) || error.code !== 'notFound') throw error;
+        if (!isNotFound(error)) throw error;
       }
-      uploads.delete(upload.uploadId);
+      uploads.forget(upload);
     },
     // The peer itself cleans up the rest of an upload.
     listUploads: async () => ({ uploads: [] }),
   };
+}
+
+interface Beginning {
+  /** Only if the peer has ranges of it. */
+  readonly resume: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The uploads that this client uses, by id. */
+class RunningUploads {
+  readonly #root: PeerRoot;
+  readonly #uploads = new Map<string, Promise<PeerUpload>>();
+
+  constructor(root: PeerRoot) {
+    this.#root = root;
+  }
+
+  begin(uploadId: string, started: Started, { resume, signal }: Beginning): Promise<PeerUpload> {
+    const beginning = beginPeerUpload(this.#root.client, requestOf(started, resume), signal);
+    this.#uploads.set(uploadId, beginning);
+    beginning.catch(() => {
+      if (this.#uploads.get(uploadId) === beginning) this.#uploads.delete(uploadId);
+    });
+    return beginning;
+  }
+
+  /** Retries once if the peer was restarted meanwhile. */
+  async using<T>(
+    upload: MultipartUpload,
+    how: Beginning,
+    work: (at: PeerUpload, started: Started) => Promise<T>,
+  ): Promise<T> {
+    const { uploadId } = upload;
+    const started = parseId(uploadId);
+    if (started?.path !== this.#root.pathOf(upload.key)) throw absent(upload);
+    const known = this.#uploads.get(uploadId);
+    // An upload of unknown size does not outlive the peer's process.
+    if (!known && started.sizeBytes === undefined) throw absent(upload);
+    const at = await (known ?? this.begin(uploadId, started, how));
+    try {
+      return await work(at, started);
+    } catch (error) {
+      if (!isNotFound(error) || started.sizeBytes === undefined) throw error;
+      const running = this.#uploads.get(uploadId);
+      const again = running === known ? undefined : running;
+      return await work(await (again ?? this.begin(uploadId, started, how)), started);
+    }
+  }
+
+  forget({ uploadId }: MultipartUpload): void {
+    this.#uploads.delete(uploadId);
+  }
+}
+
+function newUpload({ client, pathOf }: PeerRoot, key: string, options: CreateUploadOptions = {}): Started {
+  const { mode, mtimeNs } = fileMetaOf(options);
+  const { partSizeBytes, sizeBytes } = options;
+  const size = sizeBytes === undefined ? {} : { sizeBytes };
+  const rangeBytes = partSizeBytes ?? streamPartBytes(size, PEER_LIMITS.bodyBytesMax);
+  if (rangeBytes > PEER_LIMITS.bodyBytesMax)
+    throw new DrayError(
+      'usage',
+      `${client.address} accepts parts of at most ${PEER_LIMITS.bodyBytesMax} bytes, and these have ${rangeBytes}.`,
+    );
+  return {
+    path: pathOf(key),
+    mtimeNs: mtimeNs.toString(),
+    content: randomBytes(16).toString('hex'),
+    rangeBytes,
+    ...size,
+    ...(mode === undefined ? {} : { mode }),
+  };
+}
+
+/** What an object's description says about its file. Without a time, the file gets the current one. */
+export function fileMetaOf(description: ObjectDescription): {
+  readonly mtimeNs: bigint;
+  readonly mode?: number;
+} {
+  const mode = /^[0-7]{1,4}$/.exec(description.metadata?.[MODE_METADATA] ?? '')?.[0];
+  return {
+    mtimeNs: mtimeIn(description) ?? BigInt(Date.now()) * 1_000_000n,
+    ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }),
+  };
+}
+
+export function mtimeIn({ metadata }: ObjectDescription): bigint | undefined {
+  const text = metadata?.[MTIME_METADATA];
+  return text === undefined ? undefined : parseObjectTime(text);
+}
+
+export function refuseCondition({ condition }: PutOptions): void {
+  if (condition)
+    throw new DrayError('unsupported', 'Plain files at a peer cannot be written under a condition.');
 }
 
 /** A checksum from the caller is not computed again. */
@@ -202,6 +230,10 @@ function parseId(uploadId: string): Started | undefined {
 
 function partInfo(number: number, crc64nvme: bigint, sizeBytes: number): PartInfo {
   return { number, etag: formatCrc64(crc64nvme), sizeBytes, crc64nvme };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'notFound';
 }
 
 function absent({ key }: MultipartUpload): DrayError {

@@ -48,7 +48,6 @@ const ROUTES = [
   'uploads',
   `uploads/${ID}`,
   `uploads/${ID}/complete`,
-  `uploads/${ID}/holes`,
   `uploads/${ID}/state`,
   'deltas',
   `deltas/${ID}`,

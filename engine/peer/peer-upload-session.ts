@@ -69,24 +69,6 @@ export async function receiveRange(
   ranges.set(start, { sum, sizeBytes });
 }
 
-/** Writes zeros only where bytes of an interrupted range are, from this run or an earlier one. */
-export async function makeHole(session: Session, { end, start }: Span, budget: Budget): Promise<void> {
-  const { file, id, ranges } = session;
-  if (ranges.has(start)) return;
-  const sizeBytes = end - start;
-  const sum = sumOfZeros(sizeBytes);
-  const permit = await budget.acquire(sizeBytes);
-  try {
-    if (session.isEnded) throw noUpload(id);
-    const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
-    if (crc64Nvme(bytes) !== sum) await file.place(start, [bytes.fill(0)]);
-  } finally {
-    permit.release();
-  }
-  file.accept(start, sizeBytes);
-  ranges.set(start, { sum, sizeBytes });
-}
-
 /** Bytes of an earlier run of the server count only as far as they are really there. */
 export async function takeNoted(
   { file, journal, rangeBytes, ranges }: Session,
@@ -160,16 +142,4 @@ export function wholeSum({ rangeBytes, ranges }: Session, sizeBytes: number): bi
 
 export function noUpload(id: string): DrayError {
   return new DrayError('notFound', 'This upload does not exist or has ended.', { data: { upload: id } });
-}
-
-const zeroSums = new Map<number, bigint>();
-
-/** At most two sizes of ranges occur in a file. */
-function sumOfZeros(sizeBytes: number): bigint {
-  const known = zeroSums.get(sizeBytes);
-  if (known !== undefined) return known;
-  const sum = crc64Nvme(Buffer.alloc(sizeBytes));
-  if (zeroSums.size > 64) zeroSums.clear();
-  zeroSums.set(sizeBytes, sum);
-  return sum;
 }

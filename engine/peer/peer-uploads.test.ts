@@ -9,7 +9,6 @@ import {
   beginPeerUpload,
   completePeerUpload,
   discardPeerUpload,
-  putPeerHoles,
   putPeerRange,
 } from '../remotes/peer/peer-files.ts';
 import { withRetry } from '../remotes/wrappers/with-retry.ts';
@@ -137,30 +136,6 @@ describe('an upload', () => {
     await Promise.all([putAll(shared), putAll(shared, other)]);
     const { crc64 } = await complete(shared);
     expect(crc64Nvme(sent())).toBe(crc64);
-  });
-
-  it('keeps holes as zeros that were never sent', async () => {
-    const upload = await begin();
-    await putPeerHoles(peer.client, upload, [0, 2 * RANGE], signal);
-    await put(upload, RANGE);
-    await put(upload, 3 * RANGE);
-    await complete(upload);
-    const expected = Buffer.from(content);
-    expected.fill(0, 0, RANGE).fill(0, 2 * RANGE, 3 * RANGE);
-    expect(sent().equals(expected)).toBe(true);
-  });
-
-  it('keeps holes as zeros even after an interrupted range', async () => {
-    const upload = await begin();
-    const broken = { upload, start: 0, bytes: content.subarray(0, RANGE), sum: 1n };
-    await expect(putPeerRange(peer.client, broken, signal)).rejects.toMatchObject({
-      code: 'checksumRefused',
-    });
-    await putPeerHoles(peer.client, upload, [0], signal);
-    for (const start of [RANGE, 2 * RANGE, 3 * RANGE]) await put(upload, start);
-    const { crc64 } = await complete(upload);
-    expect(sent().equals(Buffer.from(content).fill(0, 0, RANGE))).toBe(true);
-    expect(crc64).toBe(crc64Nvme(sent()));
   });
 
   it('leaves nothing when discarded', async () => {

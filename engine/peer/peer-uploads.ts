@@ -22,7 +22,6 @@ import {
   endOfOpenRange,
   endOfRange,
   inTurn,
-  makeHole,
   noUpload,
   receiveRange,
   type Session,
@@ -47,7 +46,7 @@ const Begin = v.strictObject({
   resume: v.optional(v.boolean()),
 });
 const Nothing = v.strictObject({});
-const Holes = v.strictObject({ ranges: v.pipe(v.array(Size), v.maxLength(100_000)) });
+
 const Complete = v.strictObject({
   crc64: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))),
   /** For uploads begun without a size. */
@@ -102,19 +101,6 @@ export class PeerUploads {
         throw new PeerRefusal(400, 'usage', `The range at ${start} has ${end - start} bytes.`);
       const receiver = this.#receiver;
       await inTurn(session, start, () => receiveRange(session, { start, end }, { call, receiver }));
-      answerJson(call.response, 200, {});
-    });
-  }
-
-  holes(call: PeerCall, id: string): Promise<void> {
-    return this.#using(id, async (session) => {
-      const { ranges } = await this.#json(call, Holes);
-      if (session.isOpenEnded)
-        throw new PeerRefusal(400, 'usage', 'An upload of unknown size cannot have holes.');
-      for (const start of ranges) {
-        const end = endOfRange(session, start);
-        await inTurn(session, start, () => makeHole(session, { start, end }, this.#options.budget));
-      }
       answerJson(call.response, 200, {});
     });
   }

@@ -361,7 +361,6 @@ export const PEER_ROUTES: Readonly<Record<string, Route>> = {
   'DELETE deltas/*': decides((call, { deltas }, id) => deltas.end(call, id)),
   'POST uploads': writes((call, { uploads }) => uploads.begin(call)),
   'PUT uploads/*': writes((call, { uploads }, id) => uploads.put(call, id)),
-  'POST uploads/*/holes': writes((call, { uploads }, id) => uploads.holes(call, id)),
   'POST uploads/*/state': writes((call, { uploads }, id) => uploads.state(call, id)),
   'POST uploads/*/complete': writes((call, { uploads }, id) => uploads.complete(call, id)),
   'DELETE uploads/*': writes((call, { uploads }, id) => uploads.discard(call, id)),

@@ -416,15 +416,6 @@ export async function putPeerRange(
   return sum;
 }
 
-export async function putPeerHoles(
-  client: PeerClient,
-  upload: PeerUpload,
-  starts: readonly number[],
-  signal: AbortSignal,
-): Promise<void> {
-  await client.ask(`uploads/${upload.id}/holes`, { ranges: starts }, Nothing, signal);
-}
-
 const Completed = v.object({ token: v.string(), crc64: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)) });
 
 /** @param whole `crc64`: if given, a mismatch is refused. `sizeBytes`: for an upload begun without it. */

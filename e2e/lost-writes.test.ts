@@ -12,6 +12,8 @@ import { eventsOf } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
+import { findCutPath } from '../engine/repository/manifest/cut-path.fixture.ts';
+import { SEGMENT_MIN_ENTRIES } from '../engine/repository/manifest/segment-cutter.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
 import type { FakeRequest } from './servers/fake-s3.ts';
 
@@ -48,7 +50,9 @@ describe('A push to a store that loses a write', () => {
     ['a commit', 'data/commits/'],
   ])('fails before it moves the branch, and the next push repairs it: %s', async (_, prefix) => {
     const work = await startWork();
-    for (let at = 0; at < 2_500; at += 1) sandbox.write(`work/${at % 7}/${at}`, `content of ${at}`);
+    for (let at = 0; at < SEGMENT_MIN_ENTRIES; at += 1)
+      sandbox.write(`work/${at % 7}/${at}`, `content of ${at}`);
+    sandbox.write(`work/${findCutPath('7')}`, 'the last of its segment');
     sandbox.write('work/object', Buffer.alloc(1_500, 'o'));
     sandbox.write('work/chunked', Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => (at * at) >> 7)));
     const lost = loseOne(prefix);

@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
+import { SEGMENT_MIN_ENTRIES } from '../../repository/manifest/segment-cutter.ts';
 import { verify } from '../history/verify.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
@@ -176,7 +178,7 @@ describe('a damaged commit', () => {
 });
 
 describe('a damaged segment', () => {
-  const FILES = 7000;
+  const FILES = SEGMENT_MIN_ENTRIES;
   const LETTERS = 'abcdefgh';
   const pathOf = (at: number) => `${LETTERS[at % LETTERS.length]}/${at}`;
 
@@ -184,6 +186,7 @@ describe('a damaged segment', () => {
     await init('objects');
     for (const letter of LETTERS) mkdirSync(`${work}/${letter}`);
     for (let at = 0; at < FILES; at += 1) writeFileSync(`${work}/${pathOf(at)}`, '');
+    sandbox.write(`work/${findCutPath('y')}`, '');
     sandbox.write('work/z-first', 'one');
     await push(testContext(work), {});
   });

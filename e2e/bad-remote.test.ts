@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliResult } from '../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { freePort } from './servers/tools.ts';
@@ -135,7 +136,6 @@ describe('A remote that cannot be reached', () => {
   const SMALL = 20;
   const small = (at: number) => `small file number ${at}`;
 
-  // Both commands wait between retries in real time, so they run side by side.
   it('is named, and an interrupted clone from it resumes once it is back', async () => {
     const root = await dataset.init('work', { layout: { kind: 'objects' } });
     for (let at = 0; at < SMALL; at += 1) dataset.sandbox.write(`work/${at}`, small(at));
@@ -146,8 +146,8 @@ describe('A remote that cannot be reached', () => {
     await network.cutAfter(1_000_000);
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const [never, halfWay] = await Promise.all([
-      dray('fresh', ['clone', dataset.url, 'never', '--endpoint', nowhere, '--json']),
-      dray('fresh', ['clone', dataset.url, 'copy', '--endpoint', network.endpoint, '--json']),
+      dray('fresh', ['clone', dataset.url, 'never', '--endpoint', nowhere, '--json'], SHORT_PAUSES),
+      dray('fresh', ['clone', dataset.url, 'copy', '--endpoint', network.endpoint, '--json'], SHORT_PAUSES),
     ]);
     const neverError = errorOf(never);
     expect(neverError).toMatchObject({ exitCode: 1, code: 'unreachable' });
@@ -175,7 +175,9 @@ describe('A remote that cannot be reached', () => {
     dataset.sandbox.write('work/large', Buffer.alloc(3_000_000, 'a large file, '));
     await network.cutRequestsAfter(1_000_000);
     const environment = { AWS_ENDPOINT_URL: network.endpoint };
-    expect(errorOf(await dray('work', ['push', '--json'], environment))).toMatchObject({
+    expect(
+      errorOf(await dray('work', ['push', '--json'], { ...environment, ...SHORT_PAUSES })),
+    ).toMatchObject({
       exitCode: 1,
       code: 'unreachable',
     });

@@ -11,6 +11,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { COMMAND } from '../app/cli/command.fixture.ts';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { noise, plainPlace } from '../engine/peer/peer.fixture.ts';
@@ -20,9 +22,16 @@ import { startToxiproxy } from './servers/toxiproxy.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
-const LARGE_BYTES = 120 * MIB;
-/** The bytes of the large file that a kill may cost: all parts in flight. */
-const LOST_BYTES_MAX = 80 * MIB;
+const RANGE_BYTES = 8 * MIB;
+/** A file below 64 MiB is fetched from its beginning again. */
+const RANGES = runBudget({ short: 9, long: 15 });
+/** The ranges of the large file that have arrived when a process is killed. */
+const KEPT_RANGES = runBudget({ short: 3, long: 6 });
+/** Few, so that the rest of the large file is still missing at the kill. */
+const TRANSFERS = 2;
+/** All other files, and one range whose note a kill may cost. */
+const MORE_BYTES_MAX = 2 * RANGE_BYTES;
+const ROUNDS = runBudget({ short: 2, long: 3 });
 
 let sandbox: Sandbox;
 let port: number;
@@ -59,10 +68,6 @@ beforeEach(async () => {
   sandbox = createSandbox();
   mkdirSync(sandbox.path('offered'));
   writeFileSync(sandbox.path('token'), TOKEN, { mode: 0o600 });
-  for (let index = 0; index < 400; index += 1)
-    sandbox.write(`source/d${index % 9}/${index}`, noise(1 + index * 7, 1));
-  sandbox.write('source/d4/large', noise(LARGE_BYTES, 2));
-  sandbox.write('source/middle', noise(6 * MIB, 3));
   port = await freePort();
   await startServer();
 });
@@ -76,6 +81,7 @@ const run = (parameters: readonly string[], onStarted?: (child: ChildProcess) =>
   runCli(parameters, {
     cwd: sandbox.folder,
     environment: {
+      ...SHORT_PAUSES,
       DRAY_TOKEN: TOKEN,
       DRAY_CACHE: sandbox.path('cache'),
       DRAY_CONFIG: sandbox.path('settings/config.json'),
@@ -140,7 +146,7 @@ async function struck(
 ) {
   let isOver = false;
   let client: ChildProcess | undefined;
-  const running = run(parameters, (child) => {
+  const running = run([...parameters, '--transfers', `${TRANSFERS}`, '--bwlimit', '32M'], (child) => {
     client = child;
   }).finally(() => {
     isOver = true;
@@ -161,6 +167,10 @@ const DIRECTIONS = [
 ] as const;
 
 async function prepare(direction: (typeof DIRECTIONS)[number]): Promise<void> {
+  for (let index = 0; index < 400; index += 1)
+    sandbox.write(`source/d${index % 9}/${index}`, noise(1 + index * 7, 1));
+  sandbox.write('source/d4/large', noise(RANGES * RANGE_BYTES, 2));
+  sandbox.write('source/middle', noise(6 * MIB, 3));
   if (direction.name === 'to a peer') return;
   expect(await run(['copy', 'source', place()])).toMatchObject({ exitCode: 0 });
 }
@@ -169,7 +179,9 @@ async function expectEnd(direction: (typeof DIRECTIONS)[number]): Promise<void> 
   const end = await run([...direction.parameters(), '--json']);
   expect(end).toMatchObject({ exitCode: 0 });
   const { receivedBytes, sentBytes } = summaryOf(end.stdout);
-  expect(sentBytes + receivedBytes).toBeLessThanOrEqual(LOST_BYTES_MAX + 8 * MIB);
+  expect(sentBytes + receivedBytes).toBeLessThanOrEqual(
+    (RANGES - KEPT_RANGES) * RANGE_BYTES + MORE_BYTES_MAX,
+  );
   const left = existsSync(join(direction.root(), '.dray-tmp'))
     ? readdirSync(join(direction.root(), '.dray-tmp'))
     : [];
@@ -183,7 +195,7 @@ describe.each(DIRECTIONS)('A copy $name', (direction) => {
     await prepare(direction);
     const { result, wasCut } = await struck(direction.parameters(), {
       root: direction.root(),
-      ranges: 6,
+      ranges: KEPT_RANGES,
       strike: kill,
     });
     await result;
@@ -196,7 +208,7 @@ describe.each(DIRECTIONS)('A copy $name', (direction) => {
     await prepare(direction);
     const { result, wasCut } = await struck(direction.parameters(), {
       root: direction.root(),
-      ranges: 6,
+      ranges: KEPT_RANGES,
       strike: () => kill(server),
     });
     expect(wasCut).toBe(true);
@@ -218,7 +230,7 @@ describe.each(DIRECTIONS)('A copy $name', (direction) => {
         parameter === place() ? place(Number(new URL(network.endpoint).port)) : parameter,
       );
     for (let attempt = 0; attempt < 4; attempt += 1) {
-      const { exitCode } = await run([...through, '--transfers', '2']);
+      const { exitCode } = await run([...through, '--transfers', `${TRANSFERS}`]);
       expectWhole(direction.root());
       if (exitCode === 0) break;
     }
@@ -236,7 +248,7 @@ describe('A repository at a peer', () => {
     await run([...one, 'init', '--remote', place(port, 'repository')]);
     expect(await run([...one, 'push', '-m', 'start'])).toMatchObject({ exitCode: 0 });
     expect(await run(['clone', place(port, 'repository'), 'two'])).toMatchObject({ exitCode: 0 });
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       sandbox.write(`one/of-one-${round}`, noise(200_000, 10 + round));
       sandbox.write(`two/of-two-${round}`, noise(200_000, 20 + round));
       const both = await Promise.all([
@@ -254,8 +266,8 @@ describe('A repository at a peer', () => {
       .filter((name) => name !== '.dray')
       .sort();
     expect(names).toEqual(
-      [0, 1, 2]
-        .flatMap((round) => [`of-one-${round}`, `of-two-${round}`])
+      Array.from({ length: ROUNDS }, (_, round) => [`of-one-${round}`, `of-two-${round}`])
+        .flat()
         .concat('start')
         .sort(),
     );

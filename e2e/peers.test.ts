@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
@@ -252,7 +253,7 @@ describe('A peer', () => {
 
   it('that is down is named in the error', async () => {
     await server.close();
-    expect(await run(['ls', place])).toMatchObject({
+    expect(await run(['ls', place], SHORT_PAUSES)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(`127.0.0.1:${server.address.port} cannot be reached`),
     });

@@ -5,14 +5,14 @@
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../app/cli/command.fixture.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { initWorkspace } from '../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 
 let sandbox: Sandbox;
-beforeEach(async () => {
+beforeAll(async () => {
   sandbox = createSandbox();
   const work = sandbox.path('work');
   for (let at = 0; at < 300; at += 1) sandbox.write(`work/${at % 5}/${at}`, `content of ${at}`);
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await initWorkspace(testContext(work), { remoteUrl: sandbox.path('store') });
   await push(testContext(work), {});
 });
-afterEach(() => sandbox[Symbol.dispose]());
+afterAll(() => sandbox[Symbol.dispose]());
 
 /** Runs the command in the workspace after a line of shell. */
 function runAfter(line: string, parameters: readonly string[], mounts = false) {
@@ -56,7 +56,7 @@ describe('On a read-only disk (needs the right to mount)', () => {
     ['push', () => ['push']],
     ['clone', () => ['clone', sandbox.path('store'), sandbox.path('frozen/copy')]],
   ] as const)('"dray %s" reports in one line that it cannot write', (_, parameters) => {
-    mkdirSync(sandbox.path('frozen'));
+    mkdirSync(sandbox.path('frozen'), { recursive: true });
     const line = `${READ_ONLY(sandbox.path('work'))} && ${READ_ONLY(sandbox.path('frozen'))}`;
     const { exitCode, stderr } = runAfter(line, parameters(), true);
     expect(exitCode, stderr).toBe(1);
@@ -74,7 +74,7 @@ describe('With a limit of 30 open files', () => {
     ['copy', () => ['copy', sandbox.path('work'), sandbox.path('copied')]],
   ] as const)('"dray %s" succeeds or names the limit in one line', (name, parameters) => {
     if (name.startsWith('push'))
-      for (let at = 0; at < 3_000; at += 1) sandbox.write(`work/more/${at}`, `content of ${at}`);
+      for (let at = 0; at < 300; at += 1) sandbox.write(`work/more/${at}`, `content of ${at}`);
     const { exitCode, stderr, text } = runAfter('ulimit -n 30', parameters());
     if (exitCode === 0) return;
     expect(exitCode, text).toBe(1);

@@ -78,7 +78,7 @@ describe.each([
   });
 
   it('cuts large files into ordered chunks that add up to the file', async () => {
-    const contents = [noise(9 * MIB + 1, 1), noise(MIB + 1, 2), noise(40 * MIB, 3), new Uint8Array(3 * MIB)];
+    const contents = [noise(9 * MIB + 1, 1), noise(MIB + 1, 2), noise(12 * MIB, 3), new Uint8Array(3 * MIB)];
     const requests = contents.map((bytes, id) => ({ ...write(`big-${id}`, bytes), id }));
     const { results } = await collect(requests, { threads, layout: CUT_LAYOUT });
     for (const [id, bytes] of contents.entries()) {
@@ -96,7 +96,7 @@ describe.each([
   });
 
   it('cuts a file the same with and without bytes', async () => {
-    const requests = [{ ...write('big', noise(21 * MIB, 4)), id: 0 }];
+    const requests = [{ ...write('big', noise(9 * MIB, 4)), id: 0 }];
     const withBytes = await collect(requests, { threads, layout: CUT_LAYOUT });
     const without = await collect(requests, { threads, layout: CUT_LAYOUT, wantBytes: false });
     const ends = [withBytes, without].map(({ results }) => {
@@ -109,8 +109,8 @@ describe.each([
 
   it('works with a budget far smaller than one file', async () => {
     const requests = [
-      { ...write('a', noise(33 * MIB, 5)), id: 0 },
-      { ...write('b', noise(20 * MIB, 6)), id: 1 },
+      { ...write('a', noise(13 * MIB, 5)), id: 0 },
+      { ...write('b', noise(9 * MIB, 6)), id: 1 },
       { ...write('c', noise(MIB, 7)), id: 2 },
     ];
     const memory = new Budget(64 * KIB);
@@ -220,7 +220,7 @@ describe.each([
   });
 
   it('detects that a large file changes while it is read', async () => {
-    const request = { ...write('busy', noise(40 * MIB)), id: 0 };
+    const request = { ...write('busy', noise(20 * MIB)), id: 0 };
     const memory = new Budget(1);
     const kinds = new Set<string>();
     for await (const batch of readFiles([request], options({ threads, memory, layout: CUT_LAYOUT }))) {
@@ -290,7 +290,7 @@ describe.each([
     let held: ReadBatch | undefined;
     const checkHeld = () => {
       for (const result of held?.results ?? []) {
-        if (result.kind === 'whole') expect(sha256(result.bytes!)).toBe(sha256(contents[result.id]!));
+        if (result.kind === 'whole') expect(Buffer.compare(result.bytes!, contents[result.id]!)).toBe(0);
       }
     };
     for await (const batch of readFiles(requests, options({ threads, memory }))) {

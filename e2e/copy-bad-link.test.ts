@@ -8,6 +8,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -131,7 +132,7 @@ function copy(
 ): Promise<CliResult> {
   return runCli(['copy', ...way.parameters(name), '--json'], {
     cwd: sandbox.folder,
-    environment: { ...far.environment, DRAY_CACHE: sandbox.path(`cache-${name}`) },
+    environment: { ...SHORT_PAUSES, ...far.environment, DRAY_CACHE: sandbox.path(`cache-${name}`) },
     onStarted,
   });
 }

@@ -254,12 +254,14 @@ describe('A large file that exists at both ends', () => {
   });
 });
 
-/** A file of 256 MiB with one MiB of data; the rest is a hole. */
+const SPARSE_BYTES = runBudget({ short: 64, long: 256 }) * MIB;
+
+/** A file with one MiB of data; the rest is a hole. */
 function plantSparse(path: string, dataAt: number, seconds: number, seed = 5): void {
   const full = sandbox.path(path);
   const fd = openSync(full, 'w');
   try {
-    ftruncateSync(fd, 256 * MIB);
+    ftruncateSync(fd, SPARSE_BYTES);
     writeSync(fd, noise(MIB, seed), 0, MIB, dataAt);
   } finally {
     closeSync(fd);
@@ -271,7 +273,7 @@ const diskBytes = (path: string) => statSync(sandbox.path(path)).blocks * 512;
 
 describe('A file with holes', () => {
   it('is sent without its holes and keeps them: to a peer, back, and to another peer', async () => {
-    plantSparse('source/below/image', 77 * MIB + 123, OLD);
+    plantSparse('source/below/image', SPARSE_BYTES / 4 + MIB + 123, OLD);
     // A file system without holes has none to keep.
     const most = diskBytes('source/below/image') + MIB;
     expect((await told('copy', 'source', place)).sentBytes).toBeLessThan(1.2 * MIB);
@@ -297,7 +299,7 @@ describe('A file with holes', () => {
 
   it.each(['', '--inplace'])('keeps its holes in a delta %s', async (inPlace) => {
     plantSparse('source/image', 3 * MIB, OLD, 5);
-    plantSparse('offered/image', 200 * MIB, OLD - 60, 6);
+    plantSparse('offered/image', (SPARSE_BYTES / 4) * 3, OLD - 60, 6);
     const most = diskBytes('source/image') + MIB;
     const options = inPlace === '' ? [] : [inPlace];
     const done = await told('delta', 'source/image', plainPlace(wire.port, 'image'), ...options);
@@ -315,7 +317,7 @@ describe('A file with holes', () => {
   it('is updated where data became zeros, without sending the zeros', async () => {
     plantSparse('source/image', 3 * MIB, OLD, 5);
     sandbox.path('offered/image');
-    plant('offered/image', noise(256 * MIB, 9), OLD - 60);
+    plant('offered/image', noise(SPARSE_BYTES, 9), OLD - 60);
     const done = await told('delta', 'source/image', plainPlace(wire.port, 'image'), '--inplace');
     expect(done.sentBytes).toBeLessThan(1.2 * MIB);
     expect(isSame('source/image', 'offered/image')).toBe(true);

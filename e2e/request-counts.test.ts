@@ -14,7 +14,7 @@ import { push } from '../engine/jobs/push/push.ts';
 import { createS3Dataset, listRequests, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const FILES = runBudget({ short: 10_000, long: 100_000 });
+const FILES = runBudget({ short: 5_000, long: 100_000 });
 const OBJECTS = runBudget({ short: 5_000, long: 50_000 });
 
 let server: S3Server;

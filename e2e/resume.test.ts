@@ -9,6 +9,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliOptions, CliResult } from '../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import type { InitRequest } from '../engine/api/jobs.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { log } from '../engine/jobs/history/log.ts';
@@ -27,10 +28,10 @@ const TRANSFERS = 4;
  * in which a busy machine writes nothing.
  */
 const UNWRITTEN = 64;
-const FILES = 600;
+const FILES = runBudget({ short: 300, long: 600 });
 const FILE_BYTES = 3_000;
-const HALF_WAY = 250;
-/** The latency of each answer. With this many requests in flight, the files take about two seconds. */
+const HALF_WAY = runBudget({ short: 120, long: 250 });
+/** The latency of each answer. With this many requests in flight, the files take more than a second. */
 const LATENCY_MS = 15;
 /** Well below the time that retries bridge. */
 const OUTAGE_MS = 2_000;
@@ -394,10 +395,15 @@ describe('Ctrl-C', () => {
   });
 });
 
+const withShortPauses = (options: CliOptions): CliOptions => ({
+  ...options,
+  environment: { ...options.environment, ...SHORT_PAUSES },
+});
+
 describe('A link that breaks half-way', () => {
   it('for good makes a push fail as unreachable, and the next push resumes', async () => {
     using dataset = await startUpload('cut-push');
-    const cut = await runInterrupted((options) => dataset.cli('work', PUSH, options), {
+    const cut = await runInterrupted((options) => dataset.cli('work', PUSH, withShortPauses(options)), {
       operations: SENT,
       afterPieces: HALF_WAY,
       interrupt: network.cut,
@@ -410,7 +416,7 @@ describe('A link that breaks half-way', () => {
   it('for good makes a clone fail with whole files only, and the next clone resumes', async () => {
     const download = await startDownload('clone', 'cut-clone');
     using _ = download.dataset;
-    const cut = await runInterrupted(download.run, {
+    const cut = await runInterrupted((options) => download.run(withShortPauses(options)), {
       operations: FETCHED,
       afterPieces: HALF_WAY,
       interrupt: network.cut,

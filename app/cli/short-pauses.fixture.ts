@@ -8,8 +8,8 @@ const SHORTEN = `
 `;
 
 /**
- * The environment of a command that gives up on an unreachable remote after a second instead of a quarter of a
- * minute. It retries as often as ever.
+ * The environment of a command that gives up on an unreachable remote after a second instead of a quarter of
+ * a minute. It retries as often as ever.
  */
 export const SHORT_PAUSES: Readonly<Record<string, string>> = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SHORTEN)}`,

@@ -300,7 +300,7 @@ describe('Listings of the file store', () => {
 
 describe('Conditions among processes', () => {
   const WRITERS = 4;
-  const INCREMENTS = 40;
+  const INCREMENTS = runBudget({ short: 12, long: 40 });
 
   /** Each process adds to one counter only by compare-and-swap, so the sum shows whether a write was lost. */
   async function countTogether(hardLinks: boolean): Promise<string> {

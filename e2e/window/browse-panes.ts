@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Locator } from 'playwright';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { writeUserRemotes } from '../../engine/jobs/session/user-remotes.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
@@ -36,19 +36,18 @@ export async function openBrowse(
 ): Promise<BrowsePanes> {
   await server.createBucket(bucket);
   const environment = { ...server.environment, ...options.environment };
-  const window = await openWindow(browser, { ...options, environment });
-  try {
-    const { folder, origin, page } = window;
-    const home = join(folder, 'home');
-    const bucketFolder = join(server.dataFolder, bucket);
+  const bucketFolder = join(server.dataFolder, bucket);
+  writeTree(bucketFolder, remote);
+  const prepare = (home: string) => {
     writeTree(home, local);
-    writeTree(bucketFolder, remote);
-    const added = await runCli(['remote', 'add', '--user', 'store', `s3://${bucket}`], {
-      cwd: folder,
-      environment: { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
-    });
-    if (added.exitCode !== 0) throw new Error(added.stderr);
-    await page.goto(`${origin}/#/browse`);
+    const own = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+    mkdirSync(join(home, '.config/dray'), { recursive: true });
+    writeUserRemotes({ environment: own }, { store: { url: `s3://${bucket}` } });
+  };
+  const window = await openWindow(browser, { ...options, environment, prepare, path: '/#/browse' });
+  try {
+    const { folder, page } = window;
+    const home = join(folder, 'home');
     const left = page.getByRole('region', { name: /^Left pane/ });
     const right = page.getByRole('region', { name: /^Right pane/ });
     await right.getByRole('grid').waitFor();

@@ -29,8 +29,10 @@ export interface OpenWindowOptions {
   /** Default: any free port. */
   readonly port?: number;
   readonly theme?: Theme;
-  /** The page to open after the link, such as `/#/home`. */
+  /** The first page, such as `/#/home`; default: the page of the link. */
   readonly path?: string;
+  /** Runs before the engine starts, to write what it finds in its home folder. */
+  readonly prepare?: (home: string) => void;
   /** The folder of an earlier run, with its `home`. The caller removes it. */
   readonly folder?: string;
   /** The working directory of `dray ui`; default: `folder`. */
@@ -65,6 +67,7 @@ export async function startUi(options: OpenWindowOptions = {}): Promise<RunningU
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'dray-window-'));
   const home = join(folder, 'home');
   mkdirSync(home, { recursive: true });
+  options.prepare?.(home);
   const remove = () => {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   };
@@ -142,8 +145,7 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     const page = await context.newPage();
     const complaints = listen(page);
     await throttle(page);
-    await page.goto(ui.link);
-    if (options.path !== undefined) await page.goto(`${ui.origin}${options.path}`);
+    await page.goto(options.path === undefined ? ui.link : await enter(context, ui, options.path));
     return {
       page,
       context,
@@ -160,6 +162,18 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     await ui[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/**
+ * Opens the link without a page, and returns the address of this screen with the window's key, so that the
+ * browser runs the window once: not on the first screen, and then on this one.
+ */
+async function enter(context: BrowserContext, { link, origin }: RunningUi, path: string): Promise<string> {
+  const headers = { 'sec-fetch-site': 'none' };
+  const answer = await context.request.get(link, { headers, maxRedirects: 0 });
+  const key = /^\/#key=[\w-]+/.exec(answer.headers().location ?? '')?.[0];
+  if (key === undefined) throw new Error(`The link gave no key, but HTTP ${answer.status()}.`);
+  return `${origin}${key}${path.slice('/#'.length)}`;
 }
 
 /**

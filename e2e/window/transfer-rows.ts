@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
-import { findViolations } from './find-violations.ts';
 
 /** Long enough for two busy cores. */
 export const WAIT = { timeout: 120_000, interval: 100 };
@@ -24,15 +23,4 @@ export function writeLarge(root: string, name: string, sizeBytes: number) {
   const bytes = randomBytes(sizeBytes);
   writeFileSync(join(source, 'large.bin'), bytes);
   return { source: `${source}/`, bytes };
-}
-
-/** Runs axe on the screen as it is, in the light and the dark theme. */
-export async function findInBothThemes(page: Page): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
-    found.push(...(await findViolations(page)));
-  }
-  return found;
 }

@@ -6,9 +6,10 @@ import type { Browser } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
-import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
@@ -48,7 +49,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
     const { bytes, row } = await startCopy('back-soon');
     await store.network.cut();
     await row.getByText('Trying again. Files that have arrived stay.').waitFor();
-    expect(await findInBothThemes(window.page)).toEqual([]);
+    expect(await findViolationsInBothThemes(window.page)).toEqual([]);
     await store.network.restore();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(store.read('back-soon/large.bin').equals(bytes)).toBe(true);

@@ -5,9 +5,10 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
-import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
@@ -57,7 +58,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     const bytes = await startCopy(killed.page, folder, 'killed');
     process.kill(killed.engine.processId!, 'SIGKILL');
     await killed.page.getByText("Dray's engine does not answer.").waitFor();
-    expect(await findInBothThemes(killed.page)).toEqual([]);
+    expect(await findViolationsInBothThemes(killed.page)).toEqual([]);
     await killed.context.close();
 
     await using window = await openWindow(browser, {

@@ -3,9 +3,10 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
-import { findInBothThemes, rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 /** A bandwidth at which a part of 8 MiB takes some seconds, so that a test can interrupt it half-way. */
@@ -51,7 +52,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
 
   it('says that nothing moves when it is empty', async () => {
     await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
-    expect(await findInBothThemes(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
   });
 
   it('pauses without further requests, and resumes from the finished parts', async () => {
@@ -135,7 +136,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     await press('Cancel Copy one');
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Uploading');
     await expect.poll(stateOf(rowOf(page, 'Copy three')), WAIT).toBe('Waiting');
-    expect(await findInBothThemes(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     await press('Pause all');
     await expect.poll(() => page.locator('.transfer.is-paused').count(), WAIT).toBe(3);
@@ -156,7 +157,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     expect(said).toContain('made-later');
     expect(said).toContain('Check the address of the remote.');
     expect(await row.getByRole('link', { name: 'Open Remotes' }).getAttribute('href')).toBe('#/remotes');
-    expect(await findInBothThemes(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await store.server.createBucket('made-later');
     await row.getByRole('button', { name: 'Retry', exact: true }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');

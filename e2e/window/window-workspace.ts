@@ -3,7 +3,7 @@
  * screen.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
 
@@ -16,17 +16,16 @@ export interface OpenWorkspaceOptions extends Omit<OpenWindowOptions, 'path'> {
   readonly screen: string;
 }
 
-export async function openWorkspace(
+export function openWorkspace(
   browser: Browser,
   { root, screen, ...options }: OpenWorkspaceOptions,
 ): Promise<OpenWindow> {
-  const window = await openWindow(browser, options);
-  const file = join(window.folder, 'home', '.config', 'dray', 'window.json');
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, JSON.stringify({ workspaces: [root] }));
-  await window.page.goto(`${window.origin}/${screen}`);
-  await window.page.reload();
-  return window;
+  const prepare = (home: string) => {
+    const settings = join(home, '.config', 'dray');
+    mkdirSync(settings, { recursive: true });
+    writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root] }));
+  };
+  return openWindow(browser, { ...options, prepare, path: `/${screen}` });
 }
 
 /** The drawn rows in order, each as one line: path, change, size. */

@@ -31,8 +31,8 @@ export type TempArea = (typeof AREAS)[number];
 const HOUR_MS = 3_600_000;
 const WRITE_KEPT_MS = 24 * HOUR_MS;
 const UPLOAD_KEPT_MS = 7 * 24 * HOUR_MS;
-/** Another process may remove the empty folder each time that it is created. */
-const AREA_ATTEMPTS_MAX = 4;
+/** Another process may remove an empty folder each time that it is created. */
+const MAKE_ATTEMPTS_MAX = 8;
 
 /** A new file of our own in `writes`. */
 export interface TemporaryFile {
@@ -80,16 +80,6 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
   let swept = false;
   const entered = new Set<TempArea>();
 
-  /** A missing folder means something only while the root exists. */
-  const orMissing = async (holding: Promise<HeldFolder>): Promise<HeldFolder> => {
-    try {
-      return await holding;
-    } catch (error) {
-      if (isAbsent(error)) await root.checkPresent();
-      throw error;
-    }
-  };
-
   const root: FileRoot = {
     path,
     pathOf(key) {
@@ -106,9 +96,18 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
       }
     },
     hold: (folder) => folders.hold(folder),
-    holdMade: (folder, changed) =>
-      // The root is never created here: its disk may not be mounted.
-      orMissing(folders.hold(folder, { onMake: (made) => void changed?.push(made) })),
+    async holdMade(folder, changed) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await folders.hold(folder, { onMake: (made) => void changed?.push(made) });
+        } catch (error) {
+          if (!isAbsent(error)) throw error;
+          // The root is never created here: its disk may not be mounted.
+          await root.checkPresent();
+          if (systemCode(error) !== 'ENOENT' || attempt === MAKE_ATTEMPTS_MAX) throw error;
+        }
+      }
+    },
     found: new Set(),
     async area(area) {
       const made: string[] = [];
@@ -141,7 +140,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
         } catch (error) {
           folder.release();
           // Another process removed the empty folder when it was done.
-          if (systemCode(error) !== 'ENOENT' || attempt === AREA_ATTEMPTS_MAX) throw error;
+          if (systemCode(error) !== 'ENOENT' || attempt === MAKE_ATTEMPTS_MAX) throw error;
         }
       }
     },

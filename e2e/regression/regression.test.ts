@@ -4,6 +4,7 @@
  * counts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
@@ -31,6 +32,9 @@ const MINUTES = 60_000;
  */
 const JOB_LIMIT_MS = 20 * MINUTES;
 
+/** The counts of `stat` grow with the depth of the folder; the table was written at this one. */
+const PARENT = process.platform === 'linux' ? '/tmp' : tmpdir();
+
 let sandbox: Sandbox;
 let store: S3Server;
 let wire: ByteCounter;
@@ -39,7 +43,7 @@ const pinned = readPinned(TABLE);
 const counted: Record<string, Counts> = {};
 
 beforeAll(async () => {
-  sandbox = createSandbox();
+  sandbox = createSandbox(PARENT);
   store = await startVersitygw();
   wire = await startByteCounter(Number(new URL(store.endpoint).port));
   command = await openCountedCommand(sandbox.folder);

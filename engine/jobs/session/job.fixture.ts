@@ -12,8 +12,9 @@ export interface Sandbox extends Disposable {
   write(path: string, content: string | Uint8Array): string;
 }
 
-export function createSandbox(): Sandbox {
-  const folder = mkdtempSync(join(tmpdir(), 'dray-jobs-'));
+/** @param parent An existing folder; default: the one for temporary files. */
+export function createSandbox(parent = tmpdir()): Sandbox {
+  const folder = mkdtempSync(join(parent, 'dray-jobs-'));
   const path = (...parts: string[]) => {
     const full = join(folder, ...parts);
     mkdirSync(dirname(full), { recursive: true });

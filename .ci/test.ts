@@ -7,7 +7,7 @@
  *   npm run test:long `*.long.test.ts`, and the tests that have a budget (`runBudget`) with all of it
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,8 @@ async function runTests(parameters: readonly string[]): Promise<TestCounts> {
   // In memory, file operations cost a third of the processor's time and syncs cost nothing. The long tests
   // need more room than memory has.
   const folder = mkdtempSync(join(isLong ? tmpdir() : await roomyFolder(), 'dray-test-'));
+  // Like any temporary folder: some tests work as another user in it.
+  chmodSync(folder, 0o1777);
   const report = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];

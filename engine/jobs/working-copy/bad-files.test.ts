@@ -13,6 +13,7 @@ import {
   rmSync,
   symlinkSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -200,10 +201,13 @@ describe('a pull', () => {
   it('leaves a file that changed here meanwhile as it is, and names it', async () => {
     await push(testContext(work), {});
     await cloned();
+    const copy = sandbox.path('copy');
+    // A young file would be read again after the scan, and its change found before anything is written.
+    utimesSync(`${copy}/fine`, 1_000_000, 1_000_000);
+    await status(testContext(copy), {});
     sandbox.write('work/fine', 'theirs');
     sandbox.write('work/other', 'other');
     await push(testContext(work), {});
-    const copy = sandbox.path('copy');
     const context = afterScan(() => writeFileSync(`${copy}/fine`, 'ours, just now'));
     expect(await pull({ ...context, directory: copy }, {})).toMatchObject({ failed: 1 });
     expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'fine', error: { code: 'conflict' } }]);

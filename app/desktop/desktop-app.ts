@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { MessageBoxOptions } from 'electron';
 import type { DrayError } from '../../engine/api/error.ts';
-import type { Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { findEndings } from '../../engine/api/transfer-endings.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
-import type { Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { openHost } from '../../engine/host/open-host.ts';
 import { PORT_CHANNEL } from './channels.ts';
 import { createFakeElectron } from './electron.fixture.ts';

@@ -6,7 +6,8 @@
 import type { MessagePortMain, WebContents } from 'electron';
 import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
-import type { AnswerOf, HostEvent, HostRequestName, InputOf, Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
+import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../../engine/api/host.ts';
 import { connectHost, type HostClient } from '../../engine/api/host-client.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';

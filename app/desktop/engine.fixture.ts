@@ -1,6 +1,7 @@
 /** An engine that says what a test wants, over the same ports, and crashes on request. */
 import { DrayError } from '../../engine/api/error.ts';
-import type { ClientMessage, HostMessage, Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
+import type { ClientMessage, HostMessage } from '../../engine/api/host.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 

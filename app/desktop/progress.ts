@@ -1,6 +1,6 @@
 /** The progress of transfers in the dock or the taskbar. */
 import type { BrowserWindow } from 'electron';
-import type { Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { Electron } from './electron-parts.ts';
 
 export interface Progress {

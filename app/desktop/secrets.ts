@@ -7,7 +7,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
-import type { AccessKeys } from '../../engine/api/host.ts';
+import type { AccessKeys } from '../../engine/api/host/remotes.ts';
 import { isAccessKeys, withKeptKeys } from '../../engine/base/kept-keys.ts';
 import type { Electron } from './electron-parts.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright';
 import type { DesktopBridge, SecretsState } from '../../engine/api/desktop-bridge.ts';
-import type { AccessKeys } from '../../engine/api/host.ts';
+import type { AccessKeys } from '../../engine/api/host/remotes.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';
 
 /** `fails` names the profiles whose keys can be neither saved nor removed. */

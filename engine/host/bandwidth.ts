@@ -1,4 +1,4 @@
-import type { Settings } from '../api/host.ts';
+import type { Settings } from '../api/host/settings.ts';
 import type { Clock } from '../base/clock.ts';
 import type { WindowFile } from './user-files/window-file.ts';
 

@@ -2,7 +2,9 @@
 
 import { DrayError } from '../api/error.ts';
 import type { CommitEvent, EntryEvent } from '../api/events.ts';
-import type { ChangeRow, EntryRow, RefRow } from '../api/host.ts';
+import type { EntryRow } from '../api/host/browse.ts';
+import type { ChangeRow } from '../api/host/changes.ts';
+import type { RefRow } from '../api/host/history.ts';
 import { trimEnd } from '../api/trim-ends.ts';
 import { walkHistory } from '../jobs/history/log.ts';
 import { resolveCommit } from '../jobs/session/resolve-commit.ts';

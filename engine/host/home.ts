@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
-import type { FolderListing } from '../api/host.ts';
+import type { FolderListing } from '../api/host/home.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import type { HostState } from './host-state.ts';

@@ -4,7 +4,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { MessageChannel } from 'node:worker_threads';
-import type { HostEvent, Transfer } from '../api/host.ts';
+import type { Transfer } from '../api/host/transfers.ts';
+import type { HostEvent } from '../api/host.ts';
 import { connectHost, type HostClient } from '../api/host-client.ts';
 import { fromMessagePort } from '../api/host-port.ts';
 import { initWorkspace } from '../jobs/remotes/init.ts';

@@ -1,7 +1,7 @@
 /** Remotes by name: the user's own, those of known workspaces, and those from other programs' settings. */
 import { homedir } from 'node:os';
 import { DrayError } from '../api/error.ts';
-import type { RemoteCard } from '../api/host.ts';
+import type { RemoteCard } from '../api/host/remotes.ts';
 import { withKeptKeys } from '../base/kept-keys.ts';
 import { withTypedToken } from '../jobs/remotes/login.ts';
 import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes/remotes.ts';

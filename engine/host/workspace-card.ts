@@ -1,7 +1,7 @@
 /** A workspace for the home screen, from files in `.dray/`: no scan, no request. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { WorkspaceCard } from '../api/host.ts';
+import type { WorkspaceCard } from '../api/host/home.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';

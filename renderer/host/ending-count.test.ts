@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { createEndingCount } from './ending-count.ts';
 
 const ended = (id: string, endedMs: number, state: Transfer['state'] = 'done') =>

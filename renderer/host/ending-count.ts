@@ -1,5 +1,5 @@
 /** Counts how many transfers have ended. */
-import type { Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
 
 /**
  * @returns A function that takes each new list of ended transfers and returns the number of endings since the

@@ -1,7 +1,7 @@
 /** Two panes, this computer and any remote: browse, copy between them, sync them. */
 import './browse.css';
 import { useEffect, useRef, useState } from 'react';
-import type { EntryRow } from '../../engine/api/host.ts';
+import type { EntryRow } from '../../engine/api/host/browse.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';

@@ -1,7 +1,9 @@
 /** Shows what a push or a pull would do before it runs. */
 import './changes/changes.css';
 import { memo, type ReactNode, useDeferredValue, useRef, useState } from 'react';
-import type { ChangeList, ChangeRow, TransferOrder, WorkspaceCard } from '../../engine/api/host.ts';
+import type { ChangeList, ChangeRow } from '../../engine/api/host/changes.ts';
+import type { WorkspaceCard } from '../../engine/api/host/home.ts';
+import type { TransferOrder } from '../../engine/api/host/transfers.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';

@@ -1,5 +1,5 @@
 /** One file shown as text, as an image, or as its facts. */
-import type { FileFacts, FilePreview } from '../../engine/api/host.ts';
+import type { FileFacts, FilePreview } from '../../engine/api/host/file-preview.ts';
 import { formatBytes } from '../../engine/api/numbers.ts';
 import { formatMoment } from '../design/format.ts';
 import './file-preview.css';

@@ -2,7 +2,8 @@
 import './plan/plan.css';
 import { useEffect } from 'react';
 import type { QueryCost, QueryExplanation } from '../../engine/api/events.ts';
-import type { AnswerOf, WorkspaceCard } from '../../engine/api/host.ts';
+import type { WorkspaceCard } from '../../engine/api/host/home.ts';
+import type { AnswerOf } from '../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../engine/api/numbers.ts';
 import { Badge } from '../design/badge.tsx';
 import { IconButton, LinkButton } from '../design/button.tsx';

@@ -1,7 +1,7 @@
 /** The places for your data: list, test, add, and import from other programs. */
 import './remotes.css';
 import { useEffect, useState } from 'react';
-import type { ImportCandidate, RemoteCard } from '../../engine/api/host.ts';
+import type { ImportCandidate, RemoteCard } from '../../engine/api/host/remotes.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { ConfirmDialog, Dialog } from '../design/dialog.tsx';

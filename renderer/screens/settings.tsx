@@ -2,7 +2,7 @@
 import './settings.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
-import type { Settings } from '../../engine/api/host.ts';
+import type { Settings } from '../../engine/api/host/settings.ts';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
 import { Loading } from '../design/states.tsx';

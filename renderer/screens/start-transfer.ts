@@ -1,5 +1,5 @@
 /** Starts transfers and shows a message. */
-import type { TransferOrder } from '../../engine/api/host.ts';
+import type { TransferOrder } from '../../engine/api/host/transfers.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { useHost } from '../host/use-host.tsx';
 import { showFailure, showToast } from '../shell/toasts.tsx';

@@ -3,7 +3,7 @@
  * itself.
  */
 import { useEffect, useRef } from 'react';
-import type { Transfer } from '../../engine/api/host.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { findEndings } from '../../engine/api/transfer-endings.ts';
 import { useAsk, useTransfers } from '../host/use-host.tsx';
 import { goTo } from '../route.ts';

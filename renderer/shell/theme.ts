@@ -1,5 +1,5 @@
 /** Sets `data-theme` of the page: the user's choice, or the system's theme. */
-import type { Settings } from '../../engine/api/host.ts';
+import type { Settings } from '../../engine/api/host/settings.ts';
 
 type Theme = Settings['theme'];
 

@@ -1,6 +1,7 @@
 /** The commands of the palette. */
 import { DESKTOP_SHORTCUTS } from '../../engine/api/desktop-shortcuts.ts';
-import type { HostRequests, Settings } from '../../engine/api/host.ts';
+import type { Settings } from '../../engine/api/host/settings.ts';
+import type { HostRequests } from '../../engine/api/host.ts';
 import type { IconName } from '../design/icon.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, SCREEN_NAMES, type ScreenName } from '../route.ts';

@@ -1,6 +1,6 @@
 /** The workspace that the screens are about, kept over restarts. */
 import { useSyncExternalStore } from 'react';
-import type { WorkspaceCard } from '../../engine/api/host.ts';
+import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import { useAsk } from '../host/use-host.tsx';
 
 const KEY = 'dray.workspace';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { WorkspaceCard } from '../../engine/api/host.ts';
+import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import { LinkButton } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';

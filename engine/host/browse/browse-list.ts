@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { EntryRow } from '../../api/host.ts';
+import type { EntryRow } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

@@ -1,6 +1,8 @@
 /** The plan of a copy or a sync: its dry run, with the first changes and the first skipped entries. */
 import type { JobEvent } from '../../api/events.ts';
-import type { AnswerOf, ChangeRow, InputOf, TransferFailure } from '../../api/host.ts';
+import type { ChangeRow } from '../../api/host/changes.ts';
+import type { TransferFailure } from '../../api/host/transfers.ts';
+import type { AnswerOf, InputOf } from '../../api/host.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { copyTree, syncTree } from '../../jobs/trees/copy-tree.ts';
 

@@ -1,6 +1,6 @@
 /** Plain places: local folders and any remote, as the two panes of the window show them. */
 import { homedir } from 'node:os';
-import type { FilePreview } from '../../api/host.ts';
+import type { FilePreview } from '../../api/host/file-preview.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

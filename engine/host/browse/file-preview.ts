@@ -3,7 +3,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
-import type { FileFacts, FilePreview } from '../../api/host.ts';
+import type { FileFacts, FilePreview } from '../../api/host/file-preview.ts';
 
 export const TEXT_BYTES_MAX = 256 * 1024;
 export const IMAGE_BYTES_MAX = 4 * 1024 * 1024;

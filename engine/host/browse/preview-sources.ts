@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { FilePreview } from '../../api/host.ts';
+import type { FilePreview } from '../../api/host/file-preview.ts';
 import { findEntry, readEntryStart } from '../../jobs/history/read-entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';

@@ -1,7 +1,7 @@
 /** What a push or a pull would do, row by row, and both sides of one row. */
 import { join } from 'node:path';
 import type { ChangeEvent, ConflictEvent, JobEvent } from '../../api/events.ts';
-import type { ChangeList } from '../../api/host.ts';
+import type { ChangeList } from '../../api/host/changes.ts';
 import type { ChangeTotals } from '../../api/jobs.ts';
 import { layoutOf } from '../../jobs/working-copy/hash-files.ts';
 import type { CommitHash } from '../../model/entry.ts';

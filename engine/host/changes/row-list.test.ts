@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ChangeRow, ChangeView } from '../../api/host.ts';
+import type { ChangeRow, ChangeView } from '../../api/host/changes.ts';
 import { createRowList } from './row-list.ts';
 
 function listOf(rows: readonly ChangeRow[]) {

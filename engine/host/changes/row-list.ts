@@ -4,7 +4,7 @@
  * while it is in use. With 1,000,000 rows of 39 bytes: 64 MB; 50 rows from any offset take 0.1 ms; the first
  * rows of a filter 0.2 s, of a sort by size 0.5 s, and all others of that view 0.1 ms.
  */
-import type { ChangeRow, ChangeView } from '../../api/host.ts';
+import type { ChangeRow, ChangeView } from '../../api/host/changes.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { createRowTree, type RowTree } from './row-tree.ts';
 

@@ -5,7 +5,7 @@
  * sum of all rows too, 200 rows from any offset 0.2 ms. With all of them in one folder 0.2 s once, then the
  * same.
  */
-import type { ChangeRow } from '../../api/host.ts';
+import type { ChangeRow } from '../../api/host/changes.ts';
 import { comparePaths } from '../../model/entry.ts';
 
 /** Rows by position, in path order. */

@@ -1,7 +1,7 @@
 /** Runs the job of an order. Every job here resumes where it stopped when it runs again. */
 
 import { homedir } from 'node:os';
-import type { TransferOrder } from '../../api/host.ts';
+import type { TransferOrder } from '../../api/host/transfers.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
 import type { TransferSummary, TreePairRequest } from '../../api/trees.ts';

@@ -9,13 +9,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
-import type {
-  HostRequests,
-  Transfer,
-  TransferFailure,
-  TransferOrder,
-  TransferState,
-} from '../../api/host.ts';
+import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host/transfers.ts';
+import type { HostRequests } from '../../api/host.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';

@@ -1,6 +1,6 @@
 /** One transfer as the queue holds it, and how an event of its job changes it. */
 import type { JobEvent } from '../../api/events.ts';
-import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host.ts';
+import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host/transfers.ts';
 import { createTransferRate } from './transfer-rate.ts';
 
 const WARNINGS_MAX = 50;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { TransferOrder } from '../../api/host.ts';
+import type { TransferOrder } from '../../api/host/transfers.ts';
 import { systemClock } from '../../base/clock.ts';
 import { cloneWorkspace } from '../../jobs/pull/clone.ts';
 import { push } from '../../jobs/push/push.ts';

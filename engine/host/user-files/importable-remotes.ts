@@ -3,7 +3,7 @@
  * S3 remotes of rclone (`rclone.conf`). Never reads a secret: a URL names the profile, and the signer reads
  * the key.
  */
-import type { ImportCandidate, KeySources } from '../../api/host.ts';
+import type { ImportCandidate, KeySources } from '../../api/host/remotes.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { keptKeysOf } from '../../base/kept-keys.ts';
 import { profileFilesOf, readAwsSections, type Sections } from '../../remotes/s3/keys/aws-profile.ts';

@@ -1,7 +1,7 @@
 /** Requests to remotes and their cost, by month: `usage.json` in the user's folder. */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { UsageRow } from '../../api/host.ts';
+import type { UsageRow } from '../../api/host/remotes.ts';
 import type { RequestTotals } from '../../api/jobs.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 

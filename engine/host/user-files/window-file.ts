@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Settings } from '../../api/host.ts';
+import type { Settings } from '../../api/host/settings.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 const DEFAULTS: Settings = {

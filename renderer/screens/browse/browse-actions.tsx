@@ -1,5 +1,5 @@
 /** Actions on the chosen entries and on both panes. */
-import type { EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { Button } from '../../design/button.tsx';
 import type { Side } from './pane.tsx';
 

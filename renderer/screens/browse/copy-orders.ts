@@ -1,5 +1,6 @@
 /** Turns a selection or a drop into the transfers that copy it. Pure. */
-import type { EntryRow, TransferOrder } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
 import { below, type Location, placeOf } from './places.ts';
 
 /** Up to this many files are copied one by one, so that nothing else is listed on either side. */

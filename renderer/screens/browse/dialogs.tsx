@@ -1,6 +1,6 @@
 /** The dialogs of Browse: a folder's name, a confirmed deletion, and a quick look at one file. */
 import { useState } from 'react';
-import type { EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';

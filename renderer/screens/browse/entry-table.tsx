@@ -15,7 +15,7 @@ import {
 } from 'react-aria-components/Table';
 import { isTextDropItem, useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import { TableLayout, Virtualizer } from 'react-aria-components/Virtualizer';
-import type { EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';

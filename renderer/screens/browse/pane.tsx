@@ -1,7 +1,7 @@
 /** One of the two panes: its place, its entries, and its actions. */
 import { useRef } from 'react';
 import type { DropItem } from 'react-aria-components';
-import type { EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Select } from '../../design/field.tsx';

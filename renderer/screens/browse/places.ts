@@ -3,7 +3,7 @@
  * the engine takes: an absolute path, `NAME:PATH` (every character of the path stands for itself), or a URL,
  * whose path is percent-encoded and comes before its parameters.
  */
-import type { RemoteCard } from '../../../engine/api/host.ts';
+import type { RemoteCard } from '../../../engine/api/host/remotes.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
 
 export type Root =

@@ -2,7 +2,9 @@
  * Shows what a copy or a sync would do before it runs. Deletions come first, and the user must confirm them.
  */
 import { useState } from 'react';
-import type { AnswerOf, ChangeRow, InputOf, TransferOrder } from '../../../engine/api/host.ts';
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
+import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
+import type { AnswerOf, InputOf } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';

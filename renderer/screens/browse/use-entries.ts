@@ -3,7 +3,8 @@
  */
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { type Location, placeOf } from './places.ts';
 

@@ -1,7 +1,8 @@
 /** Sizes of folders, counted on request. */
 import { useQueries } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { AnswerOf, EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showToast } from '../../shell/toasts.tsx';
 import { type Location, placeOf } from './places.ts';

@@ -1,6 +1,6 @@
 /** The two panes: the folder of each, which one is active, and what is chosen in it. */
 import { useState } from 'react';
-import type { EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import type { PaneState, Side } from './pane.tsx';
 import type { Location, Root } from './places.ts';
 import { type Entries, useEntries } from './use-entries.ts';

@@ -1,5 +1,5 @@
 /** The user's choices for rows: excluded from a push, or which side a conflict takes. Pure. */
-import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 
 export type Winner = 'ours' | 'theirs';
 

@@ -1,7 +1,7 @@
 import './list-toolbar.css';
 import type { Ref } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
-import type { ChangeList, ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeList, ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatCount } from '../../../engine/api/numbers.ts';
 import { Segmented } from '../../design/choices.tsx';
 import { Search, Select } from '../../design/field.tsx';

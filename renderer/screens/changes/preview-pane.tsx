@@ -1,7 +1,7 @@
 /** Both sides of one change: text line by line, images, or the known facts of other files. */
 import './preview-pane.css';
 import { useEffect, useState } from 'react';
-import type { ChangeList, ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeList, ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';

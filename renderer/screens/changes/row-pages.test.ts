@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { createRowPages, PAGE_ROWS, PAGES_KEPT } from './row-pages.ts';
 
 const TOTAL = 1_000_000;

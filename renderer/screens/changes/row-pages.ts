@@ -2,7 +2,9 @@
  * The rows of one view of a list, fetched in pages as they come into view. At most `PAGES_KEPT` pages are
  * held, the most recently seen; requests for pages that left the view are abandoned.
  */
-import type { AnswerOf, ChangeRow } from '../../../engine/api/host.ts';
+
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
 
 export const PAGE_ROWS = 200;
 export const PAGES_KEPT = 60;

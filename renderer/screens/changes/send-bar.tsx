@@ -1,7 +1,7 @@
 /** The bar that starts the transfer: the totals, what the user must see before, and the button. */
 import './send-bar.css';
 import type { ReactNode } from 'react';
-import type { ChangeList } from '../../../engine/api/host.ts';
+import type { ChangeList } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Checkbox, Field, Select } from '../../design/field.tsx';

@@ -7,7 +7,7 @@
 // biome-ignore-all lint/a11y/noStaticElementInteractions: its role is one of two
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import { memo } from 'react';
-import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { Icon } from '../../design/icon.tsx';

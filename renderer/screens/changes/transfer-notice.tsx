@@ -4,7 +4,7 @@
  */
 
 import type { ReactNode } from 'react';
-import type { Transfer } from '../../../engine/api/host.ts';
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import type { PullSummary, PushSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { LinkButton } from '../../design/button.tsx';

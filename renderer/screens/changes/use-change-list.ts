@@ -1,7 +1,8 @@
 /** The list of a workspace's changes in one direction, and its visible rows. */
 import { useEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
-import type { ChangeList, ChangeRow, ChangeView, TransferState } from '../../../engine/api/host.ts';
+import type { ChangeList, ChangeRow, ChangeView } from '../../../engine/api/host/changes.ts';
+import type { TransferState } from '../../../engine/api/host/transfers.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type Choices, chosenPaths, keepChoices, NO_CHOICES } from './choices.ts';
 import { createRowPages, type RowPages } from './row-pages.ts';

@@ -1,7 +1,7 @@
 /** The keyboard in the table of changes. */
 import type { Virtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
-import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { RowPages } from './row-pages.ts';
 import type { TableRowProps } from './table-row.tsx';
 import { ROW_PX } from './use-scaled-rows.ts';

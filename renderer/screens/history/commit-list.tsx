@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { CommitEvent } from '../../../engine/api/events.ts';
-import type { RefRow } from '../../../engine/api/host.ts';
+import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';

@@ -1,7 +1,7 @@
 /** One commit: its message, its changes and its contents. For two commits, their difference. */
 import { useState } from 'react';
 import type { CommitEvent } from '../../../engine/api/events.ts';
-import type { RefRow } from '../../../engine/api/host.ts';
+import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { Tabs } from '../../design/choices.tsx';
 import { formatMoment } from '../../design/format.ts';

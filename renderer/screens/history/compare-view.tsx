@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
-import type { ChangeRow } from '../../../engine/api/host.ts';
+import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';

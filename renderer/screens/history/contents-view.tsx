@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
-import type { EntryRow } from '../../../engine/api/host.ts';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { IconButton } from '../../design/button.tsx';
 import { formatMoment } from '../../design/format.ts';

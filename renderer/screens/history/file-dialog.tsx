@@ -1,6 +1,6 @@
 /** One file of a commit, beside its version in another commit, with buttons to restore it. */
 import { useState } from 'react';
-import type { FilePreview } from '../../../engine/api/host.ts';
+import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';

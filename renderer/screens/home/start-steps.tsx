@@ -5,7 +5,7 @@
 import { ErrorNotice } from '../../failures/failure.tsx';
 import './start-steps.css';
 import { useState } from 'react';
-import type { WorkspaceCard } from '../../../engine/api/host.ts';
+import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Card, Figure, Figures } from '../../design/card.tsx';

@@ -1,7 +1,8 @@
 /** The steps from a folder to its first push: what the user has entered, and what the engine makes of it. */
 import { useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
-import type { AnswerOf, WorkspaceCard } from '../../../engine/api/host.ts';
+import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useDo } from '../../host/use-host.tsx';

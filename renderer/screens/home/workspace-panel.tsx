@@ -2,7 +2,7 @@ import { failureWords } from '../../failures/peer-need.ts';
 import '../../design/card.css';
 import './workspace-panel.css';
 import { useState } from 'react';
-import type { WorkspaceCard } from '../../../engine/api/host.ts';
+import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';

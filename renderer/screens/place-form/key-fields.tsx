@@ -1,6 +1,6 @@
 /** Whose keys open a bucket: found automatically, from a profile, or typed if the app can store them. */
 
-import type { KeySources } from '../../../engine/api/host.ts';
+import type { KeySources } from '../../../engine/api/host/remotes.ts';
 import { type Choice, Field, Select } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
 import type { PlaceFields } from './place-fields.ts';

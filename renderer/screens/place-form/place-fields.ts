@@ -1,7 +1,7 @@
 /**
  * A place as form fields, and its URL. The engine validates the URL; this checks what a form can know. Pure.
  */
-import type { AccessKeys } from '../../../engine/api/host.ts';
+import type { AccessKeys } from '../../../engine/api/host/remotes.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
 
 /** `address`: a URL, unchanged. */

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { SecretsState } from '../../../engine/api/desktop-bridge.ts';
-import type { KeySources } from '../../../engine/api/host.ts';
+import type { KeySources } from '../../../engine/api/host/remotes.ts';
 import type { KnownPeer } from '../../../engine/api/peers.ts';
 import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type PlaceFields, profileFor, urlOf } from './place-fields.ts';

@@ -1,5 +1,7 @@
 /** The cost of the last push, beside the plan's estimate. */
-import type { AnswerOf, Transfer } from '../../../engine/api/host.ts';
+
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
 import type { PushSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';

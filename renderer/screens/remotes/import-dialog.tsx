@@ -1,5 +1,5 @@
 /** Remotes of other programs. Each fills the form, where missing parts can be added. */
-import type { ImportCandidate } from '../../../engine/api/host.ts';
+import type { ImportCandidate } from '../../../engine/api/host/remotes.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';

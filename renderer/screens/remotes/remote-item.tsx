@@ -1,7 +1,7 @@
 /** One remote: its address, its contents, and its actions. */
 
 import { useState } from 'react';
-import type { RemoteCard } from '../../../engine/api/host.ts';
+import type { RemoteCard } from '../../../engine/api/host/remotes.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CheckEvent } from '../../../engine/api/events.ts';
-import type { AccessKeys } from '../../../engine/api/host.ts';
+import type { AccessKeys } from '../../../engine/api/host/remotes.ts';
 import { Button } from '../../design/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Notice } from '../../design/states.tsx';

@@ -1,4 +1,4 @@
-import type { Settings } from '../../../engine/api/host.ts';
+import type { Settings } from '../../../engine/api/host/settings.ts';
 
 /** The props of each setting. */
 export interface SettingProps {

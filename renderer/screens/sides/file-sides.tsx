@@ -1,6 +1,6 @@
 /** Both sides of one file: text line by line, images, or the known facts of other files. */
 import './file-sides.css';
-import type { FilePreview } from '../../../engine/api/host.ts';
+import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
 import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
 import { formatMoment } from '../../design/format.ts';
 import { TextSides } from './text-sides.tsx';

@@ -2,7 +2,7 @@
  * The state of all transfers together: the rate, the remaining bytes and time, the requests in flight, and
  * the last minute.
  */
-import type { Transfer } from '../../../engine/api/host.ts';
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { formatRate } from '../../design/format.ts';

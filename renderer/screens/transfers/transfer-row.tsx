@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
-import type { Transfer } from '../../../engine/api/host.ts';
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Transfer } from '../../../engine/api/host.ts';
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import { createThroughput, SECONDS_AXIS, SECONDS_KEPT } from './throughput.ts';
 import {
   actionsFor,

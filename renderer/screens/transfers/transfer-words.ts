@@ -1,6 +1,6 @@
 /** The texts of a transfer's row. */
 import type { ErrorRecord } from '../../../engine/api/error.ts';
-import type { Transfer, TransferOrder } from '../../../engine/api/host.ts';
+import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { peerNeedOf } from '../../failures/peer-need.ts';
 

@@ -1,0 +1,15 @@
+/** The requests for the settings of the window. */
+import type { Nothing } from './in-workspace.ts';
+
+export interface SettingsRequests {
+  'settings.get': { input: Nothing; answer: Settings };
+  'settings.set': { input: Partial<Settings>; answer: Settings };
+}
+
+export interface Settings {
+  readonly theme: 'system' | 'light' | 'dark';
+  /** Bytes per second by day and hour; null: no limit. */
+  readonly bandwidth: { readonly limit: number | null; readonly from?: string; readonly to?: string };
+  readonly transfers: number | null;
+  readonly notifications: boolean;
+}

@@ -1,0 +1,106 @@
+/** The requests for the queue of transfers. */
+import type { ErrorRecord } from '../error.ts';
+import type { PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
+import type { Nothing } from './in-workspace.ts';
+
+export interface TransfersRequests {
+  'transfers.start': { input: TransferOrder; answer: { readonly id: string } };
+  /** Sends `transfers` events until it is stopped; never answers. */
+  'transfers.watch': { input: Nothing; answer: Nothing };
+  'transfers.change': {
+    input: {
+      readonly ids: readonly string[] | 'all';
+      readonly action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down';
+    };
+    answer: Nothing;
+  };
+
+  /** The failed files of one transfer, in the order of failure: the first 1,000. */
+  'transfers.failures': {
+    input: { readonly id: string };
+    answer: { readonly failures: readonly TransferFailure[] };
+  };
+}
+
+export type TransferOrder =
+  | {
+      readonly kind: 'push';
+      readonly root: string;
+      readonly message?: string;
+      /**
+       * Paths that keep their state of the base; one that ends in a slash includes all below it. For a
+       * rename, name both paths.
+       */
+      readonly skip?: readonly string[];
+    }
+  | {
+      readonly kind: 'pull';
+      readonly root: string;
+      readonly ref?: string;
+      readonly conflicts?: 'stop' | 'theirs' | 'ours';
+      /** Conflicting paths with a decision other than `conflicts`. */
+      readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
+    }
+  | {
+      readonly kind: 'restore';
+      readonly root: string;
+      readonly paths: readonly string[];
+      readonly from?: string;
+      /** Fails with `conflict` instead of overwriting files that changed here since the last push. */
+      readonly keepsChanges?: boolean;
+    }
+  | {
+      readonly kind: 'copy';
+      readonly source: string;
+      readonly destination: string;
+      /** Only these files of the folder `source`. */
+      readonly names?: readonly string[];
+    }
+  | {
+      readonly kind: 'sync';
+      readonly source: string;
+      readonly destination: string;
+      /** The number of deletions that the user saw in the plan; default: the engine's own bound. */
+      readonly maxDelete?: number;
+    };
+
+export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';
+
+export interface Transfer {
+  readonly id: string;
+  /** Long lists of paths are cut to their first few; the host keeps them all. */
+  readonly order: TransferOrder;
+  readonly title: string;
+  readonly state: TransferState;
+  readonly phase?: string;
+  readonly filesDone: number;
+  readonly filesTotal?: number;
+  readonly bytesDone: number;
+  readonly bytesTotal?: number;
+  /** The totals and the remaining time are lower bounds: the search for work has not finished. */
+  readonly isCounting?: boolean;
+  /** Bytes of unfinished items that are already on the wire. */
+  readonly bytesUnderWay?: number;
+  readonly bytesPerSecond: number;
+  /** Absent while there is no estimate. */
+  readonly secondsLeft?: number;
+  readonly startedMs?: number;
+  readonly endedMs?: number;
+  /** Requests in flight to the remotes; only while the transfer runs. */
+  readonly inFlight?: number;
+  /** The current limit of requests in flight, which the engine adapts to the link. */
+  readonly inFlightMax?: number;
+  readonly requests?: RequestTotals;
+  readonly summary?: PushSummary | PullSummary | object;
+  /** Why the transfer waits. Cleared when the cause has passed. */
+  readonly notice?: string;
+  readonly warnings: readonly string[];
+  /** Failed files that did not stop the others; `transfers.failures` lists them. */
+  readonly failed: number;
+  readonly error?: ErrorRecord;
+}
+
+export interface TransferFailure {
+  readonly path: string;
+  readonly message: string;
+}

@@ -110,7 +110,12 @@ describe('a day with dray', () => {
     rmSync(join(data, 'b.txt'));
     await succeed('-C', 'data', 'restore', join(data, 'b.txt'), '--from', 'v1');
     expect(readFileSync(join(data, 'b.txt'), 'utf8')).toBe('b\n');
-    expect(await succeed('-C', 'data', 'tag', '--delete', 'v1')).toBe('The tag v1 was removed.\n');
+    const removed = await succeed('-C', 'data', 'tag', '--delete', 'v1');
+    const [, again = ''] =
+      /^The tag v1 was removed\. "dray (tag v1 [0-9a-f]{10})" makes it again\.\n$/.exec(removed) ?? [];
+    expect(await succeed('-C', 'data', ...again.split(' '))).toBe('The tag v1 was created.\n');
+    expect(await succeed('-C', 'data', 'tag', 'v1', '--rename', 'v2')).toBe('The tag v1 is now v2.\n');
+    expect(await succeed('-C', 'data', 'switch', 'other', '-n')).toContain('Nothing was changed.');
   });
 
   it('explains how it finds out what the remote has', async () => {

@@ -213,21 +213,22 @@ export interface LogSummary {
   readonly commits: number;
 }
 
-export interface TagRequest {
+/** Of `branch` and `tag`. */
+export interface RefRequest {
   /** Absent: list. */
   readonly name?: string;
+  /** The commit to name. Default: the workspace's. */
   readonly ref?: string;
   readonly remove?: boolean;
-  /** Move an existing tag. */
+  /** The new name. */
+  readonly rename?: string;
+  /** Move an existing branch or tag. */
   readonly force?: boolean;
-}
-export interface BranchRequest {
-  /** Absent: list. */
-  readonly name?: string;
-  readonly remove?: boolean;
+  /** For a move, a rename or a removal: fail with `conflict` unless it has this commit. */
+  readonly at?: string;
 }
 export interface RefSummary {
-  readonly result: 'listed' | 'created' | 'moved' | 'removed';
+  readonly result: 'listed' | 'created' | 'moved' | 'renamed' | 'removed';
   readonly refs: number;
 }
 
@@ -235,6 +236,8 @@ export interface SwitchRequest {
   readonly name: string;
   /** Create the branch at the current commit first. */
   readonly create?: boolean;
+  /** Only report what would change, or fail as the switch would. */
+  readonly dryRun?: boolean;
 }
 
 export interface RestoreRequest {

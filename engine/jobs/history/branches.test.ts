@@ -16,7 +16,8 @@ import { describeTree } from '../trees/same-trees.fixture.ts';
 import { restore } from '../working-copy/restore.ts';
 import { status } from '../working-copy/status.ts';
 import { log } from './log.ts';
-import { branch } from './refs.ts';
+import { branch, tag } from './refs.ts';
+import { findSoleCommits } from './sole-commits.ts';
 
 let sandbox: Sandbox;
 let root: string;
@@ -222,5 +223,116 @@ describe('a push to a branch that another user removed', () => {
     rmSync(root, { recursive: true });
     await clone('again');
     expect(describeTree(sandbox.path('again'))).toEqual(describeTree(copy));
+  });
+});
+
+describe('a branch or a tag', () => {
+  const branches = async () => {
+    const context = testContext(root);
+    await branch(context, {});
+    return eventsOf(context, 'ref').map(({ commit, current, name }) => ({ name, commit, current }));
+  };
+  const commitOf = async (name: string) => (await branches()).find((one) => one.name === name)?.commit ?? '';
+
+  it('is made at any commit, and moves only with force', async () => {
+    const first = await commitOf('main');
+    sandbox.write('work/a', 'two');
+    await push(testContext(root), {});
+    expect(await branch(testContext(root), { name: 'old', ref: first })).toMatchObject({ result: 'created' });
+    expect(await commitOf('old')).toBe(first);
+    const move = { name: 'old', ref: 'main' };
+    await expect(branch(testContext(root), move)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await branch(testContext(root), { ...move, force: true })).toMatchObject({ result: 'moved' });
+    expect(await commitOf('old')).toBe(await commitOf('main'));
+  });
+
+  it('that moved since somebody looked at it is not moved, renamed or removed', async () => {
+    const first = await commitOf('main');
+    await branch(testContext(root), { name: 'side' });
+    sandbox.write('work/a', 'two');
+    await push(testContext(root), {});
+    await branch(testContext(root), { name: 'side', ref: 'main', force: true });
+    const asked = [
+      { name: 'side', ref: first, force: true, at: first },
+      { name: 'side', rename: 'other', at: first },
+      { name: 'side', remove: true, at: first },
+    ];
+    for (const request of asked)
+      await expect(branch(testContext(root), request)).rejects.toMatchObject({ code: 'conflict' });
+    expect((await branches()).map(({ name }) => name)).toEqual(['main', 'side']);
+  });
+
+  it('gets another name, also the one that the workspace is on', async () => {
+    const commit = await commitOf('main');
+    expect(await branch(testContext(root), { name: 'main', rename: 'trunk' })).toMatchObject({
+      result: 'renamed',
+    });
+    expect(await branches()).toEqual([{ name: 'trunk', commit, current: true }]);
+    expect(await status(testContext(root), {})).toMatchObject({ branch: 'trunk' });
+    sandbox.write('work/a', 'two');
+    expect(await push(testContext(root), {})).toMatchObject({ branch: 'trunk' });
+    await tag(testContext(root), { name: 'v1' });
+    await tag(testContext(root), { name: 'v1', rename: 'v2' });
+    const context = testContext(root);
+    await tag(context, {});
+    expect(eventsOf(context, 'ref').map(({ name }) => name)).toEqual(['v2']);
+  });
+
+  it('does not take a name that another commit has', async () => {
+    await branch(testContext(root), { name: 'side' });
+    sandbox.write('work/a', 'two');
+    await push(testContext(root), {});
+    await expect(branch(testContext(root), { name: 'main', rename: 'side' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect((await branches()).map(({ name }) => name)).toEqual(['main', 'side']);
+  });
+
+  it('whose renaming was stopped before the old name went is renamed by another run', async () => {
+    await branch(testContext(root), { name: 'side' });
+    await branch(testContext(root), { name: 'new', ref: 'side' });
+    await branch(testContext(root), { name: 'side', rename: 'new' });
+    expect((await branches()).map(({ name }) => name)).toEqual(['main', 'new']);
+  });
+
+  it('tells how many commits nothing else would lead to', async () => {
+    const sole = (name: string, to?: string) =>
+      findSoleCommits(testContext(root), { kind: 'heads', name, ...(to === undefined ? {} : { to }) });
+    const first = await commitOf('main');
+    await branch(testContext(root), { name: 'side' });
+    expect(await sole('side')).toEqual({ commit: first, commits: 0, isMore: false });
+    for (const text of ['two', 'three']) {
+      sandbox.write('work/a', text);
+      await push(testContext(root), {});
+    }
+    const newest = await commitOf('main');
+    expect(await sole('main')).toEqual({ commit: newest, commits: 2, isMore: false });
+    expect(await sole('side')).toMatchObject({ commits: 0 });
+    await tag(testContext(root), { name: 'v1' });
+    expect(await sole('main', first)).toMatchObject({ commits: 0 });
+    expect(await sole('nothing')).toEqual({ commits: 0, isMore: false });
+  });
+});
+
+describe('the dry run of a switch', () => {
+  it('reports what would change, or refuses as the switch does, and stays on the branch', async () => {
+    await switchBranch(testContext(root), { name: 'trial', create: true });
+    sandbox.write('work/a', 'trial');
+    await push(testContext(root), {});
+    const there = testContext(root);
+    expect(await switchBranch(there, { name: 'main', dryRun: true })).toMatchObject({
+      result: 'wouldPull',
+      changes: { modified: 1 },
+    });
+    expect(eventsOf(there, 'change').map(({ path }) => path)).toEqual(['a']);
+    expect(readFileSync(join(root, 'a'), 'utf8')).toBe('trial');
+    expect(await status(testContext(root), {})).toMatchObject({ branch: 'trial' });
+    sandbox.write('work/a', 'not pushed');
+    await expect(switchBranch(testContext(root), { name: 'main', dryRun: true })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    await branch(testContext(root), { name: 'same' });
+    await switchBranch(testContext(root), { name: 'same', dryRun: true });
+    expect(await status(testContext(root), {})).toMatchObject({ branch: 'trial' });
   });
 });

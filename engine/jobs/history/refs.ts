@@ -1,31 +1,28 @@
 /** `dray tag` and `dray branch`: names for commits, created and moved only by compare-and-swap. */
 import { DrayError } from '../../api/error.ts';
-import type { BranchRequest, JobContext, RefSummary, TagRequest } from '../../api/jobs.ts';
+import type { JobContext, RefRequest, RefSummary } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
-import { deleteRef, listRefs, moveRef, type RefKind, readRef } from '../../repository/refs.ts';
+import {
+  deleteRef,
+  listRefs,
+  moveRef,
+  type RefKind,
+  readRef,
+  type StoredRef,
+} from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 
-export async function tag(context: JobContext, request: TagRequest): Promise<RefSummary> {
-  return withRemote(context, 'tag', async (session, store) => {
-    if (request.name === undefined) return list(session, store, 'tags');
-    if (request.remove) return remove(session, store, 'tags', request.name);
-    const commit =
-      request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
-    return place(session, store, { kind: 'tags', name: request.name, commit, force: request.force === true });
-  });
+export async function tag(context: JobContext, request: RefRequest): Promise<RefSummary> {
+  return withRemote(context, 'tag', request, 'tags');
 }
 
-export async function branch(context: JobContext, request: BranchRequest): Promise<RefSummary> {
-  return withRemote(context, 'branch', async (session, store) => {
-    if (request.name === undefined) return list(session, store, 'heads');
-    if (request.remove) return remove(session, store, 'heads', request.name);
-    return createBranch(session, store, request.name);
-  });
+export async function branch(context: JobContext, request: RefRequest): Promise<RefSummary> {
+  return withRemote(context, 'branch', request, 'heads');
 }
 
 /** Makes a branch at the workspace's commit. @throws `conflict` when one of that name exists */
@@ -36,13 +33,28 @@ export async function createBranch(session: Session, store: ObjectStore, name: s
 async function withRemote(
   context: JobContext,
   command: string,
-  work: (session: Session, store: ObjectStore) => Promise<RefSummary>,
+  request: RefRequest,
+  kind: RefKind,
 ): Promise<RefSummary> {
-  const session = await openSession(context, command, 'shared');
+  // Renaming the workspace's own branch also changes its state.
+  const isRename = request.rename !== undefined && kind === 'heads';
+  const session = await openSession(context, command, isRename ? 'exclusive' : 'shared');
   try {
     const { store } = await openSessionRemote(session);
     try {
-      return await work(session, store);
+      const { name, ref } = request;
+      if (name === undefined) return await list(session, store, kind);
+      checkRefName(name);
+      if (request.remove) return await remove(session, store, kind, request);
+      if (request.rename !== undefined) return await rename(session, store, kind, request);
+      const commit = ref === undefined ? requireBase(session) : await resolveCommit(session, store, ref);
+      return await place(session, store, {
+        kind,
+        name,
+        commit,
+        force: request.force === true,
+        at: request.at,
+      });
     } finally {
       await store.close();
     }
@@ -69,23 +81,68 @@ async function remove(
   session: Session,
   store: ObjectStore,
   kind: RefKind,
-  name: string,
+  { name = '', at }: RefRequest,
 ): Promise<RefSummary> {
-  checkRefName(name);
   if (kind === 'heads' && name === session.state.branch) {
     throw new DrayError(
       'usage',
       `${name} is the branch that this workspace is on. Switch to another one first.`,
     );
   }
-  const found = await readRef(store, `${kind}/${name}`, { signal: session.context.signal });
-  if (!found)
-    throw new DrayError('notFound', `There is no ${wordFor(kind)} ${name} on ${store.address}.`, {
-      data: { ref: name },
-    });
+  const found = await requireRef(session, store, kind, name);
+  checkStillAt(found, at);
   await deleteRef(store, found.name, { signal: session.context.signal });
   session.context.emit({ type: 'ref', name, commit: found.commit, current: false });
   return { result: 'removed', refs: 1 };
+}
+
+/**
+ * Makes the new name, then removes the old one. Stopped in between, both names exist and another run goes on.
+ * The old name is removed only while it has the commit that the new one got.
+ */
+async function rename(
+  session: Session,
+  store: ObjectStore,
+  kind: RefKind,
+  { at, name = '', rename: to = '' }: RefRequest,
+): Promise<RefSummary> {
+  if (to === name) throw new DrayError('usage', `${name} has this name already.`);
+  const found = await requireRef(session, store, kind, name);
+  const { commit } = found;
+  checkStillAt(found, at);
+  await place(session, store, { kind, name: to, commit, force: false });
+  const isCurrent = kind === 'heads' && name === session.state.branch;
+  // Before the removal: a workspace must not be on a branch that is gone.
+  if (isCurrent) session.saveState({ ...session.state, branch: to });
+  checkStillAt(await requireRef(session, store, kind, name), commit);
+  await deleteRef(store, found.name, { signal: session.context.signal });
+  session.context.emit({ type: 'ref', name: to, commit, current: isCurrent });
+  return { result: 'renamed', refs: 1 };
+}
+
+/** @throws `notFound` */
+async function requireRef(
+  session: Session,
+  store: ObjectStore,
+  kind: RefKind,
+  name: string,
+): Promise<StoredRef> {
+  const found = await readRef(store, `${kind}/${name}`, { signal: session.context.signal });
+  if (found) return found;
+  throw new DrayError('notFound', `There is no ${wordFor(kind)} ${name} on ${store.address}.`, {
+    data: { ref: name },
+  });
+}
+
+/** @throws `conflict` when the ref has moved since somebody looked at it */
+function checkStillAt({ commit, name }: StoredRef, at: string | undefined): void {
+  if (at === undefined || at === commit) return;
+  const [kind, short] = name.startsWith('tags/') ? ['tag', name.slice(5)] : ['branch', name.slice(6)];
+  throw new DrayError(
+    'conflict',
+    `The ${kind} ${short} has moved to ${commit.slice(0, 12)} in the meantime. Look at it again, then decide.`,
+    { data: { ref: short, commit } },
+  );
 }
 
 interface Placement {
@@ -93,12 +150,14 @@ interface Placement {
   readonly name: string;
   readonly commit: CommitHash;
   readonly force: boolean;
+  /** With `force`: the commit that an existing ref must have. */
+  readonly at?: string | undefined;
 }
 
 async function place(
   session: Session,
   store: ObjectStore,
-  { kind, name, commit, force }: Placement,
+  { at, commit, force, kind, name }: Placement,
 ): Promise<RefSummary> {
   checkRefName(name);
   const options = { signal: session.context.signal };
@@ -108,15 +167,15 @@ async function place(
   const isMove = existing !== undefined;
   if (isMove && existing.commit === commit) return { result: 'listed', refs: 1 };
   if (isMove && !force) {
-    const hint = kind === 'tags' ? ' Move it with --force.' : ' Choose another name.';
     throw new DrayError(
       'conflict',
-      `The ${wordFor(kind)} ${name} already exists, at ${existing.commit.slice(0, 12)}.${hint}`,
+      `The ${wordFor(kind)} ${name} already exists, at ${existing.commit.slice(0, 12)}. Move it with --force.`,
       {
         data: { ref: name, commit: existing.commit },
       },
     );
   }
+  if (existing) checkStillAt(existing, at);
   const epoch = existing?.epoch ?? (await currentEpoch(session, store));
   const expected = existing ? { etag: existing.etag } : ({ absent: true } as const);
   const { moved } = await moveRef(store, `${kind}/${name}`, { commit, epoch, repository }, expected, options);

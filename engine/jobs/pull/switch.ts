@@ -38,8 +38,9 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
         remote,
         link,
         { commit, arrival, words: `switch ${name}` },
-        {},
+        request.dryRun ? { dryRun: true } : {},
       );
+      if (request.dryRun) return summary;
       const isThere = session.state.bases[session.remoteName] === commit;
       if (isThere) session.saveState(session.state);
       return { ...summary, branch: isThere ? name : branch };

@@ -1,0 +1,88 @@
+/** Which commits a branch or a tag alone holds: without it, no branch or tag leads to them. */
+import type { JobContext } from '../../api/jobs.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { listRefs } from '../../repository/refs.ts';
+import { fetchCommit } from '../session/base-commit.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
+import { openSession, type Session } from '../session/session.ts';
+
+/** Commits that one answer may read; each costs a request unless the index holds it. */
+const READS_MAX = 2_000;
+
+export interface SoleCommits {
+  /** The commit that the ref has now; absent when there is no such ref. */
+  readonly commit?: string;
+  readonly commits: number;
+  /** There may be more: reading stopped at a bound. */
+  readonly isMore: boolean;
+}
+
+/** @param ref `to`: where the ref would move; absent when it would be removed. */
+export async function findSoleCommits(
+  context: JobContext,
+  { kind, name, to }: { readonly kind: 'heads' | 'tags'; readonly name: string; readonly to?: string },
+): Promise<SoleCommits> {
+  const session = await openSession(context, 'history', 'shared');
+  try {
+    const { store } = await openSessionRemote(session);
+    try {
+      const { signal } = context;
+      const [heads, tags] = await Promise.all([
+        listRefs(store, 'heads', { signal }),
+        listRefs(store, 'tags', { signal }),
+      ]);
+      const refs = [...heads, ...tags];
+      const own = refs.find((ref) => ref.name === `${kind}/${name}`);
+      if (!own) return { commits: 0, isMore: false };
+      const others = new Set(refs.filter((ref) => ref !== own).map(({ commit }) => commit));
+      if (to !== undefined) others.add(to as CommitHash);
+      return { commit: own.commit, ...(await countSole(session, store, own.commit, others)) };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    session.close();
+  }
+}
+
+/**
+ * Walks from both sides, newest first, until every open commit is held by others. A clock that ran wrong can
+ * make it count too many, never too few.
+ */
+async function countSole(
+  session: Session,
+  store: ObjectStore,
+  start: CommitHash,
+  others: ReadonlySet<CommitHash>,
+): Promise<Omit<SoleCommits, 'commit'>> {
+  if (others.has(start)) return { commits: 0, isMore: false };
+  const held = new Set<CommitHash>(others);
+  const sole = new Set<CommitHash>();
+  const seen = new Set<CommitHash>([start, ...others]);
+  let reads = 0;
+  const load = async (hash: CommitHash) => {
+    reads += 1;
+    return [hash, await fetchCommit(session, store, hash)] as const;
+  };
+  const open: (readonly [CommitHash, Commit])[] = [await load(start)];
+  for (const hash of others) if (reads < READS_MAX) open.push(await load(hash));
+  while (open.some(([hash]) => !held.has(hash))) {
+    if (reads >= READS_MAX) return { commits: sole.size + 1, isMore: true };
+    open.sort(([, left], [, right]) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
+    const [hash, { parents }] = open.shift()!;
+    const isHeld = held.has(hash);
+    if (!isHeld) sole.add(hash);
+    for (const parent of parents) {
+      if (isHeld) {
+        held.add(parent);
+        sole.delete(parent);
+      }
+      if (seen.has(parent)) continue;
+      seen.add(parent);
+      open.push(await load(parent));
+    }
+  }
+  return { commits: sole.size, isMore: false };
+}

@@ -4,7 +4,7 @@ import type { ChangeTotals, RestorePlan } from '../jobs.ts';
 import type { EntryRow } from './browse.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
-import type { InWorkspace } from './in-workspace.ts';
+import type { InWorkspace, Nothing } from './in-workspace.ts';
 
 export interface HistoryRequests {
   'history.list': {
@@ -21,20 +21,56 @@ export interface HistoryRequests {
     input: InWorkspace & { readonly from: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
   };
-  /** What a restore of these paths would write, and which local changes it would lose. */
+  /** What a restore of these paths (`.`: all) would write, and which local changes it would lose. */
   'history.planRestore': {
     input: InWorkspace & { readonly commit: string; readonly paths: readonly string[] };
     answer: RestorePlan;
   };
+  /** Makes a branch or a tag at this commit or, with `at`, moves it there. */
+  'history.placeRef': {
+    /** `at`: the commit that it must have now. Absent: it must not exist. */
+    input: InWorkspace & RefName & { readonly commit: string; readonly at?: string };
+    answer: Nothing;
+  };
+  'history.renameRef': {
+    input: InWorkspace & RefName & { readonly to: string; readonly at: string };
+    answer: Nothing;
+  };
+  'history.removeRef': { input: InWorkspace & RefName & { readonly at: string }; answer: Nothing };
+  /** The commits that no branch or tag leads to once this one is removed or, with `to`, moved there. */
+  'history.soleCommits': {
+    input: InWorkspace & RefName & { readonly to?: string };
+    /** `isMore`: there may be more; counting stopped at a bound. */
+    answer: { readonly commits: number; readonly isMore: boolean };
+  };
+  /** What a switch to the branch would do. Changes nothing. */
+  'history.planSwitch': { input: InWorkspace & { readonly branch: string }; answer: SwitchPlan };
+
   'history.preview': {
     input: InWorkspace & { readonly commit: string; readonly path: string };
     answer: FilePreview;
   };
 }
 
+export type RefKindName = 'branch' | 'tag';
+
+interface RefName {
+  readonly kind: RefKindName;
+  readonly name: string;
+}
+
+export interface SwitchPlan {
+  /** What the switch would change here; absent when it would refuse. */
+  readonly changes?: ChangeTotals;
+  /** Paths that changed here and differ on the branch: the switch refuses because of them. */
+  readonly conflicts: number;
+  /** The first of them. */
+  readonly conflictPaths: readonly string[];
+}
+
 export interface RefRow {
   readonly name: string;
-  readonly kind: 'branch' | 'tag';
+  readonly kind: RefKindName;
   readonly commit: string;
   readonly isCurrent: boolean;
 }

@@ -49,6 +49,7 @@ export type TransferOrder =
       /** Fails with `conflict` instead of overwriting files that changed here since the last push. */
       readonly keepsChanges?: boolean;
     }
+  | { readonly kind: 'switch'; readonly root: string; readonly branch: string }
   | {
       readonly kind: 'copy';
       readonly source: string;

@@ -32,6 +32,7 @@ const fingerprint = v.pipe(
 );
 
 const inWorkspace = { root };
+const namedRef = { root, kind: v.picklist(['branch', 'tag']), name: filled };
 
 const view = v.strictObject({
   filter: v.exactOptional(text),
@@ -63,6 +64,7 @@ const order = v.variant('kind', [
     from: v.exactOptional(filled),
     keepsChanges: v.exactOptional(v.boolean()),
   }),
+  v.strictObject({ kind: v.literal('switch'), root, branch: filled }),
   v.strictObject({
     kind: v.literal('copy'),
     source: place,
@@ -130,6 +132,11 @@ export const HOST_INPUTS: Inputs = {
   'history.entries': v.strictObject({ ...inWorkspace, commit: filled, folder: text }),
   'history.compare': v.strictObject({ ...inWorkspace, from: filled, to: filled, limit: upTo(COMMITS_MAX) }),
   'history.planRestore': v.strictObject({ ...inWorkspace, commit: filled, paths }),
+  'history.placeRef': v.strictObject({ ...namedRef, commit: filled, at: v.exactOptional(filled) }),
+  'history.renameRef': v.strictObject({ ...namedRef, to: filled, at: filled }),
+  'history.removeRef': v.strictObject({ ...namedRef, at: filled }),
+  'history.soleCommits': v.strictObject({ ...namedRef, to: v.exactOptional(filled) }),
+  'history.planSwitch': v.strictObject({ ...inWorkspace, branch: filled }),
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
 
   'browse.list': v.strictObject({ place, after: v.exactOptional(text) }),

@@ -33,6 +33,10 @@ export async function runTransfer(
       const { kind: _kind, root, ...request } = order;
       return restore(contextIn(root), request);
     }
+    case 'switch': {
+      const { switchBranch } = await import('../../jobs/pull/switch.ts');
+      return switchBranch(contextIn(order.root), { name: order.branch });
+    }
     case 'copy':
     case 'sync': {
       const { copyTree, syncTree } = await import('../../jobs/trees/copy-tree.ts');
@@ -67,6 +71,7 @@ export async function cleanUpAfter(
     }
     case 'pull':
     case 'restore':
+    case 'switch':
       // Their partial files are in the workspace's own folder, and the next run removes them.
       return;
   }
@@ -101,9 +106,12 @@ export function titleOf(order: TransferOrder): string {
       return `${order.kind === 'push' ? 'Push' : 'Pull'} ${lastPart(order.root)}`;
     case 'restore': {
       const [first = ''] = order.paths;
+      if (order.paths.length === 1 && first === '.') return `Restore a version of ${lastPart(order.root)}`;
       const more = order.paths.length - 1;
       return `Restore ${lastPart(first)}${more > 0 ? ` and ${more} more` : ''}`;
     }
+    case 'switch':
+      return `Switch ${lastPart(order.root)} to ${order.branch}`;
     case 'copy':
     case 'sync':
       return titleOfCopy(order);

@@ -165,6 +165,7 @@ const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
   push: 'upload',
   pull: 'download',
   restore: 'history',
+  switch: 'branch',
   copy: 'copy',
   sync: 'refresh',
 };

@@ -1,7 +1,7 @@
 /** The texts of a transfer's row. */
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
-import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { peerNeedOf } from '../../failures/peer-need.ts';
 
 /** Below this a rate is meaningless. */
@@ -124,7 +124,11 @@ export function describeOrder(order: TransferOrder): string {
     case 'pull':
       return `${order.ref ?? 'The remote'} to ${order.root}`;
     case 'restore':
+      if (order.paths.length === 1 && order.paths[0] === '.')
+        return `All files of ${formatHash(order.from ?? 'the last commit')} to ${order.root}`;
       return `${order.paths.length === 1 ? order.paths[0] : `${order.paths.length} paths`} in ${order.root}`;
+    case 'switch':
+      return `Branch ${order.branch} to ${order.root}`;
     case 'copy':
     case 'sync':
       return `${order.source} to ${order.destination}`;

@@ -1,21 +1,22 @@
 /** Commits, branches and tags of the workspace's remote; contents of a commit, and the difference of two. */
 
-import { DrayError } from '../api/error.ts';
-import type { CommitEvent, EntryEvent } from '../api/events.ts';
-import type { EntryRow } from '../api/host/browse.ts';
-import type { ChangeRow } from '../api/host/changes.ts';
-import type { RefRow } from '../api/host/history.ts';
-import { trimEnd } from '../api/trim-ends.ts';
-import { walkHistory } from '../jobs/history/log.ts';
-import { resolveCommit } from '../jobs/session/resolve-commit.ts';
-import type { CommitHash } from '../model/entry.ts';
-import { parseModifiedTime } from '../repository/modified-time.ts';
-import { listRefs } from '../repository/refs.ts';
-import { previewEntry } from './browse/preview-sources.ts';
-import { checkSafePath } from './check-path.ts';
-import { formatMoment } from './format-moment.ts';
-import { type HandlersOf, jobContextOf } from './port/host-call.ts';
-import { type Commits, withCommits } from './repository-read.ts';
+import { DrayError } from '../../api/error.ts';
+import type { CommitEvent, EntryEvent } from '../../api/events.ts';
+import type { EntryRow } from '../../api/host/browse.ts';
+import type { ChangeRow } from '../../api/host/changes.ts';
+import type { RefRow } from '../../api/host/history.ts';
+import { trimEnd } from '../../api/trim-ends.ts';
+import { walkHistory } from '../../jobs/history/log.ts';
+import { resolveCommit } from '../../jobs/session/resolve-commit.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import { parseModifiedTime } from '../../repository/modified-time.ts';
+import { listRefs } from '../../repository/refs.ts';
+import { previewEntry } from '../browse/preview-sources.ts';
+import { checkSafePath } from '../check-path.ts';
+import { formatMoment } from '../format-moment.ts';
+import { type HandlersOf, jobContextOf } from '../port/host-call.ts';
+import { type Commits, withCommits } from '../repository-read.ts';
+import { changeRef, planSwitch } from './refs.ts';
 
 const ENTRIES_MAX = 10_000;
 
@@ -28,7 +29,7 @@ export const HISTORY: HandlersOf<'history'> = {
     }),
 
   'history.entries': async ({ commit, folder, root }, call) => {
-    const { listTree } = await import('../jobs/history/list-tree.ts');
+    const { listTree } = await import('../../jobs/history/list-tree.ts');
     const path = trimEnd(folder, '/');
     if (path !== '') checkSafePath(path);
     const entries: EntryRow[] = [];
@@ -46,7 +47,7 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.compare': async ({ from, limit, root, to }, call) => {
-    const { diff } = await import('../jobs/working-copy/diff.ts');
+    const { diff } = await import('../../jobs/working-copy/diff.ts');
     const rows: ChangeRow[] = [];
     let isCut = false;
     const context = jobContextOf(call, root, {
@@ -62,10 +63,29 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.planRestore': async ({ commit, paths, root }, call) => {
-    const { planRestore } = await import('../jobs/working-copy/restore.ts');
-    for (const path of paths) checkSafePath(path.replace(/\/$/, ''));
+    const { planRestore } = await import('../../jobs/working-copy/restore.ts');
+    // A dot is the whole workspace.
+    for (const path of paths) if (path !== '.') checkSafePath(path.replace(/\/$/, ''));
     return planRestore(jobContextOf(call, root), { paths, from: commit });
   },
+
+  'history.placeRef': async ({ commit, ...input }, call) => {
+    const { at, ...rest } = input;
+    return changeRef({ ...rest, ref: commit, ...(at === undefined ? {} : { at, force: true }) }, call);
+  },
+  'history.renameRef': async ({ to, ...input }, call) => changeRef({ ...input, rename: to }, call),
+  'history.removeRef': async (input, call) => changeRef({ ...input, remove: true }, call),
+
+  'history.soleCommits': async ({ kind, root, ...request }, call) => {
+    const { findSoleCommits } = await import('../../jobs/history/sole-commits.ts');
+    const { commits, isMore } = await findSoleCommits(jobContextOf(call, root), {
+      ...request,
+      kind: kind === 'tag' ? 'tags' : 'heads',
+    });
+    return { commits, isMore };
+  },
+
+  'history.planSwitch': planSwitch,
 
   'history.preview': async ({ commit, path, root }, call) => {
     checkSafePath(path);

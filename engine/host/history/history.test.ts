@@ -1,10 +1,10 @@
-import { unlinkSync, utimesSync } from 'node:fs';
+import { readFileSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { branch, tag } from '../jobs/history/refs.ts';
-import { push } from '../jobs/push/push.ts';
-import { testContext } from '../jobs/session/job.fixture.ts';
-import { createHostFixture, type HostFixture } from './host.fixture.ts';
+import { branch, tag } from '../../jobs/history/refs.ts';
+import { push } from '../../jobs/push/push.ts';
+import { testContext } from '../../jobs/session/job.fixture.ts';
+import { createHostFixture, type HostFixture, transferIn } from '../host.fixture.ts';
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -105,5 +105,67 @@ describe('history', () => {
     });
     await expect(preview('nothing')).rejects.toMatchObject({ code: 'notFound' });
     await expect(preview('../a.txt')).rejects.toMatchObject({ code: 'unsafePath' });
+  });
+
+  it('makes, moves, renames and removes branches and tags that nobody else moved', async () => {
+    await pushTwice();
+    const { client } = fixture;
+    const refs = async () => {
+      const { commits, refs: all } = await client.ask('history.list', { root, limit: 10 });
+      const messageOf = new Map(commits.map(({ commit, message }) => [commit, message]));
+      return all.map(({ commit, kind, name }) => `${kind} ${name} ${messageOf.get(commit)}`);
+    };
+    const { commits } = await client.ask('history.list', { root, limit: 10 });
+    const [second, first] = commits.map(({ commit }) => commit) as [string, string];
+    const side = { root, kind: 'branch', name: 'side' } as const;
+    await client.ask('history.placeRef', { root, kind: 'tag', name: 'v2', commit: second });
+    await client.ask('history.placeRef', { ...side, commit: second, at: first });
+    await client.ask('history.renameRef', { ...side, to: 'other', at: second });
+    const v1 = { root, kind: 'tag', name: 'v1' } as const;
+    await client.ask('history.removeRef', { ...v1, at: first });
+    expect(await refs()).toEqual(['branch main second', 'branch other second', 'tag v2 second']);
+    expect(await client.ask('history.soleCommits', { root, kind: 'branch', name: 'main' })).toEqual({
+      commits: 0,
+      isMore: false,
+    });
+    await client.ask('history.placeRef', { ...v1, commit: first });
+    expect((await refs())[2]).toBe('tag v1 first');
+    const stale = client.ask('history.removeRef', { root, kind: 'tag', name: 'v2', at: first });
+    await expect(stale).rejects.toMatchObject({ code: 'conflict' });
+    const bad = client.ask('history.placeRef', { root, kind: 'tag', name: 'a b', commit: first });
+    await expect(bad).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('plans a switch, runs it as a transfer, and names what stands in its way', async () => {
+    await pushTwice();
+    const { client, sandbox } = fixture;
+    expect(await client.ask('history.planSwitch', { root, branch: 'side' })).toMatchObject({
+      changes: { added: 1, modified: 1 },
+      conflicts: 0,
+    });
+    const { id } = await client.ask('transfers.start', { kind: 'switch', root, branch: 'side' });
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({
+      state: 'done',
+      title: 'Switch work to side',
+    });
+    expect((await client.ask('home.addWorkspace', { root })).branch).toBe('side');
+    sandbox.write('work/a.txt', 'not pushed');
+    expect(await client.ask('history.planSwitch', { root, branch: 'main' })).toEqual({
+      conflicts: 1,
+      conflictPaths: ['a.txt'],
+    });
+  });
+
+  it('plans and runs the restore of a whole version', async () => {
+    await pushTwice();
+    const { client, sandbox } = fixture;
+    sandbox.write('work/own.txt', 'mine');
+    const plan = await client.ask('history.planRestore', { root, commit: 'v1', paths: ['.'] });
+    expect(plan).toMatchObject({ files: 2, changed: 0 });
+    const order = { kind: 'restore', root, paths: ['.'], from: 'v1', keepsChanges: true } as const;
+    const { id } = await client.ask('transfers.start', order);
+    expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one');
+    expect(readFileSync(join(root, 'own.txt'), 'utf8')).toBe('mine');
   });
 });

@@ -1,0 +1,42 @@
+/** Branches and tags, changed from the window. Each change names the commit that the person saw. */
+import { DrayError } from '../../api/error.ts';
+import type { RefKindName, SwitchPlan } from '../../api/host/history.ts';
+import type { RefRequest } from '../../api/jobs.ts';
+import type { HostCall } from '../port/host-call.ts';
+import { jobContextOf } from '../port/host-call.ts';
+
+const CONFLICTS_NAMED_MAX = 20;
+
+export async function changeRef(
+  { kind, root, ...request }: RefRequest & { readonly kind: RefKindName; readonly root: string },
+  call: HostCall,
+): Promise<Record<never, never>> {
+  const jobs = await import('../../jobs/history/refs.ts');
+  await jobs[kind](jobContextOf(call, root), request);
+  return {};
+}
+
+/** A conflict is an answer here: the dialog shows it before anybody asks for the switch. */
+export async function planSwitch(
+  { branch, root }: { readonly branch: string; readonly root: string },
+  call: HostCall,
+): Promise<SwitchPlan> {
+  const { switchBranch } = await import('../../jobs/pull/switch.ts');
+  const conflicts: string[] = [];
+  let conflictsCount = 0;
+  const context = jobContextOf(call, root, {
+    emit: (event) => {
+      if (event.type === 'conflict') {
+        conflictsCount += 1;
+        if (conflicts.length < CONFLICTS_NAMED_MAX) conflicts.push(event.path);
+      } else if (event.type !== 'change') call.emit(event);
+    },
+  });
+  try {
+    const { changes } = await switchBranch(context, { name: branch, dryRun: true });
+    return { changes, conflicts: 0, conflictPaths: [] };
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code !== 'conflict' || conflictsCount === 0) throw error;
+    return { conflicts: conflictsCount, conflictPaths: conflicts };
+  }
+}

@@ -7,6 +7,7 @@ import type { ChangeRow } from '../../api/host/changes.ts';
 import type { RefRow } from '../../api/host/history.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
 import { walkHistory } from '../../jobs/history/log.ts';
+import { findSoleCommits } from '../../jobs/history/sole-commits.ts';
 import { resolveCommit } from '../../jobs/session/resolve-commit.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { parseModifiedTime } from '../../repository/modified-time.ts';
@@ -77,7 +78,6 @@ export const HISTORY: HandlersOf<'history'> = {
   'history.removeRef': async (input, call) => changeRef({ ...input, remove: true }, call),
 
   'history.soleCommits': async ({ kind, root, ...request }, call) => {
-    const { findSoleCommits } = await import('../../jobs/history/sole-commits.ts');
     const { commits, isMore } = await findSoleCommits(jobContextOf(call, root), {
       ...request,
       kind: kind === 'tag' ? 'tags' : 'heads',

@@ -7,10 +7,13 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
-import { type ChangeLists, createChangeLists } from './changes/change-lists.ts';
+import type { RowList } from './changes/row-list.ts';
+import { createKeptLists, type KeptLists } from './rows/kept-lists.ts';
 import type { TransferQueue } from './transfers/transfer-queue.ts';
 import { openUsageFile, type UsageFile } from './user-files/usage-file.ts';
 import { openWindowFile, type WindowFile } from './user-files/window-file.ts';
+
+const CHANGE_LISTS_MAX = 16;
 
 export interface HostState {
   /** The environment of every job that starts; replaced as a whole when keys are added. */
@@ -20,7 +23,7 @@ export interface HostState {
   readonly folder: string;
   readonly clock: Clock;
   readonly windowFile: WindowFile;
-  readonly changeLists: ChangeLists;
+  readonly changeLists: KeptLists<RowList>;
   readonly usageFile: UsageFile;
   /** The command's own flags, and the current settings for requests in flight. */
   connectionFlags(): ConnectionFlags;
@@ -59,7 +62,10 @@ export function createHost({
     folder,
     clock,
     windowFile,
-    changeLists: createChangeLists(),
+    changeLists: createKeptLists({
+      most: CHANGE_LISTS_MAX,
+      gone: 'This list of changes is gone. Open it again.',
+    }),
     usageFile: openUsageFile(folder),
     connectionFlags() {
       const { transfers } = windowFile.read().settings;

@@ -1,8 +1,8 @@
 /** The arguments of every request handler. */
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../../api/host.ts';
 import type { JobContext } from '../../api/jobs.ts';
-import type { PortOwner } from '../changes/change-lists.ts';
 import type { HostState } from '../host-state.ts';
+import type { PortOwner } from '../rows/kept-lists.ts';
 
 export interface HostCall {
   readonly host: HostState;

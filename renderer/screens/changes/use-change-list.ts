@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
 import type { ChangeList, ChangeRow, ChangeView } from '../../../engine/api/host/changes.ts';
 import type { TransferState } from '../../../engine/api/host/transfers.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
+import { createRowPages, type RowPages } from '../rows/row-pages.ts';
 import { type Choices, chosenPaths, keepChoices, NO_CHOICES } from './choices.ts';
-import { createRowPages, type RowPages } from './row-pages.ts';
 
 export type Direction = 'push' | 'pull';
 
@@ -129,9 +130,13 @@ function viewOf({ filter, kinds, sort, isTree, open }: Look): ChangeView {
 }
 
 /** Undefined while there is no list. New pages for each view. */
-export function useRowPages(root: string, list: ChangeList | undefined, look: Look): RowPages | undefined {
+export function useRowPages(
+  root: string,
+  list: ChangeList | undefined,
+  look: Look,
+): RowPages<AnswerOf<'changes.rows'>> | undefined {
   const host = useHost();
-  const [pages, setPages] = useState<RowPages>();
+  const [pages, setPages] = useState<RowPages<AnswerOf<'changes.rows'>>>();
   const id = list?.list;
   const view = JSON.stringify(viewOf(look));
   useEffect(() => {

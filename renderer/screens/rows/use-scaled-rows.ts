@@ -3,12 +3,18 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useState } from 'react';
 import { createScaledScroll, type ScaledScroll } from './scaled-scroll.ts';
 
-export const ROW_PX = 32;
 const OVERSCAN_ROWS = 12;
 /** Scrolling counts as resting after this long without an event. */
 const REST_MS = 160;
 /** This many rows keep their places while scrolling. */
 const ANCHOR_ROWS = 1_000;
+
+export interface RowSizes {
+  readonly count: number;
+  readonly rowPx: number;
+  /** The height of a head that covers the top of the element; default: none. */
+  readonly headPx?: number | undefined;
+}
 
 export interface ScaledRows {
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
@@ -22,13 +28,18 @@ export interface ScaledRows {
   /** The position of that row. */
   readonly anchorPx: number;
   readonly showRow: (index: number) => void;
+  /** The rows of a screenful, less one. */
+  readonly pageRows: () => number;
 }
 
 /** The virtualizer over a scroll that is scaled if the rows are higher than an element can be. */
-export function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count: number): ScaledRows {
+export function useScaledRows(
+  viewport: RefObject<HTMLDivElement | null>,
+  { count, headPx = 0, rowPx }: RowSizes,
+): ScaledRows {
   const [scroll] = useState<ScaledScroll>(() => createScaledScroll());
-  const viewportPx = viewport.current?.clientHeight ?? 0;
-  scroll.resize({ contentPx: count * ROW_PX, viewportPx });
+  const viewportPx = Math.max(0, (viewport.current?.clientHeight ?? 0) - headPx);
+  scroll.resize({ contentPx: count * rowPx, viewportPx });
   const observeElementOffset = useCallback(
     (_: Virtualizer<HTMLDivElement, Element>, tell: (offset: number, isScrolling: boolean) => void) => {
       const element = viewport.current;
@@ -60,7 +71,7 @@ export function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count:
   const virtualizer = useVirtualizer<HTMLDivElement, Element>({
     count,
     getScrollElement: () => viewport.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: OVERSCAN_ROWS,
     observeElementOffset,
     // Moved only by `showRow`: the virtualizer would stop at the element's end.
@@ -69,13 +80,20 @@ export function useScaledRows(viewport: RefObject<HTMLDivElement | null>, count:
   const showRow = (index: number) => {
     const element = viewport.current;
     if (!element) return;
-    const top = index * ROW_PX;
+    const top = index * rowPx;
     const from = scroll.offsetPx();
-    const to = top < from ? top : Math.max(from, top + ROW_PX - element.clientHeight);
+    const to = top < from ? top : Math.max(from, top + rowPx - (element.clientHeight - headPx));
     if (to !== from) element.scrollTop = scroll.moveTo(to);
   };
   const first = virtualizer.getVirtualItems()[0]?.index ?? 0;
   const anchor = first - (first % ANCHOR_ROWS);
   const shiftPx = (viewport.current?.scrollTop ?? 0) - scroll.offsetPx();
-  return { virtualizer, heightPx: scroll.heightPx(), anchor, anchorPx: anchor * ROW_PX + shiftPx, showRow };
+  return {
+    virtualizer,
+    heightPx: scroll.heightPx(),
+    anchor,
+    anchorPx: anchor * rowPx + shiftPx,
+    showRow,
+    pageRows: () => Math.max(1, Math.floor((virtualizer.scrollRect?.height ?? rowPx) / rowPx) - 1),
+  };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
-import { createRowPages, PAGE_ROWS, PAGES_KEPT } from './row-pages.ts';
+import { createRowPages, PAGE_ROWS, PAGES_KEPT, type RowAnswer } from './row-pages.ts';
 
 const TOTAL = 1_000_000;
 
@@ -58,12 +58,24 @@ describe('the pages of a list of rows', () => {
 
   it('that left the view before they came are not awaited', async () => {
     const signals: AbortSignal[] = [];
-    const pages = createRowPages((_offset, _limit, signal) => {
+    const pages = createRowPages<RowAnswer>((_offset, _limit, signal) => {
       signals.push(signal);
       return new Promise(() => {});
     });
     pages.look(0, 40);
     pages.look(5_000, 5_040);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+
+  it('are requested again when the list has changed, and show their old rows until then', async () => {
+    let name = 'old';
+    const pages = createRowPages(async () => ({ total: 2, rows: [name, name] }));
+    pages.look(0, 1);
+    await vi.runAllTimersAsync();
+    name = 'new';
+    pages.reload();
+    expect(pages.rowAt(0)).toBe('old');
+    await vi.runAllTimersAsync();
+    expect(pages.rowAt(0)).toBe('new');
   });
 });

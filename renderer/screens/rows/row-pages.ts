@@ -3,27 +3,30 @@
  * held, the most recently seen; requests for pages that left the view are abandoned.
  */
 
-import type { ChangeRow } from '../../../engine/api/host/changes.ts';
-import type { AnswerOf } from '../../../engine/api/host.ts';
-
 export const PAGE_ROWS = 200;
 export const PAGES_KEPT = 60;
 /** Pages that are scrolled past while the thumb is dragged are not requested. */
 const REST_MS = 40;
 
-export type FetchRows = (
-  offset: number,
-  limit: number,
-  signal: AbortSignal,
-) => Promise<AnswerOf<'changes.rows'>>;
+/** The engine's answer for one page; `total` counts the rows of the view. */
+export interface RowAnswer {
+  readonly total: number;
+  readonly rows: readonly unknown[];
+}
 
-export interface RowPages {
+export type FetchRows<Answer> = (offset: number, limit: number, signal: AbortSignal) => Promise<Answer>;
+
+export interface RowPages<Answer extends RowAnswer> {
   /** Undefined until the first page arrives. */
   readonly total: () => number | undefined;
+  /** The answer that came last. */
+  readonly latest: () => Answer | undefined;
   /** Undefined while it is not loaded. */
-  readonly rowAt: (index: number) => ChangeRow | undefined;
+  readonly rowAt: (index: number) => Answer['rows'][number] | undefined;
   /** The visible rows. */
   readonly look: (first: number, last: number) => void;
+  /** The list has changed: fetches the visible pages again. The old rows stay until the new ones arrive. */
+  readonly reload: () => void;
   readonly error: () => unknown;
   readonly subscribe: (listener: () => void) => () => void;
   /** Grows with each change, for useSyncExternalStore. */
@@ -31,11 +34,14 @@ export interface RowPages {
   readonly close: () => void;
 }
 
-export function createRowPages(fetchRows: FetchRows): RowPages {
-  const pages = new Map<number, readonly ChangeRow[]>();
+export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<Answer>): RowPages<Answer> {
+  const pages = new Map<number, Answer['rows']>();
+  /** Held pages from before the list changed. */
+  const stale = new Set<number>();
+  let seen: readonly [number, number] = [0, 0];
   const underWay = new Map<number, AbortController>();
   const listeners = new Set<() => void>();
-  let total: number | undefined;
+  let latest: Answer | undefined;
   let failure: unknown;
   let version = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -44,11 +50,18 @@ export function createRowPages(fetchRows: FetchRows): RowPages {
     version += 1;
     for (const listener of listeners) listener();
   };
-  const keep = (page: number, rows: readonly ChangeRow[]) => {
+  const keep = (page: number, rows: Answer['rows']) => {
     pages.delete(page);
     pages.set(page, rows);
     const [oldest] = pages.keys();
     if (pages.size > PAGES_KEPT) pages.delete(oldest!);
+  };
+  const abandon = (isSeen: (page: number) => boolean = () => false) => {
+    for (const [page, stop] of underWay) {
+      if (isSeen(page)) continue;
+      stop.abort();
+      underWay.delete(page);
+    }
   };
   const fetchPage = async (page: number) => {
     const stop = new AbortController();
@@ -56,8 +69,9 @@ export function createRowPages(fetchRows: FetchRows): RowPages {
     try {
       const answer = await fetchRows(page * PAGE_ROWS, PAGE_ROWS, stop.signal);
       if (stop.signal.aborted) return;
-      total = answer.total;
+      latest = answer;
       failure = undefined;
+      stale.delete(page);
       keep(page, answer.rows);
     } catch (error) {
       if (stop.signal.aborted) return;
@@ -71,24 +85,28 @@ export function createRowPages(fetchRows: FetchRows): RowPages {
     for (let page = from; page <= to; page += 1) {
       const held = pages.get(page);
       if (held) keep(page, held);
-      else if (!underWay.has(page)) void fetchPage(page);
+      if ((!held || stale.has(page)) && !underWay.has(page)) void fetchPage(page);
     }
   };
 
   return {
-    total: () => total,
+    total: () => latest?.total,
+    latest: () => latest,
     rowAt: (index) => pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS],
     look: (first, last) => {
       const from = Math.floor(first / PAGE_ROWS);
       const to = Math.floor(Math.max(first, last) / PAGE_ROWS);
-      for (const [page, stop] of underWay) {
-        if (page >= from && page <= to) continue;
-        stop.abort();
-        underWay.delete(page);
-      }
+      seen = [from, to];
+      abandon((page) => page >= from && page <= to);
       clearTimeout(timer);
-      if (total === undefined) fetchMissing(from, to);
+      if (latest === undefined) fetchMissing(from, to);
       else timer = setTimeout(fetchMissing, REST_MS, from, to);
+    },
+    reload: () => {
+      for (const page of pages.keys()) stale.add(page);
+      // An answer under way is of the list before.
+      abandon();
+      fetchMissing(...seen);
     },
     error: () => failure,
     subscribe: (listener) => {
@@ -98,8 +116,7 @@ export function createRowPages(fetchRows: FetchRows): RowPages {
     version: () => version,
     close: () => {
       clearTimeout(timer);
-      for (const stop of underWay.values()) stop.abort();
-      underWay.clear();
+      abandon();
       pages.clear();
     },
   };

@@ -1,0 +1,99 @@
+/** The state of a grid whose rows live in the engine: which rows are visible, and which one is active. */
+import {
+  type RefObject,
+  useCallback,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import type { RowAnswer, RowPages } from './row-pages.ts';
+import { type ScaledRows, useScaledRows } from './use-scaled-rows.ts';
+
+export interface RowGridState extends ScaledRows {
+  readonly viewport: RefObject<HTMLDivElement | null>;
+  readonly total: number | undefined;
+  readonly error: unknown;
+  readonly rowPx: number;
+  /** The row of the keyboard. */
+  readonly active: number;
+  /** Calls `onArrive` with the row: at once, or when the engine has sent it. */
+  readonly activate: (index: number) => void;
+  /** The row that a key leads to, which is then shown. Undefined for any other key. */
+  readonly moveBy: (key: string) => number | undefined;
+  /** The element id of a row. */
+  readonly idOf: (index: number) => string;
+}
+
+export interface RowGridOptions<Answer extends RowAnswer> {
+  readonly pages: RowPages<Answer>;
+  readonly rowPx: number;
+  /** The height of the head, if the grid has one. */
+  readonly headPx?: number;
+  /** A row became the active one. Must be stable. */
+  readonly onArrive: (row: Answer['rows'][number]) => void;
+}
+
+export function useRowGrid<Answer extends RowAnswer>(options: RowGridOptions<Answer>): RowGridState {
+  const { headPx, onArrive, pages, rowPx } = options;
+  const viewport = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useSyncExternalStore(pages.subscribe, pages.version);
+  const total = pages.total();
+  const count = total ?? 0;
+  const scaled = useScaledRows(viewport, { count, rowPx, headPx });
+  // The virtualizer learns the size of its element after the first drawing.
+  const [, setMounted] = useState(false);
+  useLayoutEffect(() => setMounted(true), []);
+  const items = scaled.virtualizer.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => pages.look(first, last), [pages, first, last]);
+  const [chosen, setActive] = useState(0);
+  const active = Math.min(chosen, Math.max(0, count - 1));
+  const isAwaited = useRef(false);
+  const activate = useCallback(
+    (index: number) => {
+      setActive(index);
+      const row = pages.rowAt(index);
+      isAwaited.current = row === undefined;
+      if (row !== undefined) onArrive(row);
+    },
+    [pages, onArrive],
+  );
+  const awaited = isAwaited.current ? pages.rowAt(active) : undefined;
+  useEffect(() => {
+    if (awaited === undefined) return;
+    isAwaited.current = false;
+    onArrive(awaited);
+  }, [awaited, onArrive]);
+  const moveBy = (key: string): number | undefined => {
+    const page = scaled.pageRows();
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: count - 1,
+    };
+    const to = moves[key];
+    if (to === undefined || count === 0) return undefined;
+    const index = Math.min(Math.max(0, to), count - 1);
+    scaled.showRow(index);
+    return index;
+  };
+  return {
+    ...scaled,
+    viewport,
+    total,
+    error: pages.error(),
+    rowPx,
+    active,
+    activate,
+    moveBy,
+    idOf: (index) => `${id}${index}`,
+  };
+}

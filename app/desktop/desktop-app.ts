@@ -85,7 +85,10 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   const userData = app.getPath('userData');
   const secrets = openSecrets(electron, { path: join(userData, 'secrets.json'), platform: facts.platform });
   let transfers: readonly Transfer[] | undefined;
-  const isBusy = () => transfers?.some(({ state }) => state === 'running' || state === 'waiting') ?? false;
+  const isBusy = () =>
+    transfers?.some(
+      ({ needsKeys, state }) => state === 'running' || (state === 'waiting' && needsKeys === undefined),
+    ) ?? false;
 
   let isQuitting = false;
   app.on('before-quit', () => {

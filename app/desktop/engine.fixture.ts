@@ -72,6 +72,7 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
         async setEnvironment(environment) {
           environments.push(environment);
         },
+        readEnvironment: async () => options.environment,
         async close() {
           counts.closed += 1;
         },

@@ -23,7 +23,7 @@ it('dropped files respect the bandwidth limit of the settings', async () => {
       nowMs += pauseMs;
     },
   };
-  const { throttle } = limitedDrops({ directory: sandbox.folder, connection: {}, environment }, clock);
+  const { throttle } = limitedDrops({ connection: {}, environment }, { clock });
   await throttle?.take(60 * limit, undefined);
   expect(nowMs).toBeGreaterThan(50_000);
 });
@@ -31,6 +31,6 @@ it('dropped files respect the bandwidth limit of the settings', async () => {
 it('dropped files go to the place that Browse shows, whatever folder the window was started in', () => {
   using sandbox = createSandbox();
   const environment = { DRAY_CONFIG: sandbox.path('config', 'config.json') };
-  const { directory } = limitedDrops({ directory: sandbox.folder, connection: {}, environment });
+  const { directory } = limitedDrops({ connection: {}, environment });
   expect(directory).toBe(homedir());
 });

@@ -7,17 +7,28 @@ import { openWindowFile } from '../../engine/host/user-files/window-file.ts';
 import { userConfigFolder } from '../../engine/jobs/session/user-remotes.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 
-export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'environment' | 'throttle'>;
+type Given = Pick<JobContext, 'connection' | 'environment'>;
+
+export type DropContext = Pick<JobContext, 'directory' | 'connection' | 'throttle'> & {
+  /** Read for each drop: keys may have been typed into the window since the last one. */
+  readonly environment: () => Promise<JobContext['environment']>;
+};
+
+export interface LimitedDropsOptions {
+  /** Default: the environment given. */
+  readonly environment?: DropContext['environment'];
+  readonly clock?: Clock;
+}
 
 /**
  * These copies do not run in the engine's thread, so they share a bandwidth limit of their own, from the same
  * setting.
  */
-export function limitedDrops(context: DropContext, clock: Clock = systemClock): DropContext {
-  const windowFile = openWindowFile(userConfigFolder(context));
+export function limitedDrops(given: Given, options: LimitedDropsOptions = {}): DropContext {
+  const { clock = systemClock, environment = async () => given.environment } = options;
+  const windowFile = openWindowFile(userConfigFolder(given));
   const throttle = createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) });
-  const { connection, environment } = context;
   // Places are resolved as in Browse, whatever folder the window was started in. The page names them, not a
   // command line, so no flag applies.
-  return { connection, environment, directory: homedir(), throttle };
+  return { connection: given.connection, environment, directory: homedir(), throttle };
 }

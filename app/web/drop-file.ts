@@ -34,7 +34,14 @@ export async function dropFile(
     import('../../engine/jobs/trees/copy-tree.ts'),
     import('../../engine/jobs/places/places.ts'),
   ]);
-  const job: JobContext = { ...context, signal, emit: () => {}, standardInput: readDropped(request) };
+  const environment = await context.environment();
+  const job: JobContext = {
+    ...context,
+    environment,
+    signal,
+    emit: () => {},
+    standardInput: readDropped(request),
+  };
   const destination = { place: placeBelow(place, path) };
   const target = parsePlace(job, destination);
   if (target.kind === 'local') await makeFolder(dirname(target.path));

@@ -59,7 +59,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     server = await serveOnPort(request.port, {
       files,
       openPort: () => host.openPort(),
-      dropContext: limitedDrops(context),
+      dropContext: limitedDrops(context, { environment: () => host.readEnvironment() }),
       ...(root === undefined ? {} : { startsAt: `#/home?${new URLSearchParams({ workspace: root })}` }),
       onOpened: (link) => {
         opened += 1;

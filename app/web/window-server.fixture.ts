@@ -60,7 +60,7 @@ export async function startTestWindow(
       ports.push(fake);
       return fake.port;
     },
-    dropContext: { directory: sandbox.folder, connection: {}, environment: {} },
+    dropContext: { directory: sandbox.folder, connection: {}, environment: async () => ({}) },
     ...options,
   });
   const ask = (path: string, options: AskOptions = {}) => askServer(server.port, path, options);

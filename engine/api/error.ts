@@ -146,8 +146,15 @@ export function exitCodeOf(code: ErrorCode): number {
  * failure.
  */
 const OWN_CODES: ReadonlySet<string> = new Set(['aborted', 'internal', 'noCredentials', 'unknownPeer']);
-/** Facts that only this machine may state: by them the window offers to trust a peer or asks for a token. */
-const OWN_FACTS: ReadonlySet<string> = new Set(['address', 'fingerprint', 'known', 'peer', 'status']);
+/** Facts that only this machine may state: by them the window offers trust, or asks for a secret. */
+const OWN_FACTS: ReadonlySet<string> = new Set([
+  'address',
+  'fingerprint',
+  'known',
+  'peer',
+  'profile',
+  'status',
+]);
 
 /** An error as another machine sent it. */
 export interface ToldError {

@@ -11,7 +11,7 @@ import type { BrowseRequests } from './host/browse.ts';
 import type { ChangesRequests, PlanRequests } from './host/changes.ts';
 import type { HistoryRequests } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
-import type { PeersRequests, RemotesRequests } from './host/remotes.ts';
+import type { KeysRequests, PeersRequests, RemotesRequests } from './host/remotes.ts';
 import type { SettingsRequests } from './host/settings.ts';
 import type { Transfer, TransfersRequests } from './host/transfers.ts';
 
@@ -35,6 +35,7 @@ export interface HostRequests
     HistoryRequests,
     BrowseRequests,
     RemotesRequests,
+    KeysRequests,
     PeersRequests,
     SettingsRequests {}
 

@@ -2,6 +2,7 @@
  * State that all ports of one engine share: the user's files, the lists of changes, the queue of transfers.
  */
 import { DrayError } from '../api/error.ts';
+import type { AccessKeys } from '../api/host/remotes.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
@@ -10,15 +11,20 @@ import { createBandwidthRate } from './bandwidth.ts';
 import type { RowList } from './changes/row-list.ts';
 import { createKeptLists, type KeptLists } from './rows/kept-lists.ts';
 import type { TransferQueue } from './transfers/transfer-queue.ts';
+import { createTypedKeys } from './typed-keys.ts';
 import { openUsageFile, type UsageFile } from './user-files/usage-file.ts';
 import { openWindowFile, type WindowFile } from './user-files/window-file.ts';
 
 const CHANGE_LISTS_MAX = 16;
 
 export interface HostState {
-  /** The environment of every job that starts; replaced as a whole when keys are added. */
+  /** The environment of every job that starts, with all typed keys; a new object when keys change. */
   readonly environment: JobContext['environment'];
   setEnvironment(environment: JobContext['environment']): void;
+  /** The profiles whose typed keys are held. */
+  typedProfiles(): readonly string[];
+  /** Until the engine ends. @param keys Undefined: forgets them. @throws `usage` if there are too many. */
+  holdKeys(profile: string, keys: AccessKeys | undefined): void;
   /** The folder of the user's files. */
   readonly folder: string;
   readonly clock: Clock;
@@ -47,7 +53,14 @@ export function createHost({
   connection = {},
   environment: given,
 }: HostOptions): HostState {
+  const typed = createTypedKeys();
+  let own = given;
   let environment = given;
+  const renew = () => {
+    environment = typed.over(own);
+    // Transfers that wait for keys try again.
+    queue?.then((opened) => opened.onKeys()).catch(() => {});
+  };
   const folder = userConfigFolder({ environment });
   const windowFile = openWindowFile(folder);
   let queue: Promise<TransferQueue> | undefined;
@@ -57,7 +70,13 @@ export function createHost({
       return environment;
     },
     setEnvironment(next) {
-      environment = next;
+      own = next;
+      renew();
+    },
+    typedProfiles: typed.profiles,
+    holdKeys(profile, keys) {
+      typed.hold(profile, keys);
+      renew();
     },
     folder,
     clock,

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { fromMessagePort } from '../api/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
 import { createHost } from './host-state.ts';
-import type { ToWorker, WorkerFacts } from './open-host.ts';
+import type { FromWorker, ToWorker, WorkerFacts } from './open-host.ts';
 import { loadFirstHandlers } from './port/host-requests.ts';
 import { type ServedPort, servePort } from './port/serve-port.ts';
 
@@ -18,11 +18,16 @@ loadFirstHandlers();
 parentPort!.on('message', (message: ToWorker) => {
   if (message.do === 'serve') serve(message.port);
   else if (message.do === 'close') void close();
+  else if (message.do === 'readEnvironment') answer({ did: message.do, environment: host.environment });
   else {
     host.setEnvironment(message.environment);
-    parentPort!.postMessage('environmentSet');
+    answer({ did: message.do });
   }
 });
+
+function answer(message: FromWorker): void {
+  parentPort!.postMessage(message);
+}
 
 function serve(messagePort: MessagePort): void {
   const port = fromMessagePort(messagePort);

@@ -69,6 +69,19 @@ describe('an engine in a thread of its own', () => {
     expect(await hasKeys()).toBe(true);
   });
 
+  it('forgets typed keys when its thread crashes', async () => {
+    const crash = Promise.withResolvers<unknown>();
+    const host = open({ workerUrl: fragileWorker(), onCrash: crash.resolve });
+    const keys = { accessKeyId: 'AK', secretAccessKey: 'typed-secret' };
+    await connectHost(host.openPort()).ask('keys.hold', { profile: 'lab', keys });
+    // What is dropped into a browser is copied outside of the thread.
+    expect(JSON.stringify(await host.readEnvironment())).toContain('typed-secret');
+    host.openPort().post({ crash: true });
+    await crash.promise;
+    expect(JSON.stringify(await host.readEnvironment())).not.toContain('typed-secret');
+    expect(await connectHost(host.openPort()).ask('keys.list', {})).toEqual({ profiles: [] });
+  });
+
   it('applies the flags of its command to its jobs, in a new thread too', async () => {
     const crash = Promise.withResolvers<unknown>();
     const connection = { endpoint: 'http://localhost:9000', profile: 'work' };

@@ -23,7 +23,12 @@ export interface WorkerFacts {
 export type ToWorker =
   | { readonly do: 'serve'; readonly port: MessagePort }
   | { readonly do: 'setEnvironment'; readonly environment: JobContext['environment'] }
+  | { readonly do: 'readEnvironment' }
   | { readonly do: 'close' };
+
+export type FromWorker =
+  | { readonly did: 'setEnvironment' }
+  | { readonly did: 'readEnvironment'; readonly environment: JobContext['environment'] };
 
 export interface OpenHostOptions {
   readonly environment: JobContext['environment'];
@@ -42,6 +47,8 @@ export interface OpenHost {
   openMessagePort(): MessagePort;
   /** For later jobs, in later threads too. Resolves when the thread has it. */
   setEnvironment(environment: JobContext['environment']): Promise<void>;
+  /** The environment of jobs that start now, with the keys that were typed into a window. */
+  readEnvironment(): Promise<JobContext['environment']>;
   /** Stops running jobs. Transfers resume when a host opens again. */
   close(): Promise<void>;
 }
@@ -108,17 +115,12 @@ export function openHost({
     openPort: () => fromMessagePort(openMessagePort()),
     async setEnvironment(next) {
       environment = next;
-      const told = worker;
-      if (!told) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const done = () => resolve();
-      told.once('message', done);
-      // If it crashes meanwhile, the next thread starts with the new environment.
-      told.once('exit', done);
-      told.postMessage({ do: 'setEnvironment', environment } satisfies ToWorker);
-      await promise;
-      told.off('message', done);
-      told.off('exit', done);
+      // If the thread crashes meanwhile, the next one starts with the new environment.
+      await askThread(worker, { do: 'setEnvironment', environment });
+    },
+    async readEnvironment() {
+      const answer = await askThread(worker, { do: 'readEnvironment' });
+      return answer?.did === 'readEnvironment' ? answer.environment : environment;
     },
     async close() {
       isClosing = true;
@@ -132,4 +134,24 @@ export function openHost({
       clearTimeout(timer);
     },
   };
+}
+
+/** Undefined if the thread ended before it answered, or there is none. */
+async function askThread(
+  asked: Worker | undefined,
+  message: Exclude<ToWorker, { do: 'serve' | 'close' }>,
+): Promise<FromWorker | undefined> {
+  if (!asked) return undefined;
+  const { promise, resolve } = Promise.withResolvers<FromWorker | undefined>();
+  const hear = (answer: FromWorker) => {
+    if (answer.did === message.do) resolve(answer);
+  };
+  const end = () => resolve(undefined);
+  asked.on('message', hear);
+  asked.once('exit', end);
+  asked.postMessage(message satisfies ToWorker);
+  const answer = await promise;
+  asked.off('message', hear);
+  asked.off('exit', end);
+  return answer;
 }

@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withKeptKeys } from '../base/kept-keys.ts';
+import { keptKeysOf, withKeptKeys } from '../base/kept-keys.ts';
 import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 let fixture: HostFixture;
@@ -53,6 +54,49 @@ describe('keys', () => {
       profiles: [{ name: 'lab', from: 'kept' }],
       hasEnvironmentKeys: false,
     });
+  });
+
+  it('that were typed are held in memory, in no file and in no answer', async () => {
+    const { client, host, sandbox } = fixture;
+    const before = host.environment;
+    await client.ask('keys.hold', { profile: 'lab', keys });
+    expect(await client.ask('keys.list', {})).toEqual({ profiles: ['lab'] });
+    expect(keptKeysOf(host.environment)).toEqual(new Map([['lab', keys]]));
+    expect(host.environment).not.toBe(before);
+    expect((await client.ask('remotes.keySources', {})).profiles).toEqual([{ name: 'lab', from: 'kept' }]);
+    // Keys that the desktop saved meanwhile come beside them.
+    host.setEnvironment(withKeptKeys(before, { other: keys }));
+    expect([...keptKeysOf(host.environment).keys()].sort()).toEqual(['lab', 'other']);
+    await client.ask('keys.hold', { profile: 'lab' });
+    expect([...keptKeysOf(host.environment).keys()]).toEqual(['other']);
+    const written = readdirSync(sandbox.folder, { recursive: true, withFileTypes: true });
+    expect(written.filter((entry) => entry.isFile())).toEqual([]);
+  });
+
+  it('that are refused are not repeated in the error', async () => {
+    const refused = [
+      { profile: 'lab', keys: { accessKeyId: 'AK', secretAccessKey: 12345 } },
+      { profile: 'lab', keys: { accessKeyId: 'AK', secretAccessKey: '12345\n' } },
+      { profile: 'lab', keys: { ...keys, other: '12345' } },
+      { profile: 'lab', keys: '12345' },
+      { profile: '__proto__', keys },
+    ];
+    for (const input of refused) {
+      const error = await fixture.client
+        .ask('keys.hold', input as never)
+        .catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ code: 'usage' });
+      expect(JSON.stringify(error) + String(error)).not.toContain('12345');
+    }
+    expect(await fixture.client.ask('keys.list', {})).toEqual({ profiles: [] });
+  });
+
+  it('are held for 200 remotes at most', async () => {
+    const { client } = fixture;
+    for (let count = 0; count < 200; count += 1)
+      await client.ask('keys.hold', { profile: `p${count}`, keys });
+    await expect(client.ask('keys.hold', { profile: 'more', keys })).rejects.toMatchObject({ code: 'usage' });
+    await client.ask('keys.hold', { profile: 'p7', keys });
   });
 
   it('are used only for a bucket whose URL names their profile', async () => {

@@ -1,25 +1,32 @@
 /**
- * The button beside an error of another machine: trust it, or enter its token. Afterwards it retries what
- * failed.
+ * The button beside an error that the user can mend here: trust a machine, enter its token, or enter the keys
+ * of a store. Afterwards it retries what failed.
  */
 import './failures.css';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
+import { neededKeys } from '../../engine/api/needed-keys.ts';
 import { Button, type ButtonProps } from '../design/button.tsx';
 import { FormDialog } from '../design/dialog.tsx';
 import { Field } from '../design/field.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
+import { KeysButton } from './keys-remedy.tsx';
 import { type Failed, isEncrypted, type PeerNeed, peerNeedOf } from './peer-need.ts';
+import { useFocusHome } from './use-focus-home.ts';
 
 export interface PeerRemedyProps {
   readonly error: Failed;
   /** Retries what failed. */
   readonly onMended?: (() => void) | undefined;
-  readonly size?: ButtonProps['size'];
+  readonly size?: NonNullable<ButtonProps['size']>;
 }
 
 /** Renders nothing if the window can do nothing. */
 export function PeerRemedy({ error, ...rest }: PeerRemedyProps) {
+  const profile = neededKeys(error);
+  const { size = 'normal' } = rest;
+  if (profile !== undefined)
+    return <KeysButton profile={profile} look={size === 'normal' ? 'primary' : 'plain'} {...rest} />;
   const need = peerNeedOf(error);
   return need && <Remedy key={JSON.stringify(need)} need={need} {...rest} />;
 }
@@ -134,26 +141,4 @@ export function Fingerprint({ text }: { readonly text: string }) {
       ))}
     </span>
   );
-}
-
-/** After success the button disappears and gives the focus to the pane, dialog or screen around it. */
-function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
-  const isUsed = useRef(false);
-  const home = useRef<HTMLElement>(null);
-  useEffect(() => {
-    home.current = box.current?.closest<HTMLElement>('.pane, [role="dialog"], main') ?? null;
-  }, [box]);
-  useLayoutEffect(
-    () => () => {
-      if (!isUsed.current) return;
-      // The dialog returns the focus in the next frame, when the button is gone.
-      requestAnimationFrame(() =>
-        requestAnimationFrame(() => {
-          if (document.activeElement === document.body) home.current?.focus();
-        }),
-      );
-    },
-    [],
-  );
-  return isUsed;
 }

@@ -208,7 +208,8 @@ function makeQueryClient(): QueryClient {
     defaultOptions: {
       // The engine runs on this machine, so an offline browser can still reach it. It does its own retries.
       queries: { networkMode: 'always', retry: false, refetchOnWindowFocus: false },
-      mutations: { networkMode: 'always', retry: false },
+      // Inputs may hold a token or keys, so none is held after its answer.
+      mutations: { networkMode: 'always', retry: false, gcTime: 0 },
     },
   });
 }

@@ -8,11 +8,11 @@ import { ConfirmDialog, Dialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
+import { useKeyKeeper } from '../host/key-keeper.ts';
 import { useAsk, useDo } from '../host/use-host.tsx';
 import { goTo, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { EMPTY_PLACE, fieldsOf, type PlaceFields } from './place-form/place-fields.ts';
-import { useCredentials } from './place-form/use-credentials.ts';
 import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
 import { RemoteItem } from './remotes/remote-item.tsx';
@@ -113,17 +113,14 @@ export function RemotesScreen() {
 /** Removes a remote, with the keys that were typed for it unless another remote uses them too. */
 function useForget(remotes: readonly RemoteCard[] | undefined) {
   const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
-  const credentials = useCredentials();
+  const keeper = useKeyKeeper();
   return async ({ name, url }: RemoteCard): Promise<void> => {
     const profile = fieldsOf(name, url).profile;
     const others = remotes?.filter((other) => other.url !== url) ?? [];
     try {
       await remove.mutateAsync({ name });
-      if (
-        credentials.kept?.profiles.includes(profile) &&
-        !others.some((other) => usesProfile(other, profile))
-      )
-        await credentials.forgetKeys(profile);
+      if (keeper.state?.profiles.includes(profile) && !others.some((other) => usesProfile(other, profile)))
+        await keeper.keep(profile);
     } catch (error) {
       showFailure(`${name} was not removed`, error);
     }

@@ -86,7 +86,7 @@ function Sections({ settings, set }: SettingProps) {
       </Section>
       <Section
         title="Credentials"
-        text="Enter them when you add a remote. The token of a machine is saved in a file that only you can read, and is sent only to that machine. The desktop app saves keys of buckets, encrypted by your system."
+        text="Enter them when you add a remote. The token of a machine is saved in a file that only you can read, and is sent only to that machine. The desktop app saves keys of buckets, encrypted by your system. In a browser the engine holds them in its memory until it ends."
       >
         <CredentialsSetting />
       </Section>

@@ -22,6 +22,16 @@ export interface RemotesRequests {
   'remotes.usage': { input: Nothing; answer: { readonly months: readonly UsageRow[] } };
 }
 
+export interface KeysRequests {
+  /** The profiles whose typed keys the engine holds. Their values never return to a window. */
+  'keys.list': { input: Nothing; answer: { readonly profiles: readonly string[] } };
+  /**
+   * Holds the keys of the `profile=` that URLs name, or forgets them when `keys` is absent. They lie in the
+   * engine's memory alone, until it ends.
+   */
+  'keys.hold': { input: { readonly profile: string; readonly keys?: AccessKeys }; answer: Nothing };
+}
+
 export interface PeersRequests {
   /** The machines with a saved token or a trusted certificate. */
   'peers.list': { input: Nothing; answer: { readonly peers: readonly KnownPeer[] } };

@@ -95,6 +95,8 @@ export interface Transfer {
   readonly summary?: PushSummary | PullSummary | object;
   /** Why the transfer waits. Cleared when the cause has passed. */
   readonly notice?: string;
+  /** It waits until the keys of this profile are typed. */
+  readonly needsKeys?: string;
   readonly warnings: readonly string[];
   /** Failed files that did not stop the others; `transfers.failures` lists them. */
   readonly failed: number;

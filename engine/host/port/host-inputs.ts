@@ -79,11 +79,27 @@ const order = v.variant('kind', [
   }),
 ]);
 
-const keys = v.strictObject({
-  accessKeyId: filled,
-  secretAccessKey: filled,
-  sessionToken: v.exactOptional(filled),
-});
+const KEY_MAX = 8_192;
+const NO_LINE = 'it must be one line of text';
+/** The messages of these checks never repeat the value, which is a secret. */
+const secret = v.pipe(
+  v.string(NO_LINE),
+  v.minLength(1, NO_LINE),
+  v.maxLength(KEY_MAX, 'it is too long'),
+  v.check((value) => !/[\0\r\n]/.test(value), NO_LINE),
+);
+const keys = v.strictObject(
+  { accessKeyId: secret, secretAccessKey: secret, sessionToken: v.exactOptional(secret) },
+  'it must be a pair of keys',
+);
+/** As in a URL's `profile=`. */
+const profile = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(256),
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  v.check((value) => value !== '__proto__' && !/[\u0000-\u001f\u007f]/.test(value), NO_LINE),
+);
 
 type Inputs = { readonly [N in HostRequestName]: v.GenericSchema<unknown, InputOf<N>> };
 
@@ -163,6 +179,9 @@ export const HOST_INPUTS: Inputs = {
   'remotes.keySources': nothing,
   'remotes.importable': nothing,
   'remotes.usage': nothing,
+
+  'keys.list': nothing,
+  'keys.hold': v.strictObject({ profile, keys: v.exactOptional(keys) }),
 
   'peers.list': nothing,
   'peers.login': v.strictObject({ peer: filled, token: filled }),

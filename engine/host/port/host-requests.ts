@@ -17,6 +17,7 @@ const AREAS: Areas = {
   transfers: async () => (await import('../transfers/transfers.ts')).TRANSFERS,
   history: async () => (await import('../history/history.ts')).HISTORY,
   browse: async () => (await import('../browse/browse.ts')).BROWSE,
+  keys: async () => (await import('../keys.ts')).KEYS,
   peers: async () => (await import('../peers.ts')).PEERS,
   remotes: async () => (await import('../remotes.ts')).REMOTES,
   settings: async () => (await import('../settings.ts')).SETTINGS,

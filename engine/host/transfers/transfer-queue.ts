@@ -35,6 +35,8 @@ export interface TransferQueue {
    * exists.
    */
   change(change: Change): void;
+  /** Keys of stores have arrived: transfers that wait for some try again. */
+  onKeys(): void;
   list(): readonly Transfer[];
   /** @throws `notFound` */
   failures(id: string): readonly TransferFailure[];
@@ -97,6 +99,7 @@ class FileQueue implements TransferQueue {
         facts.state = 'paused';
         facts.notice = INTERRUPTED;
       }
+      delete facts.needsKeys;
       return createTransferRecord(facts);
     });
     for (const record of this.#records) if (record.facts.isUncleaned) this.#uncleaned.add(record);
@@ -146,6 +149,12 @@ class FileQueue implements TransferQueue {
     this.#pump();
   }
 
+  onKeys(): void {
+    for (const { facts } of this.#records) delete facts.needsKeys;
+    this.#save();
+    this.#pump();
+  }
+
   watch(listener: (transfers: readonly Transfer[]) => void): () => void {
     listener(this.list());
     this.#watchers.add(listener);
@@ -186,7 +195,7 @@ class FileQueue implements TransferQueue {
     for (const record of this.#records) {
       if (busy.size >= RUNNING_MAX) return;
       const key = busyKeyOf(record.facts.order);
-      if (record.facts.state !== 'waiting' || record.run || busy.has(key)) continue;
+      if (!isReady(record) || record.run || busy.has(key)) continue;
       busy.add(key);
       this.#begin(record);
     }
@@ -195,9 +204,14 @@ class FileQueue implements TransferQueue {
   #begin(record: TransferRecord): void {
     record.begin(this.#nowMs());
     this.#save();
+    const { environment } = this.#host;
     this.#hold(record, async (signal) => {
       const outcome = await runOnce(this.#runs, record, signal);
-      if (outcome) {
+      if (typeof outcome === 'object') {
+        this.#settle(record, 'waiting');
+        // Keys that came meanwhile may be those that it lacked.
+        if (this.#host.environment === environment) record.facts.needsKeys = outcome.needsKeys;
+      } else if (outcome) {
         this.#setUncleaned(record, false);
         this.#settle(record, outcome);
       } else if (record.facts.state === 'cancelled') {
@@ -280,6 +294,7 @@ class FileQueue implements TransferQueue {
   #settle(record: TransferRecord, state: TransferState): void {
     record.facts.state = state;
     delete record.facts.notice;
+    delete record.facts.needsKeys;
     if (state === 'waiting') delete record.facts.error;
     if (isEnded(record)) record.facts.endedMs = this.#nowMs();
     this.#records = withoutOldest(this.#records);
@@ -334,6 +349,10 @@ class FileQueue implements TransferQueue {
   #nowMs(): number {
     return this.#host.clock.nowMs();
   }
+}
+
+function isReady({ facts: { needsKeys, state } }: TransferRecord): boolean {
+  return state === 'waiting' && needsKeys === undefined;
 }
 
 function queueFull(): DrayError {

@@ -1,6 +1,7 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
+import { neededKeys } from '../../api/needed-keys.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';
@@ -15,12 +16,20 @@ export interface RunHost {
   readonly onNews: () => void;
 }
 
-/** Records the progress and the result. @returns The final state; undefined if it was stopped. */
+/** The transfer can go on once the keys of this profile are there. */
+interface NeedsKeys {
+  readonly needsKeys: string;
+}
+
+/**
+ * Records the progress and the result.
+ * @returns The final state, or what it waits for; undefined if it was stopped.
+ */
 export async function runOnce(
   host: RunHost,
   record: TransferRecord,
   signal: AbortSignal,
-): Promise<'done' | 'failed' | undefined> {
+): Promise<'done' | 'failed' | NeedsKeys | undefined> {
   const { facts } = record;
   try {
     const summary = await runTransfer(facts.order, contextsOf(host, record, signal));
@@ -35,7 +44,10 @@ export async function runOnce(
     return 'failed';
   } catch (error) {
     if (signal.aborted) return undefined;
-    facts.error = toErrorRecord(error);
+    const failure = toErrorRecord(error);
+    const needsKeys = neededKeys(failure);
+    if (needsKeys !== undefined) return { needsKeys };
+    facts.error = failure;
     return 'failed';
   }
 }

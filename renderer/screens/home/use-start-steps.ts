@@ -76,6 +76,8 @@ export function useStartSteps(): Steps {
       if (Object.keys(faults).length > 0) return;
       if (origin === 'here') take(await setUp.create(folder, place));
       else openClone(await setUp.clone(folder, place));
+      // The engine has them now.
+      setPlace({ ...place, typedKeys: undefined, token: '' });
     });
   return {
     step,

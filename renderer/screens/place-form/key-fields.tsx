@@ -1,29 +1,24 @@
-/** Whose keys open a bucket: found automatically, from a profile, or typed if the app can store them. */
+/** Whose keys open a bucket: found automatically, from a profile, or typed. */
 
 import type { KeySources } from '../../../engine/api/host/remotes.ts';
-import { type Choice, Field, Select } from '../../design/field.tsx';
+import { type Choice, Select } from '../../design/field.tsx';
+import { KeyPair, NO_KEYS } from '../../design/key-pair.tsx';
 import { Notice } from '../../design/states.tsx';
-import type { PlaceFields } from './place-fields.ts';
+import { keeperWords } from '../../failures/keys-remedy.tsx';
+import type { KeyKeeper } from '../../host/key-keeper.ts';
 import type { PlaceFormProps } from './place-form-props.ts';
+import { providerOf } from './providers.ts';
 
 const FOUND = 'found';
 const TYPED = 'typed';
 const PROFILE = 'profile ';
 
-const NOTES: Readonly<Record<KeySources['profiles'][number]['from'], string>> = {
-  aws: 'Profile of ~/.aws',
-  rclone: 'In rclone.conf',
-  kept: 'Saved by this app',
-};
-
-export function KeyFields({ change, credentials: { kept, sources }, faults, fields }: PlaceFormProps) {
+export function KeyFields({ change, credentials: { keeper, sources }, faults, fields }: PlaceFormProps) {
   const { profile, typedKeys } = fields;
+  const provider = providerOf(fields);
   const choose = (id: string): void => {
-    if (id === TYPED) change({ profile: '', typedKeys: { accessKeyId: '', secretAccessKey: '' } });
+    if (id === TYPED) change({ profile: '', typedKeys: NO_KEYS });
     else change({ profile: id === FOUND ? '' : id.slice(PROFILE.length), typedKeys: undefined });
-  };
-  const typed = (next: Partial<NonNullable<PlaceFields['typedKeys']>>): void => {
-    if (typedKeys) change({ typedKeys: { ...typedKeys, ...next } });
   };
   return (
     <>
@@ -31,45 +26,25 @@ export function KeyFields({ change, credentials: { kept, sources }, faults, fiel
         label="Keys"
         value={typedKeys ? TYPED : profile === '' ? FOUND : `${PROFILE}${profile}`}
         onChange={choose}
-        choices={choicesOf(sources, profile, kept?.isAvailable ?? false)}
-        help={
-          kept ? undefined : (
-            <>
-              A browser cannot store keys. To use others, put them into{' '}
-              <span className="code">~/.aws/credentials</span> on the computer where Dray runs. They appear
-              here at once.
-            </>
-          )
-        }
+        choices={choicesOf(sources, profile, keeper)}
       />
       {typedKeys && (
         <>
-          <div className="field-pair">
-            <Field
-              label="Access key"
-              isCode
-              autoComplete="off"
-              spellCheck="false"
-              value={typedKeys.accessKeyId}
-              onChange={(accessKeyId) => typed({ accessKeyId: accessKeyId.trim() })}
-              error={faults.accessKeyId}
-            />
-            <Field
-              label="Secret key"
-              isCode
-              type="password"
-              autoComplete="off"
-              value={typedKeys.secretAccessKey}
-              onChange={(secretAccessKey) => typed({ secretAccessKey: secretAccessKey.trim() })}
-              error={faults.secretAccessKey}
-            />
-          </div>
-          {kept?.warning ? (
-            <Notice tone="warning">{kept.warning}</Notice>
-          ) : (
-            <p className="small faint">
-              Saved on this computer, encrypted by your system. No file of Dray shows them in plain text.
+          <KeyPair
+            keys={typedKeys}
+            onChange={(next) => change({ typedKeys: next })}
+            faults={faults}
+            called={provider?.called}
+          />
+          {provider && (
+            <p className="small soft">
+              <strong>Where to make a key.</strong> {provider.keys}
             </p>
+          )}
+          {keeper.state?.warning ? (
+            <Notice tone="warning">{keeper.state.warning}</Notice>
+          ) : (
+            <p className="small faint">{keeperWords(keeper.keptBy)}</p>
           )}
         </>
       )}
@@ -80,8 +55,13 @@ export function KeyFields({ change, credentials: { kept, sources }, faults, fiel
 function choicesOf(
   sources: KeySources | undefined,
   profile: string,
-  canBeTyped: boolean,
+  { keptBy, state }: KeyKeeper,
 ): readonly Choice<string>[] {
+  const notes: Readonly<Record<KeySources['profiles'][number]['from'], string>> = {
+    aws: 'Profile of ~/.aws',
+    rclone: 'In rclone.conf',
+    kept: keptBy === 'engine' ? 'Typed here, until the engine ends' : 'Saved by this app',
+  };
   const profiles = sources?.profiles ?? [];
   const isKnown = profile === '' || profiles.some(({ name }) => name === profile);
   return [
@@ -95,9 +75,20 @@ function choicesOf(
     ...profiles.map(({ from, name }) => ({
       id: `${PROFILE}${name}`,
       label: name.replace(/^rclone:/, ''),
-      note: NOTES[from],
+      note: notes[from],
     })),
     ...(isKnown ? [] : [{ id: `${PROFILE}${profile}`, label: profile, note: 'Not found on this computer' }]),
-    ...(canBeTyped ? [{ id: TYPED, label: 'An access key', note: 'Typed here, saved by this app' }] : []),
+    ...(state?.isAvailable
+      ? [
+          {
+            id: TYPED,
+            label: 'An access key',
+            note:
+              keptBy === 'engine'
+                ? 'Typed here, held until the engine ends'
+                : 'Typed here, saved by this app',
+          },
+        ]
+      : []),
   ];
 }

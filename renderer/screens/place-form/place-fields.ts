@@ -3,24 +3,22 @@
  */
 import type { AccessKeys } from '../../../engine/api/host/remotes.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
+import type { TypedKeyPair } from '../../design/key-pair.tsx';
+import { connectionOf, findProviderFaults, type ProviderFields, recognise } from './providers.ts';
 
 /** `address`: a URL, unchanged. */
 export type PlaceKind = 's3' | 'folder' | 'peer' | 'address';
 
-export interface PlaceFields {
+export interface PlaceFields extends ProviderFields {
   readonly kind: PlaceKind;
   /** The name of a remote; '' if the place has none. */
   readonly name: string;
   readonly bucket: string;
   readonly prefix: string;
-  readonly endpoint: string;
-  readonly region: string;
   /** '' if the keys are found automatically. */
   readonly profile: string;
   /** Instead of a profile. */
-  readonly typedKeys?: Pick<AccessKeys, 'accessKeyId' | 'secretAccessKey'> | undefined;
-  /** As in URLs; '' if the engine chooses. */
-  readonly pathStyle: string;
+  readonly typedKeys?: TypedKeyPair | undefined;
   readonly folder: string;
   /** `HOST:PORT` of `dray serve`. */
   readonly host: string;
@@ -34,6 +32,9 @@ export const EMPTY_PLACE: PlaceFields = {
   name: '',
   bucket: '',
   prefix: '',
+  provider: 'any',
+  account: '',
+  jurisdiction: '',
   endpoint: '',
   region: '',
   profile: '',
@@ -44,7 +45,10 @@ export const EMPTY_PLACE: PlaceFields = {
   address: '',
 };
 
-export type PlaceField = Exclude<keyof PlaceFields, 'kind' | 'typedKeys' | 'pathStyle'>;
+export type PlaceField = Exclude<
+  keyof PlaceFields,
+  'kind' | 'typedKeys' | 'pathStyle' | 'provider' | 'jurisdiction'
+>;
 export type PlaceFaults = Partial<Record<PlaceField | keyof AccessKeys, string>>;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -62,6 +66,7 @@ export function findFaults(fields: PlaceFields): PlaceFaults {
         faults.bucket = 'The name of a bucket: 3 or more characters, no slashes.';
       if (fields.endpoint !== '' && !/^https?:\/\/[^/]+/.test(fields.endpoint))
         faults.endpoint = 'Begins with https:// or http://, such as https://s3.example.org.';
+      Object.assign(faults, findProviderFaults(fields));
       if (fields.typedKeys?.accessKeyId === '') faults.accessKeyId = 'The first half of the key.';
       if (fields.typedKeys?.secretAccessKey === '') faults.secretAccessKey = 'The second half of the key.';
       break;
@@ -91,7 +96,8 @@ export function urlOf(fields: PlaceFields): string {
   if (fields.kind === 'folder') return fields.folder;
   if (fields.kind === 'address') return fields.address;
   if (fields.kind === 'peer') return `dray://${fields.host}${path}`;
-  const { endpoint, pathStyle, profile, region } = fields;
+  const { endpoint, pathStyle, region } = connectionOf(fields);
+  const { profile } = fields;
   const parameters = Object.entries({ endpoint: trimEnd(endpoint, '/'), region, profile, pathStyle })
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}=${encodeReadably(value)}`);
@@ -110,10 +116,12 @@ export function fieldsOf(name: string, url: string): PlaceFields {
     ...fields,
     bucket: s3[1] ?? '',
     prefix: decodeOrKeep(s3[2] ?? ''),
-    endpoint: parameters.get('endpoint') ?? '',
-    region: parameters.get('region') ?? '',
     profile: parameters.get('profile') ?? '',
-    pathStyle: parameters.get('pathStyle') ?? '',
+    ...recognise({
+      endpoint: parameters.get('endpoint') ?? '',
+      region: parameters.get('region') ?? '',
+      pathStyle: parameters.get('pathStyle') ?? '',
+    }),
   };
 }
 

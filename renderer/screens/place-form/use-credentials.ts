@@ -1,9 +1,9 @@
 /** The keys and tokens that forms of places know, and how typed ones reach the engine. */
 
-import { useQuery } from '@tanstack/react-query';
-import type { SecretsState } from '../../../engine/api/desktop-bridge.ts';
 import type { KeySources } from '../../../engine/api/host/remotes.ts';
 import type { KnownPeer } from '../../../engine/api/peers.ts';
+import { keysOf } from '../../design/key-pair.tsx';
+import { type KeyKeeper, useKeyKeeper } from '../../host/key-keeper.ts';
 import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type PlaceFields, profileFor, urlOf } from './place-fields.ts';
 
@@ -12,13 +12,11 @@ export interface Credentials {
   readonly sources: KeySources | undefined;
   /** Machines that have a token or are trusted; undefined until they arrive. */
   readonly peers: readonly KnownPeer[] | undefined;
-  /** Only in the desktop app, which alone stores keys; undefined elsewhere. */
-  readonly kept: SecretsState | undefined;
+  readonly keeper: KeyKeeper;
   /** The fields with a profile for typed keys. */
   readonly withProfile: (fields: PlaceFields) => PlaceFields;
-  /** Saves what was typed, runs the work with its URL, and removes the keys again if that fails. */
+  /** Keeps what was typed, runs the work with its URL, and forgets the keys again if that fails. */
   readonly use: <T>(fields: PlaceFields, work: (url: string) => Promise<T>) => Promise<T>;
-  readonly forgetKeys: (profile: string) => Promise<void>;
 }
 
 export function useCredentials(): Credentials {
@@ -26,15 +24,7 @@ export function useCredentials(): Credentials {
   const peers = useAsk('peers.list', {}, { onReturn: true }).data?.peers;
   const host = useHost();
   const refresh = useRefresh();
-  const secrets = window.dray?.secrets;
-  const kept = useQuery({
-    queryKey: ['secrets'],
-    queryFn: () => secrets!.state(),
-    enabled: secrets !== undefined,
-  });
-  const changed = async (): Promise<void> => {
-    await Promise.all([kept.refetch(), refresh('remotes.keySources')]);
-  };
+  const keeper = useKeyKeeper();
   const withProfile = (fields: PlaceFields): PlaceFields => {
     if (fields.kind !== 's3' || !fields.typedKeys) return fields;
     const known = new Set(sources?.profiles.map(({ name }) => name));
@@ -43,7 +33,7 @@ export function useCredentials(): Credentials {
   return {
     sources,
     peers,
-    kept: kept.data,
+    keeper,
     withProfile,
     async use(given, work) {
       if (given.kind === 'peer' && given.token !== '') {
@@ -51,20 +41,14 @@ export function useCredentials(): Credentials {
         await refresh('peers.list');
       }
       const fields = withProfile(given);
-      if (fields.kind !== 's3' || !fields.typedKeys || !secrets) return work(urlOf(fields));
-      await secrets.saveKeys(fields.profile, fields.typedKeys);
+      if (fields.kind !== 's3' || !fields.typedKeys) return work(urlOf(fields));
+      await keeper.keep(fields.profile, keysOf(fields.typedKeys));
       try {
         return await work(urlOf(fields));
       } catch (error) {
-        await secrets.saveKeys(fields.profile);
+        await keeper.keep(fields.profile);
         throw error;
-      } finally {
-        await changed();
       }
-    },
-    async forgetKeys(profile) {
-      await secrets?.saveKeys(profile);
-      await changed();
     },
   };
 }

@@ -4,6 +4,7 @@ import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
+import { keysOf } from '../../design/key-pair.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
@@ -63,7 +64,11 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
     setTried(true);
     if (!isWhole) return;
     const token = fields.kind === 'peer' && fields.token !== '' ? fields.token : undefined;
-    setTested({ target: urlOf(credentials.withProfile(fields)), keys: fields.typedKeys, token });
+    setTested({
+      target: urlOf(credentials.withProfile(fields)),
+      keys: fields.typedKeys && keysOf(fields.typedKeys),
+      token,
+    });
   };
   return (
     <FormDialog

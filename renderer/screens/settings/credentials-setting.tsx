@@ -1,4 +1,4 @@
-/** Saved credentials: names, never values. Keys are added with their remotes, tokens with their machines. */
+/** Credentials: names, never values. Keys are added with their remotes, tokens with their machines. */
 import './credentials-setting.css';
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
@@ -6,9 +6,9 @@ import { ConfirmDialog } from '../../design/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hostOf, isEncrypted } from '../../failures/peer-need.ts';
+import { useKeyKeeper } from '../../host/key-keeper.ts';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { showFailure } from '../../shell/toasts.tsx';
-import { useCredentials } from '../place-form/use-credentials.ts';
 
 interface Kept {
   readonly id: string;
@@ -17,15 +17,15 @@ interface Kept {
 }
 
 export function CredentialsSetting() {
-  const { forgetKeys, kept } = useCredentials();
+  const { keep, keptBy, state: kept } = useKeyKeeper();
   const peers = useAsk('peers.list', {}, { onReturn: true });
   const logout = useDo('peers.logout', { refreshes: ['peers.list'] });
   const [removing, setRemoving] = useState<Kept>();
-  if (peers.isPending || (window.dray && !kept)) return <Loading label="Loading saved credentials" />;
+  if (peers.isPending || !kept) return <Loading label="Loading saved credentials" />;
   const ofKeys = (kept?.profiles ?? []).map((profile) => ({
     id: `keys ${profile}`,
-    words: `Keys of ${profile}`,
-    remove: () => forgetKeys(profile),
+    words: `Keys of ${profile}${keptBy === 'engine' ? ", until Dray's engine ends" : ''}`,
+    remove: () => keep(profile),
   }));
   const tokens = (peers.data?.peers ?? []).filter(({ token }) => token === 'kept');
   const ofPeers = tokens.map(({ address: peer }) => ({

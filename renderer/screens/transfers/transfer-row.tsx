@@ -10,6 +10,7 @@ import { Icon, type IconName } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
+import { KeysButton } from '../../failures/keys-remedy.tsx';
 import { TransferDetails } from './transfer-details.tsx';
 import {
   actionsFor,
@@ -34,7 +35,7 @@ export interface TransferRowProps {
 
 export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps) {
   const [isOpen, setOpen] = useState(false);
-  const { title, error, notice } = transfer;
+  const { title, error, needsKeys, notice } = transfer;
   return (
     <div className={`transfer is-${transfer.state}`}>
       <div className="transfer-line">
@@ -81,6 +82,11 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
           underWay={fractionUnderWay(transfer)}
           tone={transfer.state === 'paused' ? 'paused' : 'accent'}
         />
+      )}
+      {needsKeys !== undefined && (
+        <Notice tone="warning" actions={<KeysButton size="small" profile={needsKeys} />}>
+          Needs the keys of “{needsKeys}”. It goes on once they are entered.
+        </Notice>
       )}
       {notice !== undefined && (
         <Notice tone={transfer.state === 'running' ? 'warning' : 'info'}>

@@ -48,7 +48,7 @@ export async function readAwsProfile(options: {
     throw new DrayError(
       'usage',
       `There is no profile "${asked}" in ${files.configFile} or ${files.credentialsFile}.`,
-      { data: { profile: asked } },
+      { data: { profile: asked, reason: 'noProfile' } },
     );
   }
   const settings = { ...fromConfig, ...fromCredentials };

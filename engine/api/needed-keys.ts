@@ -1,0 +1,16 @@
+/** Which errors mean that keys of a store are missing here, so that typing them mends it. */
+import type { ErrorCode } from './error.ts';
+
+/**
+ * The profile that lacks keys; `default` for a remote that names none. Undefined for any other error.
+ */
+export function neededKeys({
+  code,
+  data = {},
+}: {
+  readonly code?: ErrorCode;
+  readonly data?: Readonly<Record<string, unknown>>;
+}): string | undefined {
+  const isMissing = code === 'noCredentials' || (code === 'usage' && data.reason === 'noProfile');
+  return isMissing && typeof data.profile === 'string' ? data.profile : undefined;
+}

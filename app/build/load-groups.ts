@@ -32,6 +32,7 @@ const JOBS = [
   'one-place/uploads',
   'places/places',
   'pull/clone',
+  'pull/clone-folder',
   'pull/pull',
   'pull/switch',
   'push/push',

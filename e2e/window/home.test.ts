@@ -85,7 +85,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Download the files' }).click();
-    await expect.poll(() => page.url(), WAIT).toContain('#/history');
+    await waitForTransfer(page, 'Clone clone');
     for (const [path, text] of Object.entries(FILES))
       expect(readFileSync(join(clone, path), 'utf8')).toBe(text);
 

@@ -1,17 +1,24 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { push } from '../jobs/push/push.ts';
 import { onlyKey, spoilObject } from '../jobs/session/damage.fixture.ts';
 import { testContext } from '../jobs/session/job.fixture.ts';
 import { bandwidthNow } from './bandwidth.ts';
-import { createHostFixture, type HostFixture } from './host.fixture.ts';
+import { createHostFixture, type HostFixture, transferIn } from './host.fixture.ts';
 
 let fixture: HostFixture;
 beforeEach(() => {
   fixture = createHostFixture();
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
+
+async function cloneInto(name: string, end: 'done' | 'failed') {
+  const { client, sandbox } = fixture;
+  const order = { kind: 'clone', url: sandbox.path('work-remote'), root: sandbox.path(name) } as const;
+  const { id } = await client.ask('transfers.start', order);
+  return transferIn(client, id, [end]);
+}
 
 describe('home', () => {
   it('creates a workspace with a folder as its remote, and shows what was pushed without a scan', async () => {
@@ -40,16 +47,12 @@ describe('home', () => {
     sandbox.write('work/inside/a.txt', 'a');
     await push(testContext(root), {});
     expect(await client.ask('home.addWorkspace', { root: join(root, 'inside') })).toMatchObject({ root });
-    const cloned = await client.ask('home.cloneWorkspace', {
-      url: sandbox.path('work-remote'),
-      root: sandbox.path('cloned'),
-    });
-    expect(cloned).toMatchObject({ name: 'cloned', state: 'ready', files: 1, failed: 0 });
+    await cloneInto('cloned', 'done');
     const { workspaces } = await client.ask('home.list', {});
-    expect(workspaces.map(({ name }) => name)).toEqual(['cloned', 'work']);
+    expect(workspaces).toMatchObject([{ name: 'cloned', state: 'ready', files: 1 }, { name: 'work' }]);
   });
 
-  it('keeps a clone with missing files, and says how many are missing', async () => {
+  it('lists a clone with missing files as unfinished, with the order that fetches them', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     sandbox.write('work/a.txt', 'the content of a');
@@ -57,12 +60,58 @@ describe('home', () => {
     await push(testContext(root), {});
     const remote = sandbox.path('work-remote');
     const key = onlyKey(remote, 'packs');
-    spoilObject(remote, key, readFileSync(join(remote, key)).indexOf('of b'));
-    const asked = { url: remote, root: sandbox.path('cloned') };
-    const cloned = await client.ask('home.cloneWorkspace', asked);
-    expect(cloned).toMatchObject({ name: 'cloned', state: 'ready', failed: 1 });
+    const whole = readFileSync(join(remote, key));
+    spoilObject(remote, key, whole.indexOf('of b'));
+    expect(await cloneInto('cloned', 'failed')).toMatchObject({ failed: 1, error: { code: 'partial' } });
+    const unfinished = async () => (await client.ask('home.list', {})).workspaces;
+    const order = { kind: 'clone', url: expect.any(String), root: sandbox.path('cloned') };
+    expect(await unfinished()).toMatchObject([{ name: 'cloned', state: 'unfinished', clone: order }]);
+    // Also after its transfer was forgotten.
+    const ids = (await fixture.host.transfers()).list().map(({ id }) => id);
+    await client.ask('transfers.change', { ids, action: 'remove' });
+    const [card] = await unfinished();
+    expect(card).toMatchObject({ state: 'unfinished', clone: order });
+    chmodSync(join(remote, key), 0o644);
+    writeFileSync(join(remote, key), whole);
+    const { id } = await client.ask('transfers.start', card!.clone!);
+    await transferIn(client, id, ['done']);
+    expect(await unfinished()).toMatchObject([{ name: 'cloned', state: 'ready', files: 2 }]);
+    expect(readFileSync(sandbox.path('cloned/b.txt'), 'utf8')).toBe('the content of b');
+  });
+
+  it('lists a clone that has written nothing yet, and forgets it with its transfer', async () => {
+    const { client, sandbox } = fixture;
+    const root = sandbox.path('cloned');
+    const order = { kind: 'clone', url: sandbox.path('nothing'), root } as const;
+    const { id } = await client.ask('transfers.start', order);
+    await transferIn(client, id, ['failed']);
     const { workspaces } = await client.ask('home.list', {});
-    expect(workspaces.map(({ name }) => name)).toEqual(['cloned']);
+    expect(workspaces).toEqual([{ root, name: 'cloned', state: 'unfinished', remotes: [], clone: order }]);
+    await client.ask('home.removeWorkspace', { root });
+    expect(await client.ask('home.list', {})).toEqual({ workspaces: [] });
+    expect((await fixture.host.transfers()).list()).toEqual([]);
+    expect(existsSync(root)).toBe(false);
+  });
+
+  it('refuses a clone into a folder that cannot take it, before it is in the queue', async () => {
+    const { client, sandbox } = fixture;
+    const root = await fixture.workspace();
+    sandbox.write('full/file', 'mine');
+    const url = sandbox.path('work-remote');
+    for (const [at, code] of [
+      [root, 'workspaceExists'],
+      [join(root, 'inside'), 'workspaceExists'],
+      [sandbox.path('full'), 'usage'],
+      [sandbox.path('full/file'), 'usage'],
+    ] as const) {
+      const checked = client.ask('home.checkFolder', { root: at, use: 'clone' });
+      await expect(checked).rejects.toMatchObject({ code });
+    }
+    const started = client.ask('transfers.start', { kind: 'clone', url, root: sandbox.path('full') });
+    await expect(started).rejects.toMatchObject({ code: 'usage' });
+    expect((await fixture.host.transfers()).list()).toEqual([]);
+    const fresh = await client.ask('home.checkFolder', { root: sandbox.path('new'), use: 'clone' });
+    expect(fresh).toEqual({ exists: false });
   });
 
   it('forgets a workspace without touching it, and reports a missing one', async () => {

@@ -3,20 +3,30 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DrayError } from '../api/error.ts';
-import type { FolderListing } from '../api/host/home.ts';
+import type { FolderListing, WorkspaceCard } from '../api/host/home.ts';
+import type { TransferOrder } from '../api/host/transfers.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import type { HostState } from './host-state.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 import { readWorkspaceCard } from './workspace-card.ts';
 
-const WORKSPACES_MAX = 500;
 const FOLDERS_MAX = 2_000;
 
 export const HOME: HandlersOf<'home'> = {
-  'home.list': async (_input, { host }) => ({
-    workspaces: host.windowFile.read().workspaces.map((root) => readWorkspaceCard(root, host)),
-  }),
+  'home.list': async (_input, { host }) => {
+    const { workspaces } = host.windowFile.read();
+    const clones = await openClones(host);
+    // A clone that has written nothing yet is not among the known workspaces.
+    const begun = [...clones.keys()].filter((root) => !workspaces.includes(root));
+    return {
+      workspaces: [...begun, ...workspaces].map((root): WorkspaceCard => {
+        const card = readWorkspaceCard(root, host);
+        const clone = clones.get(root);
+        return clone && card.state === 'missing' ? { ...card, state: 'unfinished', clone } : card;
+      }),
+    };
+  },
   'home.addWorkspace': async ({ root }, { host }) =>
     addWorkspace(host, requireWorkspace(root, allowedBy(host)).root),
   'home.createWorkspace': async ({ remoteUrl, root }, call) => {
@@ -25,13 +35,13 @@ export const HOME: HandlersOf<'home'> = {
     const { workspace } = await initWorkspace(jobContextOf(call, resolve(root)), { remoteUrl });
     return addWorkspace(call.host, workspace);
   },
-  'home.cloneWorkspace': async ({ root, url }, call) => {
-    const { cloneWorkspace } = await import('../jobs/pull/clone.ts');
-    const context = jobContextOf(call, dirname(resolve(root)));
-    const { failed, workspace } = await cloneWorkspace(context, { url, directory: resolve(root) });
-    return { ...addWorkspace(call.host, workspace), failed };
+  'home.checkFolder': async ({ root, use }, call) => {
+    const { checkCloneFolder } = await import('../jobs/pull/clone-folder.ts');
+    if (use === 'clone') checkCloneFolder(jobContextOf(call, root), { root: resolve(root) });
+    return { exists: existsSync(root) };
   },
   'home.removeWorkspace': async ({ root }, { host }) => {
+    await forgetClones(host, root);
     host.windowFile.change((facts) => ({
       ...facts,
       workspaces: facts.workspaces.filter((known) => known !== root),
@@ -41,11 +51,29 @@ export const HOME: HandlersOf<'home'> = {
   'home.listFolders': async ({ folder = homedir() }) => listFolders(resolve(folder)),
 };
 
-function addWorkspace(host: HostState, root: string) {
-  host.windowFile.change((facts) => ({
-    ...facts,
-    workspaces: [root, ...facts.workspaces.filter((known) => known !== root)].slice(0, WORKSPACES_MAX),
-  }));
+/** The clones of the queue that may go on, by folder. A queue that cannot be opened is reported elsewhere. */
+async function openClones(host: HostState): Promise<ReadonlyMap<string, CloneOrder>> {
+  const queue = await host.transfers().catch(() => undefined);
+  return new Map(
+    (queue?.list() ?? []).flatMap(({ order, state }) =>
+      order.kind === 'clone' && state !== 'done' && state !== 'cancelled' ? [[order.root, order]] : [],
+    ),
+  );
+}
+
+type CloneOrder = Extract<TransferOrder, { readonly kind: 'clone' }>;
+
+async function forgetClones(host: HostState, root: string): Promise<void> {
+  const queue = await host.transfers().catch(() => undefined);
+  const ids = (queue?.list() ?? [])
+    .filter(({ order }) => order.kind === 'clone' && order.root === root)
+    .map(({ id }) => id);
+  if (!queue || ids.length === 0) return;
+  for (const action of ['cancel', 'remove'] as const) queue.change({ ids, action });
+}
+
+function addWorkspace(host: HostState, root: string): WorkspaceCard {
+  host.addWorkspace(root);
   return readWorkspaceCard(root, host);
 }
 

@@ -16,6 +16,7 @@ import { openUsageFile, type UsageFile } from './user-files/usage-file.ts';
 import { openWindowFile, type WindowFile } from './user-files/window-file.ts';
 
 const CHANGE_LISTS_MAX = 16;
+const WORKSPACES_MAX = 500;
 
 export interface HostState {
   /** The environment of every job that starts, with all typed keys; a new object when keys change. */
@@ -30,6 +31,8 @@ export interface HostState {
   readonly clock: Clock;
   readonly windowFile: WindowFile;
   readonly changeLists: KeptLists<RowList>;
+  /** Lists a workspace of the user, the newest first. */
+  addWorkspace(root: string): void;
   readonly usageFile: UsageFile;
   /** The command's own flags, and the current settings for requests in flight. */
   connectionFlags(): ConnectionFlags;
@@ -85,6 +88,12 @@ export function createHost({
       most: CHANGE_LISTS_MAX,
       gone: 'This list of changes is gone. Open it again.',
     }),
+    addWorkspace(root) {
+      windowFile.change((facts) => ({
+        ...facts,
+        workspaces: [root, ...facts.workspaces.filter((known) => known !== root)].slice(0, WORKSPACES_MAX),
+      }));
+    },
     usageFile: openUsageFile(folder),
     connectionFlags() {
       const { transfers } = windowFile.read().settings;

@@ -15,12 +15,17 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
     const workspace = findWorkspace(root, allowedBy(context));
     if (workspace?.root !== root) return { root, name, state: 'missing', remotes: [] };
     const config = readConfig(workspace);
-    const { bases, branch } = readState(workspace);
+    const { bases, branch, cloning } = readState(workspace);
     const remotes = Object.entries(config.remotes).map(([remote, { url }]) => ({
       name: remote,
       url,
       isDefault: remote === config.defaultRemote,
     }));
+    const url = config.remotes[config.defaultRemote]?.url;
+    if (cloning && url !== undefined) {
+      const clone = { kind: 'clone' as const, url, root, ...ownRef(cloning) };
+      return { root, name, state: 'unfinished', branch, remotes, clone };
+    }
     const commit = bases[config.defaultRemote] as CommitHash | undefined;
     return {
       root,
@@ -34,6 +39,10 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
     // Unreadable settings mean that it is not a workspace; opening it reports the error.
     return { root, name, state: 'missing', remotes: [] };
   }
+}
+
+function ownRef({ ref }: { readonly ref?: string | undefined }): { readonly ref?: string } {
+  return ref === undefined ? {} : { ref };
 }
 
 /** The index's record of the base commit; nothing if it is missing, which the next job fixes. */

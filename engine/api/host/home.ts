@@ -1,5 +1,6 @@
 /** The window's requests for the list of workspaces. */
 import type { InWorkspace, Nothing } from './in-workspace.ts';
+import type { TransferOrder } from './transfers.ts';
 
 export interface HomeRequests {
   'home.list': { input: Nothing; answer: { readonly workspaces: readonly WorkspaceCard[] } };
@@ -8,12 +9,12 @@ export interface HomeRequests {
     input: { readonly root: string; readonly remoteUrl: string };
     answer: WorkspaceCard;
   };
-  /** `failed`: files that could not be fetched; a pull fetches them. */
-  'home.cloneWorkspace': {
-    input: { readonly url: string; readonly root: string };
-    answer: WorkspaceCard & { readonly failed: number };
+  /** Fails if the folder cannot be used for this. */
+  'home.checkFolder': {
+    input: { readonly root: string; readonly use: 'workspace' | 'clone' };
+    answer: { readonly exists: boolean };
   };
-  /** Removes it from the list of workspaces; its files stay. */
+  /** Removes it from the list of workspaces, and stops a clone into it; its files stay. */
   'home.removeWorkspace': { input: InWorkspace; answer: Nothing };
   /** Folders of this machine, for hosts without a folder dialog. */
   'home.listFolders': { input: { readonly folder?: string }; answer: FolderListing };
@@ -22,9 +23,13 @@ export interface HomeRequests {
 export interface WorkspaceCard {
   readonly root: string;
   readonly name: string;
-  /** `missing`: the folder is gone or is no longer a workspace. */
-  readonly state: 'ready' | 'missing';
+  /**
+   * `missing`: the folder is gone or is no longer a workspace. `unfinished`: a clone that has not finished.
+   */
+  readonly state: 'ready' | 'missing' | 'unfinished';
   readonly branch?: string;
+  /** The order that continues an unfinished clone. */
+  readonly clone?: Extract<TransferOrder, { readonly kind: 'clone' }>;
   readonly remotes: readonly { readonly name: string; readonly url: string; readonly isDefault: boolean }[];
   /** From the index. */
   readonly files?: number;

@@ -24,6 +24,14 @@ export interface TransfersRequests {
 
 export type TransferOrder =
   | {
+      /** Also continues an unfinished clone of this URL in this folder. */
+      readonly kind: 'clone';
+      readonly url: string;
+      readonly root: string;
+      /** Default: the repository's main or only branch. */
+      readonly ref?: string;
+    }
+  | {
       readonly kind: 'push';
       readonly root: string;
       readonly message?: string;

@@ -45,6 +45,12 @@ const view = v.strictObject({
 
 const order = v.variant('kind', [
   v.strictObject({
+    kind: v.literal('clone'),
+    url: place,
+    root,
+    ref: v.exactOptional(filled),
+  }),
+  v.strictObject({
     kind: v.literal('push'),
     root,
     message: v.exactOptional(text),
@@ -107,7 +113,7 @@ export const HOST_INPUTS: Inputs = {
   'home.list': nothing,
   'home.addWorkspace': v.strictObject(inWorkspace),
   'home.createWorkspace': v.strictObject({ ...inWorkspace, remoteUrl: place }),
-  'home.cloneWorkspace': v.strictObject({ ...inWorkspace, url: place }),
+  'home.checkFolder': v.strictObject({ ...inWorkspace, use: v.picklist(['workspace', 'clone']) }),
   'home.removeWorkspace': v.strictObject(inWorkspace),
   'home.listFolders': v.strictObject({ folder: v.exactOptional(root) }),
 

@@ -1,6 +1,7 @@
 /** Runs the job of an order. Every job here resumes where it stopped when it runs again. */
 
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import type { TransferOrder } from '../../api/host/transfers.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
@@ -10,11 +11,18 @@ import { readWorkspaceCard } from '../workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
 
+/** @param onWorkspace Called with the folder of a clone once it stays a workspace, however the clone ends. */
 export async function runTransfer(
   order: TransferOrder,
   contextIn: (directory: string) => JobContext,
+  onWorkspace: (root: string) => void,
 ): Promise<TransferOutcome> {
   switch (order.kind) {
+    case 'clone': {
+      const { cloneWorkspace } = await import('../../jobs/pull/clone.ts');
+      const { kind: _kind, root, ...request } = order;
+      return cloneWorkspace(contextIn(dirname(root)), { ...request, directory: root }, onWorkspace);
+    }
     case 'push': {
       const { push } = await import('../../jobs/push/push.ts');
       const { message, root, skip } = order;
@@ -69,6 +77,7 @@ export async function cleanUpAfter(
       const { dropTreeUploads } = await import('../../jobs/one-place/drop-uploads.ts');
       return dropTreeUploads(contextIn(homedir()), requestOf(order));
     }
+    case 'clone':
     case 'pull':
     case 'restore':
     case 'switch':
@@ -94,6 +103,7 @@ export function busyKeyOf(order: TransferOrder): string {
 
 /** The places that its requests went to. */
 export function billedPlaceOf(order: TransferOrder, environment: JobContext['environment']): string {
+  if (order.kind === 'clone') return order.url;
   if (!('root' in order)) return `${order.source} to ${order.destination}`;
   const remote = readWorkspaceCard(order.root, { environment }).remotes.find(({ isDefault }) => isDefault);
   return remote?.url ?? order.root;
@@ -101,6 +111,8 @@ export function billedPlaceOf(order: TransferOrder, environment: JobContext['env
 
 export function titleOf(order: TransferOrder): string {
   switch (order.kind) {
+    case 'clone':
+      return `Clone ${lastPart(order.root)}`;
     case 'push':
     case 'pull':
       return `${order.kind === 'push' ? 'Push' : 'Pull'} ${lastPart(order.root)}`;

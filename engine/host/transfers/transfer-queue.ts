@@ -53,6 +53,8 @@ export interface QueueHost {
   readonly usageFile: UsageFile;
   connectionFlags(): ConnectionFlags;
   readonly throttle: Throttle;
+  /** Lists a workspace that a transfer has made. */
+  addWorkspace(root: string): void;
 }
 
 export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
@@ -92,6 +94,7 @@ class FileQueue implements TransferQueue {
       usageFile: host.usageFile,
       nowMs: () => this.#nowMs(),
       connectionFlags: () => host.connectionFlags(),
+      onWorkspace: (root) => host.addWorkspace(root),
       onNews: () => this.#tellSoon(),
     };
     this.#records = file.read().map((facts) => {

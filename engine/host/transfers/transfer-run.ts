@@ -12,6 +12,8 @@ export interface RunHost {
   readonly usageFile: UsageFile;
   readonly nowMs: () => number;
   readonly connectionFlags: () => ConnectionFlags;
+  /** Called when a clone has made a workspace that stays. */
+  readonly onWorkspace: (root: string) => void;
   /** Called when its record has changed. */
   readonly onNews: () => void;
 }
@@ -32,7 +34,9 @@ export async function runOnce(
 ): Promise<'done' | 'failed' | NeedsKeys | undefined> {
   const { facts } = record;
   try {
-    const summary = await runTransfer(facts.order, contextsOf(host, record, signal));
+    const summary = await runTransfer(facts.order, contextsOf(host, record, signal), (root) => {
+      if (!signal.aborted) host.onWorkspace(root);
+    });
     facts.summary = summary;
     if ('requests' in summary) {
       facts.requests = summary.requests;

@@ -1,8 +1,34 @@
+import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { HandlersOf } from '../port/host-call.ts';
+import type { TransferOrder, TransferState } from '../../api/host/transfers.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
+import type { TransferQueue } from './transfer-queue.ts';
+
+type CloneOrder = Extract<TransferOrder, { readonly kind: 'clone' }>;
+
+/** A clone into a folder that cannot take it would fail at once, long after its dialog was closed. */
+async function checkClone(given: CloneOrder, queue: TransferQueue, call: HostCall): Promise<CloneOrder> {
+  const { checkCloneFolder } = await import('../../jobs/pull/clone-folder.ts');
+  const order = { ...given, root: resolve(given.root) };
+  checkCloneFolder(jobContextOf(call, dirname(order.root)), order);
+  const isQueued = queue
+    .list()
+    .some(
+      ({ order: other, state }) => other.kind === 'clone' && other.root === order.root && OPEN.has(state),
+    );
+  if (!isQueued) return order;
+  throw new DrayError('usage', `A clone into ${order.root} is in the queue already. See Transfers.`, {
+    data: { path: order.root },
+  });
+}
+
+const OPEN: ReadonlySet<TransferState> = new Set(['waiting', 'running', 'paused']);
 
 export const TRANSFERS: HandlersOf<'transfers'> = {
-  'transfers.start': async (order, { host }) => ({ id: (await host.transfers()).start(order) }),
+  'transfers.start': async (given, call) => {
+    const queue = await call.host.transfers();
+    return { id: queue.start(given.kind === 'clone' ? await checkClone(given, queue, call) : given) };
+  },
   'transfers.change': async (change, { host }) => {
     (await host.transfers()).change(change);
     return {};

@@ -1,6 +1,6 @@
 /** `dray clone`: a new workspace with a commit of an existing repository in it. */
-import { existsSync, readdirSync, rmdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { CloneRequest, JobContext, PullSummary } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
@@ -11,17 +11,10 @@ import { type Descriptor, readDescriptor } from '../../repository/descriptor.ts'
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { listRefs, readRef, type StoredRef } from '../../repository/refs.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
-import type { AllowsFolder } from '../../workspace/folder-owner.ts';
 import {
   createWorkspace,
-  DRAY_FOLDER,
   findWorkspace,
-  isHalfMade,
   makeFolder,
-  readConfig,
-  readState,
-  refuseNesting,
-  removeWorkspace,
   type WorkspaceState,
 } from '../../workspace/workspace-folder.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
@@ -33,6 +26,7 @@ import { openWorkspaceSession, type Session } from '../session/session.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { checkNamesFit } from '../working-copy/names-fit.ts';
+import { checkFolder, findBegun, leaveNothing } from './clone-folder.ts';
 import { pullCommit } from './pull.ts';
 
 interface Target {
@@ -42,7 +36,12 @@ interface Target {
   readonly tip: StoredRef | undefined;
 }
 
-export async function cloneWorkspace(context: JobContext, request: CloneRequest): Promise<PullSummary> {
+/** @param onKept Called when the workspace stays, however the clone ends. */
+export async function cloneWorkspace(
+  context: JobContext,
+  request: CloneRequest,
+  onKept: (root: string) => void = () => {},
+): Promise<PullSummary> {
   const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
   const given = parseGivenUrl(context, url, context.directory);
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
@@ -68,7 +67,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
       checkFolder(root);
       isOurs = true;
       makeFolder(root);
-      createWorkspace(root, configFor(url, descriptor), { format: 1, branch: target.branch, bases: {} });
+      createWorkspace(root, configFor(url, descriptor), stateFor(target, request.ref));
     }
     const session = await openWorkspaceSession(
       { ...context, directory: root },
@@ -78,6 +77,7 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
     try {
       return await fill({ session, remote, descriptor, target, isResumed: begun !== undefined }, () => {
         isOurs = false;
+        onKept(root);
       });
     } finally {
       session.close();
@@ -91,17 +91,6 @@ export async function cloneWorkspace(context: JobContext, request: CloneRequest)
   }
 }
 
-/** Undoes a clone that stopped before its first file, so that the next try does not count as resumed. */
-function leaveNothing(root: string, wasThere: boolean): void {
-  removeWorkspace(root);
-  if (wasThere) return;
-  try {
-    rmdirSync(root);
-  } catch {
-    // It was never made, or another program has written to it.
-  }
-}
-
 interface Filling {
   readonly session: Session;
   readonly remote: OpenedRemote;
@@ -110,7 +99,7 @@ interface Filling {
   readonly isResumed: boolean;
 }
 
-/** @param onWriting Called when the first file is about to be written. */
+/** @param onWriting Called when the first file is about to be written, also if some are here already. */
 async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
   const { session, remote, descriptor, target, isResumed } = filling;
   const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
@@ -125,6 +114,7 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     isEmpty: false,
   };
   if (isResumed) {
+    onWriting();
     // Saved together with the base, when everything has arrived.
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
     return pullCommit(session, remote, link, { commit: target.commit, words: 'pull' }, {});
@@ -202,20 +192,8 @@ function configFor(url: string, descriptor: Descriptor) {
   };
 }
 
-/**
- * The state of an earlier clone of the same URL in this folder. Without a base it was killed before its end.
- * With one it had ended, perhaps without reporting it, so the same command is accepted again.
- */
-function findBegun(root: string, url: string, allows: AllowsFolder): Begun | undefined {
-  const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
-  if (found?.root !== root) return undefined;
-  const remote = readConfig(found).remotes[DEFAULT_REMOTE];
-  return remote?.url === url ? { state: readState(found), repository: remote.repository } : undefined;
-}
-
-interface Begun {
-  readonly state: WorkspaceState;
-  readonly repository: string | undefined;
+function stateFor({ branch }: Target, ref: string | undefined): WorkspaceState {
+  return { format: 1, branch, bases: {}, cloning: ref === undefined ? {} : { ref } };
 }
 
 function hasBase({ bases }: WorkspaceState): boolean {
@@ -231,28 +209,6 @@ function checkGoesOn(root: string, state: WorkspaceState, target: Target): void 
     'workspaceExists',
     `${root} is already a workspace of this repository, on the branch ${branch}. Use "dray switch" or "dray pull" in it, or clone into another folder.`,
     { data: { path: root, workspace: root } },
-  );
-}
-
-function checkFolder(root: string): void {
-  refuseNesting(root);
-  if (!existsSync(root)) return;
-  let names: string[];
-  try {
-    names = readdirSync(root);
-  } catch (cause) {
-    throw new DrayError('usage', `${root} exists and is not a folder. Choose another place.`, {
-      cause,
-      data: { path: root },
-    });
-  }
-  if (names.length === 0 || (names.length === 1 && names[0] === DRAY_FOLDER && isHalfMade(root))) return;
-  throw new DrayError(
-    'usage',
-    `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`,
-    {
-      data: { path: root },
-    },
   );
 }
 

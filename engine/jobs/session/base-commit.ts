@@ -136,9 +136,13 @@ export function acceptCommit(
   saveBase(session, link.uuid, commit.hash);
 }
 
-/** Makes `hash` the workspace's base: first the rows' mark, then the state file, which is the truth. */
+/**
+ * Makes `hash` the workspace's base: first the rows' mark, then the state file, which is the truth. A clone
+ * ends with it.
+ */
 export function saveBase(session: Session, uuid: string, hash: CommitHash): void {
   session.index.settings.base = baseMark(uuid, hash);
-  session.saveState({ ...session.state, bases: { ...session.state.bases, [session.remoteName]: hash } });
+  const { cloning: _, ...state } = session.state;
+  session.saveState({ ...state, bases: { ...state.bases, [session.remoteName]: hash } });
   session.index.settings.keepCommits(Object.values(session.state.bases));
 }

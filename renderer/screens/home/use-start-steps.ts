@@ -2,12 +2,9 @@
 import { useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
-import type { AnswerOf } from '../../../engine/api/host.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
-import { useDo } from '../../host/use-host.tsx';
+import { useDo, useHost, useRefresh } from '../../host/use-host.tsx';
 import { goTo } from '../../route.ts';
-import { showToast } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import {
   EMPTY_PLACE,
@@ -18,6 +15,7 @@ import {
 } from '../place-form/place-fields.ts';
 import type { PlaceFormProps } from '../place-form/place-form-props.ts';
 import { type Credentials, useCredentials } from '../place-form/use-credentials.ts';
+import { startClone } from './start-clone.ts';
 
 export type Step = 'folder' | 'place' | 'push';
 /** Where the files are: on this computer, or pushed from another one. */
@@ -70,15 +68,28 @@ export function useStartSteps(): Steps {
       if (known) take(known);
       else setStep('place');
     });
+  const takeTarget = () =>
+    attempt(async () => {
+      await setUp.checkTarget(folder);
+      setStep('place');
+    });
   const takePlace = () =>
     attempt(async () => {
       setPlaceTried(true);
       if (Object.keys(faults).length > 0) return;
       if (origin === 'here') take(await setUp.create(folder, place));
-      else openClone(await setUp.clone(folder, place));
+      else {
+        await setUp.clone(folder, place);
+        goTo('transfers');
+      }
       // The engine has them now.
       setPlace({ ...place, typedKeys: undefined, token: '' });
     });
+  const goOn = () => {
+    if (step === 'place') takePlace();
+    else if (origin === 'here') takeFolder();
+    else takeTarget();
+  };
   return {
     step,
     origin,
@@ -98,12 +109,9 @@ export function useStartSteps(): Steps {
     back: () => setStep('folder'),
     next: () => {
       setFolderTried(true);
-      if (step === 'place') takePlace();
-      else if (!isAbsolute(folder)) return;
-      else if (origin === 'here') takeFolder();
-      else setStep('place');
+      if (step === 'place' || isAbsolute(folder)) goOn();
     },
-    retry: step === 'place' ? takePlace : takeFolder,
+    retry: goOn,
   };
 }
 
@@ -111,9 +119,14 @@ function useSetUp(credentials: Credentials) {
   const refreshes = ['home.list'] as const;
   const add = useDo('home.addWorkspace', { refreshes });
   const create = useDo('home.createWorkspace', { refreshes });
-  const clone = useDo('home.cloneWorkspace', { refreshes });
+  const check = useDo('home.checkFolder');
+  const host = useHost();
+  const refresh = useRefresh();
+  const [isCloning, setCloning] = useState(false);
   return {
-    isBusy: add.isPending || create.isPending || clone.isPending,
+    isBusy: add.isPending || check.isPending || create.isPending || isCloning,
+    /** Whether a clone may write to the folder. */
+    checkTarget: (root: string) => check.mutateAsync({ root, use: 'clone' }),
     /** @returns Undefined if the folder is not a workspace. */
     addKnown: (root: string) =>
       add.mutateAsync({ root }).catch((error: unknown) => {
@@ -122,19 +135,14 @@ function useSetUp(credentials: Credentials) {
       }),
     create: (root: string, place: PlaceFields) =>
       credentials.use(place, (remoteUrl) => create.mutateAsync({ root, remoteUrl })),
-    clone: (root: string, place: PlaceFields) =>
-      credentials.use(place, (url) => clone.mutateAsync({ url, root })),
+    clone: async (root: string, place: PlaceFields) => {
+      setCloning(true);
+      try {
+        await credentials.use(place, (url) => startClone(host, { url, root }));
+      } finally {
+        setCloning(false);
+        await refresh(...refreshes);
+      }
+    },
   };
-}
-
-function openClone({ failed, root }: AnswerOf<'home.cloneWorkspace'>): void {
-  chooseWorkspace(root);
-  if (failed === 0) {
-    goTo('history');
-    return;
-  }
-  // The workspace exists, and the next pull fetches the missing files.
-  const title = `${formatPlural(failed, 'file')} could not be downloaded`;
-  showToast({ tone: 'danger', title, text: 'Pull to download them.' });
-  goTo('changes', { direction: 'pull' });
 }

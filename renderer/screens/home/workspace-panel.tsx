@@ -16,6 +16,7 @@ import { goTo, type ScreenName } from '../../route.ts';
 import { showFailure } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
+import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
 
 /** Checking for changes reads the folder. With more files than this it happens on request. */
 const LOOKED_AT_FILES_MAX = 200_000;
@@ -61,6 +62,8 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         </div>
         {state === 'missing' ? (
           <Badge tone="modified">Folder is gone</Badge>
+        ) : state === 'unfinished' ? (
+          <UnfinishedBadge root={root} />
         ) : (
           <span className="row faint small">
             <Icon name="branch" />
@@ -71,7 +74,9 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
           <IconButton icon="more" label={`More of ${name}`} size="small" />
         </Menu>
       </header>
-      {state === 'missing' ? (
+      {state === 'unfinished' ? (
+        <UnfinishedClone workspace={workspace} onForget={() => setForgetting(true)} />
+      ) : state === 'missing' ? (
         <>
           <p className="soft grow">
             The folder was moved, or its disk is not connected. Connect it, or forget the workspace. Pushed
@@ -125,8 +130,9 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
           forget.mutate({ root }, { onError: (error) => showFailure('The workspace was not removed', error) })
         }
       >
-        It no longer shows here. Its files, its versions and its remote stay as they are, and you can add it
-        again.
+        {state === 'unfinished'
+          ? 'Its clone stops, and it no longer shows here. Files that have arrived stay in the folder.'
+          : 'It no longer shows here. Its files, its versions and its remote stay as they are, and you can add it again.'}
       </ConfirmDialog>
     </article>
   );

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
@@ -11,6 +10,9 @@ import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { KeysButton } from '../../failures/keys-remedy.tsx';
+import { goTo } from '../../route.ts';
+import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { StateBadge } from './state-badge.tsx';
 import { TransferDetails } from './transfer-details.tsx';
 import {
   actionsFor,
@@ -22,7 +24,6 @@ import {
   fractionDone,
   fractionUnderWay,
   isOver,
-  phaseWords,
   type TransferAction,
 } from './transfer-words.ts';
 
@@ -35,7 +36,7 @@ export interface TransferRowProps {
 
 export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps) {
   const [isOpen, setOpen] = useState(false);
-  const { title, error, needsKeys, notice } = transfer;
+  const { error, needsKeys, notice, order, state, title } = transfer;
   return (
     <div className={`transfer is-${transfer.state}`}>
       <div className="transfer-line">
@@ -56,6 +57,17 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
         </div>
         <Numbers transfer={transfer} />
         <div className="transfer-actions">
+          {order.kind === 'clone' && state === 'done' && (
+            <Button
+              size="small"
+              onPress={() => {
+                chooseWorkspace(order.root);
+                goTo('history');
+              }}
+            >
+              Open
+            </Button>
+          )}
           {actionsFor(transfer).map((action) => (
             <IconButton
               key={action}
@@ -153,21 +165,8 @@ function momentOf(transfer: Transfer): string {
   return '';
 }
 
-function StateBadge({ transfer }: { readonly transfer: Transfer }) {
-  const [tone, word] = STATES[transfer.state];
-  return <Badge tone={tone}>{transfer.state === 'running' ? phaseWords(transfer.phase) : word}</Badge>;
-}
-
-const STATES: Readonly<Record<Transfer['state'], readonly [BadgeTone, string]>> = {
-  waiting: ['neutral', 'Waiting'],
-  running: ['accent', 'Running'],
-  paused: ['modified', 'Paused'],
-  done: ['added', 'Done'],
-  failed: ['deleted', 'Failed'],
-  cancelled: ['neutral', 'Cancelled'],
-};
-
 const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
+  clone: 'download',
   push: 'upload',
   pull: 'download',
   restore: 'history',

@@ -119,6 +119,8 @@ export function phaseWords(phase: string | undefined): string {
 /** The source and the destination. */
 export function describeOrder(order: TransferOrder): string {
   switch (order.kind) {
+    case 'clone':
+      return `${order.url} to ${order.root}`;
     case 'push':
       return `${order.root} to its remote`;
     case 'pull':
@@ -172,7 +174,7 @@ export function adviceFor(error: Pick<ErrorRecord, 'code' | 'data'>): Advice {
       return { text: 'Free some space, then retry. Files that have arrived stay.' };
     case 'partial':
       return {
-        text: 'The details name the files and the causes. Fix them, then Retry sends only those files.',
+        text: 'The details name the files and the causes. Fix them, then Retry moves only those files.',
       };
     case 'locked':
       return { text: 'Another Dray process is working in this folder. Retry when it has ended.' };

@@ -1,0 +1,174 @@
+/** A clone in the window: a transfer like every other, and a card on Home until all of it is here. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+
+const MIB = 1024 * 1024;
+const FILES = 8;
+const FILE_BYTES = 2 * MIB;
+/** The bandwidth of each connection, at which a clone takes long enough to be interrupted. */
+const SLOW_KIB_PER_SECOND = 1024;
+
+describe.skipIf(!findChromium())('A clone', () => {
+  let browser: Browser;
+  let store: SlowStore;
+  let folder: string;
+  const contents = new Map<string, Buffer>();
+
+  beforeAll(async () => {
+    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
+    const origin = join(store.server.dataFolder, '..', 'origin');
+    mkdirSync(origin);
+    const run = (...args: string[]) =>
+      runCli(args, { cwd: origin, environment: { ...store.server.environment, DRAY_AUTHOR: 'tester' } });
+    await run('init', '--remote', `s3://${store.server.bucket}/scans`);
+    for (let at = 0; at < FILES; at += 1) {
+      const { bytes } = writeLarge(origin, `${at}`, FILE_BYTES);
+      contents.set(`${at}/large.bin`, bytes);
+    }
+    expect((await run('push')).exitCode).toBe(0);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await store?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dray-clone-'));
+    await store.network.restore();
+    await store.server.resetRequests();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const open = (path = '/#/home?add=yes') =>
+    openWindow(browser, { environment: store.environment, folder, path });
+
+  /** Starts the clone of the repository, two requests at a time, into `folder/clone`. */
+  const startClone = async ({ page }: OpenWindow) => {
+    await askEngine(page, 'settings.set', { transfers: 2 });
+    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    mkdirSync(join(folder, 'clone'));
+    await fillClone(page, join(folder, 'clone'), store.server.bucket);
+    await page.getByRole('button', { name: 'Download the files' }).click();
+    await expect.poll(() => page.url(), WAIT).toContain('#/transfers');
+  };
+  const arrived = () => [...contents.keys()].filter((path) => existsSync(join(folder, 'clone', path)));
+  const expectWhole = () => {
+    for (const [path, bytes] of contents)
+      expect(readFileSync(join(folder, 'clone', path)).equals(bytes)).toBe(true);
+  };
+
+  it('is a transfer that outlives a reload, can be paused, and shows on Home until it is whole', async () => {
+    await using window = await open();
+    const { page } = window;
+    await startClone(window);
+    const row = rowOf(page, 'Clone clone');
+    await expect.poll(stateOf(row), WAIT).toBe('Downloading');
+    await page.reload();
+    await expect.poll(stateOf(row), WAIT).toBe('Downloading');
+    await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Pause Clone clone' }).click();
+    await expect.poll(stateOf(row), WAIT).toBe('Paused');
+    expect(arrived().length).toBeLessThan(FILES);
+
+    await page.getByRole('link', { name: 'Home' }).click();
+    const card = page.getByRole('article', { name: 'clone' });
+    await card.getByText('Paused').waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await store.network.setBandwidth(0);
+    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByText('No changes').waitFor();
+    expectWhole();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('goes on after a kill of `dray ui`', async () => {
+    const killed = await open();
+    await startClone(killed);
+    await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
+    process.kill(killed.engine.processId!, 'SIGKILL');
+    await killed.page.getByText("Dray's engine does not answer.").waitFor();
+    await killed.context.close();
+    expect(arrived().length).toBeLessThan(FILES);
+    await store.network.setBandwidth(0);
+
+    await using window = await open('/#/home');
+    const card = window.page.getByRole('article', { name: 'clone' });
+    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByText('No changes').waitFor();
+    expectWhole();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('that was cancelled stays as a card, which can go on or be removed', async () => {
+    await using window = await open();
+    const { page } = window;
+    await startClone(window);
+    await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Cancel Clone clone' }).click();
+    await expect.poll(stateOf(rowOf(page, 'Clone clone')), WAIT).toBe('Cancelled');
+    await page.getByRole('button', { name: 'Clear the list' }).click();
+    await page.getByRole('link', { name: 'Home' }).click();
+    const card = page.getByRole('article', { name: 'clone' });
+    await card.getByText('Not all files are here').waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByText('Downloading').waitFor();
+    await card.getByRole('button', { name: 'More of clone' }).click();
+    await page.getByRole('menuitem', { name: 'Forget this workspace' }).click();
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await card.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Transfers' }).click();
+    await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
+    expect(existsSync(join(folder, 'clone', '.dray'))).toBe(true);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('is refused in the dialog where its folder cannot be used, and where there is no repository', async () => {
+    await using window = await open();
+    const { page } = window;
+    mkdirSync(join(folder, 'full'));
+    writeFileSync(join(folder, 'full', 'mine.txt'), 'mine');
+    writeFileSync(join(folder, 'file'), 'mine');
+    const press = () => page.getByRole('button', { name: 'Next' }).click();
+    const alert = page.getByRole('alert');
+    await page.getByRole('radio', { name: 'Someone has pushed them already' }).click();
+    const field = page.getByLabel('Folder to download them to');
+    for (const [name, words] of [
+      ['full', 'is not empty'],
+      ['file', 'is not a folder'],
+    ] as const) {
+      await field.fill(join(folder, name));
+      await press();
+      await alert.getByText(words).waitFor();
+    }
+    mkdirSync(join(folder, 'clone'));
+    await fillClone(page, join(folder, 'clone'), store.server.bucket, 'nothing');
+    await page.getByRole('button', { name: 'Download the files' }).click();
+    await alert.getByText('There is no repository').waitFor();
+    expect(page.url()).toContain('#/home');
+    await page.getByLabel('Folder in it (optional)').fill('scans');
+    await page.getByRole('button', { name: 'Download the files' }).click();
+    await expect.poll(stateOf(rowOf(page, 'Clone clone')), WAIT).toBe('Done');
+    expect(await page.locator('.transfer').count()).toBe(1);
+    expectWhole();
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+async function fillClone(page: Page, root: string, bucket: string, place = 'scans'): Promise<void> {
+  await page.getByRole('radio', { name: 'Someone has pushed them already' }).click();
+  await page.getByLabel('Folder to download them to').fill(root);
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('Object storage', { exact: true }).click();
+  await page.getByLabel('Bucket', { exact: true }).fill(bucket);
+  await page.getByLabel('Folder in it (optional)').fill(place);
+}

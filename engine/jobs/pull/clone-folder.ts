@@ -1,0 +1,98 @@
+/** The folder of a clone: what may lie in it, what an earlier clone left, and what a failed one leaves. */
+import { accessSync, constants, existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { writeError } from '../../files/write/write-error.ts';
+import type { AllowsFolder } from '../../workspace/folder-owner.ts';
+import {
+  DRAY_FOLDER,
+  findWorkspace,
+  isHalfMade,
+  readConfig,
+  readState,
+  refuseNesting,
+  removeWorkspace,
+  type WorkspaceState,
+} from '../../workspace/workspace-folder.ts';
+import { DEFAULT_REMOTE } from '../remotes/init.ts';
+import { urlToKeep } from '../session/opened-remote.ts';
+import { allowedBy } from '../session/user-remotes.ts';
+
+/**
+ * Whether a clone may write to this folder, by local files alone. Without a URL, any unfinished clone may be
+ * there.
+ * @throws `usage`, `workspaceExists`, or `io` if the folder cannot be written
+ */
+export function checkCloneFolder(
+  context: JobContext,
+  { root, url }: { readonly root: string; readonly url?: string },
+): void {
+  const allows = allowedBy(context);
+  const given = url && urlToKeep(context, { url, baseFolder: context.directory, of: 'workspace' });
+  const begun = findBegun(root, given, allows);
+  if (given === undefined ? begun?.state.cloning : begun) return;
+  checkFolder(root);
+  checkWritable(root);
+}
+
+/**
+ * The state of an earlier clone of the same URL, or of any URL, in this folder. Without a base it was killed
+ * before its end. With one it had ended, perhaps without reporting it, so the same command is accepted again.
+ */
+export function findBegun(root: string, url: string | undefined, allows: AllowsFolder): Begun | undefined {
+  const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
+  if (found?.root !== root) return undefined;
+  const remote = readConfig(found).remotes[DEFAULT_REMOTE];
+  return url === undefined || remote?.url === url
+    ? { state: readState(found), repository: remote?.repository }
+    : undefined;
+}
+
+interface Begun {
+  readonly state: WorkspaceState;
+  readonly repository: string | undefined;
+}
+
+export function checkFolder(root: string): void {
+  refuseNesting(root);
+  if (!existsSync(root)) return;
+  let names: string[];
+  try {
+    names = readdirSync(root);
+  } catch (cause) {
+    throw new DrayError('usage', `${root} exists and is not a folder. Choose another place.`, {
+      cause,
+      data: { path: root },
+    });
+  }
+  if (names.length === 0 || (names.length === 1 && names[0] === DRAY_FOLDER && isHalfMade(root))) return;
+  throw new DrayError(
+    'usage',
+    `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`,
+    {
+      data: { path: root },
+    },
+  );
+}
+
+function checkWritable(root: string): void {
+  let above = root;
+  while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
+  try {
+    accessSync(above, constants.W_OK);
+  } catch (error) {
+    throw writeError(error, above);
+  }
+}
+
+/** Undoes a clone that stopped before its first file, so that the next try does not count as resumed. */
+export function leaveNothing(root: string, wasThere: boolean): void {
+  removeWorkspace(root);
+  if (wasThere) return;
+  try {
+    rmdirSync(root);
+  } catch {
+    // It was never made, or another program has written to it.
+  }
+}

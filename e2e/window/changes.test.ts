@@ -121,7 +121,9 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await send.click();
     await page.getByText('Pushed as commit').waitFor();
     await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
-    await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringMatching(/^measurements 1 change/)]);
+    await expect
+      .poll(() => rowsShown(page), WAIT)
+      .toEqual([expect.stringMatching(/^measurements\/raw.bin Changed/)]);
 
     expect((await dataset.cli(WORK, ['log'])).stdout).toContain('April, and the map in red');
     const left = await dataset.cli(WORK, ['diff']);

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
+import { createKeptChoices, type KeptChoicesStore } from './changes/kept-choices.ts';
 import type { RowList } from './changes/row-list.ts';
 import { createKeptLists, type KeptLists } from './rows/kept-lists.ts';
 import type { TransferQueue } from './transfers/transfer-queue.ts';
@@ -33,6 +34,7 @@ export interface HostState {
   readonly changeLists: KeptLists<RowList>;
   /** Lists a workspace of the user, the newest first. */
   addWorkspace(root: string): void;
+  readonly keptChoices: KeptChoicesStore;
   readonly usageFile: UsageFile;
   /** The command's own flags, and the current settings for requests in flight. */
   connectionFlags(): ConnectionFlags;
@@ -94,6 +96,7 @@ export function createHost({
         workspaces: [root, ...facts.workspaces.filter((known) => known !== root)].slice(0, WORKSPACES_MAX),
       }));
     },
+    keptChoices: createKeptChoices(folder),
     usageFile: openUsageFile(folder),
     connectionFlags() {
       const { transfers } = windowFile.read().settings;
@@ -118,6 +121,7 @@ export function createHost({
       isClosed = true;
       const opened = await queue?.catch(() => undefined);
       await opened?.close();
+      host.keptChoices.flush();
     },
   };
   return host;

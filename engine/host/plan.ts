@@ -1,4 +1,5 @@
 /** The cost of a push in requests and bytes: its dry run. */
+import { skippedPaths, skippedTotals } from '../api/host/change-choices.ts';
 import type { RequestTotals } from '../api/jobs.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 
@@ -16,9 +17,12 @@ const NOTHING: RequestTotals = {
 export const PLAN: HandlersOf<'plan'> = {
   'plan.push': async ({ root }, call) => {
     const { push } = await import('../jobs/push/push.ts');
+    const choices = call.host.keptChoices.skipped(root);
     const { changes, forecast, query, uploadedObjects } = await push(jobContextOf(call, root), {
       dryRun: true,
+      skip: skippedPaths(choices),
     });
-    return { query, requests: forecast ?? NOTHING, changes, objects: uploadedObjects };
+    const excluded = skippedTotals(choices).rows;
+    return { query, requests: forecast ?? NOTHING, changes, objects: uploadedObjects, excluded };
   },
 };

@@ -3,7 +3,6 @@ import './changes/changes.css';
 import { memo, type ReactNode, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
-import type { TransferOrder } from '../../engine/api/host/transfers.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
@@ -14,12 +13,17 @@ import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { ChangeTable } from './changes/change-table.tsx';
-import { type Choices, decide, decideAll, skippedPaths, toggleSkip } from './changes/choices.ts';
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
 import { TransferNotice } from './changes/transfer-notice.tsx';
-import { type Direction, type Look, useChangeList, useRowPages } from './changes/use-change-list.ts';
+import {
+  type Direction,
+  type Look,
+  type OpenedList,
+  useChangeList,
+  useRowPages,
+} from './changes/use-change-list.ts';
 
 export function ChangesScreen() {
   const { given } = useRoute();
@@ -49,12 +53,10 @@ interface ChangesProps {
   readonly onBegun: (transfer: string) => void;
 }
 
-const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: true, open: new Set() };
-
 function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
-  const { list, choices, choose, error, isOpening, reopen } = useChangeList(root, direction);
-  const [message, setMessage] = useState('');
+  const opened = useChangeList(root, direction);
+  const { list, error, isOpening, reopen } = opened;
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
     <Screen
@@ -97,16 +99,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       ) : rowsOf(list) === 0 ? (
         <NothingToDo direction={direction} />
       ) : (
-        <ListOfChanges
-          key={list.list}
-          root={root}
-          list={list}
-          choices={choices}
-          onChoices={choose}
-          message={message}
-          onMessage={setMessage}
-          onBegun={onBegun}
-        />
+        <ListOfChanges key={list.list} root={root} opened={opened} list={list} onBegun={onBegun} />
       )}
     </Screen>
   );
@@ -130,35 +123,33 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
 
 interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly root: string;
+  readonly opened: OpenedList;
   readonly list: ChangeList;
-  readonly choices: Choices;
-  readonly onChoices: (choices: Choices) => void;
-  /** Kept when the list is refreshed. */
-  readonly message: string;
-  readonly onMessage: (message: string) => void;
 }
 
 /** Transfers change several times a second; they must not re-render all of this. */
 const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
-  const { root, list, choices, onChoices, message, onMessage, onBegun } = props;
+  const { root, list, opened, onBegun } = props;
+  const { choices, choose, look, message, setLook } = opened;
   const search = useRef<HTMLInputElement>(null);
-  const [look, setLook] = useState(FIRST_LOOK);
   const [selected, setSelected] = useState<ChangeRow>();
-  const [hasSeenDeleted, setSeenDeleted] = useState(false);
+  const [hasSeenDeleted, setSeenDeleted] = useState(() => showsDeletedAlone(look));
   const [isAcknowledged, setAcknowledged] = useState(false);
   const pages = useRowPages(root, list, useDeferredValue(look));
-  const start = useDo('transfers.start');
+  const start = useDo('changes.send');
   const isPush = list.direction === 'push';
   const isWhole = look.filter === '' && look.kinds.size === 0;
   const show = (kind: ChangeRow['change']) =>
     setLook({ ...look, filter: '', kinds: new Set([kind]), isTree: false });
   const send = () => {
-    start.mutate(orderOf(root, list, message, choices), {
-      onSuccess: ({ id }) => {
-        onBegun(id);
-        onMessage('');
+    const { commit, direction } = list;
+    const shown = { root, direction, version: opened.version(), message };
+    start.mutate(commit === undefined ? shown : { ...shown, commit }, {
+      onSuccess: ({ id }) => onBegun(id),
+      onError: (error) => {
+        opened.reloadChoices();
+        showFailure(isPush ? 'The push did not start' : 'The pull did not start', error);
       },
-      onError: (error) => showFailure(isPush ? 'The push did not start' : 'The pull did not start', error),
     });
   };
   return (
@@ -169,7 +160,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         searchRef={search}
         onLook={(next) => {
           setLook(next);
-          if (next.kinds.size === 1 && next.kinds.has('deleted')) setSeenDeleted(true);
+          if (showsDeletedAlone(next)) setSeenDeleted(true);
         }}
       />
       <div className="changes-panes">
@@ -182,8 +173,8 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
             choices={choices}
             // A folder stands for everything below it, which a search or a filter by kind would hide.
             canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
-            onSkip={(row) => onChoices(toggleSkip(choices, row))}
-            onDecide={(path, winner) => onChoices(decide(choices, path, winner))}
+            onSkip={(row) => choose({ do: 'toggle', row })}
+            onDecide={(path, winner) => choose({ do: 'decide', path, winner })}
             selected={selected?.path}
             onSelect={setSelected}
             onSearch={() => search.current?.focus()}
@@ -198,7 +189,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         list={list}
         choices={choices}
         message={message}
-        onMessage={onMessage}
+        onMessage={opened.setMessage}
         hasSeenDeleted={hasSeenDeleted}
         isAcknowledged={isAcknowledged}
         onShowDeleted={() => {
@@ -206,7 +197,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
           setSeenDeleted(true);
         }}
         onAcknowledge={setAcknowledged}
-        onDecideAll={(winner) => onChoices(decideAll(choices, winner))}
+        onDecideAll={(winner) => choose({ do: 'decideAll', winner })}
         onShowConflicts={() => show('conflict')}
         isSending={start.isPending}
         onSend={send}
@@ -215,25 +206,8 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
   );
 });
 
-function orderOf(root: string, list: ChangeList, message: string, choices: Choices): TransferOrder {
-  if (list.direction === 'push') {
-    const skip = skippedPaths(choices);
-    return {
-      kind: 'push',
-      root,
-      ...(message.trim() === '' ? {} : { message: message.trim() }),
-      ...(skip.length === 0 ? {} : { skip }),
-    };
-  }
-  const { decided, forAll } = choices;
-  return {
-    kind: 'pull',
-    root,
-    // Exactly the commit shown: the branch may have moved since.
-    ...(list.commit === undefined ? {} : { ref: list.commit }),
-    ...(forAll === undefined ? {} : { conflicts: forAll }),
-    ...(decided.size === 0 ? {} : { decisions: Object.fromEntries(decided) }),
-  };
+function showsDeletedAlone({ kinds }: Look): boolean {
+  return kinds.size === 1 && kinds.has('deleted');
 }
 
 function toggled(set: ReadonlySet<string>, one: string): ReadonlySet<string> {

@@ -68,6 +68,20 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
         )
       ) : (
         <div className="plan">
+          {data.excluded > 0 && (
+            <Notice
+              tone="info"
+              actions={
+                <LinkButton size="small" href={hrefOf('changes', { direction: 'push' })}>
+                  Change it
+                </LinkButton>
+              }
+            >
+              {data.excluded === 1
+                ? '1 change is not ticked in Changes and stays out of this plan.'
+                : `${formatCount(data.excluded)} changes are not ticked in Changes and stay out of this plan.`}
+            </Notice>
+          )}
           <Chosen plan={data} />
           <Reasons query={data.query} />
           <Requests plan={data} />

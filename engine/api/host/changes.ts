@@ -12,7 +12,7 @@ export interface ChangesRequests {
    */
   'changes.open': {
     input: InWorkspace & { readonly direction: 'push' | 'pull' };
-    answer: ChangeList;
+    answer: ChangeList & { readonly kept: KeptChanges };
   };
   'changes.rows': {
     input: InWorkspace & {
@@ -25,10 +25,47 @@ export interface ChangesRequests {
     /** `total`: rows of this view. */
     answer: { readonly total: number; readonly rows: readonly ChangeRow[] };
   };
-  /** The rows of the list at these paths. A path that ends in a slash is a folder of the tree view. */
-  'changes.find': {
-    input: InWorkspace & { readonly list: string; readonly paths: readonly string[] };
-    answer: { readonly rows: readonly ChangeRow[] };
+  /** The choices as they are now, for a window whose own are out of date. */
+  'changes.choices': {
+    input: InWorkspace & { readonly direction: 'push' | 'pull' };
+    answer: KeptChoices;
+  };
+  /** Changes choices for rows of the list. Answers the new version: one more than before. */
+  'changes.choose': {
+    input: InWorkspace & {
+      readonly direction: 'push' | 'pull';
+      readonly list: string;
+      /** Excludes these rows, or includes them again. A folder's path ends in a slash. */
+      readonly skip?: readonly string[];
+      readonly include?: readonly string[];
+      readonly decide?: readonly (readonly [path: string, winner: Winner])[];
+      /** Replaces the decisions for single paths. */
+      readonly forAll?: Winner;
+    };
+    answer: { readonly version: number };
+  };
+  /** Keeps the message, or how the list is looked at. */
+  'changes.keep': {
+    input: InWorkspace & {
+      readonly direction: 'push' | 'pull';
+      readonly message?: string;
+      readonly look?: KeptLook;
+    };
+    answer: Nothing;
+  };
+  /**
+   * Starts the push or the pull with the choices kept. Fails with `conflict` if they are no longer those of
+   * `version`.
+   */
+  'changes.send': {
+    input: InWorkspace & {
+      readonly direction: 'push' | 'pull';
+      readonly version: number;
+      readonly message?: string;
+      /** For a pull: the commit that the list named. */
+      readonly commit?: string;
+    };
+    answer: { readonly id: string };
   };
   'changes.close': { input: InWorkspace & { readonly list: string }; answer: Nothing };
   /** Both sides of one change. */
@@ -60,8 +97,54 @@ export interface PlanRequests {
       readonly requests: RequestTotals;
       readonly changes: ChangeTotals;
       readonly objects: number;
+      /** Changes that the choices of the Changes screen leave out of the push, and of this plan. */
+      readonly excluded: number;
     };
   };
+}
+
+/** Paths that one workspace's choices may name, and one order: a rename names two. */
+export const CHOICE_PATHS_MAX = 100_000;
+
+/** What the engine keeps of the Changes screen for a workspace. */
+export interface KeptChanges {
+  readonly message: string;
+  readonly look?: KeptLook;
+  readonly choices: KeptChoices;
+}
+
+/** Which side of a conflict stays. */
+export type Winner = 'ours' | 'theirs';
+
+/** In a form for JSON. No object has a path as its key: a file may be called `__proto__`. */
+export interface ChoicesRecord {
+  readonly skipped: readonly (Skipped & { readonly path: string })[];
+  readonly decided: readonly (readonly [path: string, winner: Winner])[];
+  readonly forAll?: Winner;
+}
+
+export interface Skipped {
+  /** The row's change when it was excluded. */
+  readonly change: ChangeRow['change'];
+  readonly rows: number;
+  readonly deleted: number;
+  /** Bytes of added or modified files. */
+  readonly bytes: number;
+  /** Set for a rename. */
+  readonly fromPath?: string;
+}
+
+export interface KeptChoices extends ChoicesRecord {
+  readonly version: number;
+}
+
+export interface KeptLook {
+  readonly filter: string;
+  readonly kinds: readonly ChangeRow['change'][];
+  readonly sort: 'path' | 'size';
+  readonly isTree: boolean;
+  /** Open folders, the newest last. */
+  readonly open: readonly string[];
 }
 
 export interface ChangeList {

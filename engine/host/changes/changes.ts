@@ -20,11 +20,25 @@ export const CHANGES: HandlersOf<'changes'> = {
     const { status } = await import('../../jobs/working-copy/status.ts');
     return status(jobContextOf(call, root), { remote });
   },
-  'changes.open': async ({ direction, root }, call) =>
-    direction === 'push' ? openPush(root, call) : openPull(root, call),
+  'changes.open': async ({ direction, root }, call) => {
+    const { changeLists, keptChoices } = call.host;
+    const list = await (direction === 'push' ? openPush(root, call) : openPull(root, call));
+    return { ...list, kept: keptChoices.open(root, list, changeLists.find(list.list)) };
+  },
   'changes.rows': async ({ limit, list, offset, view }, { host }) =>
     host.changeLists.find(list).rows(view, offset, limit),
-  'changes.find': async ({ list, paths }, { host }) => ({ rows: host.changeLists.find(list).find(paths) }),
+  'changes.choices': async ({ direction, root }, { host }) => host.keptChoices.choices(root, direction),
+  'changes.choose': async ({ direction, list, root, ...choice }, { host }) => ({
+    version: host.keptChoices.choose(root, direction, host.changeLists.find(list), choice),
+  }),
+  'changes.keep': async ({ direction, root, ...parts }, { host }) => {
+    host.keptChoices.keep(root, direction, parts);
+    return {};
+  },
+  'changes.send': async (shown, { host }) => {
+    const queue = await host.transfers();
+    return { id: queue.start(host.keptChoices.order(shown)) };
+  },
   'changes.close': async ({ list }, { host }) => {
     host.changeLists.drop(list);
     return {};

@@ -1,10 +1,12 @@
 /** The schema of each request's input, checked on arrival. Bounds limit the cost of one message. */
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
+import { CHOICE_PATHS_MAX } from '../../api/host/changes.ts';
 import type { HostRequestName, InputOf } from '../../api/host.ts';
 
 const TEXT_MAX = 32_768;
-const PATHS_MAX = 100_000;
+const PATHS_MAX = CHOICE_PATHS_MAX;
+const OPEN_FOLDERS_MAX = 10_000;
 const ROWS_MAX = 500;
 const COMMITS_MAX = 10_000;
 /** The most that a queue can hold, waiting and ended together. */
@@ -34,12 +36,14 @@ const fingerprint = v.pipe(
 const inWorkspace = { root };
 const namedRef = { root, kind: v.picklist(['branch', 'tag']), name: filled };
 
+const change = v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict']);
+const sort = v.picklist(['path', 'size']);
+const winner = v.picklist(['theirs', 'ours']);
+
 const view = v.strictObject({
   filter: v.exactOptional(text),
-  kinds: v.exactOptional(
-    v.array(v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict'])),
-  ),
-  sort: v.exactOptional(v.picklist(['path', 'size'])),
+  kinds: v.exactOptional(v.array(change)),
+  sort: v.exactOptional(sort),
   open: v.exactOptional(v.pipe(v.array(text), v.maxLength(PATHS_MAX))),
 });
 
@@ -61,7 +65,7 @@ const order = v.variant('kind', [
     root,
     ref: v.exactOptional(filled),
     conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours'])),
-    decisions: v.exactOptional(v.record(place, v.picklist(['theirs', 'ours']))),
+    decisions: v.exactOptional(v.record(place, winner)),
   }),
   v.strictObject({
     kind: v.literal('restore'),
@@ -126,7 +130,37 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(ROWS_MAX),
     view,
   }),
-  'changes.find': v.strictObject({ ...inWorkspace, list: filled, paths }),
+  'changes.choices': v.strictObject({ ...inWorkspace, direction }),
+  'changes.choose': v.strictObject({
+    ...inWorkspace,
+    direction,
+    list: filled,
+    skip: v.exactOptional(paths),
+    include: v.exactOptional(paths),
+    decide: v.exactOptional(v.pipe(v.array(v.strictTuple([place, winner])), v.maxLength(PATHS_MAX))),
+    forAll: v.exactOptional(winner),
+  }),
+  'changes.keep': v.strictObject({
+    ...inWorkspace,
+    direction,
+    message: v.exactOptional(text),
+    look: v.exactOptional(
+      v.strictObject({
+        filter: text,
+        kinds: v.pipe(v.array(change), v.maxLength(7)),
+        sort,
+        isTree: v.boolean(),
+        open: v.pipe(v.array(text), v.maxLength(OPEN_FOLDERS_MAX)),
+      }),
+    ),
+  }),
+  'changes.send': v.strictObject({
+    ...inWorkspace,
+    direction,
+    version: whole,
+    message: v.exactOptional(text),
+    commit: v.exactOptional(filled),
+  }),
   'changes.close': v.strictObject({ ...inWorkspace, list: filled }),
   'changes.preview': v.strictObject({
     ...inWorkspace,

@@ -13,6 +13,7 @@ import type { Transfer, TransferFailure, TransferOrder, TransferState } from '..
 import type { HostRequests } from '../../api/host.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
@@ -51,6 +52,7 @@ export interface QueueHost {
   readonly folder: string;
   readonly clock: Clock;
   readonly usageFile: UsageFile;
+  readonly keptChoices: Pick<KeptChoicesStore, 'used'>;
   connectionFlags(): ConnectionFlags;
   readonly throttle: Throttle;
   /** Lists a workspace that a transfer has made. */
@@ -217,6 +219,7 @@ class FileQueue implements TransferQueue {
       } else if (outcome) {
         this.#setUncleaned(record, false);
         this.#settle(record, outcome);
+        if (outcome === 'done') this.#host.keptChoices.used(record.facts.order);
       } else if (record.facts.state === 'cancelled') {
         // The job may have written until now, so listeners that reload at the end must reload once more.
         record.facts.endedMs = this.#nowMs();

@@ -1,13 +1,13 @@
 /** The bar that starts the transfer: the totals, what the user must see before, and the button. */
 import './send-bar.css';
 import type { ReactNode } from 'react';
-import type { ChangeList } from '../../../engine/api/host/changes.ts';
+import { type Choices, skippedTotals } from '../../../engine/api/host/change-choices.ts';
+import type { ChangeList, Winner } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Checkbox, Field, Select } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { hrefOf } from '../../route.ts';
-import { type Choices, skippedTotals, type Winner } from './choices.ts';
 import { useNewestTransfer } from './transfer-notice.tsx';
 
 export interface SendBarProps {

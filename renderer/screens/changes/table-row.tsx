@@ -7,11 +7,11 @@
 // biome-ignore-all lint/a11y/noStaticElementInteractions: its role is one of two
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import { memo } from 'react';
-import type { ChangeRow } from '../../../engine/api/host/changes.ts';
+import { type Choices, skipOf, winnerOf } from '../../../engine/api/host/change-choices.ts';
+import type { ChangeRow, Winner } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { Icon } from '../../design/icon.tsx';
-import { type Choices, skipOf, type Winner, winnerOf } from './choices.ts';
 
 export interface TableRowProps {
   readonly id: string;

@@ -1,19 +1,28 @@
 /** The list of a workspace's changes in one direction, and its visible rows. */
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
-import type { ChangeList, ChangeRow, ChangeView } from '../../../engine/api/host/changes.ts';
+import { type Choices, NO_CHOICES, readChoices } from '../../../engine/api/host/change-choices.ts';
+import type { ChangeList, ChangeRow, ChangeView, KeptLook } from '../../../engine/api/host/changes.ts';
 import type { TransferState } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import { createRowPages, type RowPages } from '../rows/row-pages.ts';
-import { type Choices, chosenPaths, keepChoices, NO_CHOICES } from './choices.ts';
+import { type ChosenStep, useChoiceSync } from './use-choice-sync.ts';
 
 export type Direction = 'push' | 'pull';
 
 export interface OpenedList {
   readonly list: ChangeList | undefined;
   readonly choices: Choices;
-  readonly choose: (choices: Choices) => void;
+  readonly choose: (step: ChosenStep) => void;
+  /** The version of the choices shown. */
+  readonly version: () => number;
+  /** Shows the choices that the engine has now. */
+  readonly reloadChoices: () => void;
+  readonly message: string;
+  readonly setMessage: (message: string) => void;
+  readonly look: Look;
+  readonly setLook: (look: Look) => void;
   readonly error: DrayError | undefined;
   readonly isOpening: boolean;
   /** Refreshes the list. */
@@ -22,7 +31,8 @@ export interface OpenedList {
 
 /**
  * Opens the list at once, and again when a transfer of this workspace has ended or the engine has come back
- * without it. Closes it with the screen. Choices stay while their rows exist, until a transfer has used them.
+ * without it. Closes it with the screen. The engine keeps the choices, the message and the look; it drops
+ * choices whose rows are gone, and those that a transfer has used.
  */
 export function useChangeList(root: string, direction: Direction): OpenedList {
   const host = useHost();
@@ -36,6 +46,11 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const ended = useEndedTransfers(root);
   const done = useEndedTransfers(root, ['done']);
   const returns = useReturns();
+  const setChoices = useCallback(
+    (choices: Choices) => setShown((before) => before && { ...before, choices }),
+    [],
+  );
+  const sync = useChoiceSync(root, direction, setChoices);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended` and `returns` trigger a refresh
   useEffect(() => {
     const stop = new AbortController();
@@ -43,16 +58,18 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
     setOpening(true);
     setError(undefined);
     const open = async (): Promise<void> => {
-      const list = await host.ask('changes.open', { root, direction }, { signal: stop.signal });
+      const { kept, ...list } = await host.ask('changes.open', { root, direction }, { signal: stop.signal });
       opened = list.list;
-      const before = latest.current?.done === done ? latest.current : undefined;
-      const paths = before ? chosenPaths(before.choices) : [];
-      const request = { root, list: list.list, paths };
-      const found = paths.length > 0 && (await host.ask('changes.find', request, { signal: stop.signal }));
-      const choices = before
-        ? keepChoices(before.choices, found ? found.rows : [], isSameConflicts(before.list, list))
-        : NO_CHOICES;
-      setShown({ list, choices, done });
+      // What was typed while the list was read stays, until a transfer has used it.
+      const own = latest.current?.done === done ? latest.current : undefined;
+      sync.adopt(list.list, kept.choices.version);
+      setShown({
+        list,
+        choices: readChoices(kept.choices),
+        message: own?.message ?? kept.message,
+        look: own?.look ?? (kept.look ? lookOf(kept.look) : FIRST_LOOK),
+        done,
+      });
       setOpening(false);
     };
     open().catch((failure: DrayError) => {
@@ -66,28 +83,43 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       if (opened !== undefined) host.ask('changes.close', { root, list: opened }).catch(() => {});
     };
   }, [host, root, direction, round, ended, returns]);
-  return {
-    list: shown?.list.direction === direction ? shown.list : undefined,
-    choices: shown?.choices ?? NO_CHOICES,
-    choose: (choices) => setShown((before) => before && { ...before, choices }),
-    error,
-    isOpening,
-    reopen: () => {
-      setRound((before) => before + 1);
-      void refresh('changes.status', 'home.list', 'changes.preview');
-    },
-  };
+  const actions = useMemo(() => {
+    const keep = (parts: Partial<Pick<Shown, 'look' | 'message'>>) => {
+      setShown((before) => before && { ...before, ...parts });
+      const { look, ...rest } = parts;
+      const kept = { root, direction, ...rest, ...(look ? { look: keptOf(look) } : {}) };
+      host.ask('changes.keep', kept).catch(() => {});
+    };
+    return {
+      choose: (step: ChosenStep) => {
+        const { current } = latest;
+        if (current) sync.choose(current.choices, step);
+      },
+      version: sync.version,
+      reloadChoices: sync.reload,
+      setMessage: (message: string) => keep({ message }),
+      setLook: (look: Look) => keep({ look }),
+      reopen: () => {
+        setRound((before) => before + 1);
+        void refresh('changes.status', 'home.list', 'changes.preview');
+      },
+    };
+  }, [host, root, direction, sync, refresh]);
+  // The same object while nothing of it changes: transfers render the screen several times a second.
+  return useMemo(() => {
+    const { choices, list, look, message } = shown ?? NOTHING_SHOWN;
+    const isMeant = list?.direction === direction;
+    return { list: isMeant ? list : undefined, choices, message, look, error, isOpening, ...actions };
+  }, [shown, direction, error, isOpening, actions]);
 }
 
 interface Shown {
   readonly list: ChangeList;
   readonly choices: Choices;
+  readonly message: string;
+  readonly look: Look;
   /** The number of transfers carried out before. */
   readonly done: number;
-}
-
-function isSameConflicts(before: ChangeList, now: ChangeList): boolean {
-  return before.commit === now.commit && before.conflicts === now.conflicts;
 }
 
 /** How often the engine came back. */
@@ -119,6 +151,28 @@ export interface Look {
   readonly sort: 'path' | 'size';
   readonly isTree: boolean;
   readonly open: ReadonlySet<string>;
+}
+
+const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: true, open: new Set() };
+const NOTHING_SHOWN = { list: undefined, choices: NO_CHOICES, message: '', look: FIRST_LOOK };
+/** One message to the engine holds 1 MiB, also of a tree with long names. */
+const KEPT_OPEN_CHARACTERS = 200_000;
+const KEPT_OPEN_MAX = 10_000;
+
+function lookOf({ kinds, open, ...rest }: KeptLook): Look {
+  return { ...rest, kinds: new Set(kinds), open: new Set(open) };
+}
+
+/** The newest open folders that fit. */
+function keptOf({ kinds, open, ...rest }: Look): KeptLook {
+  const kept: string[] = [];
+  let characters = 0;
+  for (const folder of [...open].reverse()) {
+    characters += folder.length;
+    if (characters > KEPT_OPEN_CHARACTERS || kept.length === KEPT_OPEN_MAX) break;
+    kept.push(folder);
+  }
+  return { ...rest, kinds: [...kinds], open: kept.reverse() };
 }
 
 function viewOf({ filter, kinds, sort, isTree, open }: Look): ChangeView {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import {
   chosenPaths,
   decide,
@@ -11,7 +10,8 @@ import {
   skippedTotals,
   toggleSkip,
   winnerOf,
-} from './choices.ts';
+} from './change-choices.ts';
+import type { ChangeRow } from './changes.ts';
 
 const file = (path: string, more: Partial<ChangeRow> = {}): ChangeRow => ({
   change: 'added',

@@ -1,7 +1,8 @@
-/** The user's choices for rows: excluded from a push, or which side a conflict takes. Pure. */
-import type { ChangeRow } from '../../../engine/api/host/changes.ts';
-
-export type Winner = 'ours' | 'theirs';
+/**
+ * The user's choices for rows: excluded from a push, or which side a conflict takes. Pure. The engine keeps
+ * them for each workspace; a window holds the same and sends each change.
+ */
+import type { ChangeRow, ChoicesRecord, Skipped, Winner } from './changes.ts';
 
 export interface Choices {
   /** Excluded paths with their sizes. A folder's path ends in a slash and stands for everything below it. */
@@ -10,17 +11,6 @@ export interface Choices {
   readonly decided: ReadonlyMap<string, Winner>;
   /** For every conflict without a decision of its own. */
   readonly forAll: Winner | undefined;
-}
-
-interface Skipped {
-  /** The row's change when it was excluded. */
-  readonly change: ChangeRow['change'];
-  readonly rows: number;
-  readonly deleted: number;
-  /** Bytes of added or modified files. */
-  readonly bytes: number;
-  /** Set for a rename. */
-  readonly fromPath?: string;
 }
 
 export const NO_CHOICES: Choices = { skipped: new Map(), decided: new Map(), forAll: undefined };
@@ -42,9 +32,17 @@ export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' |
 export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
   const skip = skipOf(choices, row.path);
   if (skip === 'above') return choices;
+  if (skip === undefined) return skipRows(choices, [row]);
   const skipped = new Map(choices.skipped);
-  if (skip === 'itself') skipped.delete(row.path);
-  else {
+  skipped.delete(row.path);
+  return { ...choices, skipped };
+}
+
+/** Excludes the rows that are not excluded yet. */
+export function skipRows(choices: Choices, rows: Iterable<ChangeRow>): Choices {
+  const skipped = new Map(choices.skipped);
+  for (const row of rows) {
+    if (skipOf({ ...choices, skipped }, row.path) !== undefined) continue;
     if (row.below) for (const path of skipped.keys()) if (path.startsWith(row.path)) skipped.delete(path);
     skipped.set(row.path, skippedOf(row));
   }
@@ -101,6 +99,22 @@ export function keepChoices(
     ),
     decided: new Map([...decided].filter(([path]) => still.get(path)?.change === 'conflict')),
     forAll: isSameConflicts ? forAll : undefined,
+  };
+}
+
+export function recordChoices({ decided, forAll, skipped }: Choices): ChoicesRecord {
+  return {
+    skipped: [...skipped].map(([path, one]) => ({ path, ...one })),
+    decided: [...decided],
+    ...(forAll === undefined ? {} : { forAll }),
+  };
+}
+
+export function readChoices({ decided, forAll, skipped }: ChoicesRecord): Choices {
+  return {
+    skipped: new Map(skipped.map(({ path, ...one }) => [path, one])),
+    decided: new Map(decided),
+    forAll,
   };
 }
 

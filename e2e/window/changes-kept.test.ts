@@ -1,0 +1,143 @@
+/**
+ * The Changes screen keeps what a person chose: over another screen, a reload, a second window, a restart of
+ * the engine, and a push that failed.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { push } from '../../engine/jobs/push/push.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
+import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { findChromium } from './find-chromium.ts';
+import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
+
+describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
+  const started = startBrowserAndStore();
+
+  it('outlive another screen, a reload, a second window and a restart of the engine', async () => {
+    using dataset = await pushedDataset(started.server, 'kept');
+    changeDataset(dataset);
+    const home = mkdtempSync(join(tmpdir(), 'dray-kept-'));
+    const options = {
+      environment: started.server.environment,
+      root: dataset.sandbox.path(WORK),
+      screen: '#/changes',
+      folder: home,
+    };
+    try {
+      {
+        await using window = await openWorkspace(started.browser, options);
+        const { page } = window;
+        await rowOf(page, 'measurements/').getByRole('button', { name: 'Open' }).click();
+        await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
+        await page.getByRole('checkbox', { name: 'Push notes/', exact: true }).uncheck();
+        await page.getByText('2 excluded').waitFor();
+        await page.getByRole('textbox', { name: 'Message' }).fill('Half of April');
+        const goAndReturn = async () => {
+          await page.getByRole('link', { name: 'History' }).first().click();
+          await page.getByRole('heading', { name: 'History' }).waitFor();
+          await page.getByRole('link', { name: 'Changes' }).first().click();
+        };
+        await goAndReturn();
+        await expectKept(page);
+        await page.reload();
+        await expectKept(page);
+        const second = await window.context.newPage();
+        await second.goto(`${window.origin}/#/changes`);
+        await expectKept(second);
+        // What one window chooses, the other does not push against what it shows.
+        await second.getByRole('checkbox', { name: 'Push pictures/', exact: true }).uncheck();
+        await second.getByText('3 excluded').waitFor();
+        await page.getByRole('checkbox', { name: 'Push obsolete.txt' }).uncheck();
+        await page.getByText('4 excluded').waitFor();
+        await page.getByRole('checkbox', { name: 'Push obsolete.txt' }).check();
+        await page.getByRole('checkbox', { name: 'Push pictures/', exact: true }).check();
+        await page.getByText('2 excluded').waitFor();
+        await second.close();
+        expect(window.complaints).toEqual([]);
+      }
+      await using window = await openWorkspace(started.browser, options);
+      await expectKept(window.page);
+      await window.page.getByRole('radio', { name: 'Flat' }).click();
+      await choose(window.page, 'Order', 'Largest first');
+      await window.page.getByRole('searchbox', { name: 'Search paths' }).fill('m');
+      await window.page.reload();
+      await expect
+        .poll(async () => (await rowsShown(window.page))[0], WAIT)
+        .toMatch(/^measurements\/raw.bin Changed/);
+      expect(await window.page.getByRole('searchbox', { name: 'Search paths' }).inputValue()).toBe('m');
+      expect(window.complaints).toEqual([]);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
+  it('are what Plan counts, and it says so', async () => {
+    using dataset = await pushedDataset(started.server, 'kept-plan');
+    changeDataset(dataset);
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: dataset.sandbox.path(WORK),
+      screen: '#/plan',
+    });
+    const { page } = window;
+    const content = page.locator('.figure').filter({ hasText: 'Content' });
+    await expect.poll(() => content.innerText(), WAIT).toMatch(/4\d\.\d KiB/);
+    await page.getByRole('link', { name: 'See the changes' }).click();
+    await page.getByRole('checkbox', { name: 'Push measurements/', exact: true }).uncheck();
+    await page.getByText('4 excluded').waitFor();
+    await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
+    await page.getByText('4 changes are not ticked in Changes and stay out of this plan.').waitFor();
+    await expect.poll(() => content.innerText(), WAIT).toMatch(/ B$|\b\d\.\d KiB/);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('stay with the message after a push that failed, and go with one that succeeds', async () => {
+    using dataset = await pushedDataset(started.server, 'kept-failed');
+    const { sandbox } = dataset;
+    await dataset.clone('other');
+    sandbox.write('other/notes/method.md', 'theirs\n');
+    sandbox.write(`${WORK}/notes/method.md`, 'ours\n');
+    sandbox.write(`${WORK}/added.txt`, 'added\n');
+    sandbox.write(`${WORK}/later.txt`, 'later\n');
+    await push(dataset.context('other'), { message: 'Theirs' });
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: sandbox.path(WORK),
+      screen: '#/changes',
+    });
+    const { page } = window;
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await page.getByRole('checkbox', { name: 'Push later.txt' }).uncheck();
+    await message.fill('Mine');
+    await page.getByRole('button', { name: 'Push 2 changes' }).click();
+    await page.getByText('The push failed:').waitFor();
+    expect(await message.inputValue()).toBe('Mine');
+    await page.getByText('1 excluded').waitFor();
+    await page.getByRole('checkbox', { name: 'Push notes/', exact: true }).uncheck();
+    await page.getByRole('button', { name: 'Push 1 change' }).click();
+    await page.getByText('Pushed, and merged').waitFor();
+    await expect.poll(() => message.inputValue(), WAIT).toBe('');
+    await page.getByRole('button', { name: 'Push 2 changes' }).waitFor();
+    expect((await dataset.cli(WORK, ['log'])).stdout).toContain('Mine');
+    const stored = (await dataset.cli(WORK, ['ls', '--recursive'])).stdout;
+    expect(stored).toContain('added.txt');
+    expect(stored).not.toContain('later.txt');
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+async function expectKept(page: Page): Promise<void> {
+  await rowOf(page, 'measurements/raw.bin').waitFor();
+  await page.getByText('2 excluded').waitFor();
+  for (const name of ['Push measurements/raw.bin', 'Push notes/'])
+    expect(await page.getByRole('checkbox', { name, exact: true }).isChecked()).toBe(false);
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Half of April');
+}
+
+async function choose(page: Page, select: string, choice: string): Promise<void> {
+  await page.getByRole('button', { name: select }).click();
+  await page.getByRole('option', { name: choice }).click();
+}

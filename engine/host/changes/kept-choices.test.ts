@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { skippedTotals } from '../../api/host/change-choices.ts';
+import { CHOICE_PATHS_MAX, type ChangeList } from '../../api/host/changes.ts';
+import { createSandbox, type Sandbox } from '../../jobs/session/job.fixture.ts';
+import { createKeptChoices } from './kept-choices.ts';
+import { createRowList, type RowList } from './row-list.ts';
+
+const ROOT = '/data/survey';
+const TOTALS = { added: 3, modified: 0, deleted: 0, renamed: 0, mode: 0, bytes: 3 };
+const LIST: ChangeList = { list: 'one', direction: 'push', totals: TOTALS, conflicts: 0, failed: 0 };
+const LOOK = { filter: 'x', kinds: ['added'], sort: 'size', isTree: false, open: ['a/'] } as const;
+
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox();
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+function rowsAt(paths: readonly string[]): RowList {
+  const rows = createRowList();
+  for (const path of paths) rows.push({ change: 'added', path, kind: 'file', sizeBytes: 1 });
+  rows.end();
+  return rows;
+}
+
+const openKept = () => createKeptChoices(sandbox.folder);
+const filesKept = () => readdirSync(join(sandbox.folder, 'changes'));
+
+describe('the choices kept for a workspace', () => {
+  it('come back after a restart: excluded rows, the message, and how the list was looked at', () => {
+    const rows = rowsAt(['a/one', 'a/two', '__proto__']);
+    const first = openKept();
+    first.choose(ROOT, 'push', rows, { skip: ['__proto__', 'a/one', 'not there'] });
+    first.keep(ROOT, 'push', { message: 'Half of it', look: LOOK });
+    first.flush();
+    const again = openKept();
+    const { choices, look, message } = again.open(ROOT, LIST, rows);
+    expect({ look, message }).toEqual({ look: LOOK, message: 'Half of it' });
+    expect(choices.skipped.map(({ path }) => path)).toEqual(['__proto__', 'a/one']);
+    expect(again.open('/data/other', LIST, rows)).toMatchObject({ message: '', choices: { skipped: [] } });
+  });
+
+  it('lose what is stale in a new list, and start no push that was shown with older ones', () => {
+    const kept = openKept();
+    kept.choose(ROOT, 'push', rowsAt(['a', 'b']), { skip: ['a', 'b'] });
+    const { version } = kept.choices(ROOT, 'push');
+    const now = kept.open(ROOT, LIST, rowsAt(['b'])).choices;
+    expect(now.skipped.map(({ path }) => path)).toEqual(['b']);
+    expect(() => kept.order({ root: ROOT, direction: 'push', version })).toThrow('in another window');
+    const order = kept.order({ root: ROOT, direction: 'push', version: now.version, message: ' new ' });
+    expect(order).toEqual({ kind: 'push', root: ROOT, message: 'new', skip: ['b'] });
+  });
+
+  it('lose what a finished push used, and keep what was chosen and typed while it ran', () => {
+    const kept = openKept();
+    const rows = rowsAt(['a', 'b']);
+    kept.choose(ROOT, 'push', rows, { skip: ['a'] });
+    kept.keep(ROOT, 'push', { message: 'First', look: LOOK });
+    const { version } = kept.choices(ROOT, 'push');
+    const order = kept.order({ root: ROOT, direction: 'push', version, message: 'First' });
+    kept.choose(ROOT, 'push', rows, { skip: ['b'] });
+    kept.used(order);
+    const after = kept.open(ROOT, LIST, rows);
+    expect(after.choices.skipped.map(({ path }) => path)).toEqual(['b']);
+    expect(after).toMatchObject({ message: '', look: { filter: '', kinds: [], sort: 'size', open: ['a/'] } });
+    kept.keep(ROOT, 'push', { message: 'Next' });
+    kept.used(order);
+    expect(kept.open(ROOT, LIST, rows).message).toBe('Next');
+  });
+
+  it('keep a decision for all conflicts only for the same commit with the same conflicts', () => {
+    const pull = { ...LIST, direction: 'pull', conflicts: 2, commit: 'c1' } as const;
+    const rows = rowsAt(['a']);
+    const kept = openKept();
+    kept.open(ROOT, pull, rows);
+    kept.choose(ROOT, 'pull', rows, { forAll: 'theirs' });
+    expect(kept.open(ROOT, pull, rows).choices.forAll).toBe('theirs');
+    expect(kept.open(ROOT, { ...pull, commit: 'c2' }, rows).choices.forAll).toBeUndefined();
+  });
+
+  it('are bounded in paths and in files, and leave no file behind when they are empty', () => {
+    const kept = openKept();
+    const paths = Array.from({ length: CHOICE_PATHS_MAX + 1 }, (_, at) => `f/${String(at).padStart(7, '0')}`);
+    const rows = rowsAt(paths);
+    kept.choose(ROOT, 'push', rows, { skip: paths.slice(0, CHOICE_PATHS_MAX) });
+    expect(() => kept.choose(ROOT, 'push', rows, { skip: paths.slice(-1) })).toThrow('Exclude a folder');
+    kept.choose(ROOT, 'push', rows, { skip: ['f/'] });
+    expect(skippedTotals(kept.skipped(ROOT)).rows).toBe(CHOICE_PATHS_MAX + 1);
+    kept.flush();
+    expect(filesKept()).toHaveLength(1);
+    kept.choose(ROOT, 'push', rows, { include: ['f/'] });
+    kept.flush();
+    expect(filesKept()).toEqual([]);
+    for (let at = 0; at < 300; at += 1) {
+      kept.keep(`/many/${at}`, 'push', { message: 'kept' });
+      kept.flush();
+    }
+    expect(filesKept().length).toBe(256);
+  });
+
+  it('of another process are seen, and a damaged file is set aside', () => {
+    const [one, other] = [openKept(), openKept()];
+    const rows = rowsAt(['a']);
+    one.choose(ROOT, 'push', rows, { skip: ['a'] });
+    one.flush();
+    expect(other.open(ROOT, LIST, rows).choices.skipped).toHaveLength(1);
+    other.keep(ROOT, 'push', { message: 'from the other' });
+    other.flush();
+    expect(one.open(ROOT, LIST, rows)).toMatchObject({ message: 'from the other' });
+    const path = join(sandbox.folder, 'changes', filesKept()[0]!);
+    writeFileSync(path, readFileSync(path, 'utf8').slice(0, 40));
+    expect(openKept().open(ROOT, LIST, rows)).toMatchObject({ message: '', choices: { skipped: [] } });
+    expect(filesKept()).toEqual([expect.stringMatching(/\.damaged$/)]);
+  });
+});

@@ -1,0 +1,200 @@
+/**
+ * The choices, the message and the look of each workspace's Changes screen. They belong to the engine, so
+ * they outlive the page and the process. A window holds a copy and sends each change; `version` grows by one
+ * with each change of choices, so a window notices that another one has changed them.
+ */
+import { DrayError } from '../../api/error.ts';
+import {
+  type Choices,
+  chosenPaths,
+  decide,
+  decideAll,
+  keepChoices,
+  NO_CHOICES,
+  recordChoices,
+  skipOf,
+  skippedPaths,
+  skipRows,
+  toggleSkip,
+} from '../../api/host/change-choices.ts';
+import {
+  CHOICE_PATHS_MAX,
+  type ChangeList,
+  type KeptChanges,
+  type KeptChoices,
+  type KeptLook,
+  type Winner,
+} from '../../api/host/changes.ts';
+import type { TransferOrder } from '../../api/host/transfers.ts';
+import { formatCount } from '../../api/numbers.ts';
+import { type Kept, openChoicesFile } from '../user-files/choices-file.ts';
+import type { RowList } from './row-list.ts';
+
+type Direction = ChangeList['direction'];
+
+export interface Choice {
+  /** Paths to exclude, and to include again. */
+  readonly skip?: readonly string[];
+  readonly include?: readonly string[];
+  readonly decide?: readonly (readonly [path: string, winner: Winner])[];
+  readonly forAll?: Winner;
+}
+
+export interface KeptChoicesStore {
+  choices(root: string, direction: Direction): KeptChoices;
+  /** What a window shows that opens a list. Choices that the list makes stale are dropped. */
+  open(root: string, list: ChangeList, rows: RowList): KeptChanges;
+  /** Returns the new version. @throws `usage` if there are too many. */
+  choose(root: string, direction: Direction, rows: RowList, choice: Choice): number;
+  keep(root: string, direction: Direction, parts: { message?: string; look?: KeptLook }): void;
+  /** The paths that a push leaves out now. */
+  skipped(root: string): Choices;
+  /** The order of a window that saw this version. @throws `conflict` if the choices have changed since. */
+  order(shown: ShownChoices): TransferOrder;
+  /** The order was carried out, so what it used is no longer a choice. */
+  used(order: TransferOrder): void;
+  flush(): void;
+}
+
+export interface ShownChoices {
+  readonly root: string;
+  readonly direction: Direction;
+  readonly version: number;
+  readonly message?: string;
+  readonly commit?: string;
+}
+
+export function createKeptChoices(folder: string): KeptChoicesStore {
+  const file = openChoicesFile(folder);
+  const versions = new Map<string, number>();
+  const versionOf = (root: string) => versions.get(root) ?? 0;
+  const change = (root: string, direction: Direction, choices: Choices): number => {
+    file.write(root, { ...file.read(root), [direction]: choices });
+    versions.set(root, versionOf(root) + 1);
+    return versionOf(root);
+  };
+  const choicesOf = (root: string, direction: Direction): KeptChoices => ({
+    version: versionOf(root),
+    ...recordChoices(file.read(root)[direction]),
+  });
+  return {
+    choices: choicesOf,
+    open(root, list, rows) {
+      const { direction } = list;
+      const kept = file.read(root);
+      const before = kept[direction];
+      const found = rows.find(chosenPaths(before));
+      const now = keepChoices(before, found, direction === 'push' || isSameConflicts(kept, list));
+      if (direction === 'pull') file.write(root, { ...kept, pullOf: factsOf(list) });
+      if (hasFewer(now, before)) change(root, direction, now);
+      const look = kept.looks[direction];
+      return { message: kept.message, ...(look ? { look } : {}), choices: choicesOf(root, direction) };
+    },
+    choose(root, direction, rows, choice) {
+      const next = applyChoice(file.read(root)[direction], rows, choice);
+      if (skippedPaths(next).length > CHOICE_PATHS_MAX) throw tooMany();
+      return change(root, direction, next);
+    },
+    keep(root, direction, { look, message }) {
+      const kept = file.read(root);
+      file.write(root, {
+        ...kept,
+        ...(message === undefined ? {} : { message }),
+        ...(look === undefined ? {} : { looks: { ...kept.looks, [direction]: look } }),
+      });
+    },
+    skipped: (root) => file.read(root).push,
+    order({ commit, direction, message = '', root, version }) {
+      if (version !== versionOf(root)) throw changedElsewhere();
+      const choices = file.read(root)[direction];
+      return direction === 'push' ? pushOrder(root, message, choices) : pullOrder(root, commit, choices);
+    },
+    used(order) {
+      if (order.kind === 'push') {
+        const { root, message, skip } = order;
+        const kept = file.read(root);
+        const sent = new Set(skip);
+        const left = [...kept.push.skipped].filter(([path]) => !sent.has(path));
+        // A message that was typed while the push ran is the next one's.
+        const isSent = kept.message.trim() === (message ?? '');
+        file.write(root, { ...kept, looks: unfiltered(kept, 'push'), message: isSent ? '' : kept.message });
+        if (sent.size > 0) change(root, 'push', { ...kept.push, skipped: new Map(left) });
+      } else if (order.kind === 'pull') {
+        const { root } = order;
+        const kept = file.read(root);
+        file.write(root, { ...kept, looks: unfiltered(kept, 'pull') });
+        change(root, 'pull', NO_CHOICES);
+      }
+    },
+    flush: file.flush,
+  };
+}
+
+function applyChoice(before: Choices, rows: RowList, choice: Choice): Choices {
+  let next = before;
+  for (const path of choice.include ?? []) {
+    const [row] = skipOf(next, path) === 'itself' ? rows.find([path]) : [];
+    if (row) next = toggleSkip(next, row);
+  }
+  if (choice.skip) next = skipRows(next, rows.find(choice.skip));
+  if (choice.forAll) next = decideAll(next, choice.forAll);
+  for (const [path, winner] of choice.decide ?? []) next = decide(next, path, winner);
+  return next;
+}
+
+function hasFewer(now: Choices, before: Choices): boolean {
+  return (
+    now.skipped.size < before.skipped.size ||
+    now.decided.size < before.decided.size ||
+    now.forAll !== before.forAll
+  );
+}
+
+/** A filter that was set for the rows that are gone would hide the next ones. */
+function unfiltered({ looks }: Kept, direction: Direction): Kept['looks'] {
+  const look = looks[direction];
+  return look ? { ...looks, [direction]: { ...look, filter: '', kinds: [] } } : looks;
+}
+
+function factsOf({ commit, conflicts }: ChangeList): NonNullable<Kept['pullOf']> {
+  return { conflicts, ...(commit === undefined ? {} : { commit }) };
+}
+
+function isSameConflicts({ pullOf }: Kept, { commit, conflicts }: ChangeList): boolean {
+  return pullOf?.commit === commit && pullOf?.conflicts === conflicts;
+}
+
+function pushOrder(root: string, message: string, choices: Choices): TransferOrder {
+  const skip = skippedPaths(choices);
+  return {
+    kind: 'push',
+    root,
+    ...(message.trim() === '' ? {} : { message: message.trim() }),
+    ...(skip.length === 0 ? {} : { skip }),
+  };
+}
+
+function pullOrder(root: string, commit: string | undefined, { decided, forAll }: Choices): TransferOrder {
+  return {
+    kind: 'pull',
+    root,
+    // Exactly the commit shown: the branch may have moved since.
+    ...(commit === undefined ? {} : { ref: commit }),
+    ...(forAll === undefined ? {} : { conflicts: forAll }),
+    ...(decided.size === 0 ? {} : { decisions: Object.fromEntries(decided) }),
+  };
+}
+
+function changedElsewhere(): DrayError {
+  const message =
+    'The choices were changed in another window. This one shows them now; look, then start again.';
+  return new DrayError('conflict', message, { data: { choices: 'changed' } });
+}
+
+function tooMany(): DrayError {
+  const most = formatCount(CHOICE_PATHS_MAX);
+  return new DrayError(
+    'usage',
+    `${most} paths are excluded already, which is the most. Exclude a folder instead.`,
+  );
+}

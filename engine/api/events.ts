@@ -55,6 +55,14 @@ export interface ProgressEvent {
   readonly inFlight?: number;
   /** The current limit of requests in flight, which the engine adapts to the link. */
   readonly inFlightMax?: number;
+  /** Files that move or are read now: at most four. Their `bytesDone` is 0 where one request carries all. */
+  readonly underWay?: readonly FileUnderWay[];
+}
+
+export interface FileUnderWay {
+  readonly path: string;
+  readonly bytesDone: number;
+  readonly sizeBytes: number;
 }
 
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'time';

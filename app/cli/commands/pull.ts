@@ -56,7 +56,7 @@ function createPullView(options: PullOptions, ref: string | undefined): CommandV
       else if (options.dryRun || output.verbose) printChanges(event, output);
     },
     onSummary: (summary, output, { elapsedMs }) => {
-      for (const line of formatPullEnd(summary, elapsedMs, ref)) output.note(line);
+      output.summary(formatPullEnd(summary, elapsedMs, ref));
     },
   };
 }

@@ -83,7 +83,7 @@ function createPushView(options: PushOptions): CommandView<PushSummary> {
         for (const line of [...formatQueryPlan(summary.query), ...formatQueryActual(summary.query)])
           output.result(line);
       }
-      for (const line of formatPushEnd(summary, elapsedMs)) output.note(line);
+      output.summary(formatPushEnd(summary, elapsedMs));
     },
   };
 }

@@ -49,7 +49,7 @@ function createSwitchView({ dryRun }: SwitchOptions): CommandView<PullSummary> {
     },
     onSummary: (summary, output, { elapsedMs }) => {
       if (!dryRun) output.note(`On branch ${summary.branch}.`);
-      for (const line of formatPullEnd(summary, elapsedMs)) output.note(line);
+      output.summary(formatPullEnd(summary, elapsedMs));
     },
   };
 }

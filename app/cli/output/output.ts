@@ -12,13 +12,15 @@ import {
   silentProgress,
 } from './progress-display.ts';
 import {
-  columnsOfStderr,
+  clearBlock,
   drainedOutput,
   formatLine,
   isTerminal,
+  onStderrResize,
+  sizeOfStderr,
   writeAsIs,
+  writeBlock,
   writeLine,
-  writeProgress,
   writtenOutput,
 } from './terminal.ts';
 
@@ -40,6 +42,8 @@ export interface Output extends OutputOptions {
   result(line: string): void;
   /** A closing remark: on stdout, not with `--quiet`, not in JSON mode. */
   note(line: string): void;
+  /** The end of a long command: at a terminal one line, elsewhere one for each. */
+  summary(lines: readonly string[]): void;
   /** A problem: on stderr, at once, after `dray: `; in JSON mode too, for people who read a log. */
   problem(kind: 'error' | 'warning' | 'plain', line: string): void;
   /** One JSON object, as one line on stdout. */
@@ -55,8 +59,8 @@ export interface Output extends OutputOptions {
 
 export function createOutput(options: OutputOptions): Output {
   const { environment } = options;
-  const progress = chooseProgress(options);
   const paintProblem = createPaint({ isTerminal: isTerminal('stderr'), environment });
+  const progress = chooseProgress(options, paintProblem);
   let buffered = '';
   let isFlushPlanned = false;
   const flush = () => {
@@ -74,6 +78,9 @@ export function createOutput(options: OutputOptions): Output {
       setImmediate(flush);
     }
   };
+  const note = (line: string) => {
+    if (!options.json && !options.quiet) bufferLine(formatLine(line));
+  };
   return {
     ...options,
     paint: createPaint({ isTerminal: isTerminal('stdout'), environment }),
@@ -81,8 +88,9 @@ export function createOutput(options: OutputOptions): Output {
     result: (line) => {
       if (!options.json) bufferLine(formatLine(line));
     },
-    note: (line) => {
-      if (!options.json && !options.quiet) bufferLine(formatLine(line));
+    note,
+    summary: (lines) => {
+      for (const line of isTerminal('stdout') ? [lines.join(' ')] : lines) note(line);
     },
     problem: (kind, line) => {
       flush();
@@ -111,9 +119,13 @@ export function toJsonLine(value: unknown): string {
   });
 }
 
-function chooseProgress({ json, quiet, environment }: OutputOptions): ProgressDisplay {
+function chooseProgress({ json, quiet, environment }: OutputOptions, paint: Paint): ProgressDisplay {
   if (json || quiet) return silentProgress;
-  const target = { write: writeProgress, columns: columnsOfStderr, clock: systemClock };
-  const isLive = isTerminal('stderr') && environment.TERM !== 'dumb';
-  return isLive ? createLiveProgress(target) : createLoggedProgress(target);
+  const clock = systemClock;
+  if (!isTerminal('stderr') || environment.TERM === 'dumb')
+    return createLoggedProgress({ writeLine: (line) => writeLine('stderr', line), clock });
+  const size = sizeOfStderr;
+  return createLiveProgress({
+    ...{ draw: writeBlock, clear: clearBlock, size, onResize: onStderrResize, paint, clock },
+  });
 }

@@ -1,22 +1,33 @@
-/** Shows progress: as a redrawn line on a terminal, as occasional lines in a log, or not at all. */
+/** Shows progress: as redrawn lines on a terminal, as occasional lines in a log, or not at all. */
 import type { PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
 import type { Clock } from '../../../engine/base/clock.ts';
+import type { Paint } from './colors.ts';
+import { formatProgressBlock, type Room } from './progress-block.ts';
 import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
 import { ProgressMeter } from './progress-meter.ts';
-import { CLEAR_LINE } from './terminal.ts';
 
 export interface ProgressDisplay {
   accept(event: PhaseEvent | ProgressEvent): void;
-  /** Clears the line, so that other text can be written. The next event draws it again. */
+  /** Clears the lines, so that other text can be written. The next event draws them again. */
   hide(): void;
   /** Ends the display; later events are not shown. Idempotent. */
   stop(): void;
 }
 
-export interface ProgressTarget {
-  readonly write: (text: string) => void;
+export interface LogTarget {
+  /** Without its line break. */
+  readonly writeLine: (line: string) => void;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
+export interface LiveTarget {
+  /** Draws the lines over those drawn before. */
+  readonly draw: (lines: readonly string[]) => void;
+  readonly clear: () => void;
   /** Read before each drawing, because windows change size. */
-  readonly columns: () => number;
+  readonly size: () => Room;
+  readonly onResize: (listener: () => void) => () => void;
+  readonly paint: Paint;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
@@ -28,8 +39,8 @@ const LOGGED_PHASE_MS_MIN = 1_000;
 
 export const silentProgress: ProgressDisplay = { accept: () => {}, hide: () => {}, stop: () => {} };
 
-/** One live line, drawn at most ten times a second. */
-export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
+/** Live lines, drawn at most ten times a second. */
+export function createLiveProgress(target: LiveTarget): ProgressDisplay {
   const meter = new ProgressMeter();
   const startedMs = target.clock.monotonicMs();
   let drawnMs = startedMs + FIRST_DRAW_MS - REDRAW_MS;
@@ -43,14 +54,20 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
     if (!snapshot) return;
     drawnMs = nowMs;
     isVisible = true;
-    // Keeps one column free: writing into the last one makes some terminals wrap.
-    target.write(CLEAR_LINE + formatProgressLine(snapshot, target.columns() - 1));
+    const { columns, rows } = target.size();
+    // One column stays free: writing into the last one makes some terminals wrap. One row stays free too.
+    target.draw(formatProgressBlock(snapshot, { columns: columns - 1, rows: rows - 1 }, target.paint));
   };
   // Also redraws between events, so that the rate falls and the clock runs while the remote is silent.
   const timer = setInterval(draw, REDRAW_MS * 5);
   timer.unref();
+  const offResize = target.onResize(() => {
+    if (!isVisible) return;
+    drawnMs = 0;
+    draw();
+  });
   const hide = () => {
-    if (isVisible) target.write(CLEAR_LINE);
+    if (isVisible) target.clear();
     isVisible = false;
   };
   return {
@@ -62,18 +79,19 @@ export function createLiveProgress(target: ProgressTarget): ProgressDisplay {
     stop: () => {
       isStopped = true;
       clearInterval(timer);
+      offResize();
       hide();
     },
   };
 }
 
 /** For logs: a line every ten seconds at most, and one at the end of each phase of a second or more. */
-export function createLoggedProgress(target: ProgressTarget): ProgressDisplay {
+export function createLoggedProgress(target: LogTarget): ProgressDisplay {
   const meter = new ProgressMeter();
   let loggedMs = target.clock.monotonicMs();
   let isStopped = false;
   const logEnd = (ended: ReturnType<ProgressMeter['snapshot']>) => {
-    if (ended && ended.elapsedMs >= LOGGED_PHASE_MS_MIN) target.write(`${formatPhaseEnd(ended)}\n`);
+    if (ended && ended.elapsedMs >= LOGGED_PHASE_MS_MIN) target.writeLine(formatPhaseEnd(ended));
   };
   return {
     accept: (event) => {
@@ -83,7 +101,7 @@ export function createLoggedProgress(target: ProgressTarget): ProgressDisplay {
       if (nowMs - loggedMs < LOG_EVERY_MS) return;
       loggedMs = nowMs;
       const snapshot = meter.snapshot(nowMs);
-      if (snapshot) target.write(`${formatProgressLine(snapshot, Number.POSITIVE_INFINITY)}\n`);
+      if (snapshot) target.writeLine(formatProgressLine(snapshot, Number.POSITIVE_INFINITY));
     },
     hide: () => {},
     stop: () => {

@@ -1,10 +1,10 @@
-/** Formats a progress snapshot as one line. */
+/** Formats a progress snapshot as one line of a log. */
 import type { Phase } from '../../../engine/api/events.ts';
 import { formatBytes, formatCount, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
 import { formatClock } from './format.ts';
 import type { ProgressSnapshot } from './progress-meter.ts';
 
-const DOING: Readonly<Record<Phase, string>> = {
+export const DOING: Readonly<Record<Phase, string>> = {
   scan: 'scanning',
   hash: 'hashing',
   query: 'comparing',
@@ -33,15 +33,11 @@ const DONE: Readonly<Record<Phase, string>> = {
  */
 export function formatProgressLine(progress: ProgressSnapshot, columns: number): string {
   // The order on the screen, each part with its rank. The highest rank is dropped first when room is short.
-  const parts: { readonly text: string; readonly rank: number }[] = [
-    { text: DOING[progress.phase], rank: 0 },
-  ];
-  const { filesDone, filesTotal, bytesDone, bytesTotal, isCounting, requests } = progress;
+  const parts: RankedText[] = [];
+  const { bytesDone, bytesTotal, isCounting, requests } = progress;
   const more = isCounting ? '+' : '';
-  if (filesDone > 0 || filesTotal) {
-    const done = filesTotal ? `${formatCount(filesDone)}/` : '';
-    parts.push({ text: done + formatFiles(filesTotal || filesDone, more), rank: 5 });
-  }
+  const files = formatFilesDone(progress);
+  if (files !== undefined) parts.push({ text: files, rank: 5 });
   if (bytesDone > 0 || bytesTotal) {
     parts.push({
       text: bytesTotal
@@ -58,7 +54,12 @@ export function formatProgressLine(progress: ProgressSnapshot, columns: number):
     parts.push({ text: `${formatPlural(Math.round(progress.filesPerSecond), 'file')}/s`, rank: 6 });
   if (requests > 0) parts.push({ text: formatPlural(requests, 'request'), rank: 7 });
   if (progress.etaMs !== undefined) parts.push({ text: `ETA ${formatClock(progress.etaMs)}`, rank: 4 });
-  return joinWithin(parts, columns);
+  const doing = DOING[progress.phase];
+  const rest = joinWithin(parts, columns - doing.length - 1, ', ');
+  return [doing, rest]
+    .filter((text) => text !== '')
+    .join(' ')
+    .slice(0, Math.max(0, columns));
 }
 
 /** `uploaded: 50,000 files, 977 MiB in 12.3 s`, for logs. */
@@ -71,13 +72,24 @@ export function formatPhaseEnd(progress: ProgressSnapshot): string {
   return `${DONE[progress.phase]}: ${what.length > 0 ? `${what.join(', ')} ${took}` : `done ${took}`}`;
 }
 
+/** `1,234/50,000 files`; undefined if the phase counts none. */
+export function formatFilesDone({
+  filesDone,
+  filesTotal,
+  isCounting,
+}: Pick<ProgressSnapshot, 'filesDone' | 'filesTotal' | 'isCounting'>): string | undefined {
+  if (filesDone === 0 && !filesTotal) return undefined;
+  const done = filesTotal ? `${formatCount(filesDone)}/` : '';
+  return done + formatFiles(filesTotal || filesDone, isCounting ? '+' : '');
+}
+
 /** `5,000+ files`: the total may still grow. */
 function formatFiles(count: number, more: string): string {
   const [number, word] = formatPlural(count, 'file').split(' ');
   return `${number}${more} ${more === '' ? word : 'files'}`;
 }
 
-function percentDone(progress: ProgressSnapshot): number | undefined {
+export function percentDone(progress: ProgressSnapshot): number | undefined {
   if (progress.isCounting) return undefined;
   const [done, total] = progress.bytesTotal
     ? [progress.bytesDone, progress.bytesTotal]
@@ -86,17 +98,19 @@ function percentDone(progress: ProgressSnapshot): number | undefined {
   return total ? Math.min(100, Math.floor((done / total) * 100)) : undefined;
 }
 
-function joinWithin(
-  parts: readonly { readonly text: string; readonly rank: number }[],
-  columns: number,
-): string {
+export interface RankedText {
+  readonly text: string;
+  /** Where room is short, the highest rank is dropped first. */
+  readonly rank: number;
+}
+
+/** '' if not even the most important part has room. */
+export function joinWithin(parts: readonly RankedText[], columns: number, separator: string): string {
   let kept = [...parts];
   for (;;) {
-    const [doing, ...rest] = kept.map((part) => part.text);
-    const line = [doing, rest.join(', ')].filter((text) => text !== '').join(' ');
-    if (line.length <= columns) return line;
-    if (kept.length === 1) return line.slice(0, Math.max(0, columns));
-    const leastNeeded = Math.max(...kept.map((part) => part.rank));
-    kept = kept.filter((part) => part.rank !== leastNeeded);
+    const line = kept.map(({ text }) => text).join(separator);
+    if (line.length <= columns || kept.length === 0) return line;
+    const leastNeeded = Math.max(...kept.map(({ rank }) => rank));
+    kept = kept.filter(({ rank }) => rank !== leastNeeded);
   }
 }

@@ -1,5 +1,5 @@
 /** Computes the values of the progress line from events. Pure: the caller passes the time. */
-import type { Phase, PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
+import type { FileUnderWay, Phase, PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
 
 /** The window over which rates are smoothed. Steps in speed show within a few seconds, jitter does not. */
 const SMOOTHING_MS = 4_000;
@@ -19,11 +19,15 @@ export interface ProgressSnapshot {
   readonly filesPerSecond: number;
   /** Absent while the total or the rate is unknown. */
   readonly etaMs?: number;
+  readonly underWay?: readonly FileUnderWay[];
+  /** How long nothing has moved: no file, no byte, no request. Absent before the first report of a phase. */
+  readonly stalledMs?: number;
 }
 
 interface PhaseState {
   readonly startedMs: number;
   last: ProgressEvent;
+  movedMs?: number;
   readonly bytesRate: SmoothRate;
   readonly filesRate: SmoothRate;
 }
@@ -47,6 +51,7 @@ export class ProgressMeter {
       this.#shown = event.phase;
     }
     if (event.type === 'progress') {
+      if (state.movedMs === undefined || hasMoved(state.last, event)) state.movedMs = nowMs;
       state.last = event;
       state.bytesRate.sample(event.bytesDone - (event.bytesKept ?? 0), nowMs);
       state.filesRate.sample(event.filesDone, nowMs);
@@ -72,9 +77,24 @@ export class ProgressMeter {
       : (remainingMs(counts.bytesDone, counts.bytesTotal, bytesPerSecond) ??
         remainingMs(counts.filesDone, counts.filesTotal, filesPerSecond));
     const elapsedMs = nowMs - state.startedMs;
-    const snapshot = { ...counts, elapsedMs, bytesPerSecond, filesPerSecond };
-    return etaMs === undefined ? snapshot : { ...snapshot, etaMs };
+    return {
+      ...counts,
+      elapsedMs,
+      bytesPerSecond,
+      filesPerSecond,
+      ...(state.movedMs === undefined ? {} : { stalledMs: nowMs - state.movedMs }),
+      ...(etaMs === undefined ? {} : { etaMs }),
+    };
   }
+}
+
+function hasMoved(before: ProgressEvent, now: ProgressEvent): boolean {
+  return (
+    before.bytesDone !== now.bytesDone ||
+    before.filesDone !== now.filesDone ||
+    before.wireBytes !== now.wireBytes ||
+    before.requests !== now.requests
+  );
 }
 
 function startPhase(phase: Phase, nowMs: number): PhaseState {

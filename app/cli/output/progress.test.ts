@@ -1,9 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ProgressEvent } from '../../../engine/api/events.ts';
-import { createLiveProgress, createLoggedProgress } from './progress-display.ts';
+import { displayWidth } from './display-width.ts';
+import { formatProgressBlock } from './progress-block.ts';
+import {
+  createLiveProgress,
+  createLoggedProgress,
+  type LiveTarget,
+  type LogTarget,
+  type ProgressDisplay,
+} from './progress-display.ts';
 import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
-import { ProgressMeter } from './progress-meter.ts';
+import { ProgressMeter, type ProgressSnapshot } from './progress-meter.ts';
+import { toTerminalLine } from './terminal-text.ts';
 
 const MIB = 1024 * 1024;
 
@@ -121,15 +130,88 @@ describe('formatProgressLine', () => {
   });
 });
 
+describe('formatProgressBlock', () => {
+  const plain = (_color: string, text: string) => text;
+  const upload = {
+    phase: 'upload',
+    elapsedMs: 65_000,
+    filesDone: 1,
+    filesTotal: 3,
+    bytesDone: 120 * MIB,
+    bytesTotal: 480 * MIB,
+    requests: 12,
+    bytesPerSecond: 30 * MIB,
+    filesPerSecond: 0,
+    etaMs: 12_000,
+  } as const;
+  const block = (progress: ProgressSnapshot, columns = 79, rows = 23) =>
+    formatProgressBlock(progress, { columns, rows }, plain);
+
+  it('shows share, rate, time left, and the files under way', () => {
+    const underWay = [
+      { path: 'a/birds.tar', bytesDone: 60 * MIB, sizeBytes: 240 * MIB },
+      { path: 'whole.bin', bytesDone: 0, sizeBytes: 5 * MIB },
+    ];
+    expect(block({ ...upload, underWay })).toEqual([
+      'uploading [=====>               ]  25%  120 MiB/480 MiB  30.0 MiB/s  0:12 left',
+      '  1/3 files, 12 requests, 1:05 so far',
+      '   25% of   240 MiB  a/birds.tar',
+      '            5.0 MiB  whole.bin',
+    ]);
+  });
+
+  it('says that a total is not known instead of showing a share', () => {
+    const { etaMs: _, ...rest } = upload;
+    const [counting] = block({ ...rest, isCounting: true });
+    expect(counting).toBe('uploading  120 MiB of 480 MiB found so far  30.0 MiB/s  total not known yet');
+    const { bytesTotal: __, filesTotal: ___, ...unknown } = rest;
+    expect(block({ ...unknown, phase: 'scan' })[0]).toBe(
+      'scanning  120 MiB  30.0 MiB/s  total not known yet',
+    );
+  });
+
+  it('says since when nothing has moved', () => {
+    expect(block({ ...upload, stalledMs: 12_000 })[0]).toContain('nothing has moved for 0:12');
+    expect(block({ ...upload, stalledMs: 9_000 })[0]).toContain('30.0 MiB/s');
+  });
+
+  it('escapes names and fits every terminal', () => {
+    const names = ['evil\x1b[2J\n', '写真😀'.repeat(20), 'e\u0301'.repeat(90), `${'d/'.repeat(80)}file`];
+    for (const path of names) {
+      const underWay = [{ path, bytesDone: 1, sizeBytes: 2 }];
+      for (let columns = 1; columns <= 120; columns += 1) {
+        for (const line of block({ ...upload, underWay }, columns)) {
+          expect(displayWidth(line)).toBeLessThanOrEqual(columns);
+          expect(toTerminalLine(line)).toBe(line);
+        }
+      }
+    }
+    expect(block(upload, 79, 1)).toHaveLength(1);
+    expect(block({ ...upload, underWay: [{ path: names[3]!, bytesDone: 1, sizeBytes: 2 }] }, 60)[2]).toMatch(
+      /^ +50% of +2 B {2}d\/[d/]+\.\.\.[d/]+\/file$/,
+    );
+  });
+});
+
+type Create = (target: LiveTarget & LogTarget) => ProgressDisplay;
+
 /** A display on a clock that the test controls. */
-function createStage(create: typeof createLiveProgress, columns = 80) {
+function createStage(create: Create, columns = 80) {
   let nowMs = 0;
   const written: string[] = [];
   const display = create({
-    write: (text) => {
-      written.push(text);
+    writeLine: (line) => {
+      written.push(line);
     },
-    columns: () => columns,
+    draw: (lines) => {
+      written.push(lines.join('\n'));
+    },
+    clear: () => {
+      written.push('cleared');
+    },
+    size: () => ({ columns, rows: 24 }),
+    onResize: () => () => {},
+    paint: (_color, text) => text,
     clock: { monotonicMs: () => nowMs },
   });
   return {
@@ -158,12 +240,11 @@ describe('the live line', () => {
     at(0, upload({}));
     at(500, upload({ filesDone: 5 }));
     display.stop();
-    expect(written.at(-2)).toBe('\r\x1b[Kuploading 5 files, 10 files/s');
-    expect(written.at(-1)).toBe('\r\x1b[K');
+    expect(written).toEqual(['uploading  10 files/s\n  5 files, 0:01 so far', 'cleared']);
   });
 });
 
-describe.each([
+describe.each<readonly [string, Create]>([
   ['the live line', createLiveProgress],
   ['progress in a log', createLoggedProgress],
 ])('%s', (_name, create) => {
@@ -194,6 +275,6 @@ describe('progress in a log', () => {
       'uploading',
       'uploaded: 50 files',
     ]);
-    expect(written.every((line) => line.endsWith('\n') && !line.includes('\x1b'))).toBe(true);
+    for (const line of written) expect(toTerminalLine(line)).toBe(line);
   });
 });

@@ -10,16 +10,18 @@ import { toTerminalLine } from './terminal-text.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 
-/** Clears the progress line. */
-export const CLEAR_LINE = '\r\x1b[K';
-
 export function isTerminal(stream: StreamName): boolean {
   return process[stream].isTTY === true;
 }
 
-/** Some terminals report 0 when they do not know their width. */
-export function columnsOfStderr(): number {
-  return process.stderr.columns || 80;
+/** Some terminals report 0 when they do not know their size. */
+export function sizeOfStderr(): { readonly columns: number; readonly rows: number } {
+  return { columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 };
+}
+
+export function onStderrResize(listener: () => void): () => void {
+  process.stderr.on('resize', listener);
+  return () => process.stderr.off('resize', listener);
 }
 
 /** A line for people, with its line break. */
@@ -36,11 +38,18 @@ export function writeQuestion(text: string): void {
   process.stderr.write(toTerminalLine(text));
 }
 
-/** @param text A line that is redrawn (after `CLEAR_LINE`), or one that ends in a line break. */
-export function writeProgress(text: string): void {
-  const start = text.startsWith(CLEAR_LINE) ? CLEAR_LINE : '';
-  const end = text.endsWith('\n') ? '\n' : '';
-  process.stderr.write(start + toTerminalLine(text.slice(start.length, text.length - end.length)) + end);
+/**
+ * Draws lines that are redrawn later, in one write. The cursor stays at their start: when the terminal gets
+ * narrower and wraps them, it stays there too, so that everything after it can be cleared.
+ */
+export function writeBlock(lines: readonly string[]): void {
+  const shown = lines.map((line) => showColors(toTerminalLine(line)));
+  const up = lines.length > 1 ? `\x1b[${lines.length - 1}A` : '';
+  process.stderr.write(`\r${shown.join('\x1b[K\n')}\x1b[J${up}\r`);
+}
+
+export function clearBlock(): void {
+  process.stderr.write('\r\x1b[J');
 }
 
 /** For programs, unchanged: JSON lines, completion scripts, help, and lines that `formatLine` made. */

@@ -44,6 +44,8 @@ export interface LocalCopy {
   /** A name that nothing else has, on the file system of `to`. */
   readonly temporary: string;
   readonly signal: AbortSignal;
+  /** Reports the bytes of a file that takes many blocks. */
+  readonly onProgress?: (bytes: number) => void;
 }
 
 export interface LocalCopied {
@@ -72,14 +74,15 @@ let setMtime: SetMtime | undefined;
  * @throws DrayError `io` (of the source, with `data.reason` as file readers have it), `diskFull`, `conflict`
  * for a folder in the way, `aborted`. Nothing is left behind then.
  */
-export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy): Promise<LocalCopied> {
+export async function copyLocalFile(copy: LocalCopy): Promise<LocalCopied> {
+  const { from, signal, temporary, to } = copy;
   setMtime ??= await loadSetMtime();
   checkAborted(signal);
   const source = attempt(from, () => openFile(from));
   try {
     const stat = readStatOf(source);
     try {
-      const copiedBytes = await copyContent(source, { from, signal, temporary, to });
+      const copiedBytes = await copyContent(source, copy);
       checkAborted(signal);
       attempt(from, () => checkSame(source, from, copiedBytes));
       await syncLarge(temporary, copiedBytes);
@@ -97,9 +100,10 @@ export async function copyLocalFile({ from, signal, temporary, to }: LocalCopy):
 }
 
 /** Resolves to the number of bytes. */
-async function copyContent(source: OpenFile, { from, signal, temporary }: LocalCopy): Promise<number> {
+async function copyContent(source: OpenFile, copy: LocalCopy): Promise<number> {
+  const { from, temporary } = copy;
   const pair = `${source.stats.dev} ${dirname(temporary)}`;
-  if (withoutReflinks.has(pair)) return copyBytes(source, temporary, signal);
+  if (withoutReflinks.has(pair)) return copyBytes(source, copy);
   try {
     await copyFile(from, temporary, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
     // It has the mode of its source, which may keep even its owner out.
@@ -108,7 +112,7 @@ async function copyContent(source: OpenFile, { from, signal, temporary }: LocalC
   } catch {
     withoutReflinks.add(pair);
     rmSync(temporary, { force: true });
-    return copyBytes(source, temporary, signal);
+    return copyBytes(source, copy);
   }
 }
 
@@ -122,11 +126,11 @@ const withoutReflinks = new Set<string>();
  * Not by `copyFile`, which cannot be stopped, and which spins in its thread for ever when the source is cut
  * short meanwhile (Node 24.21, libuv 1.52: it asks sendfile for the missing bytes until they come).
  */
-async function copyBytes(source: OpenFile, temporary: string, signal: AbortSignal): Promise<number> {
+async function copyBytes(source: OpenFile, copy: LocalCopy): Promise<number> {
   const { descriptor, stats } = source;
-  const target = openSync(temporary, 'wx', OWN_MODE);
+  const target = openSync(copy.temporary, 'wx', OWN_MODE);
   try {
-    if (stats.size > BLOCKING_BYTES_MAX) return await copyBlocks(descriptor, target, signal);
+    if (stats.size > BLOCKING_BYTES_MAX) return await copyBlocks(descriptor, target, copy);
     const bytes = Buffer.allocUnsafe(Number(stats.size) + 1);
     const length = readSync(descriptor, bytes, 0, bytes.length, 0);
     writeFully(target, bytes.subarray(0, length), 0);
@@ -136,7 +140,11 @@ async function copyBytes(source: OpenFile, temporary: string, signal: AbortSigna
   }
 }
 
-async function copyBlocks(descriptor: number, target: number, signal: AbortSignal): Promise<number> {
+async function copyBlocks(
+  descriptor: number,
+  target: number,
+  { onProgress, signal }: LocalCopy,
+): Promise<number> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   for (let position = 0; ; ) {
     checkAborted(signal);
@@ -148,6 +156,7 @@ async function copyBlocks(descriptor: number, target: number, signal: AbortSigna
       done += bytesWritten;
     }
     position += bytesRead;
+    onProgress?.(bytesRead);
   }
 }
 

@@ -300,7 +300,8 @@ class Verifier {
         if (found) this.#readBytes += found.bytes;
         return found;
       };
-      let found = await read();
+      const { sizeBytes } = this.#objects.get(key)!;
+      let found = await progress.during({ path: key, sizeBytes }, read);
       // Read again before the store is blamed: the bytes may have been damaged in transit.
       if (found && found.hash !== `${fanout}${rest}`) found = await read();
       if (!found) {

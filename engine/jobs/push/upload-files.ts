@@ -270,11 +270,12 @@ class FileUploader {
   /** A chunk needs an object of its own, even if a pack has its bytes. */
   #takeChunk(result: ChunkResult, work: BatchWork): void {
     const { hash, sizeBytes, bytes } = result;
-    const { path } = this.#requests.get(result.id)!;
+    const { path, sizeBytes: fileBytes } = this.#requests.get(result.id)!;
+    this.#progress.begin({ path, sizeBytes: fileBytes });
     this.#options.query.noteWanted(1);
     if (this.#mayBeKnown(hash) && this.#options.link.blobs.hasObject(hash)) {
       this.#options.query.noteRemovedByIndex(1);
-      this.#progress.keep(0, sizeBytes);
+      this.#progress.keep(0, sizeBytes, path);
       return;
     }
     let sent = this.#sending.get(hash);
@@ -282,7 +283,7 @@ class FileUploader {
       sent = work.sent.promise;
       this.#sending.set(hash, sent);
       work.candidates.push({ hash, sizeBytes, bytes, path, stat: undefined });
-    } else this.#progress.keep(0, sizeBytes);
+    } else this.#progress.keep(0, sizeBytes, path);
     const waitsFor = this.#chunkTasks.get(result.id);
     if (waitsFor) waitsFor.add(sent);
     else this.#chunkTasks.set(result.id, new Set([sent]));
@@ -298,7 +299,7 @@ class FileUploader {
     const waitsFor = this.#chunkTasks.get(result.id) ?? new Set();
     this.#chunkTasks.delete(result.id);
     this.#tasks.spawn(async () => {
-      await Promise.all(waitsFor);
+      await Promise.all(waitsFor).finally(() => this.#progress.finish(path));
       this.#progress.add(1, 0);
       session.index.transaction(() => {
         session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
@@ -312,6 +313,7 @@ class FileUploader {
     if (limited) throw limited;
     const { path, sizeBytes } = this.#finish(id);
     this.#failed += 1;
+    this.#progress.finish(path);
     this.#progress.add(1, sizeBytes);
     this.#options.session.context.emit({ type: 'fileFailed', path, error });
   }
@@ -329,7 +331,8 @@ class FileUploader {
     const absent = candidates.filter((candidate) => !present.has(candidate.hash));
     this.#rememberPresent(present);
     for (const candidate of candidates)
-      if (present.has(candidate.hash)) this.#progress.keep(filesOf(candidate), candidate.sizeBytes);
+      if (present.has(candidate.hash))
+        this.#progress.keep(filesOf(candidate), candidate.sizeBytes, candidate.path);
     if (forecast) {
       for (const candidate of absent) {
         forecast.object(candidate.sizeBytes);
@@ -344,10 +347,11 @@ class FileUploader {
 
   async #sendOne(candidate: Candidate): Promise<void> {
     try {
-      const isSent = await (candidate.bytes
-        ? this.#put(candidate, candidate.bytes)
-        : this.#putLarge(candidate));
-      this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0);
+      const send = () =>
+        candidate.bytes ? this.#put(candidate, candidate.bytes) : this.#putLarge(candidate);
+      // A chunk belongs to a file that is under way until all of its chunks are sent.
+      const isSent = await (candidate.stat ? this.#progress.during(candidate, send) : send());
+      this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0, candidate.path);
       if (!isSent) return;
       this.#count(1, candidate.sizeBytes);
       this.#options.session.index.transaction(() => {
@@ -395,8 +399,8 @@ class FileUploader {
           condition: { absent: true },
           beforeComplete: checkSame,
           signal: this.#tasks.signal,
-          onProgress: (bytes) => this.#progress.add(0, bytes),
-          onKept: (bytes) => this.#progress.keep(0, bytes),
+          onProgress: (bytes) => this.#progress.add(0, bytes, candidate.path),
+          onKept: (bytes) => this.#progress.keep(0, bytes, candidate.path),
         });
       } finally {
         await source.close();

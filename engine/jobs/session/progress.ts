@@ -2,17 +2,29 @@
 import type { Phase, ProgressEvent } from '../../api/events.ts';
 import type { Session } from './session.ts';
 import type { Traffic } from './traffic.ts';
+import { UnderWay } from './under-way.ts';
 
 const EVERY_MS = 100;
 
 export interface Progress {
-  add(files: number, bytes: number): void;
+  /** @param path The file that the bytes belong to, if it is under way. */
+  add(files: number, bytes: number, path?: string): void;
   /** Counts what was there already and did not have to be moved. */
-  keep(files: number, bytes: number): void;
+  keep(files: number, bytes: number, path?: string): void;
+  /** Names a file as under way until `finish`. Idempotent. */
+  begin(file: NamedFile): void;
+  finish(path: string): void;
+  /** Names a file as under way while `work` runs. */
+  during<Result>(file: NamedFile, work: () => Promise<Result>): Promise<Result>;
   /** Emits now, however recent the last event is. */
   emit(): void;
   /** Emits the last event. */
   end(): void;
+}
+
+export interface NamedFile {
+  readonly path: string;
+  readonly sizeBytes: number;
 }
 
 export type ProgressTotals = Pick<ProgressEvent, 'filesTotal' | 'bytesTotal' | 'isCounting'>;
@@ -33,7 +45,9 @@ export function createProgress(
   let bytesDone = 0;
   let bytesKept = 0;
   let nextMs = 0;
-  const emit = () =>
+  const files = new UnderWay();
+  const emit = () => {
+    const underWay = files.read();
     context.emit({
       type: 'progress',
       phase,
@@ -43,10 +57,13 @@ export function createProgress(
       ...(bytesKept > 0 ? { bytesKept } : {}),
       requests: 0,
       ...traffic?.read(),
+      ...(underWay.length > 0 ? { underWay } : {}),
     });
-  const add = (files: number, bytes: number) => {
-    filesDone += files;
+  };
+  const add = (count: number, bytes: number, path?: string) => {
+    filesDone += count;
     bytesDone += bytes;
+    files.add(path, bytes);
     const nowMs = clock.monotonicMs();
     if (nowMs < nextMs) return;
     nextMs = nowMs + EVERY_MS;
@@ -58,9 +75,19 @@ export function createProgress(
   if (totals) emit();
   return {
     add,
-    keep(files, bytes) {
+    keep(count, bytes, path) {
       bytesKept += bytes;
-      add(files, bytes);
+      add(count, bytes, path);
+    },
+    begin: ({ path, sizeBytes }) => files.begin(path, sizeBytes),
+    finish: (path) => files.end(path),
+    async during({ path, sizeBytes }, work) {
+      files.begin(path, sizeBytes);
+      try {
+        return await work();
+      } finally {
+        files.end(path);
+      }
     },
     emit,
     end() {

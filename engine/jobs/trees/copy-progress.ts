@@ -5,7 +5,7 @@
 import type { Phase } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createProgress, type Progress } from '../session/progress.ts';
+import { createProgress, type NamedFile, type Progress } from '../session/progress.ts';
 import type { Traffic } from '../session/traffic.ts';
 
 export interface TreeProgress {
@@ -17,10 +17,12 @@ export interface TreeProgress {
   undecided(): () => void;
   /** From now on only undecided items can add to the totals. */
   walked(): void;
-  /** Counts files that were moved, and bytes in transit. */
-  add(files: number, bytes: number): void;
+  /** Counts files that were moved, and bytes in transit, of the file at `path`. */
+  add(files: number, bytes: number, path?: string): void;
   /** Counts bytes that the destination turned out to have. */
-  keep(bytes: number): void;
+  keep(bytes: number, path: string): void;
+  /** Names a file as under way while `work` runs. */
+  during<Result>(file: NamedFile, work: () => Promise<Result>): Promise<Result>;
   end(): void;
 }
 
@@ -60,8 +62,9 @@ export function createTreeProgress(
       close();
       moving?.emit();
     },
-    add: (files, bytes) => startMoving().add(files, bytes),
-    keep: (bytes) => startMoving().keep(0, bytes),
+    add: (files, bytes, path) => startMoving().add(files, bytes, path),
+    keep: (bytes, path) => startMoving().keep(0, bytes, path),
+    during: (file, work) => startMoving().during(file, work),
     end: () => (moving ?? looking).end(),
   };
 }

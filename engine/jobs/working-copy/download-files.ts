@@ -312,7 +312,8 @@ class FileDownloader {
     const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
-        await this.#fetchLarge(entry, false).catch((error: unknown) => {
+        const fetched = this.#options.progress.during(entry, () => this.#fetchLarge(entry, false));
+        await fetched.catch((error: unknown) => {
           // A range has no hash of its own, so the whole object is fetched a second time.
           const isWrong = isDamage(error) && error.data.key === undefined && entry.location.in === 'object';
           if (!isWrong) throw error;
@@ -346,7 +347,7 @@ class FileDownloader {
                 });
               },
             );
-            if (!isAgain) this.#options.progress.add(0, piece.sizeBytes);
+            if (!isAgain) this.#options.progress.add(0, piece.sizeBytes, entry.path);
           } finally {
             memory.release();
           }

@@ -16,10 +16,10 @@ export function layoutOf(session: Session): Layout {
 /** Emits an event for each file that fails, and returns their number. */
 export async function hashFiles(session: Session, pending: Iterable<PendingRead>): Promise<number> {
   const { index, context, workspace } = session;
-  const paths = new Map<number, string>();
+  const reading = new Map<number, ReadRequest>();
   let progress: Progress | undefined;
   let failed = 0;
-  const batches = readFiles(numbered(pending, paths), {
+  const batches = readFiles(numbered(pending, reading), {
     root: workspace.root,
     layout: layoutOf(session),
     wantBytes: false,
@@ -32,12 +32,15 @@ export async function hashFiles(session: Session, pending: Iterable<PendingRead>
     const shown = progress;
     index.transaction(() => {
       for (const result of batch.results) {
+        const request = reading.get(result.id)!;
+        const { path } = request;
         if (result.kind === 'chunk') {
-          shown.add(0, result.sizeBytes);
+          shown.begin(request);
+          shown.add(0, result.sizeBytes, path);
           continue;
         }
-        const path = paths.get(result.id)!;
-        paths.delete(result.id);
+        reading.delete(result.id);
+        shown.finish(path);
         if (result.kind === 'failed') {
           failed += 1;
           context.emit({ type: 'fileFailed', path, error: result.error });
@@ -78,11 +81,15 @@ export function isUnread({ after }: IndexedChange): boolean {
   return after?.kind === 'file' && after.hash === undefined;
 }
 
-function* numbered(pending: Iterable<PendingRead>, paths: Map<number, string>): Generator<ReadRequest> {
+function* numbered(
+  pending: Iterable<PendingRead>,
+  reading: Map<number, ReadRequest>,
+): Generator<ReadRequest> {
   let id = 0;
   for (const { path, sizeBytes } of pending) {
-    paths.set(id, path);
-    yield { id, path, sizeBytes };
+    const request = { id, path, sizeBytes };
+    reading.set(id, request);
+    yield request;
     id += 1;
   }
 }

@@ -89,7 +89,7 @@ const view: CommandView<CheckTreesSummary> = {
     if (event.type === 'compared') printCompared(event, output);
   },
   onSummary: (summary, output) => {
-    for (const line of formatCheckEnd(summary)) output.note(line);
+    output.summary(formatCheckEnd(summary));
   },
   exitCode: ({ differing, onlyInDestination, onlyInSource, uncertain }) => {
     if (differing + onlyInDestination + onlyInSource > 0) return EXIT_DIFFERENCES;

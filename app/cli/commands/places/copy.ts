@@ -94,7 +94,7 @@ function createView(
     },
     onSummary: (summary, output, { elapsedMs }) => {
       if (isSilent) return;
-      for (const line of formatTransferEnd(summary, elapsedMs)) output.note(line);
+      output.summary(formatTransferEnd(summary, elapsedMs));
     },
   };
 }

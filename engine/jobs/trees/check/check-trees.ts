@@ -208,7 +208,8 @@ async function walk(check: Check, spills: Spills | undefined): Promise<void> {
         continue;
       }
       const permit = await room.acquire(1, tasks.signal);
-      tasks.spawn(() => compare(check, left, right).finally(() => permit.release()));
+      const work = () => compare(check, left, right);
+      tasks.spawn(() => check.progress.during(left, work).finally(() => permit.release()));
     }
     await check.context.drained?.();
     if (request.oneWay) continue;

@@ -173,14 +173,14 @@ async function deltaOnce(making: Making, item: TreeItem): Promise<Made> {
       ...(isDryRun ? { isDryRun } : {}),
       signal: run.tasks.signal,
       onProgress: (report) => {
-        if (!isDryRun) run.progress.add(0, report.doneBytes - doneBytes);
+        if (!isDryRun) run.progress.add(0, report.doneBytes - doneBytes, item.path);
         ({ doneBytes, sentBytes } = report);
       },
     });
     return { result, sourceToken: source.token };
   } catch (error) {
     if (!isDryRun) {
-      run.progress.add(0, -doneBytes);
+      run.progress.add(0, -doneBytes, item.path);
       const { receivedBytes, sentBytes: sent } = travelled(run, sentBytes);
       run.counts.receivedBytes += receivedBytes;
       run.counts.sentBytes += sent;

@@ -174,8 +174,8 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
       journal: knowledge.index.uploads,
       ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
       signal,
-      onProgress: (bytes) => run.progress.add(0, bytes),
-      onKept: (bytes) => run.progress.keep(bytes),
+      onProgress: (bytes) => run.progress.add(0, bytes, item.path),
+      onKept: (bytes) => run.progress.keep(bytes, item.path),
     });
     return {
       sourceToken: info.etag,

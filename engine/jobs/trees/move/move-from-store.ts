@@ -209,7 +209,7 @@ async function fetchInRanges(
       executable: false,
       ...modeOf(run, info),
     };
-    const onProgress = (bytes: number) => run.progress.add(0, bytes);
+    const onProgress = (bytes: number) => run.progress.add(0, bytes, item.path);
     const isOneOfMany = () => parts.open.used >= Math.min(MANY_FILES, limit.current);
     parts.rangedBytes += info.sizeBytes;
     const download = {

@@ -31,6 +31,11 @@ export function createLocalCopier(run: LocalRun): Mover {
     async move(item) {
       if (run.request.links && item.path.endsWith(LINK_SUFFIX)) return copyLink(run, writer, item);
       const permit = await room.acquire(1, signal);
+      let counted = 0;
+      const count = (bytes: number) => {
+        counted += bytes;
+        run.progress.add(0, bytes, item.path);
+      };
       try {
         const path = destination.pathOf(item.path);
         makeParent(writer, path);
@@ -39,6 +44,7 @@ export function createLocalCopier(run: LocalRun): Mover {
           to: join(root, path),
           temporary: writer.newTemporary(),
           signal,
+          onProgress: count,
         });
         return {
           sourceToken,
@@ -47,7 +53,11 @@ export function createLocalCopier(run: LocalRun): Mover {
           receivedBytes: 0,
           inStore: false,
           sizeBytes,
+          isProgressCounted: counted > 0,
         };
+      } catch (error) {
+        count(-counted);
+        throw error;
       } finally {
         permit.release();
       }

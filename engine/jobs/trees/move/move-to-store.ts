@@ -123,8 +123,8 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
       ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
       ...(previous ? { previous } : {}),
       signal,
-      onProgress: (bytes) => run.progress.add(0, bytes),
-      onKept: (bytes) => run.progress.keep(bytes),
+      onProgress: (bytes) => run.progress.add(0, bytes, item.path),
+      onKept: (bytes) => run.progress.keep(bytes, item.path),
     });
     if (uploaded.etag !== '') index.putBlocks(key, { token: uploaded.etag, ...uploaded.blocks });
     return {

@@ -31,6 +31,10 @@ export async function createMover(run: TreeRun): Promise<Mover> {
   return {
     ...(files ? { sync: () => files.sync({ signal: tasks.signal }) } : {}),
     ...mover,
+    move(item, over) {
+      const isShown = !request.dryRun && !item.special;
+      return isShown ? run.progress.during(item, () => mover.move(item, over)) : mover.move(item, over);
+    },
     async close() {
       try {
         await mover.close();

@@ -11,6 +11,7 @@ export const SCREEN_NAMES = [
   'transfers',
   'history',
   'browse',
+  'repositories',
   'remotes',
   'settings',
 ] as const;

@@ -14,7 +14,17 @@ import { makeSurvey } from './survey.fixture.ts';
 
 /** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };
-const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes', 'Settings'] as const;
+const SCREENS = [
+  'Home',
+  'Changes',
+  'Plan',
+  'Transfers',
+  'History',
+  'Browse',
+  'Repositories',
+  'Remotes',
+  'Settings',
+] as const;
 
 describe.skipIf(!findChromium())('The window around its screens', () => {
   let browser: Browser;
@@ -92,6 +102,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
           'History',
           'Transfers',
           'Browse',
+          'Repositories',
           'Remotes',
           'Settings',
         ]);

@@ -10,6 +10,7 @@ export const DESKTOP_SHORTCUTS = {
   '#/history': 'CmdOrCtrl+5',
   '#/browse': 'CmdOrCtrl+6',
   '#/remotes': 'CmdOrCtrl+7',
+  '#/repositories': 'CmdOrCtrl+8',
   '#/settings': 'CmdOrCtrl+,',
   '#/home?add=yes': 'CmdOrCtrl+O',
   '#/changes?direction=push': 'CmdOrCtrl+Shift+U',

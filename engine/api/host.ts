@@ -12,6 +12,7 @@ import type { ChangesRequests, PlanRequests } from './host/changes.ts';
 import type { HistoryRequests } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
 import type { KeysRequests, PeersRequests, RemotesRequests } from './host/remotes.ts';
+import type { RepositoriesRequests, RepositoryEvent } from './host/repositories.ts';
 import type { SettingsRequests } from './host/settings.ts';
 import type { Transfer, TransfersRequests } from './host/transfers.ts';
 
@@ -25,7 +26,10 @@ export type HostMessage =
   | { readonly is: 'failed'; readonly id: number; readonly error: ErrorRecord };
 
 /** Sent in batches, at most every 50 ms, with only the newest progress event of a batch. */
-export type HostEvent = JobEvent | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] };
+export type HostEvent =
+  | JobEvent
+  | RepositoryEvent
+  | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] };
 
 export interface HostRequests
   extends HomeRequests,
@@ -37,6 +41,7 @@ export interface HostRequests
     RemotesRequests,
     KeysRequests,
     PeersRequests,
+    RepositoriesRequests,
     SettingsRequests {}
 
 export type HostRequestName = keyof HostRequests;

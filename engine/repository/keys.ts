@@ -8,7 +8,7 @@ import type { RemoteKey } from '../remotes/object-store.ts';
 export const DESCRIPTOR_KEY: RemoteKey = 'dray.json';
 export const REFS_PREFIX = 'refs/';
 export const COMMITS_PREFIX = 'commits/';
-const MANIFESTS_PREFIX = 'manifests/';
+export const MANIFESTS_PREFIX = 'manifests/';
 export const OBJECTS_PREFIX = 'objects/';
 export const PACKS_PREFIX = 'packs/';
 

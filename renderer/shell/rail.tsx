@@ -10,7 +10,7 @@ import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 
 /** Screens about the chosen workspace; the others are about this computer. */
 const OF_WORKSPACE: readonly ScreenName[] = ['changes', 'plan', 'history'];
-const OF_COMPUTER: readonly ScreenName[] = ['transfers', 'browse', 'remotes', 'settings'];
+const OF_COMPUTER: readonly ScreenName[] = ['transfers', 'browse', 'repositories', 'remotes', 'settings'];
 
 export function Rail({ onPalette }: { readonly onPalette: () => void }) {
   return (

@@ -1,5 +1,5 @@
 /**
- * The eight screens. Home comes with the window; the others are fetched when first opened, or when the window
+ * The screens. Home comes with the window; the others are fetched when first opened, or when the window
  * is idle.
  */
 import { type ComponentType, lazy } from 'react';
@@ -19,6 +19,8 @@ const LATER = {
   transfers: () => import('../screens/transfers.tsx').then((module) => ({ default: module.TransfersScreen })),
   history: () => import('../screens/history.tsx').then((module) => ({ default: module.HistoryScreen })),
   browse: () => import('../screens/browse.tsx').then((module) => ({ default: module.BrowseScreen })),
+  repositories: () =>
+    import('../screens/repositories.tsx').then((module) => ({ default: module.RepositoriesScreen })),
   remotes: () => import('../screens/remotes.tsx').then((module) => ({ default: module.RemotesScreen })),
   settings: () => import('../screens/settings.tsx').then((module) => ({ default: module.SettingsScreen })),
 };
@@ -30,6 +32,7 @@ export const SCREENS: Readonly<Record<ScreenName, ScreenEntry>> = {
   transfers: { title: 'Transfers', icon: 'transfers', Screen: lazy(LATER.transfers) },
   history: { title: 'History', icon: 'history', Screen: lazy(LATER.history) },
   browse: { title: 'Browse', icon: 'browse', Screen: lazy(LATER.browse) },
+  repositories: { title: 'Repositories', icon: 'repositories', Screen: lazy(LATER.repositories) },
   remotes: { title: 'Remotes', icon: 'remotes', Screen: lazy(LATER.remotes) },
   settings: { title: 'Settings', icon: 'settings', Screen: lazy(LATER.settings) },
 };

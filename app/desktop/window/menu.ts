@@ -15,7 +15,16 @@ export interface MenuActions {
   readonly setOpensAtLogin: (opens: boolean) => void;
 }
 
-const SCREENS = ['Home', 'Changes', 'Plan', 'Transfers', 'History', 'Browse', 'Remotes'] as const;
+const SCREENS = [
+  'Home',
+  'Changes',
+  'Plan',
+  'Transfers',
+  'History',
+  'Browse',
+  'Remotes',
+  'Repositories',
+] as const;
 type Screen = (typeof SCREENS)[number];
 
 type Item = MenuItemConstructorOptions;

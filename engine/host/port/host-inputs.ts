@@ -223,6 +223,13 @@ export const HOST_INPUTS: Inputs = {
   'keys.list': nothing,
   'keys.hold': v.strictObject({ profile, keys: v.exactOptional(keys) }),
 
+  'repositories.list': nothing,
+  'repositories.look': v.strictObject({
+    ids: v.exactOptional(v.pipe(v.array(filled), v.maxLength(ROWS_MAX))),
+    commits: v.exactOptional(v.pipe(whole, v.maxValue(COMMITS_MAX))),
+  }),
+  'repositories.measure': v.strictObject({ id: filled }),
+
   'peers.list': nothing,
   'peers.login': v.strictObject({ peer: filled, token: filled }),
   'peers.logout': v.strictObject({ peer: filled }),

@@ -19,6 +19,7 @@ const AREAS: Areas = {
   browse: async () => (await import('../browse/browse.ts')).BROWSE,
   keys: async () => (await import('../keys.ts')).KEYS,
   peers: async () => (await import('../peers.ts')).PEERS,
+  repositories: async () => (await import('../repositories/repositories.ts')).REPOSITORIES,
   remotes: async () => (await import('../remotes.ts')).REMOTES,
   settings: async () => (await import('../settings.ts')).SETTINGS,
 };

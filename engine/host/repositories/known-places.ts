@@ -1,0 +1,61 @@
+/** Where this user's repositories may lie: the remotes of known workspaces, and the user's own. */
+import { homedir } from 'node:os';
+import { readUserRemotes } from '../../jobs/session/user-remotes.ts';
+import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
+import type { HostState } from '../host-state.ts';
+import { readWorkspaceCard } from '../workspace-card.ts';
+
+export interface KnownPlace {
+  /** The normal form of the URL. */
+  readonly id: string;
+  readonly url: RemoteUrl;
+  readonly knownAs: readonly { readonly name: string; readonly of: string }[];
+  /** The branches on which workspaces are, to be tried when there is no `main`. */
+  readonly branches: readonly string[];
+  /** URLs in the form in which transfers from here note their requests. */
+  readonly billedAs: readonly string[];
+}
+
+interface FoundPlace {
+  readonly name: string;
+  /** `user`, or a workspace's folder. */
+  readonly of: string;
+  readonly text: string;
+  readonly branch?: string | undefined;
+}
+
+/** By id. A URL that cannot be read is left out: Remotes shows it. */
+export function findKnownPlaces(host: HostState): ReadonlyMap<string, KnownPlace> {
+  const places = new Map<string, KnownPlace>();
+  for (const { branch, name, of, text } of foundPlaces(host)) {
+    const url = parsed(text, of);
+    if (!url) continue;
+    const id = formatRemoteUrl(url);
+    const known = places.get(id);
+    places.set(id, {
+      id,
+      url,
+      knownAs: [...(known?.knownAs ?? []), { name, of }],
+      branches: [...(known?.branches ?? []), ...(branch === undefined ? [] : [branch])],
+      billedAs: [...(known?.billedAs ?? []), text],
+    });
+  }
+  return places;
+}
+
+function* foundPlaces(host: HostState): Generator<FoundPlace> {
+  for (const root of host.windowFile.read().workspaces) {
+    const { branch, name, remotes } = readWorkspaceCard(root, host);
+    const remote = remotes.find(({ isDefault }) => isDefault);
+    if (remote) yield { name, of: root, text: remote.url, branch };
+  }
+  for (const [name, { url }] of Object.entries(readUserRemotes(host))) yield { name, of: 'user', text: url };
+}
+
+function parsed(text: string, of: string): RemoteUrl | undefined {
+  try {
+    return of === 'user' ? parseRemoteUrl(text, homedir(), { from: 'user' }) : parseRemoteUrl(text, of);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,154 @@
+/** Asks one repository for its newest commit and reads the part of its history that was not read before. */
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { DEFAULT_BRANCH } from '../../jobs/remotes/init.ts';
+import { openRemoteAt } from '../../jobs/session/opened-remote.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import { type GrowthSpan, spansFrom, withCommit } from '../../model/growth.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { type Commit, readCommit } from '../../repository/commit.ts';
+import { readDescriptor } from '../../repository/descriptor.ts';
+import { REFS_PREFIX } from '../../repository/keys.ts';
+import { refNameReason } from '../../repository/ref-name.ts';
+import { readRef, type StoredRef } from '../../repository/refs.ts';
+import type { KnownPlace } from './known-places.ts';
+import type { RepositoryRecord } from './repository-file.ts';
+
+const AUTHOR_CHARS_MAX = 200;
+/** A long history is written down in parts, so that a closed window loses little of it. */
+const COMMITS_PER_RECORD = 100;
+
+export interface Look {
+  readonly place: KnownPlace;
+  readonly known: RepositoryRecord | undefined;
+  readonly nowMs: number;
+  /** The most commits to read besides the newest. */
+  readonly commitsMax: number;
+  /** Called with each state to remember: once the newest commit is known, and as the history is read. */
+  readonly onRecord: (record: RepositoryRecord) => Promise<void>;
+}
+
+/** Undefined: the place holds no repository. @throws the store's error; what was found stays recorded */
+export async function lookAtRepository(
+  context: JobContext,
+  { commitsMax, known, nowMs, onRecord, place }: Look,
+): Promise<RepositoryRecord | undefined> {
+  // A folder that never held a repository may be made by the first push.
+  const { store } = await openRemoteAt(context, place.url, { mayBeMissing: known === undefined });
+  try {
+    const ref = await findBranch(store, [known?.branch, DEFAULT_BRANCH, ...place.branches], context.signal);
+    const answered = { id: place.id, provider: store.provider, answeredAt: new Date(nowMs).toISOString() };
+    if (!ref) {
+      if (await readDescriptor(store, context)) {
+        const record = { ...answered, growth: [] };
+        await onRecord(record);
+        return record;
+      }
+      if (known?.tip === undefined) return undefined;
+      throw new DrayError(
+        'notARepository',
+        `${store.address} no longer holds a repository. Check that this is the right place, or restore it.`,
+        { data: { remote: store.address } },
+      );
+    }
+    const isSame = known?.repository === ref.repository;
+    const newest = await newestOf(store, ref, isSame ? known : undefined, context);
+    let record: RepositoryRecord = {
+      ...answered,
+      repository: ref.repository,
+      branch: ref.name.slice('heads/'.length),
+      tip: newest.tip,
+      growth: growthFrom(isSame ? known.growth : [], ref.commit, newest.commit, nowMs),
+      ...(isSame && known.stored ? { stored: known.stored } : {}),
+    };
+    await onRecord(record);
+    for (
+      let left = commitsMax;
+      left > 0 && record.growth[0]?.next !== undefined;
+      left -= COMMITS_PER_RECORD
+    ) {
+      const growth = await readOlder(
+        store,
+        record.growth,
+        Math.min(left, COMMITS_PER_RECORD),
+        nowMs,
+        context,
+      );
+      record = { ...record, growth };
+      await onRecord(record);
+    }
+    return record;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The first of these branches that exists; otherwise the first of all. */
+async function findBranch(
+  store: ObjectStore,
+  wanted: readonly (string | undefined)[],
+  signal: AbortSignal,
+): Promise<StoredRef | undefined> {
+  for (const branch of new Set(wanted)) {
+    if (branch === undefined || refNameReason(branch) !== undefined) continue;
+    const ref = await readRef(store, `heads/${branch}`, { signal });
+    if (ref) return ref;
+  }
+  const prefix = `${REFS_PREFIX}heads/`;
+  const { objects } = await store.list({ prefix, limit: 10 }, { signal });
+  const name = objects
+    .map(({ key }) => key.slice(prefix.length))
+    .find((each) => refNameReason(each) === undefined);
+  return name === undefined ? undefined : readRef(store, `heads/${name}`, { signal });
+}
+
+interface Newest {
+  readonly tip: NonNullable<RepositoryRecord['tip']>;
+  /** Absent: nothing has changed since it was read. */
+  readonly commit?: Commit;
+}
+
+async function newestOf(
+  store: ObjectStore,
+  { commit: hash }: StoredRef,
+  known: RepositoryRecord | undefined,
+  { signal }: JobContext,
+): Promise<Newest> {
+  if (known?.tip?.commit === hash) return { tip: known.tip };
+  const commit = await readCommit(store, hash, { signal });
+  const { author, time, totals } = commit;
+  const tip = { commit: hash, time, author: author.slice(0, AUTHOR_CHARS_MAX) };
+  return { commit, tip: { ...tip, files: totals.files, bytes: totals.bytes } };
+}
+
+/** With the newest commit, which is read already. */
+function growthFrom(
+  known: readonly GrowthSpan[],
+  tip: CommitHash,
+  commit: Commit | undefined,
+  nowMs: number,
+): readonly GrowthSpan[] {
+  const spans = spansFrom(known, tip);
+  const isUnread = spans[0]?.next === tip;
+  return commit && isUnread ? withCommit(spans, totalsOf(commit), nowMs) : spans;
+}
+
+async function readOlder(
+  store: ObjectStore,
+  known: readonly GrowthSpan[],
+  most: number,
+  nowMs: number,
+  { signal }: JobContext,
+): Promise<readonly GrowthSpan[]> {
+  let spans = known;
+  for (let left = most; left > 0; left -= 1) {
+    const next = spans[0]?.next;
+    if (next === undefined) break;
+    spans = withCommit(spans, totalsOf(await readCommit(store, next, { signal })), nowMs);
+  }
+  return spans;
+}
+
+function totalsOf({ parents, time, totals }: Commit) {
+  return { parent: parents[0], timeMs: Date.parse(time), bytes: totals.bytes, files: totals.files };
+}

@@ -1,0 +1,153 @@
+/** The overview of this user's repositories: remembered facts, a cheap look, and a measurement. */
+import { homedir } from 'node:os';
+import { DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
+import type { RepositoryCard, RepositoryCost } from '../../api/host/repositories.ts';
+import { Budget } from '../../base/budget.ts';
+import { readVerified, type VerifyRecord } from '../../jobs/history/verified.ts';
+import { storageDollarsFor } from '../../model/prices.ts';
+import { formatRemoteUrl } from '../../remotes/remote-url.ts';
+import type { HostState } from '../host-state.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
+import { findKnownPlaces, type KnownPlace } from './known-places.ts';
+import { lookAtRepository } from './look-at-repository.ts';
+import { measureRepository } from './measure-repository.ts';
+import { openRepositoryFile, type RepositoryRecord } from './repository-file.ts';
+
+/** Older commits that a look reads unless it is asked for more. */
+const COMMITS_AT_A_LOOK = 100;
+const LOOKS_AT_ONCE = 6;
+
+export const REPOSITORIES: HandlersOf<'repositories'> = {
+  'repositories.list': async (_input, { host }) => {
+    const cards = cardMaker(host);
+    const records = openRepositoryFile(host).read();
+    return {
+      repositories: [...findKnownPlaces(host).values()].map((place) => cards(place, records.get(place.id))),
+    };
+  },
+  'repositories.look': async ({ commits = COMMITS_AT_A_LOOK, ids }, call) => {
+    const places = [...findKnownPlaces(call.host).values()].filter(({ id }) => ids?.includes(id) ?? true);
+    const room = new Budget(LOOKS_AT_ONCE);
+    const looks = places.map(async (place) => {
+      const permit = await room.acquire(1, call.signal);
+      try {
+        return await lookAt(call, place, commits);
+      } finally {
+        permit.release();
+      }
+    });
+    return { repositories: await Promise.all(looks) };
+  },
+  'repositories.measure': async ({ id }, call) => {
+    const { host } = call;
+    const place = findKnownPlaces(host).get(id);
+    if (!place) throw new DrayError('notFound', `You know no repository at ${id}.`, { data: { id } });
+    const size = await measureRepository(jobContextOf(call, homedir()), place);
+    const stored = { at: new Date(host.clock.nowMs()).toISOString(), ...size };
+    const record = await openRepositoryFile(host).change(id, (known) => known && { ...known, stored });
+    return cardMaker(host)(place, record);
+  },
+};
+
+/** Sends the card as soon as the newest commit is known, and again at the end. */
+async function lookAt(call: HostCall, place: KnownPlace, commitsMax: number): Promise<RepositoryCard> {
+  const { emit, host, signal } = call;
+  const file = openRepositoryFile(host);
+  const makeCard = cardMaker(host);
+  const send = (card: RepositoryCard) => {
+    emit({ type: 'repository', repository: card });
+    return card;
+  };
+  const context = { ...jobContextOf(call, homedir()), emit: () => {} };
+  let known = file.read().get(place.id);
+  try {
+    const record = await lookAtRepository(context, {
+      place,
+      known,
+      nowMs: host.clock.nowMs(),
+      commitsMax,
+      onRecord: async (next) => {
+        known = await file.change(place.id, (last) => ({ ...next, ...newerSize(last, next) }));
+        send(makeCard(place, known));
+      },
+    });
+    return send(record ? makeCard(place, known) : { ...makeCard(place, undefined), state: 'none' });
+  } catch (error) {
+    // A look that was stopped says nothing of the repository.
+    if (signal.aborted) throw error;
+    return send(makeCard(place, known, toErrorRecord(error)));
+  }
+}
+
+/** A measurement may have ended while this look went on. */
+function newerSize(
+  last: RepositoryRecord | undefined,
+  next: RepositoryRecord,
+): Pick<RepositoryRecord, 'stored'> | undefined {
+  return last?.stored && last.repository === next.repository ? { stored: last.stored } : undefined;
+}
+
+type MakeCard = (
+  place: KnownPlace,
+  record: RepositoryRecord | undefined,
+  failure?: ErrorRecord,
+) => RepositoryCard;
+
+function cardMaker(host: HostState): MakeCard {
+  const verified = readVerified(host);
+  const usage = host.usageFile.read();
+  const thisMonth = new Date(host.clock.nowMs()).toISOString().slice(0, 'yyyy-mm'.length);
+  return (place, record, failure) => {
+    const requestDollars = usage
+      .filter(({ month, place: billed }) => month === thisMonth && place.billedAs.includes(billed))
+      .reduce((sum, { requests }) => sum + requests.dollars, 0);
+    return {
+      id: place.id,
+      url: formatRemoteUrl(place.url),
+      knownAs: place.knownAs,
+      state: !record ? 'unknown' : record.tip ? 'ready' : 'empty',
+      ...(failure ? { failure } : {}),
+      ...factsOf(record, record?.repository === undefined ? undefined : verified.get(record.repository)),
+      growth: growthOf(record),
+      cost: costOf(place, record, requestDollars),
+    };
+  };
+}
+
+function factsOf(record: RepositoryRecord | undefined, verified: VerifyRecord | undefined) {
+  if (!record) return {};
+  const { answeredAt, branch, stored, tip } = record;
+  const { repository: _repository, ...ofVerify } = verified ?? {};
+  return {
+    answeredAt,
+    ...(branch === undefined ? {} : { branch }),
+    ...(tip ? { tip } : {}),
+    ...(stored ? { stored } : {}),
+    ...(verified ? { verified: ofVerify as Omit<VerifyRecord, 'repository'> } : {}),
+  };
+}
+
+function growthOf(record: RepositoryRecord | undefined): RepositoryCard['growth'] {
+  const [first] = record?.growth ?? [];
+  if (!first) return { months: [], commitsRead: 0, isWhole: true };
+  return {
+    months: first.months.toReversed(),
+    commitsRead: first.commits,
+    isWhole: first.next === undefined,
+  };
+}
+
+function costOf(
+  { url }: KnownPlace,
+  record: RepositoryRecord | undefined,
+  requestDollars: number,
+): RepositoryCost {
+  // A bucket of an endpoint that the table does not name counts as `local` there, but somebody may bill it.
+  const basis = record?.stored ? 'stored' : 'newest';
+  const bytes = record?.stored?.bytes ?? record?.tip?.bytes;
+  const storageDollars =
+    record === undefined || bytes === undefined || (url.kind === 's3' && record.provider === 'local')
+      ? undefined
+      : storageDollarsFor(record.provider, bytes);
+  return { requestDollars, ...(storageDollars === undefined ? {} : { storageDollars, basis }) };
+}

@@ -1,0 +1,79 @@
+/**
+ * What the overview of repositories remembers: `repositories.json` in the user's folder. A cache of answers:
+ * losing it costs requests. Written whole, under the lock of the user's settings, since two windows may look
+ * at the same time.
+ */
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { changingSettings } from '../../jobs/session/user-remotes.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import { isHash } from '../../repository/keys.ts';
+import type { HostState } from '../host-state.ts';
+import { readJsonFile, writeJsonFile } from '../user-files/json-file.ts';
+
+/** The ones that answered least recently are dropped first. */
+const RECORDS_MAX = 500;
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const hash = v.custom<CommitHash>(isHash, 'not a hash');
+const time = v.pipe(v.string(), v.isoTimestamp());
+const month = v.object({
+  month: v.pipe(v.string(), v.regex(/^\d{4}-\d{2}$/)),
+  bytes: count,
+  files: count,
+  commits: count,
+});
+const RECORD = v.object({
+  id: v.string(),
+  /** The repository's own id; absent while it has no commit. */
+  repository: v.exactOptional(v.string()),
+  /** Its row in the price table. */
+  provider: v.string(),
+  answeredAt: time,
+  branch: v.exactOptional(v.string()),
+  tip: v.exactOptional(
+    v.object({ commit: hash, time: v.string(), author: v.string(), files: count, bytes: count }),
+  ),
+  growth: v.pipe(
+    v.array(
+      v.object({
+        newest: hash,
+        next: v.exactOptional(hash),
+        commits: count,
+        months: v.pipe(v.array(month), v.readonly()),
+      }),
+    ),
+    v.readonly(),
+  ),
+  stored: v.exactOptional(v.object({ at: time, objects: count, bytes: count, recordBytes: count })),
+});
+const SCHEMA = v.object({ repositories: v.array(RECORD) });
+
+export type RepositoryRecord = Readonly<v.InferOutput<typeof RECORD>>;
+
+export interface RepositoryFile {
+  read(): ReadonlyMap<string, RepositoryRecord>;
+  /** Replaces the record with this id, or removes it. */
+  change(
+    id: string,
+    change: (known: RepositoryRecord | undefined) => RepositoryRecord | undefined,
+  ): Promise<RepositoryRecord | undefined>;
+}
+
+export function openRepositoryFile(host: Pick<HostState, 'environment' | 'folder'>): RepositoryFile {
+  const path = join(host.folder, 'repositories.json');
+  const read = () => readJsonFile(path, SCHEMA)?.repositories ?? [];
+  return {
+    read: () => new Map(read().map((record) => [record.id, record])),
+    change: (id, change) =>
+      changingSettings(host, () => {
+        const records = read();
+        const known = records.find((record) => record.id === id);
+        const next = change(known);
+        if (next === known) return known;
+        const others = records.filter((record) => record !== known);
+        writeJsonFile(path, { repositories: [...(next ? [next] : []), ...others].slice(0, RECORDS_MAX) });
+        return next;
+      }),
+  };
+}

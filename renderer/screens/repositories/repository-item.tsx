@@ -1,0 +1,142 @@
+/** One repository: its figures, its growth, and what can be done about it. */
+import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
+import { Badge } from '../../design/badge.tsx';
+import { Button, LinkButton } from '../../design/button.tsx';
+import { Figure, Figures } from '../../design/card.tsx';
+import { formatAgo, formatMoment } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
+import { hrefOf } from '../../route.ts';
+import { addressOf, kindOf } from '../remotes/remote-item.tsx';
+import { GrowthPlot } from './growth-plot.tsx';
+import { StoredSize } from './stored-size.tsx';
+
+export interface RepositoryItemProps {
+  readonly repository: RepositoryCard;
+  readonly isAsking: boolean;
+  readonly onLook: (commits?: number) => void;
+  readonly onMeasured: (repository: RepositoryCard) => void;
+}
+
+/** As many as one request may ask for. */
+const COMMITS_MAX = 10_000;
+
+export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: RepositoryItemProps) {
+  const { answeredAt, branch, failure, growth, knownAs, state, tip, url } = repository;
+  const [first] = knownAs;
+  const name = first?.name ?? addressOf(url);
+  const workspace = knownAs.find(({ of }) => of !== 'user')?.of;
+  return (
+    <li className="card repository">
+      <header className="row repository-head">
+        <span className="remote-icon">
+          <Icon name={kindOf(url).icon} size={20} />
+        </span>
+        <div className="grow">
+          <h2 className="cut">{name}</h2>
+          <div className="code small faint cut" title={addressOf(url)}>
+            {addressOf(url)}
+          </div>
+        </div>
+        {isAsking && <Badge>Asking</Badge>}
+        {branch !== undefined && <Badge>{branch}</Badge>}
+        {workspace === undefined ? (
+          <LinkButton size="small" icon="browse" href={hrefOf('browse', { remote: name })}>
+            Browse
+          </LinkButton>
+        ) : (
+          <LinkButton size="small" icon="history" href={hrefOf('history', { workspace })}>
+            History
+          </LinkButton>
+        )}
+      </header>
+      {failure && (
+        <ErrorNotice
+          tone="warning"
+          error={failure}
+          lead={
+            answeredAt === undefined
+              ? 'It has not answered yet.'
+              : `This is what it answered ${formatAgo(answeredAt)}.`
+          }
+          onMended={() => onLook()}
+          actions={
+            <Button size="small" icon="refresh" onPress={() => onLook()}>
+              Ask again
+            </Button>
+          }
+        />
+      )}
+      {state === 'empty' && <p className="faint">Nothing has been pushed here yet.</p>}
+      {(state === 'unknown' || state === 'none') && !failure && (
+        <p className="faint">
+          {isAsking ? 'Waiting for its first answer.' : 'Nothing has been pushed here yet.'}
+        </p>
+      )}
+      {tip && (
+        <div className="repository-facts">
+          <Figures>
+            <Figure
+              label="Newest version"
+              value={formatBytes(tip.bytes)}
+              note={formatPlural(tip.files, 'file')}
+            />
+            <StoredSize repository={repository} onMeasured={onMeasured} />
+            <Figure label="Cost a month" {...costWords(repository)} />
+            <Figure
+              label="Last push"
+              value={<time title={formatMoment(tip.time)}>{formatAgo(tip.time)}</time>}
+              note={tip.author}
+            />
+            <Figure label="Last verified" {...verifiedWords(repository)} />
+          </Figures>
+          <GrowthPlot name={name} growth={growth} />
+          {!growth.isWhole && (
+            <div className="row small faint">
+              <span>
+                Read {formatPlural(growth.commitsRead, 'commit')} so far; older ones are not read yet.
+              </span>
+              <Button size="small" isDisabled={isAsking} onPress={() => onLook(COMMITS_MAX)}>
+                Read older commits
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function costWords({ cost }: RepositoryCard) {
+  const { basis, requestDollars, storageDollars } = cost;
+  const requests = requestDollars > 0 ? ` and ${formatDollars(requestDollars)} of requests this month` : '';
+  if (storageDollars === undefined)
+    return { value: 'Not known', note: `no price known for this store${requests}` };
+  if (storageDollars === 0) return { value: '$0', note: `your own disk${requests}` };
+  const of = basis === 'stored' ? 'what is stored' : 'the newest version alone';
+  return { value: formatDollars(storageDollars + requestDollars), note: `for ${of}${requests}` };
+}
+
+function verifiedWords({ verified }: RepositoryCard) {
+  if (!verified) return { value: 'Never', note: 'not from this computer' };
+  const { at, damaged, missing, readDataPercent, ref } = verified;
+  const scope = ref === undefined ? '' : `, only ${ref}`;
+  const how = readDataPercent === undefined ? 'existence and sizes' : `${readDataPercent} % of the content`;
+  const found = [
+    ...(missing > 0 ? [`${formatCount(missing)} missing`] : []),
+    ...(damaged > 0 ? [`${formatCount(damaged)} damaged`] : []),
+  ].join(', ');
+  return {
+    value: <time title={formatMoment(at)}>{formatAgo(at)}</time>,
+    note:
+      found === '' ? (
+        `${how}${scope}`
+      ) : (
+        <span className="repository-fault">
+          {found}
+          {scope}
+        </span>
+      ),
+  };
+}

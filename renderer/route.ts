@@ -39,6 +39,11 @@ export function goTo(screen: ScreenName, given?: Readonly<Record<string, string>
   location.hash = hrefOf(screen, given);
 }
 
+/** The same without a new step for the browser's Back. */
+export function replacePlace(screen: ScreenName, given?: Readonly<Record<string, string>>): void {
+  location.replace(hrefOf(screen, given));
+}
+
 export function useRoute(): Route {
   return useSyncExternalStore(watchHash, currentRoute);
 }

@@ -53,7 +53,7 @@ describe.skipIf(!findChromium())('History', () => {
     // Each branch has its own lane, and all end in the first one.
     expect(new Set(lanes.slice(0, 3)).size).toBe(3);
     expect(lanes.slice(3)).toEqual([lanes[1], lanes[1]]);
-    await page.getByRole('button', { name: /Branch/ }).click();
+    await page.getByRole('button', { name: /Branches shown/ }).click();
     await page.getByRole('option', { name: 'side' }).click();
     await expect
       .poll(() => rows.locator('.commit-subject').allTextContents(), WAIT)

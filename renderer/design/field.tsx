@@ -73,11 +73,25 @@ export interface SearchProps {
   readonly onChange: (value: string) => void;
   readonly placeholder?: string;
   readonly inputRef?: Ref<HTMLInputElement>;
+  readonly autoFocus?: boolean;
 }
 
-export function Search({ label, value, onChange, placeholder = label, inputRef }: SearchProps) {
+export function Search({
+  label,
+  value,
+  onChange,
+  placeholder = label,
+  inputRef,
+  autoFocus = false,
+}: SearchProps) {
   return (
-    <AriaSearchField aria-label={label} value={value} onChange={onChange} className="search">
+    <AriaSearchField
+      aria-label={label}
+      value={value}
+      onChange={onChange}
+      autoFocus={autoFocus}
+      className="search"
+    >
       <Icon name="search" />
       <Input ref={inputRef ?? null} className="search-input" placeholder={placeholder} />
       <AriaButton className="search-clear" aria-label="Clear">

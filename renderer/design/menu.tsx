@@ -35,27 +35,38 @@ export function Menu({ label, actions, children }: MenuProps) {
     <MenuTrigger>
       {children}
       <Popover className="popover" offset={4}>
-        <AriaMenu className="menu" aria-label={label}>
-          {actions.flatMap((action) => [
-            ...(action.startsGroup ? [<Separator key={`above ${action.id}`} className="menu-line" />] : []),
-            <AriaMenuItem
-              key={action.id}
-              id={action.id}
-              textValue={action.label}
-              className={`menu-item ${action.isDanger ? 'menu-item-danger' : ''}`}
-              isDisabled={action.isDisabled ?? false}
-              onAction={action.onAction}
-            >
-              {action.icon && <Icon name={action.icon} />}
-              <span className="grow">
-                <span className="menu-item-label">{action.label}</span>
-                {action.note !== undefined && <span className="menu-item-note cut">{action.note}</span>}
-              </span>
-              {action.isChosen && <Icon name="check" />}
-            </AriaMenuItem>,
-          ])}
-        </AriaMenu>
+        <MenuList label={label} actions={actions} />
       </Popover>
     </MenuTrigger>
+  );
+}
+
+/** The menu itself, for a popover that something else opens. */
+export function MenuList({
+  label,
+  actions,
+  onClose,
+}: Omit<MenuProps, 'children'> & { onClose?: () => void }) {
+  return (
+    <AriaMenu className="menu" aria-label={label} {...(onClose && { onClose })}>
+      {actions.flatMap((action) => [
+        ...(action.startsGroup ? [<Separator key={`above ${action.id}`} className="menu-line" />] : []),
+        <AriaMenuItem
+          key={action.id}
+          id={action.id}
+          textValue={action.label}
+          className={`menu-item ${action.isDanger ? 'menu-item-danger' : ''}`}
+          isDisabled={action.isDisabled ?? false}
+          onAction={action.onAction}
+        >
+          {action.icon && <Icon name={action.icon} />}
+          <span className="grow">
+            <span className="menu-item-label">{action.label}</span>
+            {action.note !== undefined && <span className="menu-item-note cut">{action.note}</span>}
+          </span>
+          {action.isChosen && <Icon name="check" />}
+        </AriaMenuItem>,
+      ])}
+    </AriaMenu>
   );
 }

@@ -24,6 +24,7 @@ import {
   useChangeList,
   useRowPages,
 } from './changes/use-change-list.ts';
+import { RefSwitcher } from './refs/ref-switcher.tsx';
 
 export function ChangesScreen() {
   const { given } = useRoute();
@@ -63,9 +64,13 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       title="Changes"
       isFull
       note={
-        <>
-          {workspace.name}, {branch} {direction === 'push' ? 'to' : 'from'} {remote}
-        </>
+        <span className="row">
+          <span className="cut">{workspace.name}</span>
+          <RefSwitcher root={root} branch={branch} />
+          <span className="cut">
+            {direction === 'push' ? 'to' : 'from'} {remote}
+          </span>
+        </span>
       }
       actions={
         <>

@@ -1,6 +1,9 @@
 /** The commits of a workspace as a graph, and beside it one commit, or the difference between any two. */
 import './history.css';
-import { useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
+import type { RefRow } from '../../engine/api/host/history.ts';
+import type { WorkspaceCard } from '../../engine/api/host/home.ts';
+import type { AnswerOf } from '../../engine/api/host.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Select } from '../design/field.tsx';
@@ -8,54 +11,70 @@ import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useAsk } from '../host/use-host.tsx';
+import { replacePlace, useRoute } from '../route.ts';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { CommitList } from './history/commit-list.tsx';
 import { CommitPanel } from './history/commit-panel.tsx';
 import { openCommits } from './history/commit-words.ts';
+import { CompareAny, type Compared } from './history/compare-any.tsx';
 import { layOutGraph } from './history/graph-lanes.ts';
+import { RefSwitcher } from './refs/ref-switcher.tsx';
+import type { RefMenu, RefTask } from './refs/ref-task.ts';
+import { COMMITS_ASKED } from './refs/version-picker.tsx';
 
-const PAGE = 200;
+const RefDialog = lazy(async () => ({ default: (await import('./refs/ref-dialogs.tsx')).RefDialog }));
+
 /** The engine's limit for one request. */
 const LIMIT_MAX = 10_000;
 const ALL = '*';
 
 export function HistoryScreen() {
-  return <WithWorkspace title="History">{({ root }) => <History root={root} />}</WithWorkspace>;
+  return <WithWorkspace title="History">{(workspace) => <History workspace={workspace} />}</WithWorkspace>;
 }
 
-function History({ root }: { readonly root: string }) {
-  const [limit, setLimit] = useState(PAGE);
+function History({ workspace: { branch: current, root } }: { readonly workspace: WorkspaceCard }) {
+  const [limit, setLimit] = useState(COMMITS_ASKED);
   const [branch, setBranch] = useState(ALL);
-  const [selected, setSelected] = useState<readonly string[]>([]);
   const history = useAsk(
     'history.list',
     { root, limit, ...(branch === ALL ? {} : { branch }) },
     { keepsPrevious: true },
   );
   const commits = history.data?.commits;
-  const refs = history.data?.refs ?? [];
-  const graph = useMemo(() => layOutGraph(commits ?? []), [commits]);
-
-  const branches = refs.filter(({ kind }) => kind === 'branch');
-  const choices = [
-    { id: ALL, label: 'All branches' },
-    ...branches.map(({ name, isCurrent }) => ({
-      id: name,
-      label: name,
-      ...(isCurrent ? { note: 'checked out here' } : {}),
-    })),
-  ];
-  const open = openCommits(commits ?? [], selected);
-
+  const place = useHistoryPlace();
+  const isOlder = commits !== undefined && commits.length >= limit && limit < LIMIT_MAX;
+  const isElsewhere =
+    place.commit !== undefined && commits?.every(({ commit }) => commit !== place.commit) === true;
+  useEffect(() => {
+    // A tag may lead to a commit that is older than all that are listed.
+    if (isElsewhere && isOlder && !history.isFetching) setLimit(Math.min(2 * limit, LIMIT_MAX));
+  }, [isElsewhere, isOlder, history.isFetching, limit]);
   return (
     <Screen
       title="History"
       isFull
-      note={commits && formatPlural(commits.length, 'commit')}
+      note={
+        <span className="row">
+          <RefSwitcher
+            root={root}
+            branch={current}
+            isOpen={place.isSwitching}
+            onOpenChange={place.setSwitching}
+          />
+          {commits && formatPlural(commits.length, 'commit')}
+        </span>
+      }
       actions={
-        <div className="history-branch">
-          <Select label="Branch" isLabelUnseen choices={choices} value={branch} onChange={setBranch} />
-        </div>
+        <>
+          <Button
+            icon="changes"
+            isDisabled={!commits?.length}
+            onPress={() => place.compare(commits?.[0]?.parents[0] ?? '@')}
+          >
+            Compare
+          </Button>
+          <BranchFilter refs={history.data?.refs ?? []} value={branch} onChange={setBranch} />
+        </>
       }
     >
       {history.isPending && <Loading label="Reading the history" />}
@@ -71,26 +90,146 @@ function History({ root }: { readonly root: string }) {
           The first push makes the first commit. After that you can restore every state that was pushed.
         </EmptyState>
       )}
-      {commits !== undefined && commits.length > 0 && (
-        <div className="history">
-          <div className="history-list">
-            <CommitList commits={commits} graph={graph} refs={refs} selected={open} onSelect={setSelected} />
-            {commits.length >= limit && limit < LIMIT_MAX && (
-              <div className="history-more">
-                <Button
-                  size="small"
-                  look="quiet"
-                  isDisabled={history.isFetching}
-                  onPress={() => setLimit(limit + PAGE)}
-                >
-                  Show older commits
-                </Button>
-              </div>
-            )}
-          </div>
-          <CommitPanel root={root} commits={commits} refs={refs} selected={open} />
-        </div>
+      {history.data !== undefined && history.data.commits.length > 0 && (
+        <Commits root={root} history={history.data} place={place}>
+          {isOlder && (
+            <div className="history-more">
+              <Button
+                size="small"
+                look="quiet"
+                isDisabled={history.isFetching}
+                onPress={() => setLimit(limit + COMMITS_ASKED)}
+              >
+                Show older commits
+              </Button>
+            </div>
+          )}
+        </Commits>
+      )}
+      {place.task && (
+        <Suspense>
+          <RefDialog
+            root={root}
+            task={place.task}
+            onClose={() => place.open(undefined)}
+            onNext={place.open}
+          />
+        </Suspense>
       )}
     </Screen>
   );
+}
+
+function BranchFilter({
+  refs,
+  value,
+  onChange,
+}: {
+  readonly refs: readonly RefRow[];
+  readonly value: string;
+  readonly onChange: (branch: string) => void;
+}) {
+  const branches = refs.filter(({ kind }) => kind === 'branch');
+  const choices = [
+    { id: ALL, label: 'All branches' },
+    ...branches.map(({ name, isCurrent }) => ({
+      id: name,
+      label: name,
+      ...(isCurrent ? { note: 'checked out here' } : {}),
+    })),
+  ];
+  return (
+    <div className="history-branch">
+      <Select label="Branches shown" isLabelUnseen choices={choices} value={value} onChange={onChange} />
+    </div>
+  );
+}
+
+interface CommitsProps {
+  readonly root: string;
+  readonly history: AnswerOf<'history.list'>;
+  readonly place: HistoryPlace;
+  /** Below the list. */
+  readonly children: ReactNode;
+}
+
+function Commits({ root, history: { commits, refs }, place, children }: CommitsProps) {
+  const graph = useMemo(() => layOutGraph(commits), [commits]);
+  const { commit = '', compare, compared, open } = place;
+  const chosen = compared ? [compared.from, compared.to].map((one) => commitOf(one, refs)) : [commit];
+  const selected = openCommits(commits, chosen);
+  const menu: RefMenu = { open, compare };
+  return (
+    <div className="history">
+      <div className="history-list">
+        <CommitList
+          commits={commits}
+          graph={graph}
+          refs={refs}
+          selected={selected}
+          onSelect={choose}
+          menu={menu}
+        />
+        {children}
+      </div>
+      {compared ? (
+        <CompareAny
+          root={root}
+          compared={compared}
+          onChange={(next) => replacePlace('history', { ...next })}
+          onClose={() => replacePlace('history')}
+        />
+      ) : (
+        <CommitPanel root={root} commits={commits} refs={refs} selected={selected[0]} menu={menu} />
+      )}
+    </div>
+  );
+}
+
+/** In the order of the list, newest first; two are compared. */
+function choose(chosen: readonly string[]): void {
+  const [newer = '', older] = chosen;
+  if (older === undefined) replacePlace('history', { commit: newer });
+  else replacePlace('history', { from: older, to: newer });
+}
+
+function commitOf(version: string, refs: readonly RefRow[]): string {
+  return refs.find(({ name }) => name === version)?.commit ?? version;
+}
+
+interface HistoryPlace extends RefMenu {
+  /** The chosen commit. */
+  readonly commit: string | undefined;
+  readonly compared: Compared | undefined;
+  readonly task: RefTask | undefined;
+  readonly open: (task: RefTask | undefined) => void;
+  readonly isSwitching: boolean;
+  readonly setSwitching: (isOpen: boolean) => void;
+}
+
+/**
+ * What the address names: a commit, two versions to compare, or a dialog that the palette opens. The address
+ * forgets the dialog at once, so that a reload does not open it again.
+ */
+function useHistoryPlace(): HistoryPlace {
+  const { given } = useRoute();
+  const [task, setTask] = useState<RefTask>();
+  const [isSwitching, setSwitching] = useState(false);
+  const { commit, do: wanted, from, to } = given;
+  useEffect(() => {
+    if (wanted === undefined) return;
+    replacePlace('history', wanted === 'compare' ? { from: '@', to: '@' } : {});
+    if (wanted === 'switch') setSwitching(true);
+    else if (wanted === 'branch' || wanted === 'tag') setTask({ do: 'new', kind: wanted });
+    else if (wanted === 'restore') setTask({ do: 'restore', commit: '@' });
+  }, [wanted]);
+  return {
+    commit,
+    compared: from !== undefined && to !== undefined ? { from, to } : undefined,
+    compare: (version) => replacePlace('history', { from: version, to: '@' }),
+    task,
+    open: setTask,
+    isSwitching,
+    setSwitching,
+  };
 }

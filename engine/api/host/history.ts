@@ -4,7 +4,7 @@ import type { ChangeTotals, RestorePlan } from '../jobs.ts';
 import type { EntryRow } from './browse.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
-import type { InWorkspace, Nothing } from './in-workspace.ts';
+import type { InWorkspace } from './in-workspace.ts';
 
 export interface HistoryRequests {
   'history.list': {
@@ -18,7 +18,8 @@ export interface HistoryRequests {
     answer: { readonly entries: readonly EntryRow[]; readonly isCut: boolean };
   };
   'history.compare': {
-    input: InWorkspace & { readonly from: string; readonly to: string; readonly limit: number };
+    /** Without `from`, all of `to` counts as added. */
+    input: InWorkspace & { readonly from?: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
   };
   /** What a restore of these paths (`.`: all) would write, and which local changes it would lose. */
@@ -30,13 +31,13 @@ export interface HistoryRequests {
   'history.placeRef': {
     /** `at`: the commit that it must have now. Absent: it must not exist. */
     input: InWorkspace & RefName & { readonly commit: string; readonly at?: string };
-    answer: Nothing;
+    answer: ChangedRef;
   };
   'history.renameRef': {
     input: InWorkspace & RefName & { readonly to: string; readonly at: string };
-    answer: Nothing;
+    answer: ChangedRef;
   };
-  'history.removeRef': { input: InWorkspace & RefName & { readonly at: string }; answer: Nothing };
+  'history.removeRef': { input: InWorkspace & RefName & { readonly at: string }; answer: ChangedRef };
   /** The commits that no branch or tag leads to once this one is removed or, with `to`, moved there. */
   'history.soleCommits': {
     input: InWorkspace & RefName & { readonly to?: string };
@@ -57,6 +58,11 @@ export type RefKindName = 'branch' | 'tag';
 interface RefName {
   readonly kind: RefKindName;
   readonly name: string;
+}
+
+/** The commit that the branch or tag has now, or had; absent when nothing changed. */
+interface ChangedRef {
+  readonly commit?: string;
 }
 
 export interface SwitchPlan {

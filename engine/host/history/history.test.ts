@@ -94,6 +94,19 @@ describe('history', () => {
     });
   });
 
+  it('lists the files of a first commit as added, cut at a limit', async () => {
+    await pushTwice();
+    const added = (limit: number) => fixture.client.ask('history.compare', { root, to: 'v1', limit });
+    const { changes, isCut, rows } = await added(10);
+    expect([changes.added, isCut]).toEqual([3, false]);
+    expect(rows.map(({ change, path }) => `${change} ${path}`)).toEqual([
+      'added a.txt',
+      'added folder/deep/b.txt',
+      'added folder/pixel.png',
+    ]);
+    expect(await added(1)).toMatchObject({ isCut: true, changes: { added: 3 }, rows: [{ path: 'a.txt' }] });
+  });
+
   it('shows a file as a commit has it', async () => {
     await pushTwice();
     const preview = (path: string) => fixture.client.ask('history.preview', { root, commit: 'v1', path });

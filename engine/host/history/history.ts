@@ -5,11 +5,14 @@ import type { CommitEvent, EntryEvent } from '../../api/events.ts';
 import type { EntryRow } from '../../api/host/browse.ts';
 import type { ChangeRow } from '../../api/host/changes.ts';
 import type { RefRow } from '../../api/host/history.ts';
+import type { AnswerOf } from '../../api/host.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
 import { walkHistory } from '../../jobs/history/log.ts';
 import { findSoleCommits } from '../../jobs/history/sole-commits.ts';
+import { NO_CHANGES } from '../../jobs/session/no-changes.ts';
 import { resolveCommit } from '../../jobs/session/resolve-commit.ts';
 import type { CommitHash } from '../../model/entry.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { parseModifiedTime } from '../../repository/modified-time.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { previewEntry } from '../browse/preview-sources.ts';
@@ -48,6 +51,8 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.compare': async ({ from, limit, root, to }, call) => {
+    if (from === undefined)
+      return withCommits(jobContextOf(call, root), (commits) => readAdded(commits, to, limit, call.signal));
     const { diff } = await import('../../jobs/working-copy/diff.ts');
     const rows: ChangeRow[] = [];
     let isCut = false;
@@ -152,6 +157,28 @@ async function readHistory(
     if (events.length >= limit) break;
   }
   return events;
+}
+
+/** The first entries of a commit, as what it added. The totals are the commit's own, so no more is read. */
+async function readAdded(
+  { fetch, session, store }: Commits,
+  to: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<AnswerOf<'history.compare'>> {
+  const commit = await fetch(await resolveCommit(session, store, to));
+  const { bytes, files, folders, links } = commit.totals;
+  const changes = { ...NO_CHANGES, added: files + links + folders, bytes };
+  const rows: ChangeRow[] = [];
+  for await (const entries of readEntries(store, commit, { signal, prefetch: 1 })) {
+    for (const entry of entries) {
+      if (rows.length === limit) return { changes, rows, isCut: true };
+      const { kind, path } = entry;
+      const sizeBytes = kind === 'file' ? entry.sizeBytes : 0;
+      rows.push({ change: 'added', path, kind, sizeBytes });
+    }
+  }
+  return { changes, rows, isCut: false };
 }
 
 /** A commit keeps times as seconds and nanoseconds; a window gets RFC 3339. */

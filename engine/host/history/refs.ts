@@ -7,13 +7,21 @@ import { jobContextOf } from '../port/host-call.ts';
 
 const CONFLICTS_NAMED_MAX = 20;
 
+/** @returns The commit that it has or had; absent when nothing changed. */
 export async function changeRef(
   { kind, root, ...request }: RefRequest & { readonly kind: RefKindName; readonly root: string },
   call: HostCall,
-): Promise<Record<never, never>> {
+): Promise<{ readonly commit?: string }> {
   const jobs = await import('../../jobs/history/refs.ts');
-  await jobs[kind](jobContextOf(call, root), request);
-  return {};
+  let commit: string | undefined;
+  const context = jobContextOf(call, root, {
+    emit: (event) => {
+      if (event.type === 'ref') commit = event.commit;
+      else call.emit(event);
+    },
+  });
+  await jobs[kind](context, request);
+  return commit === undefined ? {} : { commit };
 }
 
 /** A conflict is an answer here: the dialog shows it before anybody asks for the switch. */

@@ -186,7 +186,12 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(COMMITS_MAX),
   }),
   'history.entries': v.strictObject({ ...inWorkspace, commit: filled, folder: text }),
-  'history.compare': v.strictObject({ ...inWorkspace, from: filled, to: filled, limit: upTo(COMMITS_MAX) }),
+  'history.compare': v.strictObject({
+    ...inWorkspace,
+    from: v.exactOptional(filled),
+    to: filled,
+    limit: upTo(COMMITS_MAX),
+  }),
   'history.planRestore': v.strictObject({ ...inWorkspace, commit: filled, paths }),
   'history.placeRef': v.strictObject({ ...namedRef, commit: filled, at: v.exactOptional(filled) }),
   'history.renameRef': v.strictObject({ ...namedRef, to: filled, at: filled }),

@@ -6,6 +6,7 @@ import type { Commit } from '../../repository/commit.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
+import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 
 /** Commits that one answer may read; each costs a request unless the index holds it. */
@@ -19,7 +20,7 @@ export interface SoleCommits {
   readonly isMore: boolean;
 }
 
-/** @param ref `to`: where the ref would move; absent when it would be removed. */
+/** @param ref `to`: the commit, branch or tag that it would move to; absent when it would be removed. */
 export async function findSoleCommits(
   context: JobContext,
   { kind, name, to }: { readonly kind: 'heads' | 'tags'; readonly name: string; readonly to?: string },
@@ -37,7 +38,7 @@ export async function findSoleCommits(
       const own = refs.find((ref) => ref.name === `${kind}/${name}`);
       if (!own) return { commits: 0, isMore: false };
       const others = new Set(refs.filter((ref) => ref !== own).map(({ commit }) => commit));
-      if (to !== undefined) others.add(to as CommitHash);
+      if (to !== undefined) others.add(await resolveCommit(session, store, to));
       return { commit: own.commit, ...(await countSole(session, store, own.commit, others)) };
     } finally {
       await store.close();

@@ -1,12 +1,14 @@
-/** The list of commits with their graph. A click selects one, Ctrl or Shift a second one. */
+/** The list of commits with their graph. A click selects one, Ctrl or Shift a second one to compare. */
 import { useMemo } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
+import { type ContextActions, ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
 import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
+import { actionsOfCommit, actionsOfRef, type RefMenu } from '../refs/ref-task.ts';
 import { authorName, subjectOf } from './commit-words.ts';
 import { GraphCell, graphWidth, ROW_PX } from './graph-cell.tsx';
 import type { GraphRow } from './graph-lanes.ts';
@@ -19,54 +21,66 @@ export interface CommitListProps {
   readonly selected: readonly string[];
   /** At most two, in the order of the list. */
   readonly onSelect: (commits: readonly string[]) => void;
+  readonly menu: RefMenu;
 }
 
-export function CommitList({ commits, graph, refs, selected, onSelect }: CommitListProps) {
+export function CommitList({ commits, graph, refs, selected, onSelect, menu }: CommitListProps) {
   const lanes = useMemo(() => Math.max(1, ...graph.map(({ width }) => width)), [graph]);
   const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX }), []);
   const items = useMemo(
     () => commits.map((commit, index) => ({ id: commit.commit, commit, row: graph[index]! })),
     [commits, graph],
   );
+  const actionsAt = (element: Element): ContextActions | undefined => {
+    const found = commits.find(({ commit }) => commit === keyOfRow(element));
+    if (!found) return undefined;
+    const name = element.closest<HTMLElement>('[data-ref]')?.dataset.ref;
+    const ref = refs.find((one) => `${one.kind} ${one.name}` === name);
+    return ref
+      ? { label: `For ${ref.name}`, actions: actionsOfRef(ref, menu) }
+      : { label: `For ${subjectOf(found)}`, actions: actionsOfCommit(found.commit, refs, menu) };
+  };
   return (
-    <Virtualizer layout={ListLayout} layoutOptions={layoutOptions}>
-      <GridList
-        className="commit-list"
-        aria-label="Commits"
-        items={items}
-        dependencies={[lanes, refs]}
-        selectionMode="multiple"
-        selectionBehavior="replace"
-        disallowEmptySelection
-        selectedKeys={selected}
-        onSelectionChange={(keys) => {
-          const chosen = commits
-            .filter(({ commit }) => keys === 'all' || keys.has(commit))
-            .map(({ commit }) => commit);
-          // For a longer range, its two ends.
-          onSelect(chosen.length > 2 ? [chosen[0]!, chosen.at(-1)!] : chosen);
-        }}
-      >
-        {({ commit, row }) => (
-          <GridListItem className="commit-item" textValue={subjectOf(commit)}>
-            <GraphCell row={row} lanes={lanes} isMerge={commit.parents.length > 1} />
-            <div className="commit-text" style={{ maxWidth: `calc(100% - ${graphWidth(lanes)}px)` }}>
-              <div className="row">
-                <RefBadges refs={refs} commit={commit.commit} />
-                <span className="commit-subject cut">{subjectOf(commit)}</span>
+    <ContextMenu actionsAt={actionsAt}>
+      <Virtualizer layout={ListLayout} layoutOptions={layoutOptions}>
+        <GridList
+          className="commit-list"
+          aria-label="Commits"
+          items={items}
+          dependencies={[lanes, refs]}
+          selectionMode="multiple"
+          selectionBehavior="replace"
+          disallowEmptySelection
+          selectedKeys={selected}
+          onSelectionChange={(keys) => {
+            const chosen = commits
+              .filter(({ commit }) => keys === 'all' || keys.has(commit))
+              .map(({ commit }) => commit);
+            // For a longer range, its two ends.
+            onSelect(chosen.length > 2 ? [chosen[0]!, chosen.at(-1)!] : chosen);
+          }}
+        >
+          {({ commit, row }) => (
+            <GridListItem className="commit-item" textValue={subjectOf(commit)}>
+              <GraphCell row={row} lanes={lanes} isMerge={commit.parents.length > 1} />
+              <div className="commit-text" style={{ maxWidth: `calc(100% - ${graphWidth(lanes)}px)` }}>
+                <div className="row">
+                  <RefBadges refs={refs} commit={commit.commit} />
+                  <span className="commit-subject cut">{subjectOf(commit)}</span>
+                </div>
+                <div className="row small faint">
+                  <span className="cut">{authorName(commit.author)}</span>
+                  <time dateTime={commit.time} title={formatMoment(commit.time)}>
+                    {formatAgo(commit.time)}
+                  </time>
+                  <span className="code commit-hash">{formatHash(commit.commit)}</span>
+                </div>
               </div>
-              <div className="row small faint">
-                <span className="cut">{authorName(commit.author)}</span>
-                <time dateTime={commit.time} title={formatMoment(commit.time)}>
-                  {formatAgo(commit.time)}
-                </time>
-                <span className="code commit-hash">{formatHash(commit.commit)}</span>
-              </div>
-            </div>
-          </GridListItem>
-        )}
-      </GridList>
-    </Virtualizer>
+            </GridListItem>
+          )}
+        </GridList>
+      </Virtualizer>
+    </ContextMenu>
   );
 }
 
@@ -74,7 +88,11 @@ export function RefBadges({ refs, commit }: { readonly refs: readonly RefRow[]; 
   return refs
     .filter((ref) => ref.commit === commit)
     .map(({ kind, name, isCurrent }) => (
-      <span key={`${kind} ${name}`} className={`ref ref-${kind} ${isCurrent ? 'is-current' : ''}`}>
+      <span
+        key={`${kind} ${name}`}
+        data-ref={`${kind} ${name}`}
+        className={`ref ref-${kind} ${isCurrent ? 'is-current' : ''}`}
+      >
         <Icon name={kind} size={12} />
         <span className="unseen">{kind === 'branch' ? 'Branch' : 'Tag'}</span> {name}
       </span>

@@ -1,10 +1,14 @@
-/** One commit: its message, its changes and its contents. For two commits, their difference. */
+/** One commit: its message, its changes and its contents. */
 import { useState } from 'react';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { IconButton } from '../../design/button.tsx';
 import { Tabs } from '../../design/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
+import { Menu } from '../../design/menu.tsx';
+import { copyText } from '../../shell/copy-text.ts';
+import { actionsOfCommit, type RefMenu } from '../refs/ref-task.ts';
 import { RefBadges } from './commit-list.tsx';
 import { authorName, bodyOf, subjectOf } from './commit-words.ts';
 import { CompareView } from './compare-view.tsx';
@@ -14,36 +18,23 @@ export interface CommitPanelProps {
   readonly root: string;
   readonly commits: readonly CommitEvent[];
   readonly refs: readonly RefRow[];
-  /** One, or two with the newer one first. */
-  readonly selected: readonly string[];
+  readonly selected: string | undefined;
+  readonly menu: RefMenu;
 }
 
-export function CommitPanel({ root, commits, refs, selected }: CommitPanelProps) {
+export function CommitPanel({ root, commits, refs, selected, menu }: CommitPanelProps) {
   const [tab, setTab] = useState<'changes' | 'contents'>('changes');
-  const [newer, older] = selected.map((id) => commits.find(({ commit }) => commit === id));
+  const newer = commits.find(({ commit }) => commit === selected);
   if (!newer) return null;
-  if (older) {
-    return (
-      <section className="commit-panel" aria-label="Comparison">
-        <h2>
-          From {formatHash(older.commit)} to {formatHash(newer.commit)}
-        </h2>
-        <ol className="commit-ends">
-          {[older, newer].map((commit) => (
-            <li key={commit.commit}>
-              <span className="code">{formatHash(commit.commit)}</span>
-              <span className="cut">{subjectOf(commit)}</span>
-            </li>
-          ))}
-        </ol>
-        <CompareView root={root} from={older.commit} to={newer.commit} />
-      </section>
-    );
-  }
   return (
     <section className="commit-panel" aria-label="Commit">
       <header className="commit-head">
-        <h2>{subjectOf(newer)}</h2>
+        <div className="row">
+          <h2 className="grow">{subjectOf(newer)}</h2>
+          <Menu label="Of this commit" actions={actionsOfCommit(newer.commit, refs, menu)}>
+            <IconButton icon="more" label="More of this commit" size="small" />
+          </Menu>
+        </div>
         {bodyOf(newer) !== '' && <p className="commit-body soft">{bodyOf(newer)}</p>}
         <div className="row small soft commit-facts">
           <RefBadges refs={refs} commit={newer.commit} />
@@ -52,10 +43,16 @@ export function CommitPanel({ root, commits, refs, selected }: CommitPanelProps)
           <span>
             {formatPlural(newer.files, 'file')}, {formatBytes(newer.bytes)}
           </span>
+          <span className="row commit-id">
+            <span className="code">{formatHash(newer.commit)}</span>
+            <IconButton
+              icon="copy"
+              size="small"
+              label="Copy the whole hash"
+              onPress={() => void copyText(newer.commit, 'the hash')}
+            />
+          </span>
         </div>
-        <code className="commit-id small faint cut" title={newer.commit}>
-          {newer.commit}
-        </code>
       </header>
       <Tabs
         label="Of this commit"
@@ -80,6 +77,9 @@ export function CommitPanel({ root, commits, refs, selected }: CommitPanelProps)
   );
 }
 
+/** The choice to compare a first commit with: all its files are new. */
+const NOTHING = 'nothing';
+
 function ChangesTab({
   root,
   commit,
@@ -91,14 +91,7 @@ function ChangesTab({
   readonly commits: readonly CommitEvent[];
   readonly refs: readonly RefRow[];
 }) {
-  const [against, setAgainst] = useState(commit.parents[0] ?? '');
-  if (commit.parents.length === 0 && against === '') {
-    return (
-      <p className="soft">
-        This is the first commit, so all its files are new. They are listed under Contents.
-      </p>
-    );
-  }
+  const [against, setAgainst] = useState(commit.parents[0] ?? NOTHING);
   const nameOf = (id: string): string => {
     const known = commits.find((other) => other.commit === id);
     return `${formatHash(id)} ${known ? subjectOf(known) : ''}`;
@@ -116,15 +109,19 @@ function ChangesTab({
       note: nameOf(ref.commit),
     }));
   // Two names of one commit are one choice.
+  const first = { id: NOTHING, label: 'All files of this first commit' };
   const choices = [
-    ...new Map([...named.toReversed(), ...parents.toReversed()].map((one) => [one.id, one])).values(),
+    ...(commit.parents.length === 0 ? [first] : []),
+    ...[
+      ...new Map([...named.toReversed(), ...parents.toReversed()].map((one) => [one.id, one])).values(),
+    ].toReversed(),
   ];
   return (
     <CompareView
       root={root}
-      from={against}
+      from={against === NOTHING ? undefined : against}
       to={commit.commit}
-      choices={choices.toReversed()}
+      choices={choices}
       onFrom={setAgainst}
     />
   );

@@ -18,7 +18,8 @@ const LAYOUT = { rowHeight: 34 };
 
 export interface CompareViewProps {
   readonly root: string;
-  readonly from: string;
+  /** A commit, branch or tag; undefined: all of `to` is new. */
+  readonly from: string | undefined;
   readonly to: string;
   /** Other choices for `from`. */
   readonly choices?: readonly Choice<string>[];
@@ -26,21 +27,31 @@ export interface CompareViewProps {
 }
 
 export function CompareView({ root, from, to, choices, onFrom }: CompareViewProps) {
-  const compared = useAsk('history.compare', { root, from, to, limit: ROWS_MAX }, { freshMs: 60_000 });
+  const compared = useAsk(
+    'history.compare',
+    { root, to, limit: ROWS_MAX, ...(from === undefined ? {} : { from }) },
+    { freshMs: isFixed(to) && (from === undefined || isFixed(from)) ? 60_000 : 0 },
+  );
   const [file, setFile] = useState<Sides>();
   const totals = compared.data?.changes;
   return (
     <div className="compare">
       <div className="row compare-head">
         {choices && onFrom && (
-          <Select label="Compared with" isLabelUnseen choices={choices} value={from} onChange={onFrom} />
+          <Select
+            label="Compared with"
+            isLabelUnseen
+            choices={choices}
+            value={from ?? 'nothing'}
+            onChange={onFrom}
+          />
         )}
         {totals && <Totals totals={totals} />}
       </div>
       {compared.isPending && <Loading label="Comparing" />}
       {compared.error && (
         <ErrorState
-          title="Cannot compare the commits"
+          title={from === undefined ? 'Cannot read the commit' : 'Cannot compare the commits'}
           error={compared.error}
           onRetry={() => void compared.refetch()}
         />
@@ -85,7 +96,10 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
         </Virtualizer>
       )}
       {compared.data?.isCut && (
-        <Notice>The first {formatCount(ROWS_MAX)} differences are listed; the counts are of all.</Notice>
+        <Notice>
+          The first {formatCount(ROWS_MAX)} {from === undefined ? 'files' : 'differences'} are listed; the
+          counts are of all.
+        </Notice>
       )}
       {file && <FileDialog root={root} {...file} onClose={() => setFile(undefined)} />}
     </div>
@@ -94,9 +108,14 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
 
 type Sides = Pick<FileDialogProps, 'before' | 'after'>;
 
-function sidesOf({ change, fromPath, path }: ChangeRow, from: string, to: string): Sides {
+/** A name can move; a whole hash stands for one commit for ever. */
+function isFixed(version: string): boolean {
+  return /^[0-9a-f]{64}$/.test(version);
+}
+
+function sidesOf({ change, fromPath, path }: ChangeRow, from: string | undefined, to: string): Sides {
   return {
-    ...(change === 'added' ? {} : { before: { path: fromPath ?? path, commit: from } }),
+    ...(change === 'added' || from === undefined ? {} : { before: { path: fromPath ?? path, commit: from } }),
     ...(change === 'deleted' ? {} : { after: { path, commit: to } }),
   };
 }

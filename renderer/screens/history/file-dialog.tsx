@@ -1,13 +1,13 @@
 /** One file of a commit, beside its version in another commit, with buttons to restore it. */
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
-import { formatHash } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
+import { versionName } from '../refs/ref-task.ts';
 import { FileSides } from '../sides/file-sides.tsx';
 import { type FileAt, RestoreDialog } from './restore-dialog.tsx';
 
@@ -70,7 +70,7 @@ export function FileDialog({ root, before, after, onClose }: FileDialogProps) {
       ) : (
         <div className="stack">
           <p className="soft">
-            As it was in <span className="code">{formatHash(shown.commit)}</span>.
+            As it was in <span className="code">{versionName(shown.commit)}</span>.
           </p>
           <FilePreviewView preview={(newer ?? older)?.data as FilePreview} name={shown.path} />
         </div>
@@ -81,7 +81,7 @@ export function FileDialog({ root, before, after, onClose }: FileDialogProps) {
 
 /** Both sides name a renamed file. */
 function nameOf({ commit, path }: FileAt, other: FileAt): string {
-  return path === other.path ? formatHash(commit) : `${formatHash(commit)} as ${path}`;
+  return path === other.path ? versionName(commit) : `${versionName(commit)} as ${path}`;
 }
 
 function useSide(root: string, file: FileAt | undefined) {

@@ -2,12 +2,13 @@
  * The question before a restore: what it would write, and which changes that were never pushed it would lose.
  */
 import type { RestorePlan } from '../../../engine/api/jobs.ts';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { versionName } from '../refs/ref-task.ts';
 import { useStartTransfers } from '../start-transfer.ts';
 
 const NAMED_MAX = 8;
@@ -15,7 +16,7 @@ const NAMED_MAX = 8;
 /** An entry of a commit. */
 export interface FileAt {
   readonly commit: string;
-  /** A folder's path ends in a slash. */
+  /** A folder's path ends in a slash; `.` is the whole version. */
   readonly path: string;
 }
 
@@ -27,18 +28,19 @@ export interface RestoreDialogProps {
 
 export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
   const { commit, path } = file;
+  const isWhole = path === '.';
   const plan = useAsk('history.planRestore', { root, commit, paths: [path] });
   const start = useStartTransfers();
   // An earlier answer is void: the folder may have changed since.
   const found = plan.isFetching ? undefined : plan.data;
   const restore = (keepsChanges: boolean): void => {
     const order = { kind: 'restore', root, paths: [path], from: commit, keepsChanges } as const;
-    void start(`Restoring ${path}`, [order]);
+    void start(isWhole ? `Restoring ${versionName(commit)}` : `Restoring ${path}`, [order]);
     onClose();
   };
   return (
     <Dialog
-      title={`Restore ${path}`}
+      title={isWhole ? wholeTitle(commit) : `Restore ${path}`}
       isOpen
       onClose={onClose}
       size="small"
@@ -70,18 +72,24 @@ export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
   );
 }
 
+function wholeTitle(commit: string): string {
+  return commit === '@'
+    ? 'Restore the last version of this folder'
+    : `Restore version ${versionName(commit)}`;
+}
+
 function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: FileAt }) {
   const { commit, path } = file;
   const { bytes, changed, changedPaths, files } = plan;
-  if (files === 0) return <p>Your folder has it just as {formatHash(commit)} has it. Nothing to restore.</p>;
-  const isFolder = path.endsWith('/');
+  if (files === 0) return <p>Your folder has it just as {versionName(commit)} has it. Nothing to restore.</p>;
+  const isFolder = path === '.' || path.endsWith('/');
   return (
     <div className="stack">
       <p>
         {isFolder
           ? `${formatPlural(files, 'file')} (${formatBytes(bytes)}) ${files === 1 ? 'comes' : 'come'} back`
           : `It comes back (${formatBytes(bytes)})`}{' '}
-        as in <span className="code">{formatHash(commit)}</span>
+        as in <span className="code">{versionName(commit)}</span>
         {isFolder ? '. Files that only your folder has stay.' : '.'}
       </p>
       {changed > 0 && (

@@ -15,6 +15,7 @@ import { useAsk, useDo, useRefresh } from '../../host/use-host.tsx';
 import { goTo, type ScreenName } from '../../route.ts';
 import { showFailure } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
 
@@ -65,10 +66,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         ) : state === 'unfinished' ? (
           <UnfinishedBadge root={root} />
         ) : (
-          <span className="row faint small">
-            <Icon name="branch" />
-            {branch}
-          </span>
+          <RefSwitcher root={root} branch={branch} />
         )}
         <Menu label={`More of ${name}`} actions={actions}>
           <IconButton icon="more" label={`More of ${name}`} size="small" />

@@ -124,10 +124,10 @@ export function describeOrder(order: TransferOrder): string {
     case 'push':
       return `${order.root} to its remote`;
     case 'pull':
-      return `${order.ref ?? 'The remote'} to ${order.root}`;
+      return `${order.ref === undefined ? 'The remote' : shortVersion(order.ref)} to ${order.root}`;
     case 'restore':
       if (order.paths.length === 1 && order.paths[0] === '.')
-        return `All files of ${formatHash(order.from ?? 'the last commit')} to ${order.root}`;
+        return `All files of ${shortVersion(order.from ?? 'the last commit')} to ${order.root}`;
       return `${order.paths.length === 1 ? order.paths[0] : `${order.paths.length} paths`} in ${order.root}`;
     case 'switch':
       return `Branch ${order.branch} to ${order.root}`;
@@ -135,6 +135,11 @@ export function describeOrder(order: TransferOrder): string {
     case 'sync':
       return `${order.source} to ${order.destination}`;
   }
+}
+
+/** A whole hash is too long to read; names stay as they are. */
+function shortVersion(version: string): string {
+  return /^[0-9a-f]{64}$/.test(version) ? formatHash(version) : version;
 }
 
 export interface Advice {

@@ -1,0 +1,200 @@
+/** Branches and tags: made, renamed, moved, deleted, switched and compared, by mouse and by keys. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+import { createHistoryRepository, type HistoryRepository, NOTES } from './history-repository.ts';
+import { launchBrowser } from './open-window.ts';
+import { WAIT } from './window-workspace.ts';
+
+describe.skipIf(!findChromium())('Branches and tags', () => {
+  let browser: Browser;
+  let server: S3Server;
+  let repository: HistoryRepository;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+    repository = await createHistoryRepository(server);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await repository?.[Symbol.asyncDispose]();
+    await server?.stop();
+  });
+
+  it('makes a tag at a commit by the right button, renames, moves and deletes it, and undoes that', async () => {
+    await using window = await repository.open(browser);
+    const { complaints, page } = window;
+    await commit(page, 'second').click({ button: 'right' });
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: 'New tag here...' }).click();
+    await dialog(page).getByLabel('Name of the tag').fill('a b');
+    await dialog(page).getByRole('button', { name: 'Make the tag' }).click();
+    await dialog(page)
+      .getByText(/cannot name a branch or a tag/)
+      .waitFor();
+    await dialog(page).getByLabel('Name of the tag').fill('v2');
+    await page.keyboard.press('Enter');
+    await dialog(page).waitFor({ state: 'detached' });
+    await expect.poll(() => badges(page, 'second'), WAIT).toEqual(['Tag v2']);
+
+    // By the Menu key on the row.
+    await commit(page, 'second').click();
+    await page.keyboard.press('ContextMenu');
+    await page.getByRole('menuitem', { name: 'Rename the tag v2...' }).click();
+    await dialog(page).getByLabel('Name of the tag').fill('v2.0');
+    await dialog(page).getByRole('button', { name: 'Rename' }).click();
+    await expect.poll(() => badges(page, 'second'), WAIT).toEqual(['Tag v2.0']);
+
+    await commit(page, 'second').getByText('v2.0').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Move the tag v2.0...' }).click();
+    await choose(page, 'Move it to', 'first');
+    await dialog(page).getByRole('button', { name: 'Move', exact: true }).click();
+    await expect.poll(() => badges(page, 'first'), WAIT).toContain('Tag v2.0');
+
+    await commit(page, 'first').getByText('v2.0').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete the tag v2.0...' }).click();
+    await dialog(page).getByText('Other branches and tags lead to all of its commits.').waitFor();
+    await dialog(page).getByRole('button', { name: 'Delete the tag' }).click();
+    await expect.poll(() => badges(page, 'first'), WAIT).toEqual(['Tag v1']);
+    await undo(page, 'The tag v2.0 was deleted');
+    await expect.poll(() => badges(page, 'first'), WAIT).toEqual(['Tag v1', 'Tag v2.0']);
+    expect(complaints.filter((text) => !text.includes('status of 4'))).toEqual([]);
+  });
+
+  it('says before a deletion which commits no other name leads to, and Undo brings the branch back', async () => {
+    await using window = await repository.open(browser);
+    const { page } = window;
+    await page.getByRole('button', { name: 'Branch main' }).click();
+    const refs = page.getByRole('grid', { name: 'Branches and tags' });
+    await refs.getByRole('row', { name: /branch side/ }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'More of side' }).click();
+    await page.getByRole('menuitem', { name: 'Delete the branch side...' }).click();
+    await dialog(page).getByText('1 commit has no other name').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await dialog(page).getByRole('button', { name: 'Delete the branch' }).click();
+    await expect.poll(() => commit(page, 'on the side').count(), WAIT).toBe(0);
+    await undo(page, 'The branch side was deleted');
+    await expect.poll(() => badges(page, 'on the side'), WAIT).toEqual(['Branch side']);
+
+    // The branch of this folder is not deleted.
+    await commit(page, 'Merge: ours').click({ button: 'right' });
+    const item = page.getByRole('menuitem', { name: /Delete the branch main/ });
+    expect(await item.getAttribute('aria-disabled')).toBe('true');
+  });
+
+  it('switches to a branch as a transfer, from Home and by the palette, and refuses to overwrite', async () => {
+    const { root } = repository;
+    await using window = await repository.open(browser);
+    const { page } = window;
+    await commit(page, 'first').waitFor();
+    await page.goto(`${window.origin}/#/home`);
+    await page.getByRole('button', { name: 'Branch main' }).click();
+    await page.getByRole('row', { name: /branch side/ }).click();
+    await dialog(page)
+      .getByText(/^In your folder: /)
+      .waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await dialog(page).getByRole('button', { name: 'Switch', exact: true }).click();
+    await expect.poll(() => existsSync(join(root, 'side.txt')), WAIT).toBe(true);
+    await page.getByRole('button', { name: 'Branch side' }).waitFor();
+
+    writeFileSync(join(root, 'notes.md'), 'not pushed');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('switch to another');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /branch main/ }).click();
+    await dialog(page)
+      .getByText(/1 path changed here since the last push/)
+      .waitFor();
+    expect(await dialog(page).getByRole('listitem').allTextContents()).toEqual(['notes.md']);
+    await dialog(page).getByRole('button', { name: 'Open Changes' }).click();
+    await page.getByRole('heading', { name: 'Changes', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Branch side' }).waitFor();
+
+    // The whole version comes back, with the warning that it costs the change.
+    await page.goto(`${window.origin}/#/history`);
+    await commit(page, 'first').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Restore this whole version...' }).click();
+    await dialog(page)
+      .getByText(/1 file changed here since the last push/)
+      .waitFor();
+    await dialog(page).getByRole('button', { name: 'Replace and restore' }).click();
+    await expect.poll(() => readFileSync(join(root, 'notes.md'), 'utf8'), WAIT).toBe(NOTES.first);
+    expect(existsSync(join(root, 'side.txt'))).toBe(true);
+    await page.getByRole('button', { name: 'Branch side' }).click();
+    await page.getByRole('row', { name: /branch main/ }).click();
+    await dialog(page).getByRole('button', { name: 'Switch', exact: true }).click();
+    await page.getByRole('button', { name: 'Branch main' }).waitFor();
+  });
+
+  it('compares any two versions by two labelled choices, over a reload too', async () => {
+    await using window = await repository.open(browser);
+    const { page } = window;
+    await commit(page, 'first').waitFor();
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    await choose(page, 'A, before', 'v1');
+    await choose(page, 'B, after', 'side');
+    await page.getByRole('heading', { name: 'From v1 to side' }).waitFor();
+    const differences = page.getByRole('grid', { name: 'Differences' }).getByRole('row');
+    await expect
+      .poll(() => differences.allTextContents(), WAIT)
+      .toEqual([expect.stringContaining('side.txt')]);
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Swap A and B' }).click();
+    await page.getByRole('heading', { name: 'From side to v1' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'From side to v1' }).waitFor();
+    await page.getByRole('button', { name: 'End the comparison' }).click();
+
+    await commit(page, 'second').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Compare with...' }).click();
+    await page.getByRole('heading', { name: /^From \w{10} to the commit of this folder$/ }).waitFor();
+  });
+
+  it('lists the files of the first commit as added, and shows short hashes with the whole one to copy', async () => {
+    await using window = await repository.open(browser);
+    const { context, page } = window;
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: window.origin });
+    await commit(page, 'first').click();
+    const rows = page.getByRole('grid', { name: 'Differences' }).getByRole('row');
+    await expect.poll(() => rows.count(), WAIT).toBe(5);
+    expect(await rows.allTextContents()).toContainEqual(expect.stringContaining('Addedcoast.png'));
+    await rows.getByRole('button', { name: 'Look at notes.md' }).click();
+    await dialog(page).getByText('Another.').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('main').innerText()).not.toMatch(/[0-9a-f]{64}/);
+    await page.getByRole('button', { name: 'Copy the whole hash' }).click();
+    await page.getByText('Copied the hash').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+function commit(page: Page, subject: string): Locator {
+  const list = page.getByRole('grid', { name: 'Commits' });
+  return list.getByRole('row', { name: subject, exact: true });
+}
+
+/** The names at a commit, with their kinds. */
+async function badges(page: Page, subject: string): Promise<readonly string[]> {
+  const texts = await commit(page, subject).locator('.ref').allTextContents();
+  return texts.map((text) => text.trim());
+}
+
+function dialog(page: Page): Locator {
+  return page.getByRole('dialog').filter({ has: page.getByRole('heading') });
+}
+
+/** Chooses a version in a labelled picker. */
+async function choose(page: Page, label: string, version: string): Promise<void> {
+  await page.getByRole('button', { name: new RegExp(`^${label}`) }).click();
+  await page.getByRole('option', { name: version, exact: true }).click();
+}
+
+async function undo(page: Page, message: string): Promise<void> {
+  const toast = page.getByRole('alertdialog').filter({ hasText: message });
+  await toast.getByRole('button', { name: 'Undo' }).click();
+}

@@ -1,0 +1,82 @@
+/** The menu of what one points at: by the right button, the Menu key, or Shift and F10. */
+import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
+import { Popover } from 'react-aria-components/Popover';
+import { type MenuAction, MenuList } from './menu.tsx';
+
+export interface ContextActions {
+  /** The menu's name for screen readers, such as `For notes.md`. */
+  readonly label: string;
+  readonly actions: readonly MenuAction[];
+}
+
+export interface ContextMenuProps {
+  /** What the menu offers for the row or thing at this element; undefined leaves the browser's own menu. */
+  readonly actionsAt: (element: Element) => ContextActions | undefined;
+  readonly children: ReactNode;
+}
+
+interface OpenMenu extends ContextActions {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Adds no box of its own, so that it fits around any list. */
+export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
+  const anchor = useRef<HTMLSpanElement>(null);
+  const [menu, setMenu] = useState<OpenMenu>();
+  const [isOpen, setOpen] = useState(false);
+  const show = (event: SyntheticEvent, at: { readonly x: number; readonly y: number } | undefined): void => {
+    const element = event.target as Element;
+    const found = actionsAt(element);
+    if (!found || found.actions.length === 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    setMenu({ ...found, ...(at ?? startOf(element)) });
+    setOpen(true);
+  };
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows inside have the focus and the roles */}
+      <div
+        className="context-area"
+        onContextMenu={(event) => {
+          // A key opens it as well, and browsers then give no position.
+          const isPointed = event.clientX > 0 || event.clientY > 0;
+          show(event, isPointed ? { x: event.clientX, y: event.clientY } : undefined);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) show(event, undefined);
+        }}
+      >
+        {children}
+      </div>
+      <span
+        ref={anchor}
+        className="context-anchor"
+        aria-hidden="true"
+        style={{ left: menu?.x ?? 0, top: menu?.y ?? 0 }}
+      />
+      <Popover
+        className="popover"
+        aria-label={menu?.label ?? ''}
+        triggerRef={anchor}
+        placement="bottom start"
+        offset={2}
+        isOpen={isOpen}
+        onOpenChange={setOpen}
+      >
+        {menu && <MenuList label={menu.label} actions={menu.actions} onClose={() => setOpen(false)} />}
+      </Popover>
+    </>
+  );
+}
+
+/** The row's key as its list gave it, for `actionsAt`. */
+export function keyOfRow(element: Element): string | undefined {
+  return element.closest('[role="row"][data-key]')?.getAttribute('data-key') ?? undefined;
+}
+
+function startOf(element: Element): { readonly x: number; readonly y: number } {
+  const { bottom, left } = (element.closest('[role="row"]') ?? element).getBoundingClientRect();
+  return { x: left + 24, y: bottom - 4 };
+}

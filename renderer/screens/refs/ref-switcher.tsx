@@ -1,0 +1,66 @@
+/** The branch that a workspace is on, and a list to switch from it. Asks the remote once it is open. */
+import './refs.css';
+import { lazy, Suspense, useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { DialogTrigger } from 'react-aria-components/Dialog';
+import { Popover } from 'react-aria-components/Popover';
+import { Icon } from '../../design/icon.tsx';
+import type { RefTask } from './ref-task.ts';
+
+const RefList = lazy(async () => ({ default: (await import('./ref-list.tsx')).RefList }));
+const RefDialog = lazy(async () => ({ default: (await import('./ref-dialogs.tsx')).RefDialog }));
+
+export interface RefSwitcherProps {
+  readonly root: string;
+  /** Undefined while it is not known. */
+  readonly branch: string | undefined;
+  /** Opened from outside, such as by the palette. */
+  readonly isOpen?: boolean;
+  readonly onOpenChange?: (isOpen: boolean) => void;
+}
+
+export function RefSwitcher({ root, branch, isOpen, onOpenChange }: RefSwitcherProps) {
+  const [isOpenHere, setOpenHere] = useState(false);
+  const [task, setTask] = useState<RefTask>();
+  const setOpen = (open: boolean): void => {
+    setOpenHere(open);
+    onOpenChange?.(open);
+  };
+  return (
+    <>
+      <DialogTrigger isOpen={isOpen ?? isOpenHere} onOpenChange={setOpen}>
+        <AriaButton
+          className="button button-quiet button-small ref-switcher"
+          aria-label={`Branch ${branch ?? ''}`}
+        >
+          <Icon name="branch" />
+          <span className="cut">{branch}</span>
+          <Icon name="chevronDown" size={12} />
+        </AriaButton>
+        {/* Its own dialog: one inside of it would leave the hidden buttons that close it outside. */}
+        <Popover
+          className="popover version-popover"
+          aria-label="Branches and tags"
+          offset={4}
+          placement="bottom start"
+        >
+          <Suspense>
+            <RefList
+              root={root}
+              onTask={(next) => {
+                setOpen(false);
+                setTask(next);
+              }}
+              onLeave={() => setOpen(false)}
+            />
+          </Suspense>
+        </Popover>
+      </DialogTrigger>
+      {task && (
+        <Suspense>
+          <RefDialog root={root} task={task} onClose={() => setTask(undefined)} onNext={setTask} />
+        </Suspense>
+      )}
+    </>
+  );
+}

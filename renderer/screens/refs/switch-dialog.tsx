@@ -1,0 +1,113 @@
+/** The question before a switch: what it would change here, or why it refuses. */
+import type { SwitchPlan } from '../../../engine/api/host/history.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { Button } from '../../design/button.tsx';
+import { Dialog } from '../../design/dialog.tsx';
+import { Loading, Notice } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { goTo } from '../../route.ts';
+import { chooseWorkspace } from '../../shell/use-workspace.ts';
+import { useStartTransfers } from '../start-transfer.ts';
+
+const NAMED_MAX = 8;
+
+export interface SwitchDialogProps {
+  readonly root: string;
+  readonly branch: string;
+  readonly onClose: () => void;
+}
+
+export function SwitchDialog({ root, branch, onClose }: SwitchDialogProps) {
+  const plan = useAsk('history.planSwitch', { root, branch });
+  const start = useStartTransfers();
+  // An earlier answer is void: the folder may have changed since.
+  const found = plan.isFetching ? undefined : plan.data;
+  const isRefused = found !== undefined && found.conflicts > 0;
+  return (
+    <Dialog
+      title={`Switch to ${branch}`}
+      isOpen
+      size="small"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          {isRefused ? (
+            <Button
+              look="primary"
+              onPress={() => {
+                chooseWorkspace(root);
+                onClose();
+                goTo('changes', { direction: 'push' });
+              }}
+            >
+              Open Changes
+            </Button>
+          ) : (
+            <Button
+              look="primary"
+              isDisabled={!found}
+              onPress={() => {
+                void start(`Switching to ${branch}`, [{ kind: 'switch', root, branch }]);
+                onClose();
+              }}
+            >
+              Switch
+            </Button>
+          )}
+        </>
+      }
+    >
+      {plan.isFetching && <Loading label="Comparing the branch with your folder" />}
+      {plan.error && !plan.isFetching && (
+        <ErrorState
+          title="Cannot compare the branch with your folder"
+          error={plan.error}
+          onRetry={() => void plan.refetch()}
+        />
+      )}
+      {found && <PlanWords plan={found} branch={branch} />}
+    </Dialog>
+  );
+}
+
+function PlanWords({ plan, branch }: { readonly plan: SwitchPlan; readonly branch: string }) {
+  const { changes, conflictPaths, conflicts } = plan;
+  if (!changes)
+    return (
+      <Notice tone="danger">
+        <p>
+          {formatPlural(conflicts, 'path')} changed here since the last push, and {branch} has something else
+          there. The switch would overwrite {conflicts === 1 ? 'it' : 'them'}, so it refuses. Push{' '}
+          {conflicts === 1 ? 'this change' : 'these changes'} first, or restore the last commit's version:
+        </p>
+        <ul>
+          {conflictPaths.slice(0, NAMED_MAX).map((path) => (
+            <li key={path} className="cut" title={path}>
+              {path}
+            </li>
+          ))}
+          {conflicts > NAMED_MAX && <li>and {formatCount(conflicts - NAMED_MAX)} more</li>}
+        </ul>
+      </Notice>
+    );
+  const parts = [
+    [changes.added, 'added'],
+    [changes.modified, 'changed'],
+    [changes.renamed, 'renamed'],
+    [changes.deleted, 'deleted'],
+    [changes.mode, 'with another mode'],
+  ] as const;
+  const words = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
+  return (
+    <div className="stack">
+      <p>
+        {words.length === 0
+          ? `No file of your folder changes: ${branch} has the same files.`
+          : `In your folder: ${words.join(', ')}${changes.bytes > 0 ? ` (${formatBytes(changes.bytes)})` : ''}.`}
+      </p>
+      <p className="soft">Changes that you have not pushed stay as they are, and come along.</p>
+    </div>
+  );
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Choices,
   chosenPaths,
   decide,
   decideAll,
@@ -8,6 +9,8 @@ import {
   skipOf,
   skippedPaths,
   skippedTotals,
+  skipRows,
+  tickOf,
   toggleSkip,
   winnerOf,
 } from './change-choices.ts';
@@ -38,12 +41,32 @@ describe('the choices of a push', () => {
 
   it('exclude a whole folder, which replaces exclusions inside it, and no other folder', () => {
     const one = toggleSkip(NO_CHOICES, file('a/b.txt'));
-    const all = toggleSkip(one, folder('a/', 7, 2));
+    const all = skipRows(one, [folder('a/', 7, 2)]);
     expect(skippedPaths(all)).toEqual(['a/']);
     expect(skippedTotals(all)).toEqual({ rows: 7, deleted: 2, bytes: 70 });
     expect(skipOf(all, 'a/c/d.txt')).toBe('above');
     expect(skipOf(all, 'ab/c.txt')).toBeUndefined();
     expect(toggleSkip(all, file('a/b.txt'))).toBe(all);
+  });
+
+  it('tick a part of a folder whose rows are excluded in part, all or none of it otherwise', () => {
+    const all = folder('a/', 3, 0);
+    const ticks = (choices: Choices) => [tickOf(choices, all), tickOf(choices, folder('a/b/', 2, 0))];
+    const one = toggleSkip(NO_CHOICES, file('a/b/c.txt'));
+    expect(ticks(NO_CHOICES)).toEqual(['all', 'all']);
+    expect(ticks(one)).toEqual(['some', 'some']);
+    const two = toggleSkip(one, file('a/b/d.txt'));
+    expect(ticks(two)).toEqual(['some', 'none']);
+    const three = toggleSkip(two, file('a/e.txt'));
+    expect(ticks(three)).toEqual(['none', 'none']);
+    expect(ticks(toggleSkip(NO_CHOICES, all))).toEqual(['none', 'none']);
+  });
+
+  it('include all of a folder that was excluded in part, and exclude it when it is ticked as a whole', () => {
+    const some = toggleSkip(NO_CHOICES, file('a/b.txt'));
+    const whole = toggleSkip(some, folder('a/', 7, 2));
+    expect(skippedPaths(whole)).toEqual([]);
+    expect(skippedPaths(toggleSkip(whole, folder('a/', 7, 2)))).toEqual(['a/']);
   });
 
   it('name both paths of a rename', () => {

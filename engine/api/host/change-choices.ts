@@ -28,13 +28,45 @@ export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' |
   return undefined;
 }
 
-/** Excludes the row, or includes it again. A folder replaces exclusions below it. */
+/** How much of a row is ticked. A folder has some of it ticked when a part of its changes is excluded. */
+export function tickOf(choices: Choices, { below, path }: ChangeRow): 'all' | 'some' | 'none' {
+  if (skipOf(choices, path) !== undefined) return 'none';
+  const skipped = below ? (rowsSkippedBelow(choices).get(path) ?? 0) : 0;
+  if (skipped === 0) return 'all';
+  return below && skipped < below.rows ? 'some' : 'none';
+}
+
+const COUNTS = new WeakMap<Choices['skipped'], ReadonlyMap<string, number>>();
+
+/** The number of excluded rows below each folder, counted once for each set of exclusions. */
+function rowsSkippedBelow({ skipped }: Choices): ReadonlyMap<string, number> {
+  const known = COUNTS.get(skipped);
+  if (known) return known;
+  const counts = new Map<string, number>();
+  for (const [path, { rows }] of skipped)
+    for (
+      let slash = path.indexOf('/');
+      slash >= 0 && slash < path.length - 1;
+      slash = path.indexOf('/', slash + 1)
+    ) {
+      const folder = path.slice(0, slash + 1);
+      counts.set(folder, (counts.get(folder) ?? 0) + rows);
+    }
+  COUNTS.set(skipped, counts);
+  return counts;
+}
+
+/** Excludes what is ticked as a whole, and includes everything of any other row. */
 export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
-  const skip = skipOf(choices, row.path);
-  if (skip === 'above') return choices;
-  if (skip === undefined) return skipRows(choices, [row]);
+  if (skipOf(choices, row.path) === 'above') return choices;
+  return tickOf(choices, row) === 'all' ? skipRows(choices, [row]) : includePath(choices, row.path);
+}
+
+/** Includes the row again, a folder with everything below it. */
+export function includePath(choices: Choices, path: string): Choices {
   const skipped = new Map(choices.skipped);
-  skipped.delete(row.path);
+  skipped.delete(path);
+  if (path.endsWith('/')) for (const one of skipped.keys()) if (one.startsWith(path)) skipped.delete(one);
   return { ...choices, skipped };
 }
 

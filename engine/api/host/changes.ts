@@ -185,5 +185,7 @@ export interface ChangeRow {
     readonly deleted: number;
     /** Bytes added or modified. */
     readonly bytes: number;
+    /** Nothing of the folder stays: every file of it is deleted. */
+    readonly isGone?: true;
   };
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, renameSync, unlinkSync } from 'node:fs';
+import { appendFileSync, chmodSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cloneWorkspace } from '../../jobs/pull/clone.ts';
@@ -55,6 +55,30 @@ describe('the changes of a push', () => {
     expect((await rows({ kinds: ['deleted', 'mode'] })).total).toBe(2);
     expect((await rows({ sort: 'size' })).rows[0]?.path).toBe('new/big.bin');
     expect(await rows({ filter: 'nothing has it' })).toEqual({ total: 0, rows: [] });
+  });
+
+  it('call a folder gone only if nothing of it stays, also in a pull', async () => {
+    const { client, sandbox } = fixture;
+    const goneFolders = async (direction: 'push' | 'pull', at = root) => {
+      const { list } = await client.ask('changes.open', { root: at, direction });
+      const view = { open: ['', 'all/'] };
+      const { rows } = await client.ask('changes.rows', { root: at, list, offset: 0, limit: 50, view });
+      return rows.filter(({ below }) => below).map(({ below, path }) => [path, below?.isGone ?? false]);
+    };
+    for (const path of ['all/deep/1', 'all/2', 'some/1', 'some/2']) sandbox.write(`work/${path}`, path);
+    await push(testContext(root), {});
+    const clone = sandbox.path('clone');
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('work-remote'), directory: clone });
+    rmSync(join(root, 'all'), { recursive: true });
+    unlinkSync(join(root, 'some/1'));
+    const expected = [
+      ['all/', true],
+      ['all/deep/', true],
+      ['some/', false],
+    ];
+    expect(await goneFolders('push')).toEqual(expected);
+    await push(testContext(root), {});
+    expect(await goneFolders('pull', clone)).toEqual(expected);
   });
 
   it('send only progress to the window, not each row', async () => {

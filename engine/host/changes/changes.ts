@@ -10,6 +10,7 @@ import { previewEntry, previewLocalFile } from '../browse/preview-sources.ts';
 import { checkSafePath } from '../check-path.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { withCommits } from '../repository-read.ts';
+import { markGone } from './gone-folders.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
 /** Size of a local file that is read in about a second. */
@@ -25,8 +26,11 @@ export const CHANGES: HandlersOf<'changes'> = {
     const list = await (direction === 'push' ? openPush(root, call) : openPull(root, call));
     return { ...list, kept: keptChoices.open(root, list, changeLists.find(list.list)) };
   },
-  'changes.rows': async ({ limit, list, offset, view }, { host }) =>
-    host.changeLists.find(list).rows(view, offset, limit),
+  'changes.rows': async ({ limit, list, offset, root, view }, { host }) => {
+    const found = host.changeLists.find(list);
+    const { rows, total } = found.rows(view, offset, limit);
+    return { total, rows: rows.map((row) => markGone(root, row, found.isPull)) };
+  },
   'changes.choices': async ({ direction, root }, { host }) => host.keptChoices.choices(root, direction),
   'changes.choose': async ({ direction, list, root, ...choice }, { host }) => ({
     version: host.keptChoices.choose(root, direction, host.changeLists.find(list), choice),
@@ -86,7 +90,7 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
  */
 async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   const { pull } = await import('../../jobs/pull/pull.ts');
-  const rows = createRowList();
+  const rows = createRowList({ isPull: true });
   const conflicts = new Map<string, ConflictEvent>();
   /** Changes that the totals count and that are conflicts here. */
   const counted: ChangeEvent[] = [];

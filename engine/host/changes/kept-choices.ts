@@ -9,13 +9,12 @@ import {
   chosenPaths,
   decide,
   decideAll,
+  includePath,
   keepChoices,
   NO_CHOICES,
   recordChoices,
-  skipOf,
   skippedPaths,
   skipRows,
-  toggleSkip,
 } from '../../api/host/change-choices.ts';
 import {
   CHOICE_PATHS_MAX,
@@ -132,10 +131,7 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
 
 function applyChoice(before: Choices, rows: RowList, choice: Choice): Choices {
   let next = before;
-  for (const path of choice.include ?? []) {
-    const [row] = skipOf(next, path) === 'itself' ? rows.find([path]) : [];
-    if (row) next = toggleSkip(next, row);
-  }
+  for (const path of choice.include ?? []) next = includePath(next, path);
   if (choice.skip) next = skipRows(next, rows.find(choice.skip));
   if (choice.forAll) next = decideAll(next, choice.forAll);
   for (const [path, winner] of choice.decide ?? []) next = decide(next, path, winner);

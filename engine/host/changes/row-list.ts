@@ -20,6 +20,8 @@ const SEPARATOR = '\0';
 
 export interface RowList {
   readonly size: number;
+  /** The rows are of a pull: files that they delete are still in the folder. */
+  readonly isPull: boolean;
   push(row: ChangeRow): void;
   /** Makes the pushed rows readable. Nothing may be pushed after it. */
   end(): void;
@@ -32,7 +34,7 @@ export interface RowList {
   find(paths: readonly string[]): ChangeRow[];
 }
 
-export function createRowList(): RowList {
+export function createRowList({ isPull = false } = {}): RowList {
   const store = createRowStore();
   const viewOf = createViews(store);
   /** By their view. */
@@ -48,6 +50,7 @@ export function createRowList(): RowList {
     get size() {
       return store.size;
     },
+    isPull,
     push: store.push,
     end: store.end,
     rows({ open, sort, ...view }, offset, limit) {

@@ -7,7 +7,7 @@
 // biome-ignore-all lint/a11y/noStaticElementInteractions: its role is one of two
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 import { memo } from 'react';
-import { type Choices, skipOf, winnerOf } from '../../../engine/api/host/change-choices.ts';
+import { type Choices, skipOf, tickOf, winnerOf } from '../../../engine/api/host/change-choices.ts';
 import type { ChangeRow, Winner } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
@@ -47,14 +47,16 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
       </div>
     );
   const skip = skipOf(choices, row.path);
+  const tick = tickOf(choices, row);
   const depth = isTree ? row.path.replace(/\/$/, '').split('/').length - 1 : 0;
   const isFolder = row.below !== undefined;
   const looks = [
     'change-row',
     isActive ? 'change-row-active' : '',
     isSelected ? 'change-row-selected' : '',
-    row.change === 'deleted' ? 'change-row-deleted' : '',
-    skip ? 'change-row-skipped' : '',
+    // A folder that keeps files does not go, however many of its files do.
+    (row.below ? row.below.isGone && tick === 'all' : row.change === 'deleted') ? 'change-row-deleted' : '',
+    tick === 'none' ? 'change-row-skipped' : '',
   ];
   return (
     <div
@@ -69,7 +71,7 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
       onClick={() => props.onActivate(index)}
     >
       <span role="gridcell" className="change-path">
-        <SkipBox {...props} row={row} skip={skip} />
+        <SkipBox {...props} row={row} tick={tick} isFixed={skip === 'above'} />
         {isTree && <span style={{ flex: 'none', width: depth * 16 + (isFolder ? 0 : 28) }} />}
         {isFolder && (
           <button
@@ -106,10 +108,16 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
 
 function SkipBox({
   row,
-  skip,
+  tick,
+  isFixed,
   canSkip,
   onSkip,
-}: TableRowProps & { readonly row: ChangeRow; skip: 'itself' | 'above' | undefined }) {
+}: TableRowProps & {
+  readonly row: ChangeRow;
+  readonly tick: ReturnType<typeof tickOf>;
+  /** By a folder above it. */
+  readonly isFixed: boolean;
+}) {
   if (!canSkip(row)) return null;
   return (
     <input
@@ -117,8 +125,13 @@ function SkipBox({
       className="change-box"
       tabIndex={-1}
       aria-label={`Push ${row.path}`}
-      checked={skip === undefined}
-      disabled={skip === 'above'}
+      // The state between both has no attribute of its own.
+      ref={(box) => {
+        if (box) box.indeterminate = tick === 'some';
+      }}
+      aria-checked={tick === 'some' ? 'mixed' : tick === 'all'}
+      checked={tick === 'all'}
+      disabled={isFixed}
       onClick={(event) => event.stopPropagation()}
       onChange={() => onSkip(row)}
     />

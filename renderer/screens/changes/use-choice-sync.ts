@@ -8,7 +8,7 @@ import {
   decide,
   decideAll,
   readChoices,
-  skipOf,
+  tickOf,
   toggleSkip,
 } from '../../../engine/api/host/change-choices.ts';
 import type { ChangeRow, Winner } from '../../../engine/api/host/changes.ts';
@@ -94,7 +94,7 @@ function inputOf(
   switch (step.do) {
     case 'toggle': {
       const { path } = step.row;
-      return skipOf(before, path) === 'itself' ? { include: [path] } : { skip: [path] };
+      return tickOf(before, step.row) === 'all' ? { skip: [path] } : { include: [path] };
     }
     case 'decide':
       return { decide: [[step.path, step.winner]] };

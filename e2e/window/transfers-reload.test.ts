@@ -1,18 +1,18 @@
 /** A transfer survives a reload of the page, a kill of `dray ui`, and a crash of the engine's thread. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, openWindow } from './open-window.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { type SlowStore, startSlowStore } from './slow-store.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
-const SLOW_KIB_PER_SECOND = 2 * 1024;
-const PARTS = 6;
+const SLOW_KIB_PER_SECOND = 1024;
+const PARTS = 8;
 
 describe.skipIf(!findChromium())('A running transfer', () => {
   let browser: Browser;
@@ -52,25 +52,33 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('waits for its user after a kill of `dray ui`, and resumes from its finished parts', async () => {
-    await using killed = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+  it('goes on after a kill of `dray ui`, waits after a second one, and shows what had arrived', async () => {
+    const killed = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
     const { folder } = killed;
     const bytes = await startCopy(killed.page, folder, 'killed');
-    process.kill(killed.engine.processId!, 'SIGKILL');
-    await killed.page.getByText("Dray's engine does not answer.").waitFor();
+    await kill(killed);
     expect(await findViolationsInBothThemes(killed.page)).toEqual([]);
     await killed.context.close();
 
-    await using window = await openWindow(browser, {
-      environment: store.environment,
-      folder,
-      path: '/#/transfers',
-    });
+    const reopen = () =>
+      openWindow(browser, { environment: store.environment, folder, path: '/#/transfers' });
+    const second = await reopen();
+    const again = rowOf(second.page, 'Copy killed');
+    await expect.poll(stateOf(again), WAIT).toBe('Uploading');
+    const before = await store.answered('UploadPart');
+    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThan(before);
+    await kill(second);
+    await second.context.close();
+
+    await using window = await reopen();
     const row = rowOf(window.page, 'Copy killed');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    expect(await row.textContent()).toContain('Dray ended while this transfer ran.');
+    expect(await row.textContent()).toContain('Dray ended twice within minutes');
     const arrived = await store.answered('UploadPart');
     expect(arrived).toBeLessThan(PARTS);
+    expect(arrivedMib(await row.textContent())).toBeGreaterThanOrEqual(8);
+    expect(arrivedMib(await row.textContent())).toBeLessThanOrEqual(8 * arrived);
+    expect(await findViolationsInBothThemes(window.page)).toEqual([]);
     await store.network.setBandwidth(0);
     await window.page.getByRole('button', { name: 'Resume Copy killed' }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
@@ -79,7 +87,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is paused by a crash of the engine, which restarts, and the window says so', async () => {
+  it('goes on after a crash of the engine, which restarts, and the window says so', async () => {
     await using window = await openWindow(browser, {
       environment: { ...store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
       path: '/#/transfers',
@@ -89,15 +97,26 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     writeFileSync(join(folder, 'home', 'crash'), '');
     await page.getByText("Dray's engine is back").waitFor();
     const row = rowOf(page, 'Copy crashed');
-    await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    expect(await row.textContent()).toContain('Dray ended while this transfer ran.');
     await store.network.setBandwidth(0);
-    await page.getByRole('button', { name: 'Resume Copy crashed' }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(store.read('crashed/large.bin').equals(bytes)).toBe(true);
     expect(await store.answered('UploadPart')).toBe(PARTS);
   });
 });
+
+/** Kills `dray ui` once the first part is on record, and waits until the window has seen that it is gone. */
+async function kill({ engine, folder, page }: OpenWindow): Promise<void> {
+  const path = join(folder, 'home/.config/dray/transfers-progress.json');
+  const saved = () => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).runs[0]?.bytesDone : 0);
+  await expect.poll(saved, WAIT).toBeGreaterThanOrEqual(8 * MIB);
+  process.kill(engine.processId!, 'SIGKILL');
+  await page.getByText("Dray's engine does not answer.").waitFor();
+}
+
+/** @param text Such as `16.0 MiB of 64.0 MiB`, somewhere in it. */
+function arrivedMib(text: string | null): number {
+  return Number(/([\d.]+) MiB of 64\.0 MiB/.exec(text ?? '')?.[1] ?? 0);
+}
 
 /**
  * Code for the engine's thread alone: it throws once the home folder has a file `crash`, which it removes.

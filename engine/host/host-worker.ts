@@ -14,6 +14,8 @@ const host = createHost({ connection, environment });
 
 const served = new Set<ServedPort>();
 loadFirstHandlers();
+// What ran when the last host ended goes on, whether or not a window opens. Each window reports a failure.
+host.transfers().catch(() => {});
 
 parentPort!.on('message', (message: ToWorker) => {
   if (message.do === 'serve') serve(message.port);

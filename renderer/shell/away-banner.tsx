@@ -27,7 +27,7 @@ export function AwayBanner() {
     showToast({
       tone: 'info',
       title: "Dray's engine is back",
-      text: 'What you see is up to date again. If the engine had ended, its transfers are paused in Transfers.',
+      text: 'What you see is up to date again. If the engine had ended, its transfers go on.',
       action: { label: 'Open Transfers', onPress: () => goTo('transfers') },
     });
   }, [state]);

@@ -1,5 +1,6 @@
 /**
- * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state.
+ * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state,
+ * and `transfers-progress.json` beside it with the counts of those that run, for the host after a kill.
  * One host at a time owns it, by a lock beside it; another host that runs at the same time keeps its queue
  * only in memory.
  */
@@ -29,22 +30,52 @@ const SCHEMA = v.object({
   ),
 });
 
+const PROGRESS = v.object({
+  runs: v.array(
+    v.object({
+      id: v.string(),
+      phase: v.exactOptional(v.string()),
+      filesDone: COUNT,
+      filesTotal: v.exactOptional(COUNT),
+      bytesDone: COUNT,
+      bytesTotal: v.exactOptional(COUNT),
+      isCounting: v.exactOptional(v.boolean()),
+    }),
+  ),
+});
+
 export interface TransferFile {
   /** The transfers that the last host left. */
   read(): TransferFacts[];
   write(transfers: readonly TransferFacts[]): void;
+  /** The counts of running transfers. A second call within a second or so may be lost in a kill. */
+  writeProgress(running: readonly TransferFacts[]): void;
   close(): void;
 }
 
 export async function openTransferFile(folder: string, clock: Clock): Promise<TransferFile> {
   const path = join(folder, 'transfers.json');
   const lock = await takeLock(`${path}.lock`, clock);
-  if (!lock) return { read: () => [], write() {}, close() {} };
+  if (!lock) return { read: () => [], write() {}, writeProgress() {}, close() {} };
+  const progressPath = join(folder, 'transfers-progress.json');
   return {
-    read: () => [...((readJsonFile(path, SCHEMA)?.transfers ?? []) as unknown as TransferFacts[])],
+    read() {
+      const transfers = (readJsonFile(path, SCHEMA)?.transfers ?? []) as unknown as TransferFacts[];
+      if (transfers.some(({ state }) => state === 'running')) addProgress(transfers, progressPath);
+      return transfers;
+    },
     write: (transfers) => writeJsonFile(path, { transfers }),
+    writeProgress(running) {
+      const runs = running.map((facts) => v.parse(PROGRESS.entries.runs.item, facts));
+      writeJsonFile(progressPath, { runs });
+    },
     close: lock.release,
   };
+}
+
+function addProgress(transfers: readonly TransferFacts[], path: string): void {
+  const runs = new Map(readJsonFile(path, PROGRESS)?.runs.map((run) => [run.id, run]));
+  for (const facts of transfers) if (facts.state === 'running') Object.assign(facts, runs.get(facts.id));
 }
 
 async function takeLock(path: string, clock: Clock) {

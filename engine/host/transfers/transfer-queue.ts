@@ -3,9 +3,8 @@
  * which keeps its place; running it again resumes it. Invariant: of the transfers with one `busyKeyOf` never
  * two work at once, including the clean-up of a cancelled one, listed or not, because that would remove the
  * others' unfinished uploads. Each change of state is written to disk before it takes effect. A host that
- * ends properly leaves running transfers as `waiting`, and the next host resumes them. Transfers that a
- * killed host left as `running` come back as `paused`: one of them may have killed the host, so none starts
- * by itself.
+ * ends properly leaves running transfers as `waiting`, and the next host resumes them. Those that a killed
+ * host left as `running` go on too, but not after a second kill in a row (`after-kill.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -15,6 +14,7 @@ import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
+import { takeUpAfterKill } from './after-kill.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
 import { moveRecord, withoutOldest } from './transfer-order.ts';
@@ -25,6 +25,7 @@ const RUNNING_MAX = 2;
 const QUEUE_MAX = 1_000;
 const TELL_EVERY_MS = 200;
 const TICK_MS = 1_000;
+const PROGRESS_EVERY_MS = 1_000;
 
 type Change = HostRequests['transfers.change']['input'];
 
@@ -69,9 +70,6 @@ export async function openTransferQueue(host: QueueHost): Promise<TransferQueue>
   }
 }
 
-const INTERRUPTED =
-  'Dray ended while this transfer ran. Files that have arrived stay. Resume it to continue.';
-
 class FileQueue implements TransferQueue {
   readonly #host: QueueHost;
   readonly #file: TransferFile;
@@ -83,6 +81,7 @@ class FileQueue implements TransferQueue {
   /** Cancelled transfers, whose partial uploads are removed as soon as nothing else works in their place. */
   readonly #uncleaned = new Set<TransferRecord>();
   #telling: NodeJS.Timeout | undefined;
+  #savingProgress: NodeJS.Timeout | undefined;
   #isClosing = false;
   /** Many change at once, and one write covers them all before any of them takes effect. */
   #isHeld = false;
@@ -97,16 +96,20 @@ class FileQueue implements TransferQueue {
       nowMs: () => this.#nowMs(),
       connectionFlags: () => host.connectionFlags(),
       onWorkspace: (root) => host.addWorkspace(root),
-      onNews: () => this.#tellSoon(),
+      onNews: () => {
+        this.#tellSoon();
+        this.#saveProgressSoon();
+      },
     };
+    const nowMs = this.#nowMs();
+    let isChanged = false;
     this.#records = file.read().map((facts) => {
-      if (facts.state === 'running') {
-        facts.state = 'paused';
-        facts.notice = INTERRUPTED;
-      }
+      isChanged = takeUpAfterKill(facts, nowMs) || isChanged;
       delete facts.needsKeys;
       return createTransferRecord(facts);
     });
+    // A kill is on record before what may have caused it runs again.
+    if (isChanged) this.#write();
     for (const record of this.#records) if (record.facts.isUncleaned) this.#uncleaned.add(record);
     this.#pump();
   }
@@ -176,6 +179,7 @@ class FileQueue implements TransferQueue {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#telling);
+    clearTimeout(this.#savingProgress);
     const running = [...this.#held];
     for (const { facts, run } of running) {
       if (facts.state === 'running') facts.state = 'waiting';
@@ -267,7 +271,9 @@ class FileQueue implements TransferQueue {
         if (state === 'waiting' || state === 'running') this.#stop(record, 'paused');
         return;
       case 'resume':
-        if (state === 'paused') this.#settle(record, 'waiting');
+        if (state !== 'paused') return;
+        delete record.facts.killedMs;
+        this.#settle(record, 'waiting');
         return;
       case 'cancel':
         if (isEnded(record)) return;
@@ -302,7 +308,10 @@ class FileQueue implements TransferQueue {
     delete record.facts.notice;
     delete record.facts.needsKeys;
     if (state === 'waiting') delete record.facts.error;
-    if (isEnded(record)) record.facts.endedMs = this.#nowMs();
+    if (isEnded(record)) {
+      record.facts.endedMs = this.#nowMs();
+      delete record.facts.killedMs;
+    }
     this.#records = withoutOldest(this.#records);
     this.#save();
   }
@@ -323,6 +332,19 @@ class FileQueue implements TransferQueue {
     } catch (error) {
       if (!(error instanceof DrayError)) throw error;
     }
+  }
+
+  /** A kill loses at most the counts of the last second. A failure to save them stops nothing. */
+  #saveProgressSoon(): void {
+    if (this.#isClosing) return;
+    this.#savingProgress ??= setTimeout(() => {
+      this.#savingProgress = undefined;
+      try {
+        this.#file.writeProgress([...this.#held].map(({ facts }) => facts));
+      } catch (error) {
+        if (!(error instanceof DrayError)) throw error;
+      }
+    }, PROGRESS_EVERY_MS);
   }
 
   #tellSoon(withinMs = TELL_EVERY_MS): void {

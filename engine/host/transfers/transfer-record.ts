@@ -12,6 +12,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The saved part of it. */
 export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>> & {
   failures: readonly TransferFailure[];
+  /** When the host last found that it had been killed with this transfer running. */
+  killedMs?: number;
   /** Cancelled, and its partial uploads are not removed yet. */
   isUncleaned?: boolean;
 };
@@ -101,7 +103,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       }
     },
     read(nowMs) {
-      const { failures: _, inFlight, inFlightMax, isUncleaned: __, ...told } = facts;
+      const { failures: _, inFlight, inFlightMax, isUncleaned: __, killedMs: ___, ...told } = facts;
       const order = shortened(facts.order);
       if (facts.state !== 'running') return { ...told, order, bytesPerSecond: 0 };
       const { bytesDone, bytesTotal } = facts;

@@ -319,7 +319,7 @@ describe('the queue of transfers', () => {
     await expect.poll(states, { timeout: 20_000 }).toEqual(Array(5).fill('done'));
   });
 
-  it('survives a restart: transfers resume after a proper end, and wait for the user after a kill', async () => {
+  it('survives a restart: transfers go on after a proper end, and after a kill, but not after two', async () => {
     const order = await slowPush();
     const id = await start(order);
     await transferIn(fixture.client, id, ['running']);
@@ -335,8 +335,44 @@ describe('the queue of transfers', () => {
 
     writeFileSync(path, killed);
     const third = fixture.reopen();
-    expect((await third.host.transfers()).list()).toMatchObject([{ id, state: 'paused' }]);
+    expect((await third.host.transfers()).list()).toMatchObject([{ id, state: 'running' }]);
+    const killedAgain = readFileSync(path, 'utf8');
     await third.host.close();
+
+    writeFileSync(path, killedAgain);
+    const fourth = fixture.reopen();
+    const queue = await fourth.host.transfers();
+    expect(queue.list()).toMatchObject([{ id, state: 'paused', notice: expect.stringContaining('twice') }]);
+    // Its user decides, so the count of kills begins anew.
+    queue.change({ ids: [id], action: 'resume' });
+    const resumed = readFileSync(path, 'utf8');
+    expect(JSON.parse(resumed).transfers).toMatchObject([{ id, state: 'running' }]);
+    await fourth.host.close();
+    writeFileSync(path, resumed);
+    const fifth = fixture.reopen();
+    expect((await fifth.host.transfers()).list()).toMatchObject([{ id, state: 'running' }]);
+    await fifth.host.close();
+  });
+
+  it('shows after two kills what had arrived', async () => {
+    const id = await start(await slowPush());
+    const path = join(fixture.host.folder, 'transfers.json');
+    const progressPath = join(fixture.host.folder, 'transfers-progress.json');
+    const saved = () =>
+      existsSync(progressPath) ? JSON.parse(readFileSync(progressPath, 'utf8')) : undefined;
+    const bytesTotal = 64 * 64 * 1024;
+    await expect.poll(saved, { timeout: 30_000 }).toMatchObject({ runs: [{ id, bytesTotal }] });
+    const [killed] = JSON.parse(readFileSync(path, 'utf8')).transfers;
+    expect(killed.bytesTotal).toBeUndefined();
+    const [run] = saved().runs;
+    await fixture.host.close();
+    writeFileSync(path, JSON.stringify({ transfers: [{ ...killed, killedMs: Date.now() }] }));
+    const arrived = { ...run, filesDone: 1, bytesDone: 65_536 };
+    writeFileSync(progressPath, JSON.stringify({ runs: [arrived, { ...run, id: 'gone' }] }));
+    const next = fixture.reopen();
+    const shown = { id, state: 'paused', filesDone: 1, bytesDone: 65_536, bytesTotal };
+    expect((await next.host.transfers()).list()).toMatchObject([shown]);
+    await next.host.close();
   });
 
   it('refuses an order that it cannot save, and lets running transfers continue', async () => {

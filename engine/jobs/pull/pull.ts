@@ -125,12 +125,14 @@ export async function pullCommit(
   if (arrival && plan.changes.length > 0) recordInterruptedPull(session, arrival);
   session.index.settings.base = undefined;
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
+  const kept = plan.decided === 0 ? arrivedBefore(toTarget, plan.changes) : NOTHING;
   const applied = await applyChanges({
     session,
     remote,
     link,
     writing: { commit: target, words },
-    totals: { files: writes.length, bytes: changes.bytes },
+    totals: { files: kept.files + writes.length, bytes: kept.bytes + changes.bytes },
+    kept,
     deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
     writes: [writes],
     givenUp: new Set([...plan.givenUp, ...torn]),
@@ -152,6 +154,20 @@ export async function pullCommit(
     failed: problems + applied.failed,
     requests: meter.totals(),
   };
+}
+
+const NOTHING = { files: 0, bytes: 0 };
+
+/** The entries that the target adds or changes and that are here already: an interrupted pull wrote them. */
+function arrivedBefore(toTarget: readonly Change[], planned: readonly Change[]): typeof NOTHING {
+  const left = new Set(planned.map(({ path }) => path));
+  let [files, bytes] = [0, 0];
+  for (const { after, path } of toTarget) {
+    if (!after || left.has(path)) continue;
+    files += 1;
+    bytes += after.kind === 'file' ? after.sizeBytes : 0;
+  }
+  return { files, bytes };
 }
 
 interface PullPlan {

@@ -27,6 +27,8 @@ export interface ApplyOptions {
   /** Synced before the first file is written, for the command that runs after a power cut. */
   readonly writing: Writing;
   readonly totals: { readonly files: number; readonly bytes: number };
+  /** The part of the totals that an interrupted run has written. */
+  readonly kept?: { readonly files: number; readonly bytes: number };
   /** Files, links and empty folders to delete. */
   readonly deletions: readonly string[];
   /** Entries to write; batches in any order. */
@@ -68,6 +70,7 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
       totals: () => ({ filesTotal: totals.files, bytesTotal: totals.bytes }),
       traffic: createTraffic([meter], [limit]),
     });
+    if (options.kept && options.kept.files > 0) progress.keep(options.kept.files, options.kept.bytes);
     const others: Entry[] = [];
     const downloaded = await downloadFiles(
       {

@@ -7,6 +7,7 @@ import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
+import { applyDensity } from './shell/density.ts';
 import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
@@ -28,7 +29,7 @@ export function App() {
     if (isPaletteOpen) openedAt.current = location.hash;
   }, [isPaletteOpen]);
   const { Screen, title } = SCREENS[screen];
-  useThemeOfSettings();
+  useLookOfSettings();
   useNamedWorkspace(given.workspace);
   useScreenFocus(screen);
   useEffect(() => {
@@ -94,12 +95,16 @@ function useNamedWorkspace(root: string | undefined): void {
   }, [root, refresh]);
 }
 
-function useThemeOfSettings(): void {
+function useLookOfSettings(): void {
   const { data } = useAsk('settings.get', {}, { freshMs: 60_000 });
   const theme = data?.theme;
+  const density = data?.density;
   useEffect(() => {
     if (theme) applyTheme(theme);
   }, [theme]);
+  useEffect(() => {
+    if (density) applyDensity(density);
+  }, [density]);
 }
 
 /**

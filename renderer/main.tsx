@@ -7,6 +7,7 @@ import { openMessagePort, openWebSocket } from './host/host-ports.ts';
 import { createReconnectingHost, type ReconnectingHost } from './host/reconnecting-host.ts';
 import { HostProvider } from './host/use-host.tsx';
 import { takeWindowKey } from './host/window-key.ts';
+import { startDensity } from './shell/density.ts';
 import { startTheme } from './shell/theme.ts';
 
 function openHost(): ReconnectingHost {
@@ -19,6 +20,7 @@ function openHost(): ReconnectingHost {
 
 takeWindowKey();
 startTheme();
+startDensity();
 createRoot(document.getElementById('window')!).render(
   <HostProvider host={openHost()}>
     <App />

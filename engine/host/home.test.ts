@@ -160,6 +160,7 @@ describe('settings', () => {
     const second = fixture.reopen();
     expect(await second.client.ask('settings.get', {})).toEqual({
       theme: 'dark',
+      density: 'comfortable',
       bandwidth: { limit: 1_000_000, from: '08:00', to: '18:00' },
       transfers: null,
       notifications: true,

@@ -8,6 +8,7 @@ import { Screen } from '../design/screen.tsx';
 import { Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useAsk, useHost } from '../host/use-host.tsx';
+import { applyDensity } from '../shell/density.ts';
 import { applyTheme } from '../shell/theme.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
@@ -27,6 +28,7 @@ export function SettingsScreen() {
   const asked = useRef(0);
   const set = async (change: Partial<Settings>): Promise<void> => {
     if (change.theme) applyTheme(change.theme);
+    if (change.density) applyDensity(change.density);
     // At once: the next change builds on this one, however long the answer takes.
     client.setQueryData<Settings>(key, (before) => before && { ...before, ...change });
     asked.current += 1;
@@ -66,6 +68,17 @@ function Sections({ settings, set }: SettingProps) {
             { id: 'system', label: 'System' },
             { id: 'light', label: 'Light' },
             { id: 'dark', label: 'Dark' },
+          ]}
+        />
+      </Section>
+      <Section title="Density" text="How much room the rows of all lists and tables take.">
+        <Segmented<Settings['density']>
+          label="Density"
+          value={settings.density}
+          onChange={(density) => set({ density })}
+          choices={[
+            { id: 'comfortable', label: 'Comfortable' },
+            { id: 'compact', label: 'Compact' },
           ]}
         />
       </Section>

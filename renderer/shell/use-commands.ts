@@ -5,6 +5,7 @@ import type { HostRequests } from '../../engine/api/host.ts';
 import type { IconName } from '../design/icon.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, SCREEN_NAMES, type ScreenName } from '../route.ts';
+import { applyDensity } from './density.ts';
 import { SCREENS } from './screens.ts';
 import { SHORTCUT_KEY } from './shortcut-key.ts';
 import { applyTheme } from './theme.ts';
@@ -26,6 +27,7 @@ export function useCommands(): readonly Command[] {
   const { all, current } = useWorkspaces();
   const others = (all ?? []).filter(({ root, state }) => state === 'ready' && root !== current?.root);
   const setTheme = useSetTheme();
+  const setDensity = useSetDensity();
   const changeAll = useChangeAll();
   return [
     ...SCREEN_NAMES.map((name) => place(SCREENS[name].title, 'Screen', SCREENS[name].icon, name)),
@@ -53,6 +55,8 @@ export function useCommands(): readonly Command[] {
     setTheme('Light theme', 'light'),
     setTheme('Dark theme', 'dark'),
     setTheme('System theme', 'system'),
+    setDensity('Comfortable rows', 'comfortable'),
+    setDensity('Compact rows', 'compact'),
   ];
 }
 
@@ -85,6 +89,20 @@ function useSetTheme(): (label: string, theme: Settings['theme']) => Command {
     run: () => {
       applyTheme(theme);
       save.mutate({ theme }, { onError: (error) => showFailure('The theme was not saved', error) });
+    },
+  });
+}
+
+function useSetDensity(): (label: string, density: Settings['density']) => Command {
+  const save = useDo('settings.set', { refreshes: ['settings.get'] });
+  return (label, density) => ({
+    id: `density ${density}`,
+    label,
+    note: 'Settings',
+    icon: 'settings',
+    run: () => {
+      applyDensity(density);
+      save.mutate({ density }, { onError: (error) => showFailure('The density was not saved', error) });
     },
   });
 }

@@ -8,6 +8,8 @@ export interface SettingsRequests {
 
 export interface Settings {
   readonly theme: 'system' | 'light' | 'dark';
+  /** The height of rows in lists and tables. */
+  readonly density: 'comfortable' | 'compact';
   /** Bytes per second by day and hour; null: no limit. */
   readonly bandwidth: { readonly limit: number | null; readonly from?: string; readonly to?: string };
   readonly transfers: number | null;

@@ -243,6 +243,7 @@ export const HOST_INPUTS: Inputs = {
   'settings.get': nothing,
   'settings.set': v.strictObject({
     theme: v.exactOptional(v.picklist(['system', 'light', 'dark'])),
+    density: v.exactOptional(v.picklist(['comfortable', 'compact'])),
     bandwidth: v.exactOptional(
       v.strictObject({
         limit: v.nullable(v.pipe(v.number(), v.minValue(1024))),

@@ -9,6 +9,7 @@ import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 const DEFAULTS: Settings = {
   theme: 'system',
+  density: 'comfortable',
   bandwidth: { limit: null },
   transfers: null,
   notifications: true,
@@ -16,6 +17,8 @@ const DEFAULTS: Settings = {
 
 const SETTINGS = v.object({
   theme: v.picklist(['system', 'light', 'dark']),
+  // Files of older versions have none.
+  density: v.optional(v.picklist(['comfortable', 'compact']), 'comfortable'),
   bandwidth: v.object({
     limit: v.nullable(v.number()),
     from: v.exactOptional(v.string()),

@@ -19,13 +19,13 @@ import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
+import { useTokenPx } from '../../shell/density.ts';
 import { type Chosen, chosenFrom } from './copy-orders.ts';
 import { below, type Location, nameOf, placeOf } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';
 import type { FolderSize, FolderSizes } from './use-folder-sizes.ts';
 
 const ENTRY_TYPE = 'application/x-dray-entries';
-const ROW_PX = 34;
 const HEADING_PX = 32;
 
 interface EntryTableProps {
@@ -48,7 +48,8 @@ export function EntryTable(props: EntryTableProps) {
   const container = useRef<HTMLDivElement>(null);
   const dragAndDropHooks = useEntryDrag(props);
   const items = useMemo(() => entries.rows.map(itemOf), [entries.rows]);
-  const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX, headingHeight: HEADING_PX }), []);
+  const rowHeight = useTokenPx('--entry-height');
+  const layoutOptions = useMemo(() => ({ rowHeight, headingHeight: HEADING_PX }), [rowHeight]);
   const descriptor: SortDescriptor = {
     column: sortedBy.column,
     direction: sortedBy.isDescending ? 'descending' : 'ascending',

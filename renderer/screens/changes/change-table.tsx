@@ -3,12 +3,11 @@ import './change-table.css';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
+import { useTokenPx } from '../../shell/density.ts';
 import { RowGrid } from '../rows/row-grid.tsx';
 import { useRowGrid } from '../rows/use-row-grid.ts';
 import { type GridActions, onGridKey } from './grid-keys.ts';
 import { TableRow, type TableRowProps } from './table-row.tsx';
-
-const ROW_PX = 32;
 
 export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choices'> {
   readonly selected: string | undefined;
@@ -17,7 +16,7 @@ export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choi
 
 export function ChangeTable(props: ChangeTableProps) {
   const { pages, selected, onSelect, onSearch: _, ...shared } = props;
-  const grid = useRowGrid({ pages, rowPx: ROW_PX, onArrive: onSelect });
+  const grid = useRowGrid({ pages, rowPx: useTokenPx('--row-height'), onArrive: onSelect });
   const { active, error, total } = grid;
   return (
     <div className="change-table">

@@ -8,9 +8,10 @@ import { formatHash } from '../../../engine/api/numbers.ts';
 import { type ContextActions, ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
 import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
+import { useTokenPx } from '../../shell/density.ts';
 import { actionsOfCommit, actionsOfRef, type RefMenu } from '../refs/ref-task.ts';
 import { authorName, subjectOf } from './commit-words.ts';
-import { GraphCell, graphWidth, ROW_PX } from './graph-cell.tsx';
+import { GraphCell, graphWidth } from './graph-cell.tsx';
 import type { GraphRow } from './graph-lanes.ts';
 
 export interface CommitListProps {
@@ -25,8 +26,9 @@ export interface CommitListProps {
 }
 
 export function CommitList({ commits, graph, refs, selected, onSelect, menu }: CommitListProps) {
+  const rowPx = useTokenPx('--commit-height');
   const lanes = useMemo(() => Math.max(1, ...graph.map(({ width }) => width)), [graph]);
-  const layoutOptions = useMemo(() => ({ rowHeight: ROW_PX }), []);
+  const layoutOptions = useMemo(() => ({ rowHeight: rowPx }), [rowPx]);
   const items = useMemo(
     () => commits.map((commit, index) => ({ id: commit.commit, commit, row: graph[index]! })),
     [commits, graph],
@@ -47,7 +49,7 @@ export function CommitList({ commits, graph, refs, selected, onSelect, menu }: C
           className="commit-list"
           aria-label="Commits"
           items={items}
-          dependencies={[lanes, refs]}
+          dependencies={[lanes, refs, rowPx]}
           selectionMode="multiple"
           selectionBehavior="replace"
           disallowEmptySelection
@@ -62,7 +64,7 @@ export function CommitList({ commits, graph, refs, selected, onSelect, menu }: C
         >
           {({ commit, row }) => (
             <GridListItem className="commit-item" textValue={subjectOf(commit)}>
-              <GraphCell row={row} lanes={lanes} isMerge={commit.parents.length > 1} />
+              <GraphCell row={row} lanes={lanes} isMerge={commit.parents.length > 1} heightPx={rowPx} />
               <div className="commit-text" style={{ maxWidth: `calc(100% - ${graphWidth(lanes)}px)` }}>
                 <div className="row">
                   <RefBadges refs={refs} commit={commit.commit} />

@@ -1,5 +1,5 @@
 /** The difference between two commits. Each file can be restored from either. */
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
@@ -11,10 +11,10 @@ import { type Choice, Select } from '../../design/field.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { useTokenPx } from '../../shell/density.ts';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
 
 const ROWS_MAX = 500;
-const LAYOUT = { rowHeight: 34 };
 
 export interface CompareViewProps {
   readonly root: string;
@@ -27,6 +27,8 @@ export interface CompareViewProps {
 }
 
 export function CompareView({ root, from, to, choices, onFrom }: CompareViewProps) {
+  const rowHeight = useTokenPx('--entry-height');
+  const layout = useMemo(() => ({ rowHeight }), [rowHeight]);
   const compared = useAsk(
     'history.compare',
     { root, to, limit: ROWS_MAX, ...(from === undefined ? {} : { from }) },
@@ -62,7 +64,7 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
         </EmptyState>
       )}
       {compared.data !== undefined && compared.data.rows.length > 0 && (
-        <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+        <Virtualizer layout={ListLayout} layoutOptions={layout}>
           <GridList
             className="compare-list"
             aria-label="Differences"

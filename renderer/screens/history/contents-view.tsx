@@ -1,5 +1,5 @@
 /** The contents of a commit, folder by folder. Each entry can be restored. */
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
@@ -10,13 +10,14 @@ import { Icon } from '../../design/icon.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { useTokenPx } from '../../shell/density.ts';
 import { Crumbs } from '../crumbs.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 
-const LAYOUT = { rowHeight: 34 };
-
 export function ContentsView({ root, commit }: { readonly root: string; readonly commit: string }) {
+  const rowHeight = useTokenPx('--entry-height');
+  const layout = useMemo(() => ({ rowHeight }), [rowHeight]);
   const [folder, setFolder] = useState('');
   const [file, setFile] = useState<string>();
   const [restoring, setRestoring] = useState<string>();
@@ -38,7 +39,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       )}
       {listed.data?.entries.length === 0 && <EmptyState icon="folder" title="An empty folder" />}
       {listed.data !== undefined && listed.data.entries.length > 0 && (
-        <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
+        <Virtualizer layout={ListLayout} layoutOptions={layout}>
           <GridList
             className="compare-list"
             aria-label={folder === '' ? 'Contents' : `Contents of ${folder}`}

@@ -1,7 +1,6 @@
 /** One row of the drawn graph. Decorative: the row's text says what it shows. */
 import type { GraphLine, GraphRow } from './graph-lanes.ts';
 
-export const ROW_PX = 52;
 const LANE_PX = 16;
 /** Graphs with more lanes than this are cut off on the right. */
 const LANES_MAX = 10;
@@ -11,16 +10,27 @@ export function graphWidth(lanes: number): number {
   return Math.min(lanes, LANES_MAX) * LANE_PX + 8;
 }
 
-export function GraphCell({ row, lanes, isMerge }: { row: GraphRow; lanes: number; isMerge: boolean }) {
+export interface GraphCellProps {
+  readonly row: GraphRow;
+  readonly lanes: number;
+  readonly isMerge: boolean;
+  readonly heightPx: number;
+}
+
+export function GraphCell({ row, lanes, isMerge, heightPx }: GraphCellProps) {
   const width = graphWidth(lanes);
-  const middle = ROW_PX / 2;
+  const middle = heightPx / 2;
   return (
-    <svg className="graph-cell" width={width} height={ROW_PX} aria-hidden="true">
+    <svg className="graph-cell" width={width} height={heightPx} aria-hidden="true">
       {row.above.map((line) => (
         <path key={`a${line.from}-${line.to}`} className={colorClass(line)} d={curve(line, 0, middle)} />
       ))}
       {row.below.map((line) => (
-        <path key={`b${line.from}-${line.to}`} className={colorClass(line)} d={curve(line, middle, ROW_PX)} />
+        <path
+          key={`b${line.from}-${line.to}`}
+          className={colorClass(line)}
+          d={curve(line, middle, heightPx)}
+        />
       ))}
       <circle
         className={`${colorClass(row)} ${isMerge ? 'is-merge' : ''}`}

@@ -1,6 +1,6 @@
 /** The visible rows of a list that may be higher than a browser allows. */
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useState } from 'react';
+import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { createScaledScroll, type ScaledScroll } from './scaled-scroll.ts';
 
 const OVERSCAN_ROWS = 12;
@@ -77,6 +77,12 @@ export function useScaledRows(
     // Moved only by `showRow`: the virtualizer would stop at the element's end.
     scrollToFn: () => {},
   });
+  const measuredPx = useRef(rowPx);
+  useLayoutEffect(() => {
+    if (measuredPx.current === rowPx) return;
+    measuredPx.current = rowPx;
+    virtualizer.measure();
+  }, [virtualizer, rowPx]);
   const showRow = (index: number) => {
     const element = viewport.current;
     if (!element) return;

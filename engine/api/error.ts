@@ -71,6 +71,13 @@ export interface DrayErrorOptions {
   /** Plain, JSON-safe facts for programs: paths, keys, sizes. Never a secret. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
+  /**
+   * The next step at a command line: its sentence ends the message, and `data.advice` repeats it, so that a
+   * window can leave it out of its own words.
+   */
+  readonly advice?: string;
+  /** The command of the advice, as it is typed; `data.command`. */
+  readonly command?: string;
 }
 
 export class DrayError extends Error {
@@ -81,14 +88,41 @@ export class DrayError extends Error {
   /** @param message One or two sentences: the thing, the cause and the next step. */
   constructor(code: ErrorCode, message: string, options: DrayErrorOptions = {}) {
     super(
-      cut(message, MESSAGE_CHARS_MAX),
+      cut(joinAdvice(message, options.advice), MESSAGE_CHARS_MAX),
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = 'DrayError';
     this.code = code;
     this.retry = options.retry ?? 'no';
-    this.data = boundedData(options.data ?? {}, 0) as Readonly<Record<string, unknown>>;
+    const { advice, command, data = {} } = options;
+    const told = advice ? { ...data, advice, ...(command ? { command } : {}) } : data;
+    this.data = boundedData(told, 0) as Readonly<Record<string, unknown>>;
   }
+}
+
+function joinAdvice(message: string, advice = ''): string {
+  return advice === '' ? message : `${message} ${advice}`;
+}
+
+/** A message and its advice, for a warning. */
+export function advised(
+  message: string,
+  advice: string,
+): { readonly message: string; readonly advice: string } {
+  return { message: joinAdvice(message, advice), advice };
+}
+
+/** The message without the advice for a command line at its end. */
+export function messageWithoutAdvice({
+  data = {},
+  message,
+}: {
+  readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}): string {
+  const { advice } = data;
+  if (typeof advice !== 'string' || advice === '' || !message.endsWith(advice)) return message;
+  return message.slice(0, -advice.length).trimEnd();
 }
 
 /** Bounds for every error, since names and messages may come from stores, peers and repositories. */
@@ -149,6 +183,8 @@ const OWN_CODES: ReadonlySet<string> = new Set(['aborted', 'internal', 'noCreden
 /** Facts that only this machine may state: by them the window offers trust, or asks for a secret. */
 const OWN_FACTS: ReadonlySet<string> = new Set([
   'address',
+  'advice',
+  'command',
   'fingerprint',
   'known',
   'peer',
@@ -217,12 +253,12 @@ export function openFilesLimit(error: unknown): DrayError | undefined {
   ) {
     const { code, data } = at;
     if (![code, data?.errno, data?.systemCode].some((each) => OPEN_FILES_CODES.has(each))) continue;
-    return new DrayError(
-      'io',
-      'Too many files are open for this process or system. ' +
-        'Raise the limit, for example with "ulimit -n 1024", and run the command again.',
-      { cause: error, data: { reason: 'openFiles' } },
-    );
+    return new DrayError('io', 'Too many files are open for this process or system.', {
+      cause: error,
+      data: { reason: 'openFiles' },
+      advice: 'Raise the limit, for example with "ulimit -n 1024", and run the command again.',
+      command: 'ulimit -n 1024',
+    });
   }
   return undefined;
 }

@@ -97,6 +97,8 @@ export interface WarningEvent {
    */
   readonly warning: string;
   readonly message: string;
+  /** The end of the message that is for a command line; a window leaves it out. */
+  readonly advice?: string;
   readonly path?: string;
 }
 

@@ -29,7 +29,7 @@ export function createGuard({ hostNames, token }: GuardOptions): (request: Incom
       throw new PeerRefusal(
         401,
         'accessDenied',
-        'The token is missing or wrong. "dray serve" printed it at its start.',
+        'The token is missing or wrong. The machine printed it when it began to serve.',
       );
     if (headers.origin !== undefined)
       throw new PeerRefusal(403, 'accessDenied', 'Requests from web pages are refused.');
@@ -39,7 +39,7 @@ export function createGuard({ hostNames, token }: GuardOptions): (request: Incom
       throw new PeerRefusal(
         403,
         'accessDenied',
-        `This peer does not know the host name ${host}. Start it with "dray serve --name ${host}" to allow it.`,
+        `This peer does not know the host name ${host}. Whoever serves it can allow this name.`,
       );
   };
 }

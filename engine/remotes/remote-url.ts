@@ -176,7 +176,9 @@ function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerR
   const [, authority = '', path = '', query = ''] = match;
   if (authority.includes('@'))
     throw refuse(
-      'A URL must not contain the token, because URLs are stored. Run "dray login HOST:PORT" once, which saves the token apart.',
+      'A URL must not contain the token, because URLs are stored.',
+      undefined,
+      'Run "dray login HOST:PORT" once, which saves the token apart.',
     );
   const parts = /^(?:\[([0-9a-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/i.exec(authority);
   const port = Number(parts?.[3] ?? PEER_PORT);
@@ -186,8 +188,9 @@ function parsePeer(text: string, { from = 'elsewhere' }: ParseUrlOptions): PeerR
   const parameters = parsePeerQuery(query);
   if (parameters.tokenFile !== undefined && from === 'elsewhere')
     throw refuse(
-      `This URL must not name a token file, because its author would choose which file is sent. Remove tokenFile and ` +
-        `run "dray login ${authority}" once, or keep the URL as a remote of your own: dray remote add --user NAME URL.`,
+      `This URL must not name a token file, because its author would choose which file is sent. Remove tokenFile.`,
+      undefined,
+      `Run "dray login ${authority}" once, or keep the URL as a remote of your own: dray remote add --user NAME URL.`,
     );
   const typed = from === 'typed' ? { isTyped: true as const } : {};
   return { kind: 'peer', host, port, prefix: parsePrefix(path), ...parameters, ...typed };
@@ -241,8 +244,9 @@ function parseS3(text: string, { keepsEmptyParts = false }: ParseUrlOptions): S3
   const [, authority = '', path = '', query = ''] = match;
   if (authority.includes('@')) {
     throw refuse(
-      'A remote URL must not contain credentials, because it is stored. Leave them out, and set AWS_ACCESS_KEY_ID and ' +
-        'AWS_SECRET_ACCESS_KEY or use a profile.',
+      'A remote URL must not contain credentials, because it is stored. Leave them out.',
+      undefined,
+      'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use a profile.',
     );
   }
   return {
@@ -271,7 +275,9 @@ function parseQuery(query: string): S3Location {
   for (const [name, value] of new URLSearchParams(query)) {
     if (/key|secret|token|password|credential/i.test(name)) {
       throw refuse(
-        `A remote URL must not contain credentials ("${name}"), because it is stored. Use AWS_* variables or a profile.`,
+        `A remote URL must not contain credentials ("${name}"), because it is stored.`,
+        undefined,
+        'Use AWS_* variables or a profile.',
       );
     }
     if (!PARAMETERS.some((known) => known === name)) {
@@ -314,6 +320,6 @@ function encodePart(part: string): string {
   return part.replace(/[%?#|\\\s\x00-\x1f\x7f]/g, encodeURIComponent);
 }
 
-function refuse(message: string, cause?: unknown): DrayError {
-  return new DrayError('usage', message, cause === undefined ? {} : { cause });
+function refuse(message: string, cause?: unknown, advice = ''): DrayError {
+  return new DrayError('usage', message, { advice, ...(cause === undefined ? {} : { cause }) });
 }

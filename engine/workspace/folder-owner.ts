@@ -37,8 +37,11 @@ function isOwn(owner: number): boolean {
 function foreign(root: string, path: string, owner: number): DrayError {
   return new DrayError(
     'usage',
-    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere. ` +
-      `If you trust it, allow it: dray config --user safe.directory ${shellWord(root)}`,
-    { data: { path, owner, root } },
+    `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere.`,
+    {
+      data: { path, owner, root, reason: 'foreignFolder' },
+      advice: `If you trust it, allow it: dray config --user safe.directory ${shellWord(root)}`,
+      command: `dray config --user safe.directory ${shellWord(root)}`,
+    },
   );
 }

@@ -126,12 +126,10 @@ function* workspaceRoots(folder: string): Generator<string> {
 export function requireWorkspace(folder: string, allows: AllowsFolder): WorkspaceFolder {
   const found = findWorkspace(folder, allows);
   if (found) return found;
-  throw new DrayError(
-    'notAWorkspace',
-    `${resolve(folder)} is not in a workspace. ` +
-      'Create one with "dray init --remote URL", or go into one (or name it with -C).',
-    { data: { path: resolve(folder) } },
-  );
+  throw new DrayError('notAWorkspace', `${resolve(folder)} is not in a workspace.`, {
+    data: { path: resolve(folder) },
+    advice: 'Create one with "dray init --remote URL", or go into one (or name it with -C).',
+  });
 }
 
 /**

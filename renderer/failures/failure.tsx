@@ -4,10 +4,13 @@
  */
 import './failures.css';
 import type { ReactNode } from 'react';
-import { Button } from '../design/button.tsx';
+import { Button, type ButtonProps, LinkButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Notice, type NoticeTone } from '../design/states.tsx';
-import { type Failed, failureWords, peerNeedOf } from './peer-need.ts';
+import { hrefOf, useRoute } from '../route.ts';
+import { CommandDetail } from './command-detail.tsx';
+import { adviceFor, failureWords } from './failure-words.ts';
+import { type Failed, peerNeedOf } from './peer-need.ts';
 import { Fingerprint, PeerRemedy } from './peer-remedy.tsx';
 
 export function FailureText({ error }: { readonly error: Failed }) {
@@ -15,8 +18,8 @@ export function FailureText({ error }: { readonly error: Failed }) {
   if (need?.needs !== 'trust') return failureWords(error);
   return (
     <>
-      {failureWords(error)} Compare its fingerprint with the one that <span className="code">dray serve</span>{' '}
-      shows there: <Fingerprint text={need.fingerprint} />
+      {failureWords(error)} Compare its fingerprint with the one that was shown there when it began to serve:{' '}
+      <Fingerprint text={need.fingerprint} />
     </>
   );
 }
@@ -38,7 +41,7 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
       </span>
       <h2>{title}</h2>
       <p className="state-text">
-        <FailureText error={error} />
+        <FailureText error={error} /> {adviceFor(error).text}
       </p>
       <div className="state-actions">
         <PeerRemedy error={error} onMended={onRetry} />
@@ -47,8 +50,9 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
             Try again
           </Button>
         )}
-        {actions}
+        {actions ?? <GoButton error={error} />}
       </div>
+      <CommandDetail error={error} />
       {error.code !== undefined && <p className="state-code code">{error.code}</p>}
     </div>
   );
@@ -59,7 +63,7 @@ export interface ErrorNoticeProps {
   readonly tone?: NoticeTone;
   /** What failed, before the error's message. */
   readonly lead?: ReactNode;
-  /** What to do, after the message. */
+  /** What to do, after the message. Default: by the error's code. */
   readonly advice?: string;
   /** Retries, once the machine is trusted or has its token. */
   readonly onMended?: () => void;
@@ -74,11 +78,30 @@ export function ErrorNotice({ error, tone = 'danger', lead, advice, onMended, ac
       actions={
         <>
           <PeerRemedy size="small" error={error} onMended={onMended} />
-          {actions}
+          {actions ?? <GoButton size="small" error={error} />}
         </>
       }
     >
-      {lead} <FailureText error={error} /> {advice}
+      {lead} <FailureText error={error} /> {advice ?? adviceFor(error).text}
+      <CommandDetail error={error} />
     </Notice>
+  );
+}
+
+/** Leads to the screen that can mend it; nothing where that is this one. */
+export function GoButton({
+  error,
+  size = 'normal',
+}: {
+  readonly error: Failed;
+  readonly size?: NonNullable<ButtonProps['size']>;
+}) {
+  const { go } = adviceFor(error);
+  const { screen } = useRoute();
+  if (!go || go.screen === screen) return null;
+  return (
+    <LinkButton size={size} href={hrefOf(go.screen)}>
+      {go.label}
+    </LinkButton>
   );
 }

@@ -5,6 +5,8 @@ import { FormDialog } from '../design/dialog.tsx';
 import { isWhole, KeyPair, keysOf, NO_KEYS } from '../design/key-pair.tsx';
 import { Notice } from '../design/states.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
+import { failureWords } from './failure-words.ts';
+import { toFailed } from './peer-need.ts';
 import { useFocusHome } from './use-focus-home.ts';
 
 export interface KeysButtonProps {
@@ -63,7 +65,7 @@ function KeysDialog({ profile, onClose, onMended }: KeysDialogProps) {
       await keep(profile, keysOf(keys));
       onMended();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(failureWords(toFailed(error)));
       setBusy(false);
     }
   };

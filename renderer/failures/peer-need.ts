@@ -1,9 +1,5 @@
-/**
- * What the user can do in the window about an error of another machine, in words for the window. The engine's
- * own message names options of the command line.
- */
+/** What the user can do in the window about an error of another machine. */
 import type { ErrorCode } from '../../engine/api/error.ts';
-import { neededKeys } from '../../engine/api/needed-keys.ts';
 
 /** A `DrayError`, its record, or anything else with a message. */
 export interface Failed {
@@ -33,26 +29,6 @@ export function peerNeedOf({ code, data = {} }: Failed): PeerNeed | undefined {
   const isRefused = code === 'accessDenied' && status === 401;
   if (!address.startsWith('dray://') || !(isRefused || code === 'noCredentials')) return undefined;
   return { needs: 'token', host: hostOf(address), peer: address, isRefused };
-}
-
-/** Without the fingerprint, which `FailureText` and the dialog show. */
-export function failureWords(error: Failed): string {
-  const profile = neededKeys(error);
-  if (profile !== undefined) return keysWords(profile, error);
-  const need = peerNeedOf(error);
-  if (!need) return error.message;
-  if (need.needs === 'trust') return `This computer does not know ${need.host} yet, so nothing was sent.`;
-  const found = need.isRefused
-    ? `${need.host} refused the token.`
-    : `This computer has no token for ${need.host}, so nothing was sent.`;
-  return `${found} "dray serve" prints the token there when it starts.`;
-}
-
-function keysWords(profile: string, { data = {} }: Failed): string {
-  if (profile !== 'default')
-    return `The keys of “${profile}” are not here. Keys that were typed into a browser last until Dray's engine ends.`;
-  const bucket = typeof data.bucket === 'string' ? ` for the bucket ${data.bucket}` : '';
-  return `No keys were found${bucket}.`;
 }
 
 /** For `catch`. */

@@ -10,6 +10,7 @@ import { FormDialog } from '../design/dialog.tsx';
 import { Field } from '../design/field.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
+import { failureWords } from './failure-words.ts';
 import { KeysButton } from './keys-remedy.tsx';
 import { type Failed, isEncrypted, type PeerNeed, peerNeedOf } from './peer-need.ts';
 import { useFocusHome } from './use-focus-home.ts';
@@ -85,16 +86,13 @@ function TrustDialog({ host, fingerprint, onClose, onMended }: Needs<'trust'> & 
       isDisabled={trust.isPending}
       onSubmit={() => trust.mutate({ address: host, fingerprint }, { onSuccess: onMended })}
     >
-      <p>
-        Compare this fingerprint with the one that <span className="code">dray serve</span> shows on that
-        machine:
-      </p>
+      <p>Compare this fingerprint with the one that was shown on that machine when it began to serve:</p>
       <Fingerprint text={fingerprint} />
       <p className="soft">
         If they are the same, this computer connects to it from now on, and refuses anybody else who answers
         at <span className="code">{host}</span>. If they differ, do not trust it.
       </p>
-      {trust.error && <Notice tone="danger">{trust.error.message}</Notice>}
+      {trust.error && <Notice tone="danger">{failureWords(trust.error)}</Notice>}
     </FormDialog>
   );
 }
@@ -120,14 +118,14 @@ function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & DialogP
         autoComplete="off"
         autoFocus
         isCode
-        help={`"dray serve" prints it there. Saved on this computer, and sent only to ${host}.`}
+        help={`It was shown there when the machine began to serve. Saved on this computer, and sent only to ${host}.`}
       />
       {!isEncrypted(peer) && (
         <Notice tone="warning">
           The connection to this machine is not encrypted: others on the network can read the token.
         </Notice>
       )}
-      {login.error && <Notice tone="danger">{login.error.message}</Notice>}
+      {login.error && <Notice tone="danger">{failureWords(login.error)}</Notice>}
     </FormDialog>
   );
 }

@@ -9,7 +9,7 @@ import { showToast } from './toasts.tsx';
 const WORDS = {
   away: "Dray's engine does not answer. What you see may be out of date. Dray keeps trying to reach it.",
   refused:
-    'Dray was restarted, or this tab was not opened by a link. Open the link that "dray ui" printed in this browser (Enter in its terminal prints a new one). This window then continues.',
+    'Dray was restarted, or this tab was not opened by a link. Open the link that it printed in its terminal in this browser (Enter there prints a new one). This window then continues.',
 } as const;
 
 /**

@@ -9,7 +9,9 @@ import {
 } from 'react-aria-components/Toast';
 import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
-import { type Failed, failureWords, toFailed } from '../failures/peer-need.ts';
+import { CommandDetail } from '../failures/command-detail.tsx';
+import { failureWords } from '../failures/failure-words.ts';
+import { type Failed, toFailed } from '../failures/peer-need.ts';
 import { PeerRemedy } from '../failures/peer-remedy.tsx';
 
 export interface Toast {
@@ -55,6 +57,7 @@ export function Toasts() {
                 {toast.content.text}
               </Text>
             )}
+            {toast.content.error && <CommandDetail error={toast.content.error} />}
           </ToastContent>
           {toast.content.error && (
             <PeerRemedy size="small" error={toast.content.error} onMended={() => queue.close(toast.key)} />

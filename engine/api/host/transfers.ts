@@ -10,7 +10,7 @@ export interface TransfersRequests {
   'transfers.change': {
     input: {
       readonly ids: readonly string[] | 'all';
-      readonly action: 'pause' | 'resume' | 'cancel' | 'retry' | 'remove' | 'up' | 'down';
+      readonly action: 'pause' | 'resume' | 'cancel' | 'retry' | 'pushEmptied' | 'remove' | 'up' | 'down';
     };
     answer: Nothing;
   };
@@ -40,6 +40,8 @@ export type TransferOrder =
        * rename, name both paths.
        */
       readonly skip?: readonly string[];
+      /** Also if many files have become empty, which is most often an accident. */
+      readonly allowEmptied?: boolean;
     }
   | {
       readonly kind: 'pull';

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
+import { advised } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -17,6 +18,8 @@ export interface LeftOut {
    */
   readonly problem: ScanProblem['problem'] | 'link' | 'linkName';
   readonly message: string;
+  /** The end of the message that is for a command line. */
+  readonly advice?: string;
 }
 
 export interface LocalTreeOptions {
@@ -92,8 +95,8 @@ function takeEntry(
     else items.push(item);
   } else if (order) order.add(item);
   else {
-    const message = `${path} is a symbolic link and was skipped (--links keeps links).`;
-    onProblem({ path, problem: 'link', message });
+    const message = `${path} is a symbolic link and was skipped.`;
+    onProblem({ path, problem: 'link', ...advised(message, 'Keep links with --links.') });
   }
 }
 
@@ -162,7 +165,7 @@ function linksInOrder(): LinkOrder {
 
 function tellLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
   const message =
-    `${path} is a file with the name of a link's object (--links), and would be taken for a link. ` +
+    `${path} is a file with the name of a link's object, and would be taken for a link. ` +
     'It was left out; rename it.';
   onProblem({ path, problem: 'linkName', message });
 }

@@ -59,6 +59,7 @@ const order = v.variant('kind', [
     root,
     message: v.exactOptional(text),
     skip: v.exactOptional(paths),
+    allowEmptied: v.exactOptional(v.boolean()),
   }),
   v.strictObject({
     kind: v.literal('pull'),
@@ -177,7 +178,7 @@ export const HOST_INPUTS: Inputs = {
   'transfers.failures': v.strictObject({ id: filled }),
   'transfers.change': v.strictObject({
     ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(TRANSFERS_MAX))]),
-    action: v.picklist(['pause', 'resume', 'cancel', 'retry', 'remove', 'up', 'down']),
+    action: v.picklist(['pause', 'resume', 'cancel', 'retry', 'pushEmptied', 'remove', 'up', 'down']),
   }),
 
   'history.list': v.strictObject({

@@ -25,8 +25,9 @@ export async function runTransfer(
     }
     case 'push': {
       const { push } = await import('../../jobs/push/push.ts');
-      const { message, root, skip } = order;
+      const { allowEmptied = false, message, root, skip } = order;
       return push(contextIn(root), {
+        ...(allowEmptied ? { allowEmptied } : {}),
         ...(message === undefined || message === '' ? {} : { message }),
         ...(skip === undefined ? {} : { skip }),
       });

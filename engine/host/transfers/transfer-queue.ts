@@ -280,6 +280,11 @@ class FileQueue implements TransferQueue {
         if (wasBegun(record)) this.#setUncleaned(record, true);
         this.#stop(record, 'cancelled');
         return;
+      case 'pushEmptied':
+        if (record.facts.order.kind !== 'push' || record.facts.error?.code !== 'manyEmptied') return;
+        record.facts.order = { ...record.facts.order, allowEmptied: true };
+        this.#apply(record, 'retry', together);
+        return;
       case 'retry':
         if (state !== 'failed' && state !== 'cancelled') return;
         delete record.facts.startedMs;

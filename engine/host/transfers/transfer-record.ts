@@ -1,5 +1,6 @@
 /** One transfer as the queue holds it, and how an event of its job changes it. */
-import type { JobEvent } from '../../api/events.ts';
+import { messageWithoutAdvice } from '../../api/error.ts';
+import type { JobEvent, WarningEvent } from '../../api/events.ts';
 import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host/transfers.ts';
 import { createTransferRate } from './transfer-rate.ts';
 
@@ -92,11 +93,11 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         }
         case 'warning':
           if (event.warning === 'retrying') rate.lose();
-          if (PASSING.has(event.warning)) facts.notice = event.message;
-          else if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, event.message];
+          if (PASSING.has(event.warning)) facts.notice = wordsOf(event);
+          else if (facts.warnings.length < WARNINGS_MAX) facts.warnings = [...facts.warnings, wordsOf(event)];
           return;
         case 'fileFailed':
-          fail(facts, event.path, event.error.message);
+          fail(facts, event.path, messageWithoutAdvice(event.error));
           return;
         case 'conflict':
           fail(facts, event.path, 'Changed here and on the remote.');
@@ -116,6 +117,14 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       };
     },
   };
+}
+
+/** For a window: without the advice for a command line. */
+function wordsOf({ advice, message, warning }: WarningEvent): string {
+  // The message names the command that holds the lock.
+  if (warning === 'waitingForLock')
+    return 'Another Dray is working in this workspace. This one waits for it.';
+  return messageWithoutAdvice({ message, data: { advice } });
 }
 
 /** A list of transfers is sent several times a second, so paths that nobody reads stay here. */

@@ -1,5 +1,5 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
-import { DrayError, toErrorRecord } from '../../api/error.ts';
+import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import { neededKeys } from '../../api/needed-keys.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
@@ -62,7 +62,7 @@ export async function cleanUp(host: RunHost, record: TransferRecord, signal: Abo
   try {
     await cleanUpAfter(facts.order, contextsOf(host, record, signal));
   } catch (error) {
-    const message = `Parts of files may be left on the store: ${toErrorRecord(error).message}`;
+    const message = `Parts of files may be left on the store: ${messageWithoutAdvice(toErrorRecord(error))}`;
     if (!signal.aborted) facts.warnings = [...facts.warnings, message];
   }
 }

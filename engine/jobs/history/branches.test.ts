@@ -99,7 +99,9 @@ describe('a switch that does not bring all files', () => {
   const refused = async () => {
     await expect(push(testContext(root), {})).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringMatching(/a and 1 more came by "dray switch trial".*dray switch main/),
+      message: expect.stringMatching(
+        /a and 1 more came by a transfer.*"dray switch trial".*dray switch main/,
+      ),
       data: { path: 'a', count: 2 },
     });
     expect(tipOf(sandbox.path('store'))).toBe(main);
@@ -110,7 +112,7 @@ describe('a switch that does not bring all files', () => {
     const context = testContext(root);
     expect(await status(context, {})).toMatchObject({ branch: 'main', changes: { modified: 2, deleted: 1 } });
     expect(eventsOf(context, 'warning')).toMatchObject([
-      { warning: 'halfArrived', message: expect.stringContaining('"dray switch trial" did not bring all') },
+      { warning: 'halfArrived', message: expect.stringContaining('It was "dray switch trial".') },
     ]);
     const logged = testContext(root);
     await log(logged, {});
@@ -159,7 +161,7 @@ describe('a switch that does not bring all files', () => {
     const context = testContext(root);
     await status(context, {});
     const [warning] = eventsOf(context, 'warning');
-    expect(warning?.message).toContain('"dray switch trial --remote backup" did not bring all');
+    expect(warning?.message).toContain('It was "dray switch trial --remote backup".');
     expect(warning?.message).toContain('go back by "dray switch main --remote backup"');
     await expect(push(testContext(root), {})).rejects.toMatchObject({ code: 'conflict' });
     await switchBranch(backup(), { name: 'main' });

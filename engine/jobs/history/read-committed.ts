@@ -43,5 +43,9 @@ function fileOf(entry: Entry | undefined, path: string): FileEntry {
   if (entry?.kind === 'file') return entry;
   if (entry?.kind === 'link')
     throw new DrayError('usage', `${path} is a symbolic link in that commit, to ${entry.target}.`, { data });
-  throw new DrayError('notFound', `The commit has no file ${path}. "dray ls" shows what it has.`, { data });
+  throw new DrayError('notFound', `The commit has no file ${path}.`, {
+    data,
+    advice: '"dray ls" shows what it has.',
+    command: 'dray ls',
+  });
 }

@@ -117,7 +117,9 @@ async function* readPiece(
 }
 
 function damaged(key: RemoteKey, what: string): DrayError {
-  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
+  return new DrayError('damaged', `${key} ${what}.`, {
     data: { key },
+    advice: '"dray verify" names every file that it affects.',
+    command: 'dray verify',
   });
 }

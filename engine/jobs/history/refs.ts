@@ -169,9 +169,10 @@ async function place(
   if (isMove && !force) {
     throw new DrayError(
       'conflict',
-      `The ${wordFor(kind)} ${name} already exists, at ${existing.commit.slice(0, 12)}. Move it with --force.`,
+      `The ${wordFor(kind)} ${name} already exists, at ${existing.commit.slice(0, 12)}.`,
       {
-        data: { ref: name, commit: existing.commit },
+        data: { ref: name, commit: existing.commit, reason: 'refExists' },
+        advice: 'Move it with --force.',
       },
     );
   }

@@ -69,10 +69,9 @@ async function usageOfStore(
     return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals(meters) };
   } catch (error) {
     if (!(error instanceof UnorderedListing)) throw error;
-    throw new DrayError(
-      'unsupported',
-      `${error.message} Without an order only the sum is known: add --depth 0.`,
-    );
+    throw new DrayError('unsupported', `${error.message} Without an order only the sum is known.`, {
+      advice: 'Add --depth 0 for the sum alone.',
+    });
   } finally {
     await store.close();
   }

@@ -26,10 +26,9 @@ export async function removePlace(
 ): Promise<RemovePlaceSummary> {
   const place = parseNamedPlace(context, request);
   if (place.kind === 'local')
-    throw new DrayError(
-      'usage',
-      `${place.text} is a local path. "dray rm" removes objects; use your system's own rm for files.`,
-    );
+    throw new DrayError('usage', `${place.text} is a local path.`, {
+      advice: '"dray rm" removes objects; use your system\'s own rm for files.',
+    });
   const single = await openSingle(context, place);
   if (single) {
     const { remote, info, key } = single;
@@ -43,9 +42,12 @@ export async function removePlace(
   }
   if (!request.recursive) {
     const message = place.isFolderForm
-      ? `${place.text} does not name a single object. To remove everything below it, add --recursive.`
-      : `There is no object ${place.text}. To remove everything below ${place.text}/, add --recursive.`;
-    throw new DrayError(place.isFolderForm ? 'usage' : 'notFound', message, { data: { place: place.text } });
+      ? `${place.text} does not name a single object.`
+      : `There is no object ${place.text}.`;
+    throw new DrayError(place.isFolderForm ? 'usage' : 'notFound', message, {
+      data: { place: place.text },
+      advice: `To remove everything below ${place.text.replace(/\/$/, '')}/, add --recursive.`,
+    });
   }
   const remote = await openPlace(context, place, { at: 'place' });
   try {

@@ -121,11 +121,13 @@ function namedPlace(
   if (!remote) {
     if (existsSync(resolve(context.directory, `${name}:${below}`))) return undefined;
     const known = knownRemoteNames(context);
-    const hint =
-      known.length > 0
-        ? `Known are: ${known.join(', ')}.`
-        : 'Add one with "dray remote add --user NAME URL".';
-    throw new DrayError('usage', `There is no remote "${name}". ${hint}`, { data: { name } });
+    const data = { name, reason: 'noRemote' };
+    if (known.length > 0)
+      throw new DrayError('usage', `There is no remote "${name}". Known are: ${known.join(', ')}.`, { data });
+    throw new DrayError('usage', `There is no remote "${name}".`, {
+      data,
+      advice: 'Add one with "dray remote add --user NAME URL".',
+    });
   }
   const { url } = remote;
   checkBelow(name, below);

@@ -67,13 +67,10 @@ export function checkFolder(root: string): void {
     });
   }
   if (names.length === 0 || (names.length === 1 && names[0] === DRAY_FOLDER && isHalfMade(root))) return;
-  throw new DrayError(
-    'usage',
-    `${root} is not empty. Choose another folder, or use "dray init" and "dray pull" to merge into it.`,
-    {
-      data: { path: root },
-    },
-  );
+  throw new DrayError('usage', `${root} is not empty.`, {
+    data: { path: root, reason: 'notEmpty' },
+    advice: 'Choose another folder, or use "dray init" and "dray pull" to merge into it.',
+  });
 }
 
 function checkWritable(root: string): void {

@@ -175,10 +175,10 @@ async function findTarget(
   if (!only) return undefined;
   if (another) {
     const names = branches.map((branch) => branch.name.slice('heads/'.length)).join(', ');
-    throw new DrayError(
-      'notFound',
-      `${store.address} has no branch ${DEFAULT_BRANCH}. Choose one with --ref: ${names}.`,
-    );
+    throw new DrayError('notFound', `${store.address} has no branch ${DEFAULT_BRANCH}. It has: ${names}.`, {
+      data: { reason: 'noMain' },
+      advice: 'Choose one with --ref.',
+    });
   }
   return { branch: only.name.slice('heads/'.length), commit: only.commit, epoch: only.epoch, tip: only };
 }
@@ -207,8 +207,11 @@ function checkGoesOn(root: string, state: WorkspaceState, target: Target): void 
   if (!hasBase(state) || bases[DEFAULT_REMOTE] === target.commit || isOwnBranch) return;
   throw new DrayError(
     'workspaceExists',
-    `${root} is already a workspace of this repository, on the branch ${branch}. Use "dray switch" or "dray pull" in it, or clone into another folder.`,
-    { data: { path: root, workspace: root } },
+    `${root} is already a workspace of this repository, on the branch ${branch}.`,
+    {
+      data: { path: root, workspace: root },
+      advice: 'Use "dray switch" or "dray pull" in it, or clone into another folder.',
+    },
   );
 }
 

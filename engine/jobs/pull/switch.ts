@@ -19,13 +19,11 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       if (request.create) await createBranch(session, remote.store, name);
       const link = await linkRepository(session, remote.store, name);
       if (!link.tip) {
-        throw new DrayError(
-          'notFound',
-          `There is no branch ${name} on ${remote.store.address}. Make it with "dray switch -c ${name}".`,
-          {
-            data: { branch: name },
-          },
-        );
+        throw new DrayError('notFound', `There is no branch ${name} on ${remote.store.address}.`, {
+          data: { branch: name },
+          advice: `Make it with "dray switch -c ${name}".`,
+          command: `dray switch -c ${name}`,
+        });
       }
       const { branch } = session.state;
       // Saved together with the base, so that no command sees the files of one branch under the name of

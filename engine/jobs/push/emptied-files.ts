@@ -25,7 +25,11 @@ export function refuseEmptied({ index }: Session, { allowEmptied }: PushRequest)
   if (!isMany) return;
   throw new DrayError(
     'manyEmptied',
-    `${first[0]} and ${formatPlural(count - 1, 'more file')} have become empty since the last push or pull, and nothing was sent. Get them back with "dray restore", or push them as they are with --allow-emptied.`,
-    { data: { count, baseFiles, paths: first } },
+    `${first[0]} and ${formatPlural(count - 1, 'more file')} have become empty since the last push or pull, and nothing was sent.`,
+    {
+      data: { count, baseFiles, paths: first },
+      advice: 'Get them back with "dray restore", or push them as they are with --allow-emptied.',
+      command: 'dray push --allow-emptied',
+    },
   );
 }

@@ -263,13 +263,11 @@ function withRelocated(
 
 /** Guards the commit: after the data phase every file that was read has a place. */
 function unplaced(path: string): DrayError {
-  return new DrayError(
-    'internal',
-    `${path} was read but is not on the remote, and nothing was recorded. Push again with --no-index.`,
-    {
-      data: { path },
-    },
-  );
+  return new DrayError('internal', `${path} was read but is not on the remote, and nothing was recorded.`, {
+    data: { path },
+    advice: 'Push again with --no-index.',
+    command: 'dray push --no-index',
+  });
 }
 
 /** From the index if it knows every place, else from the store. */

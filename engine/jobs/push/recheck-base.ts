@@ -26,13 +26,10 @@ export interface RecheckOptions {
 export function forgetRemote(session: Session, link: LinkedRepository): void {
   const base = session.state.bases[session.remoteName];
   if (link.tip && base !== undefined && link.tip.commit !== base) {
-    throw new DrayError(
-      'conflict',
-      `The branch ${session.state.branch} has moved on. Pull first, then push with --no-index.`,
-      {
-        data: { branch: session.state.branch },
-      },
-    );
+    throw new DrayError('conflict', `The branch ${session.state.branch} has moved on. Pull first.`, {
+      data: { branch: session.state.branch },
+      advice: 'Then push with --no-index.',
+    });
   }
   session.index.repositories.forgetObjects(link.known.id);
   session.index.settings.base = undefined;

@@ -202,7 +202,7 @@ async function checkChecksums({ store, prefix, signal }: CheckContext): Promise<
   }
   if (accepted.length === 0) return ok('Wrong SHA-256 and CRC-32 checksums are refused.');
   const kept = `The remote accepts bytes that do not match their ${accepted.join(' and ')}`;
-  return { result: 'warning', detail: `${kept}: only "dray verify" finds damage from the upload.` };
+  return { result: 'warning', detail: `${kept}: only a verification finds damage from the upload.` };
 }
 
 async function isRefused(put: () => Promise<unknown>): Promise<boolean> {

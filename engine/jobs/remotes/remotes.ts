@@ -108,10 +108,9 @@ export async function remoteRemove(
     const { [request.name]: removed, ...remotes } = session.config.remotes;
     if (!removed) throw new DrayError('usage', `There is no remote "${request.name}".`);
     if (request.name === session.config.defaultRemote) {
-      throw new DrayError(
-        'usage',
-        `"${request.name}" is the default remote. Choose another one first: dray config remote.default NAME.`,
-      );
+      throw new DrayError('usage', `"${request.name}" is the default remote. Choose another one first.`, {
+        advice: 'Choose it by "dray config remote.default NAME".',
+      });
     }
     const { [request.name]: _base, ...bases } = session.state.bases;
     session.saveState({ ...withoutInterruptedPulls(session.state, request.name), bases });

@@ -33,13 +33,11 @@ export async function fetchCommit(session: Session, store: ObjectStore, hash: Co
     ({ bytes }) => ({ bytes, commit: decodeCommit(hash, bytes) }),
   );
   if (!read) {
-    throw new DrayError(
-      'damaged',
-      `The commit ${hash} is missing on ${store.address}. Run "dray verify" to see what else is missing.`,
-      {
-        data: { commit: hash, remote: store.address },
-      },
-    );
+    throw new DrayError('damaged', `The commit ${hash} is missing on ${store.address}.`, {
+      data: { commit: hash, remote: store.address },
+      advice: 'Run "dray verify" to see what else is missing.',
+      command: 'dray verify',
+    });
   }
   session.index.settings.cacheCommit(hash, read.bytes);
   return read.commit;

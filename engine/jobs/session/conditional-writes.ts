@@ -2,6 +2,7 @@
  * Tests once for each repository whether two machines may push at once, remembers it, and warns before each
  * push.
  */
+import { advised } from '../../api/error.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { conditionalWritesHold } from '../remotes/remote-test.ts';
 import type { LinkedRepository } from './link-repository.ts';
@@ -30,8 +31,10 @@ export function warnOfUnsafePushes(session: Pick<Session, 'context'>, store: Obj
   session.context.emit({
     type: 'warning',
     warning: 'unsafeForTwoWriters',
-    message:
+    ...advised(
       `${store.address} does not honour conditional writes. When two machines push at the same moment, the branch can lose ` +
-      'a commit. Push from one machine at a time ("dray remote test" shows the details).',
+        'a commit. Push from one machine at a time.',
+      '"dray remote test" shows the details.',
+    ),
   });
 }

@@ -113,10 +113,15 @@ async function makeRepository(session: Session, store: ObjectStore): Promise<Des
 
 export function notARepository(store: ObjectStore, { isUnmet }: { readonly isUnmet: boolean }): DrayError {
   const { address } = store;
-  const message = isUnmet
-    ? `There is no repository at ${address} yet. The first "dray push" makes one; check the URL if one should exist.`
-    : `The repository's dray.json is missing at ${address}. Check the URL, or restore the file.`;
-  return new DrayError('notARepository', message, { data: { remote: address } });
+  const data = { remote: address, isUnmet };
+  if (isUnmet)
+    return new DrayError('notARepository', `There is no repository at ${address} yet.`, {
+      data,
+      advice: 'The first "dray push" makes one; check the URL if one should exist.',
+      command: 'dray push',
+    });
+  const message = `The repository's dray.json is missing at ${address}. Check the URL, or restore the file.`;
+  return new DrayError('notARepository', message, { data });
 }
 
 /** @throws `notARepository` when the workspace is bound to another repository than the one found */

@@ -1,7 +1,7 @@
 /** Opens a remote: its store, the meter that counts its requests, and the limit on requests in flight. */
 
 import { performance } from 'node:perf_hooks';
-import type { DrayError } from '../../api/error.ts';
+import { type DrayError, messageWithoutAdvice } from '../../api/error.ts';
 import type { RemoteUsedEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -144,7 +144,11 @@ function outageWarner(context: Pick<JobContext, 'emit'>): (error: DrayError) => 
     const nowMs = systemClock.monotonicMs();
     if (error.code !== 'unreachable' || nowMs < warnedMs + OUTAGE_WARNING_EVERY_MS) return;
     warnedMs = nowMs;
-    context.emit({ type: 'warning', warning: 'retrying', message: `${error.message} Trying again.` });
+    context.emit({
+      type: 'warning',
+      warning: 'retrying',
+      message: `${messageWithoutAdvice(error)} Trying again.`,
+    });
   };
 }
 

@@ -185,11 +185,8 @@ function chooseRemote(config: WorkspaceConfig, wanted: string | undefined): stri
   const name = wanted ?? config.defaultRemote;
   if (Object.hasOwn(config.remotes, name)) return name;
   const known = Object.keys(config.remotes).join(', ') || 'none';
-  throw new DrayError(
-    'usage',
-    `There is no remote "${name}". Known remotes: ${known}. Add one with "dray remote add NAME URL".`,
-    {
-      data: { remote: name },
-    },
-  );
+  throw new DrayError('usage', `There is no remote "${name}". Known remotes: ${known}.`, {
+    data: { remote: name, reason: 'noRemote' },
+    advice: 'Add one with "dray remote add NAME URL".',
+  });
 }

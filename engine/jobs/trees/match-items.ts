@@ -111,9 +111,9 @@ function sourceItems(
     signal: tasks.signal,
     links: request.links ?? false,
     isUnordered: isSorted,
-    onSkipped: (path: string, message: string) => {
+    onSkipped: (path: string, problem: { readonly message: string; readonly advice?: string }) => {
       counts.skippedFiles += 1;
-      run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path });
+      run.context.emit({ type: 'warning', warning: 'skippedSpecialFile', ...problem, path });
     },
     onFailed: (path: string, error: Parameters<typeof reportFailure>[2]) => reportFailure(run, path, error),
     memory: timesMemory(run, 'source'),

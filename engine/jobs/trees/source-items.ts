@@ -1,7 +1,7 @@
 /** The items of a source in order, through the filter. */
 import { DrayError } from '../../api/error.ts';
 import { statLocal } from '../../files/scan/local-place.ts';
-import { scanLocalTree } from '../../files/scan/local-tree.ts';
+import { type LeftOut, scanLocalTree } from '../../files/scan/local-tree.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { isReservedName } from '../../model/safe-path.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
@@ -25,7 +25,7 @@ export interface ItemsOptions {
   /** Remembered times of objects, for a filter by age. */
   readonly memory?: TimesMemory;
   /** The caller counts the item as skipped or failed. */
-  readonly onSkipped: (path: string, message: string) => void;
+  readonly onSkipped: (path: string, problem: Pick<LeftOut, 'advice' | 'message'>) => void;
   readonly onFailed: (path: string, error: DrayError) => void;
 }
 
@@ -45,13 +45,13 @@ function localItems(side: LocalSide, { filter, links, nowMs, onFailed, onSkipped
     ...(side.folders ? { folders: true } : {}),
     nowMs,
     signal,
-    onProblem: ({ message, path, problem }) => {
+    onProblem: ({ advice, message, path, problem }) => {
       if (problem === 'unreadable' || problem === 'notUtf8' || problem === 'linkName')
         onFailed(
           path,
           new DrayError(problem === 'linkName' ? 'unsafePath' : 'io', message, { data: { path } }),
         );
-      else onSkipped(path, message);
+      else onSkipped(path, { message, ...(advice ? { advice } : {}) });
     },
   });
 }

@@ -29,9 +29,11 @@ export function reportConflicts(
   const more = paths.length > NAMED_PATHS ? ` and ${paths.length - NAMED_PATHS} more` : '';
   return new DrayError(
     'conflict',
-    `This workspace and the branch ${branch} both changed ${named}${more}. Nothing was changed. ` +
-      'Decide with "dray pull --ours" or "dray pull --theirs".',
-    { data: { branch, paths: paths.slice(0, DATA_PATHS_MAX), count: paths.length } },
+    `This workspace and the branch ${branch} both changed ${named}${more}. Nothing was changed.`,
+    {
+      data: { branch, paths: paths.slice(0, DATA_PATHS_MAX), count: paths.length },
+      advice: 'Decide with "dray pull --ours" or "dray pull --theirs".',
+    },
   );
 }
 

@@ -402,14 +402,19 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
 }
 
 function damagedObject(key: RemoteKey, what: string): DrayError {
-  return new DrayError('damaged', `${key} ${what}. "dray verify" names every file that it affects.`, {
+  return new DrayError('damaged', `${key} ${what}.`, {
     data: { key },
+    advice: '"dray verify" names every file that it affects.',
+    command: 'dray verify',
   });
 }
 
 function wrongBytes(key: RemoteKey): DrayError {
-  const message = `${key} does not contain the bytes that were pushed. "dray verify --read-data" names every file that it affects.`;
-  return new DrayError('damaged', message, { data: { key } });
+  return new DrayError('damaged', `${key} does not contain the bytes that were pushed.`, {
+    data: { key },
+    advice: '"dray verify --read-data" names every file that it affects.',
+    command: 'dray verify --read-data',
+  });
 }
 
 function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {

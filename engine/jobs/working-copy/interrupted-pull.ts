@@ -6,7 +6,7 @@
  * - a push is refused while the working copy has a file of that commit,
  * - a pull or switch, to that commit or to another, treats these files as that commit's and not as edits.
  */
-import { DrayError } from '../../api/error.ts';
+import { advised, DrayError } from '../../api/error.ts';
 import { type Change, kindOfChange } from '../../model/diff.ts';
 import { type CommitHash, comparePaths } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -100,8 +100,9 @@ export async function refuseInterruptedPull(
   const elsewhere = Object.keys(state.arriving).find((name) => name !== remoteName);
   if (elsewhere !== undefined) {
     const { command, commit } = state.arriving[elsewhere]!.at(-1)!;
-    const message = `"${command}" did not bring all files: a push would record its part on ${state.branch}. ${wayOut(session, elsewhere)}, then push.`;
-    throw new DrayError('conflict', message, { data: { command, commit } });
+    const message = `A transfer did not bring all files: a push would record its part on ${state.branch}.`;
+    const advice = `It was "${command}". ${adviceOut(session, elsewhere)}, then push.`;
+    throw new DrayError('conflict', message, { advice, data: { commit, reason: 'halfArrived' }, command });
   }
   const arrived = await findArrived(session, store, base);
   const [first] = arrived;
@@ -111,8 +112,12 @@ export async function refuseInterruptedPull(
     const what = arrived.size === 1 ? path : `${path} and ${arrived.size - 1} more`;
     throw new DrayError(
       'conflict',
-      `${what} came by "${command}", which did not bring all files: a push would record that on ${state.branch}. ${wayOut(session, remoteName)}, then push.`,
-      { data: { path, count: arrived.size, command, commit } },
+      `${what} came by a transfer that did not bring all files: a push would record that on ${state.branch}.`,
+      {
+        data: { path, count: arrived.size, commit, reason: 'halfArrived' },
+        advice: `It was "${command}". ${adviceOut(session, remoteName)}, then push.`,
+        command,
+      },
     );
   }
   if (!dryRun) session.saveState(withoutInterruptedPulls(state, remoteName));
@@ -123,11 +128,12 @@ export function warnOfInterruptedPull(session: Session): void {
   const [first] = Object.entries(session.state.arriving ?? {});
   const command = first?.[1].at(-1)?.command;
   if (first === undefined || command === undefined) return;
-  const message = `"${command}" did not bring all files yet: those that came show as changes. ${wayOut(session, first[0])}.`;
-  session.context.emit({ type: 'warning', warning: 'halfArrived', message });
+  const message = 'A transfer did not bring all files yet: those that came show as changes.';
+  const advice = `It was "${command}". ${adviceOut(session, first[0])}.`;
+  session.context.emit({ type: 'warning', warning: 'halfArrived', ...advised(message, advice) });
 }
 
-function wayOut({ config, state }: Session, remoteName: string): string {
+function adviceOut({ config, state }: Session, remoteName: string): string {
   // The branch has no commit on that remote, so there is nothing to go back to.
   if (state.bases[remoteName] === undefined) return 'Run it again';
   return `Run it again, or go back by "dray switch ${state.branch}${remoteFlag(config, remoteName)}"`;

@@ -83,7 +83,7 @@ describe('After a pull that a power cut ended', () => {
     await tear('a', '');
     await expect(push(at('copy'), {})).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('"dray pull" was cut off'),
+      message: expect.stringContaining('Run "dray pull" again'),
       data: { path: 'a', count: 1 },
     });
     expect(marks()).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('After a pull that a power cut ended', () => {
     const context = at('copy');
     await status(context, {});
     expect(eventsOf(context, 'warning')).toMatchObject([
-      { warning: 'halfArrived', message: expect.stringContaining('"dray pull" was cut off') },
+      { warning: 'halfArrived', message: expect.stringContaining('Run "dray pull" again') },
     ]);
   });
 

@@ -8,7 +8,7 @@
  * - a pull or switch to any commit rewrites torn files, and never takes them for edits.
  */
 import { join } from 'node:path';
-import { DrayError } from '../../api/error.ts';
+import { advised, DrayError } from '../../api/error.ts';
 import { findUnsyncedMarks, removeUnsyncedMarks, type UnsyncedMark } from '../../files/disk/unsynced-mark.ts';
 import { exactMtimeNs } from '../../files/scan/local-place.ts';
 import type { Change } from '../../model/diff.ts';
@@ -57,8 +57,9 @@ export function hasCutRuns(session: Session): boolean {
 export function warnOfCutRuns(session: Session): void {
   const run = cutRuns(session).at(-1);
   if (!run) return;
-  const message = `"${run.command}" was cut off: files that it was writing may not be whole. Run it again.`;
-  session.context.emit({ type: 'warning', warning: 'halfArrived', message });
+  const message = 'A transfer was cut off: files that it was writing may not be whole.';
+  const advice = `Run "${run.command}" again.`;
+  session.context.emit({ type: 'warning', warning: 'halfArrived', ...advised(message, advice) });
 }
 
 export interface TornFile {
@@ -189,17 +190,18 @@ export async function refuseTorn(
   if (first) {
     const { command, path } = first;
     const what = others.length === 0 ? `${path} is` : `${path} and ${others.length} more are`;
-    throw new DrayError(
-      'conflict',
-      `${what} not whole: "${command}" was cut off while it wrote there. Run it again, then push.`,
-      { data: { path, count: others.length + 1, command } },
-    );
+    throw new DrayError('conflict', `${what} not whole: a transfer was cut off while it wrote there.`, {
+      data: { path, count: others.length + 1, reason: 'halfArrived' },
+      advice: `Run "${command}" again, then push.`,
+      command,
+    });
   }
   const elsewhere = runs.find(({ remote }) => remote !== session.remoteName);
   if (elsewhere) {
     const { command } = elsewhere;
-    const message = `"${command}" was cut off, and files that it was writing may not be whole. Run it again, then push.`;
-    throw new DrayError('conflict', message, { data: { command } });
+    const message = 'A transfer was cut off, and files that it was writing may not be whole.';
+    const advice = `Run "${command}" again, then push.`;
+    throw new DrayError('conflict', message, { advice, command, data: { reason: 'halfArrived' } });
   }
   if (!dryRun) forgetCutRuns(session);
 }

@@ -115,8 +115,10 @@ async function collectEntries(
       }
     }
     if (found === 0) {
-      throw new DrayError('notFound', `The commit has nothing at ${path}. "dray ls" shows what it has.`, {
+      throw new DrayError('notFound', `The commit has nothing at ${path}.`, {
         data: { path },
+        advice: '"dray ls" shows what it has.',
+        command: 'dray ls',
       });
     }
   }

@@ -73,9 +73,13 @@ export async function findUnseen<T extends WrittenObject>(
 export function notStored(store: ObjectStore, { key }: WrittenObject): DrayError {
   return new DrayError(
     'remoteFailed',
-    `${store.address} acknowledged ${key}, but does not have it. Run the command again to send it again; ` +
-      'if that does not help, the store loses data ("dray remote test" tries it).',
-    { retry: 'retry', data: { key, reason: 'notStored' } },
+    `${store.address} acknowledged ${key}, but does not have it. If that happens again, the store loses data.`,
+    {
+      retry: 'retry',
+      data: { key, reason: 'notStored' },
+      advice: 'Run the command again to send it again; "dray remote test" tries the store.',
+      command: 'dray remote test',
+    },
   );
 }
 

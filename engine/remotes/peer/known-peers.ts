@@ -94,7 +94,10 @@ function otherCertificate(
 function unknownPeer(address: string, fingerprint: string): DrayError {
   return new DrayError(
     'unknownPeer',
-    `This machine has not connected to dray://${address} before, so Dray sent nothing. The fingerprint of its certificate is ${fingerprint}. Compare it with the one that "dray serve" shows there. To trust it, add --trust-peer ${fingerprint}. To trust any new peer, add --trust-new-peer.`,
-    { data: { address, fingerprint } },
+    `This machine has not connected to dray://${address} before, so Dray sent nothing. The fingerprint of its certificate is ${fingerprint}.`,
+    {
+      data: { address, fingerprint },
+      advice: `Compare it with the one that "dray serve" shows there. To trust it, add --trust-peer ${fingerprint}. To trust any new peer, add --trust-new-peer.`,
+    },
   );
 }

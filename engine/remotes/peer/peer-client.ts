@@ -312,11 +312,11 @@ const REASONS: Readonly<Record<string, string>> = {
 /** A retry would not help. */
 const FINAL: ReadonlySet<string | undefined> = new Set(['HTTP_MALFORMED', 'HTTP_NO_TLS', 'HTTP_WANTS_TLS']);
 
-/** By code. */
-const REMEDIES: Readonly<Record<string, (address: string) => string>> = {
+/** By code: what to do at a command line. */
+const ADVICE: Readonly<Record<string, (address: string) => string>> = {
   HTTP_NO_TLS: (address) =>
-    ` Start "dray serve" there without --tls off, or write ${address}?tls=off if you trust the network.`,
-  HTTP_WANTS_TLS: (address) => ` Remove ?tls=off from the URL: ${address}.`,
+    `Start "dray serve" there without --tls off, or write ${address}?tls=off if you trust the network.`,
+  HTTP_WANTS_TLS: (address) => `Remove ?tls=off from the URL: ${address}.`,
 };
 
 function translate(address: string, error: unknown, signal: AbortSignal | undefined): DrayError {
@@ -334,14 +334,11 @@ function translate(address: string, error: unknown, signal: AbortSignal | undefi
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;
   const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
-  const remedy = (code && REMEDIES[code]?.(address)) ?? '';
-  return new DrayError(
-    'unreachable',
-    `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.${remedy}`,
-    {
-      retry: FINAL.has(code) ? 'no' : 'retry',
-      data: { address, ...(code ? { systemCode: code } : {}) },
-      cause: error,
-    },
-  );
+  const advice = (code && ADVICE[code]?.(address)) ?? '';
+  return new DrayError('unreachable', `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.`, {
+    advice,
+    retry: FINAL.has(code) ? 'no' : 'retry',
+    data: { address, ...(code ? { systemCode: code } : {}) },
+    cause: error,
+  });
 }

@@ -64,7 +64,8 @@ export function checkToken(token: string, what: string): string {
   if (TOKEN.test(token)) return token;
   throw new DrayError(
     'usage',
-    `${what} is not a token. A token has 1 to 1,024 letters, digits and signs, and no spaces. "dray serve" prints it at its start.`,
+    `${what} is not a token. A token has 1 to 1,024 letters, digits and signs, and no spaces.`,
+    { advice: '"dray serve" prints it at its start.' },
   );
 }
 
@@ -98,11 +99,15 @@ function noToken(
   { isWithheld, named }: { readonly isWithheld: boolean; readonly named: string | undefined },
 ): DrayError {
   const host = /[?]/.test(address) ? `'${address}'` : address.replace('dray://', '');
-  const login = `There is no token for ${address}. Run "dray login ${host}" once, with the token that "dray serve" printed there`;
-  const why = named
+  const advice = `Run "dray login ${host}" once, with the token that "dray serve" printed there.`;
+  const whyAdvice = named
     ? ` DRAY_TOKEN was not sent, because DRAY_TOKEN_HOST names ${named}.`
     : ` DRAY_TOKEN was not sent, because this URL was not typed on the command line. Set DRAY_TOKEN_HOST to the peer that the token is for.`;
-  return new DrayError('noCredentials', `${login}.${isWithheld ? why : ''}`, { data: { address } });
+  return new DrayError('noCredentials', `There is no token for ${address}.`, {
+    data: { address },
+    advice: `${advice}${isWithheld ? whyAdvice : ''}`,
+    command: `dray login ${host}`,
+  });
 }
 
 function readTokenFile(file: string): string {

@@ -60,7 +60,7 @@ export function parseEndpoint(text: string, from = 'The endpoint'): string {
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw refuse(`${from} must be a URL such as https://storage.example.com.`);
   if (url.username !== '' || url.password !== '')
-    throw refuse(`${from} must not hold credentials. Use AWS_* variables or a profile.`);
+    throw refuse(`${from} must not hold credentials.`, 'Use AWS_* variables or a profile.');
   // An empty query or fragment leaves no trace in the parsed URL.
   if (text.includes('?') || text.includes('#'))
     throw refuse(`${from} ${shown(text)} must not have parameters.`);
@@ -79,6 +79,6 @@ function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}...` : text);
 }
 
-function refuse(message: string): DrayError {
-  return new DrayError('usage', message);
+function refuse(message: string, advice = ''): DrayError {
+  return new DrayError('usage', message, { advice });
 }

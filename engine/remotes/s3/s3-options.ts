@@ -87,8 +87,9 @@ export function readAuthorities(
   const path = environment.AWS_CA_BUNDLE || settings.ca_bundle;
   if (!path) return undefined;
   const refuse = (what: string, cause?: unknown) =>
-    new DrayError('usage', `${path} (AWS_CA_BUNDLE, or ca_bundle of the profile) ${what}.`, {
+    new DrayError('usage', `${path}, the file of trusted certificates, ${what}.`, {
       data: { path },
+      advice: 'AWS_CA_BUNDLE names it, or ca_bundle of the profile.',
       cause,
     });
   let text: string;

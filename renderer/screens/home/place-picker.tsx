@@ -30,7 +30,7 @@ const KINDS: readonly {
     id: 'address',
     icon: 'link',
     title: 'An address',
-    note: 'A URL, or another computer that runs "dray serve".',
+    note: 'A URL, or another computer that serves a folder with Dray.',
   },
 ];
 

@@ -1,4 +1,4 @@
-import { failureWords } from '../../failures/peer-need.ts';
+import { failureWords } from '../../failures/failure-words.ts';
 import '../../design/card.css';
 import './workspace-panel.css';
 import { useState } from 'react';

@@ -15,8 +15,7 @@ export function PeerFields(props: PlaceFormProps) {
         <Field
           label="Machine"
           isCode
-          placeholder="lab-2:7443"
-          help='As "dray serve" prints it there.'
+          help="Such as lab-2:7443. It was shown there when the machine began to serve."
           {...bind('host')}
         />
         <Field label="Folder in it (optional)" isCode {...bind('prefix')} />
@@ -40,6 +39,6 @@ function tokenHelp(host: string | undefined, known: KnownPeer['token']): string 
     case 'environment':
       return `Dray was started with a token for ${machine}, and sends that one.`;
     case undefined:
-      return `"dray serve" prints it there. Saved on this computer, and sent only to ${machine}.`;
+      return `It was shown there when the machine began to serve. Saved on this computer, and sent only to ${machine}.`;
   }
 }

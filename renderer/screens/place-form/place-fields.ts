@@ -74,7 +74,7 @@ export function findFaults(fields: PlaceFields): PlaceFaults {
       if (!isAbsolute(fields.folder)) faults.folder = WHOLE_PATH;
       break;
     case 'peer':
-      if (!/^[^/\s]+:\d{1,5}$/.test(fields.host)) faults.host = 'As "dray serve" prints it: HOST:PORT.';
+      if (!/^[^/\s]+:\d{1,5}$/.test(fields.host)) faults.host = 'A host and its port, such as lab-2:7443.';
       break;
     case 'address':
       if (!SCHEME.test(fields.address) && !isAbsolute(fields.address))

@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import { Button, IconButton, LinkButton } from '../../design/button.tsx';
+import { Button, IconButton } from '../../design/button.tsx';
 import { formatMoment, formatRate, formatSeconds } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { Notice } from '../../design/states.tsx';
-import { ErrorNotice } from '../../failures/failure.tsx';
+import { ErrorNotice, GoButton } from '../../failures/failure.tsx';
 import { KeysButton } from '../../failures/keys-remedy.tsx';
 import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
@@ -16,7 +16,6 @@ import { StateBadge } from './state-badge.tsx';
 import { TransferDetails } from './transfer-details.tsx';
 import {
   actionsFor,
-  adviceFor,
   describeBytes,
   describeFiles,
   describeOrder,
@@ -107,26 +106,35 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
         </Notice>
       )}
       {error && error.code !== 'aborted' && (
-        <Failure error={error} onRetry={() => onAction(transfer, 'retry')} />
+        <Failure
+          error={error}
+          onRetry={() => onAction(transfer, 'retry')}
+          onPushEmptied={() => onAction(transfer, 'pushEmptied')}
+        />
       )}
       {isOpen && <TransferDetails transfer={transfer} />}
     </div>
   );
 }
 
-function Failure({ error, onRetry }: { readonly error: ErrorRecord; readonly onRetry: () => void }) {
-  const { go, text } = adviceFor(error);
+interface FailureProps {
+  readonly error: ErrorRecord;
+  readonly onRetry: () => void;
+  readonly onPushEmptied: () => void;
+}
+
+function Failure({ error, onRetry, onPushEmptied }: FailureProps) {
   return (
     <ErrorNotice
       error={error}
-      advice={text}
       onMended={onRetry}
       actions={
         <div className="row">
-          {go && (
-            <LinkButton size="small" href={`#/${go.screen}`}>
-              {go.label}
-            </LinkButton>
+          <GoButton size="small" error={error} />
+          {error.code === 'manyEmptied' && (
+            <Button size="small" onPress={onPushEmptied}>
+              Push them as they are
+            </Button>
           )}
           <Button size="small" icon="refresh" onPress={onRetry}>
             Retry
@@ -180,5 +188,6 @@ const ACTIONS: Readonly<Record<TransferAction, { readonly icon: IconName; readon
   resume: { icon: 'play', verb: 'Resume' },
   cancel: { icon: 'close', verb: 'Cancel' },
   retry: { icon: 'refresh', verb: 'Retry' },
+  pushEmptied: { icon: 'upload', verb: 'Push with its empty files:' },
   remove: { icon: 'trash', verb: 'Remove from the list:' },
 };

@@ -1,13 +1,11 @@
 /** The texts of a transfer's row. */
-import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import { peerNeedOf } from '../../failures/peer-need.ts';
 
 /** Below this a rate is meaningless. */
 const STALLED_BELOW_BYTES_PER_SECOND = 1;
 
-export type TransferAction = 'pause' | 'resume' | 'cancel' | 'retry' | 'remove';
+export type TransferAction = 'pause' | 'resume' | 'cancel' | 'retry' | 'pushEmptied' | 'remove';
 
 export function isOver({ state }: Transfer): boolean {
   return state === 'done' || state === 'failed' || state === 'cancelled';
@@ -140,59 +138,4 @@ export function describeOrder(order: TransferOrder): string {
 /** A whole hash is too long to read; names stay as they are. */
 function shortVersion(version: string): string {
   return /^[0-9a-f]{64}$/.test(version) ? formatHash(version) : version;
-}
-
-export interface Advice {
-  readonly text: string;
-  /** The place in the window to fix it. */
-  readonly go?: { readonly screen: 'changes' | 'remotes'; readonly label: string };
-}
-
-/** What to do about an error, in addition to its message. */
-export function adviceFor(error: Pick<ErrorRecord, 'code' | 'data'>): Advice {
-  // The button beside it says what to do.
-  if (peerNeedOf({ message: '', ...error })) return { text: '' };
-  switch (error.code) {
-    case 'noCredentials':
-    case 'accessDenied':
-      return {
-        text: 'Test the remote to see which right is missing, then retry.',
-        go: { screen: 'remotes', label: 'Test the remote' },
-      };
-    case 'bucketMissing':
-    case 'notARepository':
-      return { text: 'Check the address of the remote.', go: { screen: 'remotes', label: 'Open Remotes' } };
-    case 'conflict':
-      return {
-        text: 'Both sides changed the same files. Choose which version of each stays.',
-        go: { screen: 'changes', label: 'Open Changes' },
-      };
-    case 'unreachable':
-    case 'remoteFailed':
-    case 'slowDown':
-      return {
-        text: 'Files that have arrived stay. Retry when the remote is reachable; the transfer resumes.',
-      };
-    case 'clockSkew':
-      return { text: 'Set the clock of this machine, then retry.' };
-    case 'diskFull':
-      return { text: 'Free some space, then retry. Files that have arrived stay.' };
-    case 'partial':
-      return {
-        text: 'The details name the files and the causes. Fix them, then Retry moves only those files.',
-      };
-    case 'locked':
-      return { text: 'Another Dray process is working in this folder. Retry when it has ended.' };
-    case 'checksumRefused':
-      return { text: 'A file changed while it was read. Retry sends it again.' };
-    case 'manyEmptied':
-      return {
-        text: 'Nothing was sent. Restore or exclude these files, or push them as they are with "dray push --allow-emptied".',
-        go: { screen: 'changes', label: 'Open Changes' },
-      };
-    case 'tooManyDeletes':
-      return { text: 'Nothing was deleted. Check the preview of the sync in Browse before you continue.' };
-    default:
-      return { text: '' };
-  }
 }

@@ -4,7 +4,7 @@
  * changes nothing, and does not use the index, which would prove nothing to anyone else.
  */
 import { tmpdir } from 'node:os';
-import { DrayError } from '../../../api/error.ts';
+import { DrayError, messageWithoutAdvice } from '../../../api/error.ts';
 import type { ComparedBy, ComparedEvent } from '../../../api/events.ts';
 import type { JobContext } from '../../../api/jobs.ts';
 import type { CheckTreesRequest, CheckTreesSummary } from '../../../api/trees.ts';
@@ -182,7 +182,7 @@ async function walkInOrder(check: Check): Promise<void> {
 }
 
 function disordered(cause: UnorderedListing): DrayError {
-  const message = `${cause.message} It did so only after a while; run the check again.`;
+  const message = `${messageWithoutAdvice(cause)} It did so only after a while; run the check again.`;
   return new DrayError('remoteFailed', message, { cause });
 }
 
@@ -298,8 +298,8 @@ function itemOptions(check: Check) {
     signal: check.tasks.signal,
     links: check.request.links ?? false,
     keepsFolderNames: isObjectStore(check.pair.source) && isObjectStore(check.pair.destination),
-    onSkipped: (path: string, message: string) =>
-      check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', message, path }),
+    onSkipped: (path: string, problem: { readonly message: string; readonly advice?: string }) =>
+      check.context.emit({ type: 'warning', warning: 'skippedSpecialFile', ...problem, path }),
     onFailed: (path: string, error: Parameters<typeof reportFailure>[2]) => reportFailure(check, path, error),
   };
 }

@@ -98,11 +98,12 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   }
   const { destinationFiles } = counts;
   if (deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) })) return true;
-  const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted. If that is intended, allow it with --max-delete ${deletes}.`;
+  const message = `This sync would delete ${deletes} of ${destinationFiles} files at ${destination.text}, more than it may. Nothing was deleted.`;
+  const advice = `If that is intended, allow it with --max-delete ${deletes}.`;
   stopRun(
     run,
     'tooManyDeletes',
-    new DrayError('tooManyDeletes', message, { data: { deletes, destinationFiles } }),
+    new DrayError('tooManyDeletes', message, { advice, data: { deletes, destinationFiles } }),
   );
   return true;
 }
@@ -124,9 +125,10 @@ function hasArrived({ context, counts, request }: TreeRun, deletes: number): boo
 function refuseRepository(run: TreeRun, deletes: number, repository: string): void {
   const { destination } = run;
   const which = repository === '' ? destination.text : `${repository} at ${destination.text}`;
-  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place. If that is intended, allow it with --max-delete ${deletes}.`;
+  const message = `${which} is a repository of Dray, and this sync would delete it with all its versions. Nothing was deleted. Push to it instead, or choose another place.`;
+  const advice = `If that is intended, allow it with --max-delete ${deletes}.`;
   const data = { deletes, repository, path: repository };
-  stopRun(run, 'deletesRepository', new DrayError('tooManyDeletes', message, { data }));
+  stopRun(run, 'deletesRepository', new DrayError('tooManyDeletes', message, { advice, data }));
 }
 
 /** '' or ending in `/`; undefined when the path is not a repository's descriptor. */

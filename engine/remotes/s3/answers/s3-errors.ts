@@ -121,8 +121,21 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
     data.localTimeMs = failure.signedTimeMs;
     if (failure.remoteTimeMs !== undefined) data.remoteTimeMs = failure.remoteTimeMs;
   }
-  return new DrayError(code, messageOf(code, failure, call, place), { retry, data });
+  const advice = code === 'accessDenied' ? REFUSAL_ADVICE[failure.code ?? ''] : undefined;
+  return new DrayError(code, messageOf(code, failure, call, place), {
+    retry,
+    data,
+    ...(advice ? { advice } : {}),
+  });
 }
+
+/** What to do at a command line, by the store's code. */
+const REFUSAL_ADVICE: Readonly<Record<string, string>> = {
+  InvalidAccessKeyId: 'Check AWS_ACCESS_KEY_ID or the profile.',
+  XAdminUserNotFound: 'Check AWS_ACCESS_KEY_ID or the profile.',
+  SignatureDoesNotMatch: 'Check AWS_SECRET_ACCESS_KEY or the profile.',
+  AuthorizationHeaderMalformed: 'Set the region with --region or AWS_REGION.',
+};
 
 /** The object does not exist, and its bucket does. */
 export function isAbsentKey({ status, code }: S3Failure): boolean {
@@ -245,14 +258,14 @@ function refusalOf(failure: S3Failure, { isAnonymous }: S3Place): string {
   switch (failure.code) {
     case 'InvalidAccessKeyId':
     case 'XAdminUserNotFound':
-      return 'it does not know the access key. Check AWS_ACCESS_KEY_ID or the profile.';
+      return 'it does not know the access key.';
     case 'SignatureDoesNotMatch':
-      return 'the secret key does not match the access key (SignatureDoesNotMatch). Check AWS_SECRET_ACCESS_KEY or the profile.';
+      return 'the secret key does not match the access key (SignatureDoesNotMatch).';
     case 'ExpiredToken':
     case 'InvalidToken':
       return `the session token is not valid any more (${failure.code}). Sign in again.`;
     case 'AuthorizationHeaderMalformed':
-      return `the signature is for another region${saidBy(failure)}. Set the region with --region or AWS_REGION.`;
+      return `the signature is for another region${saidBy(failure)}.`;
     case undefined:
       return `HTTP ${failure.status}. ${blame}`;
     default:
@@ -324,12 +337,10 @@ export function translateThrown(
     cause: error,
   };
   if (code && isCertificateCode(code)) {
-    const advice = 'Name a file with its authority in AWS_CA_BUNDLE, or check the endpoint.';
-    return new DrayError(
-      'unreachable',
-      `The certificate of ${endpoint} is not trusted (${code}). ${advice}`,
-      options,
-    );
+    return new DrayError('unreachable', `The certificate of ${endpoint} is not trusted (${code}).`, {
+      ...options,
+      advice: 'Name a file with its authority in AWS_CA_BUNDLE, or check the endpoint.',
+    });
   }
   const schemeReason = code && SCHEME_REASONS[code]?.(endpoint);
   if (schemeReason)

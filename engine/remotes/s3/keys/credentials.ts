@@ -125,8 +125,9 @@ function noCredentials(
   const where = options.profile ? ` in the profile "${options.profile}"` : '';
   return new DrayError(
     'noCredentials',
-    `No credentials were found${where} for the bucket ${options.bucket}${detail}. ${advice}`,
+    `No credentials were found${where} for the bucket ${options.bucket}${detail}.`,
     {
+      advice,
       retry: isRenewal ? 'retry' : 'no',
       data: { bucket: options.bucket, profile: profile.name },
       cause,

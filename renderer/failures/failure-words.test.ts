@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { DrayError, type ErrorCode, exitCodeOf } from '../../engine/api/error.ts';
+import { adviceFor, commandDetail, failureWords } from './failure-words.ts';
+
+/** Every code, as the compiler knows them. */
+const CODES = Object.keys({
+  internal: 1,
+  usage: 1,
+  notFound: 1,
+  notAWorkspace: 1,
+  workspaceExists: 1,
+  notARepository: 1,
+  formatTooNew: 1,
+  damaged: 1,
+  conflict: 1,
+  partial: 1,
+  noCredentials: 1,
+  accessDenied: 1,
+  unknownPeer: 1,
+  clockSkew: 1,
+  bucketMissing: 1,
+  unreachable: 1,
+  slowDown: 1,
+  remoteFailed: 1,
+  checksumRefused: 1,
+  unsupported: 1,
+  diskFull: 1,
+  io: 1,
+  tooManyDeletes: 1,
+  manyEmptied: 1,
+  unsafePath: 1,
+  locked: 1,
+  aborted: 1,
+} satisfies Record<ErrorCode, 1>) as ErrorCode[];
+
+const COMMAND = /\bdray [a-z]|--[a-z]|[A-Z]+_[A-Z]/;
+
+describe('The words for an error', () => {
+  it.each(CODES)('leave its command out, and offer it as a detail: %s', (code) => {
+    expect(exitCodeOf(code)).toBeGreaterThan(0);
+    const error = new DrayError(code, 'It did not work.', {
+      data: { paths: ['a.csv'], count: 12, owner: 7 },
+      advice: 'Run "dray push --force" with AWS_PROFILE.',
+      command: 'dray push --force',
+    });
+    expect(`${failureWords(error)} ${adviceFor(error).text}`).not.toMatch(COMMAND);
+    expect(commandDetail(error)).toEqual({ advice: error.data.advice, command: 'dray push --force' });
+  });
+
+  it('are the engine\u2019s own where nothing better is known, and then offer no command', () => {
+    const error = new DrayError('io', 'The file a.csv cannot be read.');
+    expect(failureWords(error)).toBe('The file a.csv cannot be read.');
+    expect(commandDetail(error)).toBeUndefined();
+  });
+
+  it('name what is missing, and lead to the screen that mends it', () => {
+    const gone = new DrayError('usage', 'There is no profile "lab".', {
+      data: { profile: 'lab', reason: 'noProfile' },
+    });
+    expect(failureWords(gone)).toContain('The keys of \u201clab\u201d are not here');
+    expect(adviceFor(new DrayError('conflict', 'Both changed.')).go?.screen).toBe('changes');
+    const emptied = new DrayError('manyEmptied', 'm', { data: { count: 12, paths: ['a.csv'] } });
+    expect(failureWords(emptied)).toContain('12 files have become empty');
+    expect(adviceFor(new DrayError('conflict', 'm', { data: { reason: 'refExists' } })).go).toBeUndefined();
+  });
+});

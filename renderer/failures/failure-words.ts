@@ -1,0 +1,115 @@
+/**
+ * The window's own words for an error, by its code and data, and where in the window it can be mended. The
+ * engine's message ends with advice for a command line, which the window shows only as a detail.
+ */
+import { type ErrorCode, messageWithoutAdvice } from '../../engine/api/error.ts';
+import { neededKeys } from '../../engine/api/needed-keys.ts';
+import { formatCount } from '../../engine/api/numbers.ts';
+import type { ScreenName } from '../route.ts';
+import { type Failed, peerNeedOf } from './peer-need.ts';
+
+export interface Advice {
+  readonly text: string;
+  /** The place in the window to mend it. */
+  readonly go?: { readonly screen: ScreenName; readonly label: string };
+}
+
+/** One or two sentences: what failed and why. Without a fingerprint, which `FailureText` shows. */
+export function failureWords(error: Failed): string {
+  const profile = neededKeys(error);
+  if (profile !== undefined) return keysWords(profile, error);
+  return peerWords(error) ?? ownWords(error) ?? messageWithoutAdvice(error);
+}
+
+/** For an error that a command line could mend: the advice, and the command if there is one. */
+export function commandDetail({ data = {} }: Failed): { advice: string; command?: string } | undefined {
+  const { advice, command } = data;
+  if (typeof advice !== 'string' || advice === '') return undefined;
+  return { advice, ...(typeof command === 'string' ? { command } : {}) };
+}
+
+function peerWords(error: Failed): string | undefined {
+  const need = peerNeedOf(error);
+  if (!need) return undefined;
+  if (need.needs === 'trust') return `This computer does not know ${need.host} yet, so nothing was sent.`;
+  const found = need.isRefused
+    ? `${need.host} refused the token.`
+    : `This computer has no token for ${need.host}, so nothing was sent.`;
+  return `${found} Whoever serves it there has the token: it was shown when it began to serve.`;
+}
+
+function keysWords(profile: string, { data = {} }: Failed): string {
+  if (profile !== 'default')
+    return `The keys of “${profile}” are not here. Keys that were typed into a browser last until Dray's engine ends.`;
+  const bucket = typeof data.bucket === 'string' ? ` for the bucket ${data.bucket}` : '';
+  return `No keys were found${bucket}.`;
+}
+
+/** Where the engine's message without its advice does not say enough. */
+function ownWords({ code, data = {} }: Failed): string | undefined {
+  const { count, holder, owner, paths, reason } = data;
+  switch (`${code}.${reason}`) {
+    case 'usage.foreignFolder':
+      return `This folder belongs to another user (${owner}), and its settings could send your data and keys elsewhere. Dray opens it only once you trust it.`;
+    case 'io.openFiles':
+      return 'Too many files are open on this computer. Close other programs, then try again.';
+  }
+  if (code === 'manyEmptied' && Array.isArray(paths) && typeof count === 'number')
+    return `${formatCount(count)} files have become empty since the last push or pull, such as ${paths[0]}. Nothing was sent.`;
+  if (code === 'locked' && typeof holder === 'object' && holder !== null && 'pid' in holder)
+    return `Another Dray (process ${holder.pid}) is working there.`;
+  return undefined;
+}
+
+const AT_REMOTES = { screen: 'remotes', label: 'Test the remote' } as const;
+const AT_CHANGES = { screen: 'changes', label: 'Open Changes' } as const;
+
+const ADVICE: Readonly<Partial<Record<ErrorCode, Advice>>> = {
+  noCredentials: { text: 'Test the remote to see what is missing.', go: AT_REMOTES },
+  accessDenied: { text: 'Test the remote to see which right is missing.', go: AT_REMOTES },
+  bucketMissing: {
+    text: 'Check the address of the remote.',
+    go: { screen: 'remotes', label: 'Open Remotes' },
+  },
+  notARepository: {
+    text: 'The first push makes one. If one should be there, check the address of the remote.',
+    go: { screen: 'remotes', label: 'Open Remotes' },
+  },
+  conflict: { text: 'Choose which version of each file stays.', go: AT_CHANGES },
+  unreachable: { text: 'Files that have arrived stay. Try again when the remote can be reached.' },
+  remoteFailed: { text: 'Files that have arrived stay. Try again when the remote answers.' },
+  slowDown: { text: 'Files that have arrived stay. Try again in a while.' },
+  clockSkew: { text: 'Set the clock of this computer, then try again.' },
+  diskFull: { text: 'Free some space, then try again. Files that have arrived stay.' },
+  partial: {
+    text: 'The details name the files and the causes. Mend them, then Retry moves only those files.',
+  },
+  locked: { text: 'Try again when it has ended.' },
+  checksumRefused: { text: 'A file changed while it was read. Retry sends it again.' },
+  manyEmptied: { text: 'Restore these files, leave them out, or push them as they are.', go: AT_CHANGES },
+  tooManyDeletes: {
+    text: 'Look at the preview of the sync before you go on.',
+    go: { screen: 'browse', label: 'Open Browse' },
+  },
+  damaged: { text: 'A verification names every file that it affects.' },
+  notAWorkspace: { text: 'Set one up on Home.', go: { screen: 'home', label: 'Open Home' } },
+  workspaceExists: { text: 'Open it, or choose another folder.', go: { screen: 'home', label: 'Open Home' } },
+};
+
+/** By code and reason, where a code has several causes. */
+const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
+  'conflict.halfArrived': { text: 'Pull again to get the rest, then push.', go: AT_CHANGES },
+  'conflict.refExists': { text: 'Choose another name.' },
+  'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
+  'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },
+  'notFound.noMain': { text: 'Choose one of them.' },
+};
+
+/** What to do about an error in the window, besides its words. */
+export function adviceFor(error: Failed): Advice {
+  // The button beside it says what to do.
+  if (peerNeedOf(error) || neededKeys(error) !== undefined) return { text: '' };
+  const { code, data = {} } = error;
+  if (code === undefined) return { text: '' };
+  return ADVICE_BY_REASON[`${code}.${data.reason}`] ?? ADVICE[code] ?? { text: '' };
+}

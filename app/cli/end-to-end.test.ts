@@ -105,6 +105,9 @@ describe('a day with dray', () => {
     appendFileSync(join(data, 'a.txt'), 'other\n');
     await succeed('-C', 'data', 'push');
     expect(await succeed('-C', 'data', 'branch')).toMatch(/^ {2}main {2}\w{10}\n\* other {2}\w{10}\n$/);
+    expect(await succeed('-C', 'data', 'log', 'a.txt')).toContain('Path:   changed, ');
+    const { stdout: json } = await dray('-C', 'data', 'log', '--json', 'v1', '--', 'a.txt');
+    expect(json).toContain('"change":"added","sizeBytes":');
     await succeed('-C', 'data', 'switch', 'main');
     expect(readFileSync(join(data, 'a.txt'), 'utf8')).toBe('a\n');
     rmSync(join(data, 'b.txt'));

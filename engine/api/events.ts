@@ -163,6 +163,10 @@ export interface CommitEvent {
   readonly bytes: number;
   /** Branches and tags that point to it. */
   readonly refs: readonly string[];
+  /** In the history of a path: what the commit did there. */
+  readonly change?: 'added' | 'modified' | 'deleted' | 'mode';
+  /** In the history of a file: its size then, or before it was deleted. */
+  readonly sizeBytes?: number;
 }
 
 /** A line of `ls`. */

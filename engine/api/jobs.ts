@@ -207,10 +207,18 @@ export interface PullSummary {
 
 export interface LogRequest {
   readonly ref?: string;
+  /** Only commits that changed this path, relative to `context.directory`. */
+  readonly path?: string;
+  /** When nothing has the name `ref`, it is a path. */
+  readonly isPerhapsPath?: boolean;
   readonly limit?: number;
+  /** Read at most this many commits. */
+  readonly walkMax?: number;
 }
 export interface LogSummary {
   readonly commits: number;
+  /** Older commits were not looked at. */
+  readonly isMore: boolean;
 }
 
 /** Of `branch` and `tag`. */

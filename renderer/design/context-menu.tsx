@@ -26,7 +26,7 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
   const [menu, setMenu] = useState<OpenMenu>();
   const [isOpen, setOpen] = useState(false);
   const show = (event: SyntheticEvent, at: { readonly x: number; readonly y: number } | undefined): void => {
-    const element = event.target as Element;
+    const element = at ? (event.target as Element) : focusedPart(event.target as Element);
     const found = actionsAt(element);
     if (!found || found.actions.length === 0) return;
     event.preventDefault();
@@ -74,6 +74,12 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
 /** The row's key as its list gave it, for `actionsAt`. */
 export function keyOfRow(element: Element): string | undefined {
   return element.closest('[role="row"][data-key]')?.getAttribute('data-key') ?? undefined;
+}
+
+/** A grid of many rows keeps the focus and names the row that has it. */
+function focusedPart(element: Element): Element {
+  const active = element.getAttribute('aria-activedescendant');
+  return (active === null ? undefined : document.getElementById(active)) ?? element;
 }
 
 function startOf(element: Element): { readonly x: number; readonly y: number } {

@@ -12,6 +12,7 @@ import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
+import { ChangeMenu } from './changes/change-menu.tsx';
 import { ChangeTable } from './changes/change-table.tsx';
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
@@ -170,20 +171,22 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
       />
       <div className="changes-panes">
         {pages ? (
-          <ChangeTable
-            pages={pages}
-            isTree={look.isTree}
-            open={look.open}
-            onToggleFolder={(path) => setLook({ ...look, open: toggled(look.open, path) })}
-            choices={choices}
-            // A folder stands for everything below it, which a search or a filter by kind would hide.
-            canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
-            onSkip={(row) => choose({ do: 'toggle', row })}
-            onDecide={(path, winner) => choose({ do: 'decide', path, winner })}
-            selected={selected?.path}
-            onSelect={setSelected}
-            onSearch={() => search.current?.focus()}
-          />
+          <ChangeMenu root={root} rowAt={pages.rowAt}>
+            <ChangeTable
+              pages={pages}
+              isTree={look.isTree}
+              open={look.open}
+              onToggleFolder={(path) => setLook({ ...look, open: toggled(look.open, path) })}
+              choices={choices}
+              // A folder stands for everything below it, which a search or a filter by kind would hide.
+              canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
+              onSkip={(row) => choose({ do: 'toggle', row })}
+              onDecide={(path, winner) => choose({ do: 'decide', path, winner })}
+              selected={selected?.path}
+              onSelect={setSelected}
+              onSearch={() => search.current?.focus()}
+            />
+          </ChangeMenu>
         ) : (
           <Loading label="Reading the changes" />
         )}

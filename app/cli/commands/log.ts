@@ -16,26 +16,44 @@ interface LogOptions {
 export function addLogCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('log')
-    .summary('list the commits of a branch, newest first')
-    .description('Lists commits, newest first: author, time, message, and the size of the dataset.')
+    .summary('list the commits of a branch, or those that changed a path')
+    .description(
+      'Lists commits, newest first: author, time, message, and the size of the dataset. With a path: only commits that changed this file or folder. A single name that no branch, tag or commit has is a path; after "--" it always is one.',
+    )
+    .usage('[options] [ref] [[--] path]')
     .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
+    .argument('[path]', 'a file or a folder')
     .option('-n, --number <n>', 'show at most this many', (text) =>
       parseCount(text, { min: 1, max: 1_000_000 }),
     )
-    .action((ref: string | undefined, options: LogOptions, self: Command) =>
+    .action((first: string | undefined, second: string | undefined, options: LogOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/history/log.ts')).log(
-            context,
-            given({ ref, limit: options.number }),
-          ),
+          (await import('../../../engine/jobs/history/log.ts')).log(context, {
+            ...namesOf(self, first, second),
+            ...given({ limit: options.number }),
+          }),
         view: logView,
       }),
     );
   addExamples(command, [
     ['dray log', 'the current branch'],
+    ['dray log labels.csv', 'the commits that changed this file'],
+    ['dray log v2 -- images', 'those of v2 that changed this folder'],
     ['dray log -n 1 --json', 'the newest commit, for programs'],
   ]);
+}
+
+/** One name may be either; after `--` it is a path. */
+function namesOf(command: Command, first: string | undefined, second: string | undefined) {
+  if (first === undefined) return {};
+  if (second !== undefined) return { ref: first, path: second };
+  // The parser drops the dashes.
+  const { rawArgs = [] } = (command.parent ?? {}) as { readonly rawArgs?: readonly string[] };
+  const dashes = rawArgs.indexOf('--');
+  return dashes >= 0 && dashes < rawArgs.lastIndexOf(first)
+    ? { path: first }
+    : { ref: first, isPerhapsPath: true };
 }
 
 const logView: CommandView<LogSummary> = {
@@ -57,9 +75,22 @@ export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
     `Author: ${quotePath(commit.author)}`,
     `Date:   ${commit.time}`,
     `Holds:  ${formatPlural(commit.files, 'file')}, ${formatBytes(commit.bytes)}`,
+    ...changeLine(commit),
     '',
     // A commit message keeps its line breaks.
     ...(commit.message || '(no message)').split('\n').map((line) => `    ${line}`.trimEnd()),
     '',
   ];
+}
+
+const CHANGES = {
+  added: 'added',
+  modified: 'changed',
+  deleted: 'deleted',
+  mode: 'another mode',
+} as const;
+
+function changeLine({ change, sizeBytes }: CommitEvent): string[] {
+  if (change === undefined) return [];
+  return [`Path:   ${CHANGES[change]}${sizeBytes === undefined ? '' : `, ${formatBytes(sizeBytes)}`}`];
 }

@@ -1,6 +1,6 @@
 /** The requests of the screen History: commits, refs, and what a commit holds. */
 import type { CommitEvent } from '../events.ts';
-import type { ChangeTotals, RestorePlan } from '../jobs.ts';
+import type { ChangeTotals, LogSummary, RestorePlan } from '../jobs.ts';
 import type { EntryRow } from './browse.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
@@ -47,6 +47,12 @@ export interface HistoryRequests {
   /** What a switch to the branch would do. Changes nothing. */
   'history.planSwitch': { input: InWorkspace & { readonly branch: string }; answer: SwitchPlan };
 
+  /** The commits that changed a file or folder, newest first, as `commit` events; then the answer. */
+  'history.ofPath': {
+    /** `from`: where it starts; default: the current branch. */
+    input: InWorkspace & { readonly path: string; readonly from?: string; readonly limit: number };
+    answer: LogSummary;
+  };
   'history.preview': {
     input: InWorkspace & { readonly commit: string; readonly path: string };
     answer: FilePreview;

@@ -1,6 +1,7 @@
 import { readFileSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HostEvent } from '../../api/host.ts';
 import { branch, tag } from '../../jobs/history/refs.ts';
 import { push } from '../../jobs/push/push.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
@@ -105,6 +106,23 @@ describe('history', () => {
       'added folder/pixel.png',
     ]);
     expect(await added(1)).toMatchObject({ isCut: true, changes: { added: 3 }, rows: [{ path: 'a.txt' }] });
+  });
+
+  it('sends the commits that changed a path', async () => {
+    await pushTwice();
+    const found: string[] = [];
+    const onEvents = (events: readonly HostEvent[]) => {
+      for (const event of events)
+        if (event.type === 'commit') found.push(`${event.message} ${event.change} ${event.sizeBytes}`);
+    };
+    const input = { root, path: 'folder/deep/b.txt', limit: 10 };
+    expect(await fixture.client.ask('history.ofPath', input, { onEvents })).toEqual({
+      commits: 2,
+      isMore: false,
+    });
+    expect(found).toEqual(['second deleted 2', 'first added 2']);
+    const outside = fixture.client.ask('history.ofPath', { ...input, path: '../a' });
+    await expect(outside).rejects.toMatchObject({ code: 'unsafePath' });
   });
 
   it('shows a file as a commit has it', async () => {

@@ -23,6 +23,8 @@ import { type Commits, withCommits } from '../repository-read.ts';
 import { changeRef, planSwitch } from './refs.ts';
 
 const ENTRIES_MAX = 10_000;
+/** Commits read for the history of one path; each costs a request. */
+const WALKED_MAX = 10_000;
 
 export const HISTORY: HandlersOf<'history'> = {
   'history.list': async ({ branch, limit, root }, call) =>
@@ -91,6 +93,13 @@ export const HISTORY: HandlersOf<'history'> = {
   },
 
   'history.planSwitch': planSwitch,
+
+  'history.ofPath': async ({ from, limit, path, root }, call) => {
+    checkSafePath(trimEnd(path, '/'));
+    const { log } = await import('../../jobs/history/log.ts');
+    const request = { path, limit, walkMax: WALKED_MAX, ...(from === undefined ? {} : { ref: from }) };
+    return log(jobContextOf(call, root), request);
+  },
 
   'history.preview': async ({ commit, path, root }, call) => {
     checkSafePath(path);

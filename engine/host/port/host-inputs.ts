@@ -199,6 +199,12 @@ export const HOST_INPUTS: Inputs = {
   'history.removeRef': v.strictObject({ ...namedRef, at: filled }),
   'history.soleCommits': v.strictObject({ ...namedRef, to: v.exactOptional(filled) }),
   'history.planSwitch': v.strictObject({ ...inWorkspace, branch: filled }),
+  'history.ofPath': v.strictObject({
+    ...inWorkspace,
+    path: place,
+    from: v.exactOptional(filled),
+    limit: upTo(ROWS_MAX),
+  }),
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
 
   'browse.list': v.strictObject({ place, after: v.exactOptional(text) }),

@@ -48,7 +48,7 @@ describe('the history', () => {
     sandbox.write('work/a', 'two');
     await push(testContext(root), { message: 'second' });
     const context = testContext(root);
-    expect(await log(context, {})).toEqual({ commits: 2 });
+    expect(await log(context, {})).toEqual({ commits: 2, isMore: false });
     expect(
       eventsOf(context, 'commit').map(({ message, refs, files, author }) => [message, refs, files, author]),
     ).toEqual([
@@ -56,7 +56,7 @@ describe('the history', () => {
       ['first', ['tag: v1'], 2, 'tester'],
     ]);
     const limited = testContext(root);
-    expect(await log(limited, { limit: 1 })).toEqual({ commits: 1 });
+    expect(await log(limited, { limit: 1 })).toEqual({ commits: 1, isMore: true });
   });
 
   it('compares two commits, a commit with the working copy, and the base with the working copy', async () => {

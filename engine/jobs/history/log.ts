@@ -1,4 +1,6 @@
-/** `dray log`: the ancestors of a ref, newest first, merged commits included. */
+/** `dray log`: the ancestors of a ref, newest first, merges included; or those that changed a path. */
+import { DrayError } from '../../api/error.ts';
+import type { CommitEvent } from '../../api/events.ts';
 import type { JobContext, LogRequest, LogSummary } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -8,36 +10,90 @@ import { fetchCommit } from '../session/base-commit.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
+import { toWorkspacePath } from '../session/workspace-path.ts';
+import { type PathChange, type Walk, walkPathHistory } from './path-history.ts';
 
 export async function log(context: JobContext, request: LogRequest): Promise<LogSummary> {
   const session = await openSession(context, 'log', 'shared');
   try {
     const { store } = await openSessionRemote(session);
     try {
-      const start = await resolveCommit(session, store, request.ref ?? session.state.branch);
+      const { path, start } = await findStart(session, store, request);
       const names = await refNames(session, store);
+      const { limit, walkMax = Number.POSITIVE_INFINITY } = request;
+      const walk: Walk = { walked: 0, max: walkMax, isCut: false };
+      const found =
+        path === undefined
+          ? walkAll(session, store, start, walk)
+          : walkPathHistory(session, store, start, path, walk);
       let commits = 0;
-      for await (const [hash, commit] of walkHistory(session, store, [start])) {
-        if (request.limit !== undefined && commits >= request.limit) break;
+      let isMore = false;
+      for await (const one of found) {
+        isMore = commits === limit;
+        if (isMore) break;
         commits += 1;
-        context.emit({
-          type: 'commit',
-          commit: hash,
-          parents: commit.parents,
-          author: commit.author,
-          message: commit.message,
-          time: commit.time,
-          files: commit.totals.files,
-          bytes: commit.totals.bytes,
-          refs: names.get(hash) ?? [],
-        });
+        context.emit({ ...eventOf(one), refs: names.get(one.hash) ?? [] });
       }
-      return { commits };
+      isMore ||= walk.isCut;
+      if (commits === 0 && path !== undefined && !isMore) throw neverThere(path);
+      return { commits, isMore };
     } finally {
       await store.close();
     }
   } finally {
     session.close();
+  }
+}
+
+/** A name of a ref comes before a path of the same name. */
+async function findStart(session: Session, store: ObjectStore, request: LogRequest) {
+  const { isPerhapsPath = false, path, ref = session.state.branch } = request;
+  const inside = path === undefined ? undefined : toWorkspacePath(session, path);
+  try {
+    return { start: await resolveCommit(session, store, ref), path: inside };
+  } catch (error) {
+    const isUnknown = error instanceof DrayError && error.code === 'notFound';
+    if (!isPerhapsPath || !isUnknown || request.ref === undefined || inside !== undefined) throw error;
+    const { branch } = session.state;
+    return { start: await resolveCommit(session, store, branch), path: toWorkspacePath(session, ref) };
+  }
+}
+
+function neverThere(path: string): DrayError {
+  const message = `No branch, tag or commit is called ${JSON.stringify(path)}, and no commit of the history has a file or folder there.`;
+  return new DrayError('notFound', message, { data: { path } });
+}
+
+type Found = Pick<PathChange, 'hash' | 'commit'> & Partial<PathChange>;
+
+function eventOf({ change, commit, hash, sizeBytes }: Found): Omit<CommitEvent, 'refs'> {
+  const { author, message, parents, time, totals } = commit;
+  const { bytes, files } = totals;
+  return {
+    type: 'commit',
+    commit: hash,
+    parents,
+    author,
+    message,
+    time,
+    files,
+    bytes,
+    ...(change === undefined ? {} : { change }),
+    ...(sizeBytes === undefined ? {} : { sizeBytes }),
+  };
+}
+
+async function* walkAll(
+  session: Session,
+  store: ObjectStore,
+  start: CommitHash,
+  walk: Walk,
+): AsyncGenerator<Found> {
+  for await (const [hash, commit] of walkHistory(session, store, [start])) {
+    walk.isCut = walk.walked === walk.max;
+    if (walk.isCut) return;
+    walk.walked += 1;
+    yield { hash, commit };
   }
 }
 

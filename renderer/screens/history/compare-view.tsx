@@ -7,12 +7,14 @@ import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
+import { ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
 import { type Choice, Select } from '../../design/field.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/density.ts';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
+import { historyAction, PathHistoryDialog } from './path-history-dialog.tsx';
 
 const ROWS_MAX = 500;
 
@@ -35,6 +37,11 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
     { freshMs: isFixed(to) && (from === undefined || isFixed(from)) ? 60_000 : 0 },
   );
   const [file, setFile] = useState<Sides>();
+  const [historyOf, setHistoryOf] = useState<string>();
+  const menuAt = (element: Element) => {
+    const row = compared.data?.rows.find(({ path }) => path === keyOfRow(element));
+    return row && { label: `For ${row.path}`, actions: [historyAction(row.path, setHistoryOf)] };
+  };
   const totals = compared.data?.changes;
   return (
     <div className="compare">
@@ -64,38 +71,40 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
         </EmptyState>
       )}
       {compared.data !== undefined && compared.data.rows.length > 0 && (
-        <Virtualizer layout={ListLayout} layoutOptions={layout}>
-          <GridList
-            className="compare-list"
-            aria-label="Differences"
-            items={compared.data.rows.map((row) => ({ id: row.path, row }))}
-            onAction={(path) => {
-              const row = compared.data.rows.find((one) => one.path === path);
-              if (row && row.kind !== 'folder') setFile(sidesOf(row, from, to));
-            }}
-          >
-            {({ row }) => (
-              <GridListItem className="compare-item" textValue={`${changeWord(row.change)} ${row.path}`}>
-                <ChangeMark change={row.change} />
-                <span className="cut grow" title={row.path}>
-                  {row.fromPath !== undefined && <span className="faint">{row.fromPath} to </span>}
-                  {row.path}
-                </span>
-                <span className="small faint">{row.kind === 'file' ? formatBytes(row.sizeBytes) : ''}</span>
-                {row.kind !== 'folder' && (
-                  <Button
-                    size="small"
-                    look="quiet"
-                    aria-label={`Look at ${row.path}`}
-                    onPress={() => setFile(sidesOf(row, from, to))}
-                  >
-                    Look
-                  </Button>
-                )}
-              </GridListItem>
-            )}
-          </GridList>
-        </Virtualizer>
+        <ContextMenu actionsAt={menuAt}>
+          <Virtualizer layout={ListLayout} layoutOptions={layout}>
+            <GridList
+              className="compare-list"
+              aria-label="Differences"
+              items={compared.data.rows.map((row) => ({ id: row.path, row }))}
+              onAction={(path) => {
+                const row = compared.data.rows.find((one) => one.path === path);
+                if (row && row.kind !== 'folder') setFile(sidesOf(row, from, to));
+              }}
+            >
+              {({ row }) => (
+                <GridListItem className="compare-item" textValue={`${changeWord(row.change)} ${row.path}`}>
+                  <ChangeMark change={row.change} />
+                  <span className="cut grow" title={row.path}>
+                    {row.fromPath !== undefined && <span className="faint">{row.fromPath} to </span>}
+                    {row.path}
+                  </span>
+                  <span className="small faint">{row.kind === 'file' ? formatBytes(row.sizeBytes) : ''}</span>
+                  {row.kind !== 'folder' && (
+                    <Button
+                      size="small"
+                      look="quiet"
+                      aria-label={`Look at ${row.path}`}
+                      onPress={() => setFile(sidesOf(row, from, to))}
+                    >
+                      Look
+                    </Button>
+                  )}
+                </GridListItem>
+              )}
+            </GridList>
+          </Virtualizer>
+        </ContextMenu>
       )}
       {compared.data?.isCut && (
         <Notice>
@@ -104,6 +113,9 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
         </Notice>
       )}
       {file && <FileDialog root={root} {...file} onClose={() => setFile(undefined)} />}
+      {historyOf !== undefined && (
+        <PathHistoryDialog root={root} path={historyOf} from={to} onClose={() => setHistoryOf(undefined)} />
+      )}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { IconButton } from '../../design/button.tsx';
+import { ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
@@ -13,6 +14,7 @@ import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/density.ts';
 import { Crumbs } from '../crumbs.tsx';
 import { FileDialog } from './file-dialog.tsx';
+import { historyAction, PathHistoryDialog } from './path-history-dialog.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 
 export function ContentsView({ root, commit }: { readonly root: string; readonly commit: string }) {
@@ -21,6 +23,13 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   const [folder, setFolder] = useState('');
   const [file, setFile] = useState<string>();
   const [restoring, setRestoring] = useState<string>();
+  const [historyOf, setHistoryOf] = useState<string>();
+  const menuAt = (element: Element) => {
+    const name = listed.data?.entries.find(({ path }) => path === keyOfRow(element))?.path;
+    return name === undefined
+      ? undefined
+      : { label: `For ${name}`, actions: [historyAction(`${folder}${name}`, setHistoryOf)] };
+  };
   const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
   const open = (entry: EntryRow): void => {
     if (entry.kind === 'folder') setFolder(`${folder}${entry.path}`);
@@ -39,40 +48,50 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       )}
       {listed.data?.entries.length === 0 && <EmptyState icon="folder" title="An empty folder" />}
       {listed.data !== undefined && listed.data.entries.length > 0 && (
-        <Virtualizer layout={ListLayout} layoutOptions={layout}>
-          <GridList
-            className="compare-list"
-            aria-label={folder === '' ? 'Contents' : `Contents of ${folder}`}
-            items={listed.data.entries.map((entry) => ({ id: entry.path, entry }))}
-            onAction={(path) => {
-              const entry = listed.data.entries.find((one) => one.path === path);
-              if (entry) open(entry);
-            }}
-          >
-            {({ entry }) => (
-              <GridListItem className="compare-item" textValue={entry.path}>
-                <Icon name={entry.kind} />
-                <span className="cut grow">{entry.path}</span>
-                <span className="small faint">
-                  {entry.kind === 'link' ? `to ${entry.target}` : formatBytes(entry.sizeBytes)}
-                </span>
-                <span className="small faint compare-time">
-                  {entry.mtime === undefined ? '' : formatMoment(entry.mtime)}
-                </span>
-                <IconButton
-                  icon="history"
-                  size="small"
-                  label={`Restore ${entry.path}`}
-                  onPress={() => setRestoring(`${folder}${entry.path}`)}
-                />
-              </GridListItem>
-            )}
-          </GridList>
-        </Virtualizer>
+        <ContextMenu actionsAt={menuAt}>
+          <Virtualizer layout={ListLayout} layoutOptions={layout}>
+            <GridList
+              className="compare-list"
+              aria-label={folder === '' ? 'Contents' : `Contents of ${folder}`}
+              items={listed.data.entries.map((entry) => ({ id: entry.path, entry }))}
+              onAction={(path) => {
+                const entry = listed.data.entries.find((one) => one.path === path);
+                if (entry) open(entry);
+              }}
+            >
+              {({ entry }) => (
+                <GridListItem className="compare-item" textValue={entry.path}>
+                  <Icon name={entry.kind} />
+                  <span className="cut grow">{entry.path}</span>
+                  <span className="small faint">
+                    {entry.kind === 'link' ? `to ${entry.target}` : formatBytes(entry.sizeBytes)}
+                  </span>
+                  <span className="small faint compare-time">
+                    {entry.mtime === undefined ? '' : formatMoment(entry.mtime)}
+                  </span>
+                  <IconButton
+                    icon="history"
+                    size="small"
+                    label={`Restore ${entry.path}`}
+                    onPress={() => setRestoring(`${folder}${entry.path}`)}
+                  />
+                </GridListItem>
+              )}
+            </GridList>
+          </Virtualizer>
+        </ContextMenu>
       )}
       {listed.data?.isCut && <Notice>The folder has more entries than are listed here.</Notice>}
       {file !== undefined && (
         <FileDialog root={root} after={{ path: file, commit }} onClose={() => setFile(undefined)} />
+      )}
+      {historyOf !== undefined && (
+        <PathHistoryDialog
+          root={root}
+          path={historyOf}
+          from={commit}
+          onClose={() => setHistoryOf(undefined)}
+        />
       )}
       {restoring !== undefined && (
         <RestoreDialog

@@ -1,0 +1,116 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LogRequest } from '../../api/jobs.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { cloneWorkspace } from '../pull/clone.ts';
+import { switchBranch } from '../pull/switch.ts';
+import { push } from '../push/push.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
+import { resolveCommit } from '../session/resolve-commit.ts';
+import { openSession } from '../session/session.ts';
+import { log } from './log.ts';
+import { walkPathHistory } from './path-history.ts';
+import { branch } from './refs.ts';
+
+let sandbox: Sandbox;
+let root: string;
+beforeEach(async () => {
+  sandbox = createSandbox();
+  root = sandbox.path('work');
+  mkdirSync(root, { recursive: true });
+  await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function commit(message: string, files: Readonly<Record<string, string | undefined>>, in_ = 'work') {
+  for (const [path, content] of Object.entries(files)) {
+    if (content === undefined) rmSync(sandbox.path(in_, path));
+    else sandbox.write(`${in_}/${path}`, content);
+  }
+  await push(testContext(sandbox.path(in_)), { message });
+}
+
+async function history(request: LogRequest): Promise<readonly string[]> {
+  const context = testContext(root);
+  await log(context, request);
+  return eventsOf(context, 'commit').map(({ change, message, sizeBytes }) =>
+    [message, change, sizeBytes].filter((part) => part !== undefined).join(' '),
+  );
+}
+
+describe('the history of a path', () => {
+  it('lists the commits that added, changed and deleted a file, with its size, and skips the others', async () => {
+    await commit('one', { a: '1', 'a-b': 'x', 'dir/b': 'b' });
+    await commit('two', { 'dir/b': 'bb' });
+    await commit('three', { a: '333' });
+    await commit('four', { a: undefined, 'a-b': 'y' });
+    await commit('five', { a: '55' });
+    expect(await history({ path: 'a' })).toEqual([
+      'five added 2',
+      'four deleted 3',
+      'three modified 3',
+      'one added 1',
+    ]);
+    expect(await history({ path: 'dir' })).toEqual(['two modified', 'one added']);
+    expect(await history({ path: 'dir/b', limit: 1 })).toEqual(['two modified 2']);
+    expect(await history({ path: 'a', ref: 'main', walkMax: 2 })).toEqual(['five added 2']);
+  });
+
+  it('takes a name that is no ref for a path, and says when nothing was ever there', async () => {
+    await commit('one', { a: '1', main: 'm' });
+    await commit('two', { a: '2' });
+    expect(await history({ ref: 'a', isPerhapsPath: true })).toEqual(['two modified 1', 'one added 1']);
+    expect(await history({ ref: 'main', isPerhapsPath: true })).toEqual(['two', 'one']);
+    for (const request of [{ path: 'nothing' }, { ref: 'nothing', isPerhapsPath: true }, { ref: 'nothing' }])
+      await expect(history(request)).rejects.toMatchObject({ code: 'notFound' });
+    await expect(history({ path: '../a' })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('follows only the parent of a merge that the content came from', async () => {
+    await commit('one', { a: '1', b: '1' });
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'other' });
+    await commit('theirs', { a: '22' }, 'other');
+    await commit('ours', { b: '333' });
+    const all = await history({});
+    expect(all.some((message) => message.startsWith('Merge'))).toBe(true);
+    expect(await history({ path: 'a' })).toEqual(['theirs modified 2', 'one added 1']);
+    expect(await history({ path: 'b' })).toEqual(['ours modified 3', 'one added 1']);
+  });
+
+  it('reads a commit once, and of its manifest only segments that its parent does not have', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 6_000 }, (_, index) => [`many/${String(index).padStart(5, '0')}`, 'x']),
+    );
+    await commit('one', { ...many, 'zz/last': '1' });
+    for (const text of ['2', '3', '4']) await commit(text, { 'many/00000': text });
+    const session = await openSession(testContext(root), 'log', 'shared');
+    const { store } = await openSessionRemote(session);
+    const keys: string[] = [];
+    const read: ObjectStore['read'] = (key, options) => {
+      keys.push(key);
+      return store.read(key, options);
+    };
+    const start = await resolveCommit(session, store, 'main');
+    const walk = { walked: 0, max: 100, isCut: false };
+    const found: string[] = [];
+    for await (const one of walkPathHistory(session, { ...store, read }, start, 'zz/last', walk))
+      found.push(`${one.commit.message} ${one.change}`);
+    await store.close();
+    session.close();
+    expect(found).toEqual(['one added']);
+    expect(walk.walked).toBe(4);
+    const segments = keys.filter((key) => !key.startsWith('commits/'));
+    expect([keys.length - segments.length <= 4, segments.length]).toEqual([true, 1]);
+  });
+
+  it('is that of a branch with its own changes', async () => {
+    await commit('one', { a: '1' });
+    await branch(testContext(root), { name: 'side' });
+    await commit('two', { a: '2' });
+    await switchBranch(testContext(root), { name: 'side' });
+    await commit('three', { a: '3' });
+    expect(await history({ path: 'a' })).toEqual(['three modified 1', 'one added 1']);
+  });
+});

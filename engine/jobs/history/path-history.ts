@@ -1,0 +1,176 @@
+/**
+ * The commits that changed a path, newest first.
+ *
+ * A commit costs one request. Its manifest is read only where the segments around the path have other names
+ * than in its parent, since a segment of the same name holds the same entries. Where one parent of a merge
+ * has the path as the merge has it, only that parent is followed: the other one did not make what is there.
+ */
+import { checkAborted } from '../../base/abort.ts';
+import { isSameEntry, kindOfChange } from '../../model/diff.ts';
+import { diffSortedBatches } from '../../model/diff-sorted.ts';
+import { type CommitHash, comparePaths, type Entry } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { Commit } from '../../repository/commit.ts';
+import type { Manifest, SegmentRef } from '../../repository/manifest/manifest.ts';
+import { readSegment } from '../../repository/manifest/stored-segment.ts';
+import { fetchCommit } from '../session/base-commit.ts';
+import type { Session } from '../session/session.ts';
+
+export interface PathChange {
+  readonly hash: CommitHash;
+  readonly commit: Commit;
+  /** Of a folder: `modified` unless all of it came or went. */
+  readonly change: 'added' | 'modified' | 'deleted' | 'mode';
+  /** Of a file: its size in this commit, or before it was deleted. */
+  readonly sizeBytes?: number;
+}
+
+export interface Walk {
+  /** Commits read so far. */
+  walked: number;
+  /** The most to read. */
+  readonly max: number;
+  /** The walk ended at its bound. */
+  isCut: boolean;
+}
+
+/** Segments whose entries stay in memory: those of a commit are compared again with its parent's. */
+const SEGMENTS_KEPT_MAX = 16;
+
+export async function* walkPathHistory(
+  session: Session,
+  store: ObjectStore,
+  start: CommitHash,
+  path: string,
+  walk: Walk,
+): AsyncGenerator<PathChange> {
+  const { signal } = session.context;
+  const reader = createPathReader(store, path, signal);
+  const loaded = new Map<CommitHash, Promise<Commit>>();
+  const load = (hash: CommitHash): Promise<Commit> => {
+    const known = loaded.get(hash);
+    if (known) return known;
+    walk.walked += 1;
+    const reading = fetchCommit(session, store, hash);
+    // It is awaited below; until then a failure must not count as unhandled.
+    reading.catch(() => {});
+    loaded.set(hash, reading);
+    return reading;
+  };
+  const seen = new Set<CommitHash>([start]);
+  const open: (readonly [CommitHash, Commit])[] = [[start, await load(start)]];
+  while (open.length > 0) {
+    checkAborted(signal);
+    if (walk.walked >= walk.max) {
+      walk.isCut = true;
+      return;
+    }
+    open.sort(([, left], [, right]) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
+    const [hash, commit] = open.shift()!;
+    loaded.delete(hash);
+    const parents = await Promise.all(commit.parents.map(async (one) => [one, await load(one)] as const));
+    let change: Omit<PathChange, 'hash' | 'commit'> | undefined;
+    let followed = parents;
+    for (const parent of parents.length === 0 ? [undefined] : parents) {
+      const found = await reader.compare(parent?.[1], commit);
+      if (found === undefined) {
+        change = undefined;
+        followed = parent ? [parent] : [];
+        break;
+      }
+      change ??= found;
+    }
+    if (change) yield { hash, commit, ...change };
+    for (const parent of followed) {
+      if (seen.has(parent[0])) continue;
+      seen.add(parent[0]);
+      open.push(parent);
+    }
+  }
+}
+
+function createPathReader(store: ObjectStore, path: string, signal: AbortSignal) {
+  const kept = new Map<string, Promise<readonly Entry[]>>();
+  const below = path === '' ? '' : `${path}/`;
+  const isInside = (entry: Entry) => entry.path === path || entry.path.startsWith(below);
+  const read = (segment: SegmentRef): Promise<readonly Entry[]> => {
+    const known = kept.get(segment.hash);
+    if (known) {
+      kept.delete(segment.hash);
+      kept.set(segment.hash, known);
+      return known;
+    }
+    const reading = readSegment(store, segment, { signal }).then((entries) => entries.filter(isInside));
+    reading.catch(() => kept.delete(segment.hash));
+    kept.set(segment.hash, reading);
+    if (kept.size > SEGMENTS_KEPT_MAX) kept.delete(kept.keys().next().value as string);
+    return reading;
+  };
+  async function* entriesOf(parts: Manifest): AsyncGenerator<readonly Entry[]> {
+    if (parts.kind === 'inline') yield parts.entries;
+    else for (const segment of parts.segments) yield await read(segment);
+  }
+  const partsOf = (commit: Commit | undefined): Manifest => {
+    const manifest = commit?.manifest ?? { kind: 'segments', segments: [] };
+    if (manifest.kind === 'inline') return { ...manifest, entries: manifest.entries.filter(isInside) };
+    return { ...manifest, segments: manifest.segments.filter((one) => mayHold(one, path, below)) };
+  };
+  return {
+    /** Undefined: the path is the same in both. */
+    async compare(before: Commit | undefined, after: Commit) {
+      const left = partsOf(before);
+      const right = partsOf(after);
+      const isKept = keptSegments(left, right);
+      let hasBefore = isKept;
+      let hasAfter = isKept;
+      let found: ReturnType<typeof kindOfChange>;
+      let sizeBytes: number | undefined;
+      const pairs = diffSortedBatches(
+        entriesOf(without(left, right)),
+        entriesOf(without(right, left)),
+        () => false,
+      );
+      for await (const page of pairs) {
+        for (const { left: old, path: at, right: now } of page) {
+          hasBefore ||= old !== undefined;
+          hasAfter ||= now !== undefined;
+          if (old && now && isSameEntry(old, now)) continue;
+          const kind = kindOfChange({ path: at, before: old, after: now });
+          if (at === path) sizeBytes = sizeOf(now ?? old);
+          found = found === undefined || found === kind ? kind : 'modified';
+        }
+      }
+      if (found === undefined) return undefined;
+      const isSome = hasBefore && hasAfter && (found === 'added' || found === 'deleted');
+      return {
+        change: isSome ? ('modified' as const) : found,
+        ...(sizeBytes === undefined ? {} : { sizeBytes }),
+      };
+    },
+  };
+}
+
+function sizeOf(entry: Entry | undefined): number | undefined {
+  return entry?.kind === 'file' ? entry.sizeBytes : undefined;
+}
+
+/** Whether entries of the path, or below it, can lie in the segment. */
+function mayHold({ first, last }: SegmentRef, path: string, below: string): boolean {
+  const holdsPath = comparePaths(first, path) <= 0 && comparePaths(path, last) <= 0;
+  const isAfter = comparePaths(first, below) > 0 && !first.startsWith(below);
+  return holdsPath || (comparePaths(last, below) >= 0 && !isAfter);
+}
+
+/** The segments of one that the other does not name. */
+function without(parts: Manifest, other: Manifest): Manifest {
+  if (parts.kind === 'inline' || other.kind === 'inline') return parts;
+  const shared = new Set(other.segments.map(({ hash }) => hash));
+  return { ...parts, segments: parts.segments.filter(({ hash }) => !shared.has(hash)) };
+}
+
+/** Both name a segment of the path: whatever else changed, neither side is empty there. */
+function keptSegments(left: Manifest, right: Manifest): boolean {
+  if (left.kind === 'inline' || right.kind === 'inline') return false;
+  const names = new Set(left.segments.map(({ hash }) => hash));
+  return right.segments.some(({ hash }) => names.has(hash));
+}

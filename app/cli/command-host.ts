@@ -1,6 +1,6 @@
 /** Runs one job for one command: context, stop signals, events as lines, summary, exit code. */
 import type { Command } from 'commander';
-import { DrayError, type ErrorCode, exitCodeOf } from '../../engine/api/error.ts';
+import { DrayError, type ErrorCode, exitCodeOf, toDrayError } from '../../engine/api/error.ts';
 import type { FileFailedEvent, JobEvent } from '../../engine/api/events.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { readGlobalOptions } from './options/global-options.ts';
@@ -20,12 +20,36 @@ export interface CommandHost {
   readonly exit: (code: number) => void;
   /** The exit code of the command that ran; 0 before any ran. */
   exitCode: number;
+  /** Builds the program again, for commands that hold another command. */
+  readonly build?: (host: CommandHost, wanted?: ReadonlySet<string>) => Command;
+  /** Takes a command line that was read and checked, in place of running it. */
+  readonly inspect?: (inspected: InspectedCommand) => void;
+  /** Follows the run of a command that another command holds. */
+  readonly observer?: RunObserver;
+  /** The words come from a file: nobody has typed its URLs now. */
+  readonly isSaved?: true;
+}
+
+export interface InspectedCommand {
+  readonly name: string;
+  /** The words that are no options. */
+  readonly words: readonly string[];
+  /** An absolute path. */
+  readonly directory: string;
+}
+
+export interface RunObserver {
+  event(event: JobEvent): void;
+  /** Called once. `message` says in a few words how the command ended. */
+  ended(end: { readonly exitCode: number; readonly isStopped: boolean; readonly message: string }): void;
 }
 
 export interface CommandRun<Summary> {
   /** Loads the job and runs it. Loading happens here, so each command imports only its own code. */
   readonly start: (context: JobContext) => Promise<Summary>;
   readonly view: CommandView<Summary>;
+  /** Makes the request, as `start` does, and throws if the options do not fit together. */
+  readonly check?: (context: Pick<JobContext, 'directory' | 'emit'>) => void;
   /** The folder that the job runs in, if it is not the folder of `-C`. */
   readonly directory?: string;
   /** Whether running the same command again continues from where this run was stopped. */
@@ -56,14 +80,20 @@ export async function runCommand<Summary>(
   run: CommandRun<Summary>,
 ): Promise<void> {
   const options = readGlobalOptions(command);
-  const output = createOutput({ ...options, environment: host.environment });
   const name = commandName(command);
+  if (host.inspect) {
+    run.check?.({ directory: run.directory ?? options.directory, emit: () => {} });
+    return host.inspect({ name, words: command.args, directory: options.directory });
+  }
+  const output = createOutput({ ...options, environment: host.environment });
+  const observer = host.observer;
   let isSummaryShown = false;
   const stops = watchStopSignals({
     exit: (code) => {
       // The job ignores the signal. `--json` readers still get an error record, as far as they keep up.
       if (output.json && !isSummaryShown)
         reportError(output, stops.signal.reason, { command: name, exitCode: code });
+      observer?.ended({ exitCode: code, isStopped: true, message: 'Run it again to continue.' });
       void output.close();
       host.exit(code);
     },
@@ -83,16 +113,21 @@ export async function runCommand<Summary>(
       ...(options.remoteName === undefined ? {} : { remoteName: options.remoteName }),
       connection: options.connection,
       environment: host.environment,
-      isTyped: true,
+      isTyped: host.isSaved !== true,
       trustsNewPeer: createPeerTrust(options.trust, output, stops.signal),
       signal: stops.signal,
-      emit: (event) => showEvent(event, output, run.view.onEvent),
+      emit: (event) => {
+        observer?.event(event);
+        showEvent(event, output, run.view.onEvent);
+      },
       drained: () => output.drained(),
     });
     host.exitCode = exitCodeOfSummary(summary, run.view);
     const elapsedMs = Math.round(performance.now() - startedMs);
     output.progress.stop();
     isSummaryShown = true;
+    const message = observer ? describeEnd(run.view, summary, output, elapsedMs) : '';
+    observer?.ended({ exitCode: host.exitCode, isStopped: false, message });
     if (output.json) {
       output.record({
         type: 'summary',
@@ -113,10 +148,35 @@ export async function runCommand<Summary>(
     // The signal handler has already printed a message.
     if (stopCode !== undefined && !output.json) host.exitCode = stopCode;
     else host.exitCode = reportError(output, error, { command: name, exitCode: stopCode });
+    const { exitCode } = host;
+    const isStopped = stopCode !== undefined;
+    observer?.ended({
+      exitCode,
+      isStopped,
+      message: isStopped ? 'Run it again to continue.' : messageOf(error),
+    });
   } finally {
     await output.close();
     stops.dispose();
   }
+}
+
+/** The closing remarks that the command would print. */
+function describeEnd<Summary>(
+  view: CommandView<Summary>,
+  summary: Summary,
+  output: Output,
+  elapsedMs: number,
+): string {
+  const lines: string[] = [];
+  const note = (line: string) => lines.push(line);
+  const take = { note, summary: (all: readonly string[]) => lines.push(...all), result: () => {} };
+  view.onSummary(summary, { ...output, ...take }, { elapsedMs });
+  return lines.join(' ');
+}
+
+function messageOf(error: unknown): string {
+  return toDrayError(error).message;
 }
 
 function showEvent(event: JobEvent, output: Output, onEvent: CommandView<never>['onEvent']): void {

@@ -20,6 +20,8 @@ import { addPushCommand } from './commands/push.ts';
 import { addBranchCommand, addTagCommand } from './commands/refs.ts';
 import { addRemoteCommand } from './commands/remote.ts';
 import { addRestoreCommand } from './commands/restore.ts';
+import { addJobCommand } from './commands/saved/job.ts';
+import { addWatchCommand } from './commands/saved/watch.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
@@ -82,6 +84,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     serve: addServeCommand,
     delta: addDeltaCommand,
   },
+  'By themselves:': { watch: addWatchCommand, job: addJobCommand },
   'Care:': {
     verify: addVerifyCommand,
     remote: addRemoteCommand,

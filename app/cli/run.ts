@@ -26,7 +26,12 @@ export async function runProgram(
   parameters: readonly string[],
   wanted?: ReadonlySet<string>,
 ): Promise<void> {
-  const host: CommandHost = { environment: process.env, exit: (code) => process.exit(code), exitCode: 0 };
+  const host: CommandHost = {
+    environment: process.env,
+    exit: (code) => process.exit(code),
+    exitCode: 0,
+    build,
+  };
   writeOutputWhole();
   endWithoutReader(host);
   process.on('uncaughtException', (error) => void reportFatal(error, parameters, host));

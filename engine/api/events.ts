@@ -24,7 +24,10 @@ export type JobEvent =
   | UsageEvent
   | UploadEvent
   | ServingEvent
-  | WindowEvent;
+  | WindowEvent
+  | SavedJobEvent
+  | JobRunEvent
+  | JobLogEvent;
 
 export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
 
@@ -315,4 +318,52 @@ export interface WindowEvent {
   /** Opens one browser, once. */
   readonly url: string;
   readonly port: number;
+}
+
+/** A line of `job list`. Times are RFC 3339, UTC. */
+export interface SavedJobEvent {
+  readonly type: 'job';
+  readonly name: string;
+  /** The words after `dray`. */
+  readonly arguments: readonly string[];
+  readonly directory: string;
+  /** In words, such as `every 30m`. */
+  readonly triggers: readonly string[];
+  readonly state: 'idle' | 'running' | 'paused';
+  /** Why it does not run now. */
+  readonly waits: string;
+  readonly nextRun?: string;
+  readonly lastRun?: string;
+  readonly lastResult?: 'done' | 'failed' | 'stopped' | 'interrupted';
+  readonly lastMessage?: string;
+  readonly lastSuccess?: string;
+  /** Of the run in progress, a few seconds old. */
+  readonly progress?: {
+    readonly phase: string;
+    readonly filesDone: number;
+    readonly filesTotal?: number;
+    readonly bytesDone: number;
+    readonly bytesTotal?: number;
+    readonly isCounting?: boolean;
+    readonly path?: string;
+    readonly bytesPerSecond?: number;
+  };
+}
+
+/** A run that `job serve` has started, or that has ended. */
+export interface JobRunEvent {
+  readonly type: 'jobRun';
+  readonly name: string;
+  readonly state: 'started' | 'ended';
+  /** `schedule`, `change`, `mount` or `login`. */
+  readonly by: string;
+  readonly exitCode?: number;
+}
+
+/** A line of `job log`. */
+export interface JobLogEvent {
+  readonly type: 'jobLog';
+  readonly time: string;
+  readonly kind: string;
+  readonly text: string;
 }

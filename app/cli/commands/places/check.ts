@@ -46,6 +46,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
   addPairOptions(command);
   command.action((source: string, destination: string, options: CheckOptions, self: Command) =>
     runCommand(host, self, {
+      check: (context) => toPairRequest({ source, destination, context }, options),
       start: async (context) =>
         (await import('../../../../engine/jobs/trees/check/check-trees.ts')).checkTrees(context, {
           ...toPairRequest({ source, destination, context }, options),

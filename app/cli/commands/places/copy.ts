@@ -31,6 +31,7 @@ export function addCopyCommand(program: Command, host: CommandHost): void {
   command.action((source: string, destination: string, options: CopyOptions, self: Command) => {
     const toOutput = destination === '-';
     return runCommand(host, self, {
+      check: (context) => toCopyRequest({ source, destination, context }, options),
       start: async (context) => {
         if (toOutput && readGlobalOptions(self).json)
           throw usageError(
@@ -65,6 +66,7 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
   command.addOption(createMaxDeleteOption());
   command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
     runCommand(host, self, {
+      check: (context) => toCopyRequest({ source, destination, context }, options),
       start: async (context) => {
         const request = toCopyRequest({ source, destination, context }, options);
         return (await loadJob()).syncTree(context, request);

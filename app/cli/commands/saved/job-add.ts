@@ -1,0 +1,153 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { DrayError } from '../../../../engine/api/error.ts';
+import type { SavedJobEvent } from '../../../../engine/api/events.ts';
+import type { JobDefinition } from '../../../../engine/jobs/saved/saved-jobs.ts';
+import { type CommandHost, type InspectedCommand, runCommand, usageError } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { parsePause } from '../../options/parse-pause.ts';
+import { localTime } from '../../output/job-lines.ts';
+
+const DAY_MS = 86_400_000;
+const EVERY = { minMs: 60_000, maxMs: 366 * DAY_MS };
+const SETTLE = { minMs: 1_000, maxMs: DAY_MS };
+const SETTLE_MS = 5_000;
+
+interface AddOptions {
+  readonly every?: number;
+  readonly cron?: readonly string[];
+  readonly daily?: readonly string[];
+  readonly onChange?: true;
+  readonly settle?: number;
+  readonly onMount?: readonly string[];
+  readonly atLogin?: true;
+}
+
+type Triggers = JobDefinition['triggers'];
+
+export function addJobAdd(job: Command, host: CommandHost): void {
+  const command = job
+    .command('add')
+    .description(
+      'Saves a command under a name. The command follows "--" and is checked now, with all of its options. Paths that it names are those of this folder. Without a trigger the job runs by "dray job run". Times are local: one that a change of the clock skips or repeats runs once. Missed runs are caught up once.',
+    )
+    .usage('[options] <name> -- <command...>')
+    .argument('<name>', 'a to z, 0 to 9, ".", "_" and "-"')
+    .argument('<command...>', 'copy, sync, check, push, pull or verify, with its options')
+    .option('--every <time>', 'after this time since the last start: 30m, 2h, 1d', (text) =>
+      parsePause(text, EVERY),
+    )
+    .option('--daily <hh:mm>', 'each day at this time; repeatable', collect)
+    .option('--cron <fields>', 'minute, hour, day, month, weekday: "0 3 * * mon-fri"; repeatable', collect)
+    .option('--on-change', 'when something changes in the source or the workspace')
+    .option(
+      '--settle <time>',
+      'with --on-change: once nothing has changed for this time (default: 5s)',
+      (text) => parsePause(text, SETTLE),
+    )
+    .option('--on-mount <path>', 'when a disk is mounted there; repeatable', collect)
+    .option('--at-login', 'when you log in')
+    .action((name: string, words: readonly string[], options: AddOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => {
+          const { SAVED_COMMANDS, refuseSecrets } = await import(
+            '../../../../engine/jobs/saved/saved-job.ts'
+          );
+          refuseSecrets(words);
+          if (!SAVED_COMMANDS.some((known) => words.includes(known)))
+            throw usageError(`A job can be one of ${SAVED_COMMANDS.join(', ')}.`);
+          const inspected = await inspect(host, words, context.directory);
+          if (!SAVED_COMMANDS.some((known) => known === inspected.name))
+            throw usageError(
+              `"${inspected.name}" cannot be saved. A job is one of ${SAVED_COMMANDS.join(', ')}.`,
+            );
+          if (inspected.words.includes('-'))
+            throw usageError('A job has no standard input and output: "-" cannot be saved.');
+          const { saveJob } = await import('../../../../engine/jobs/saved/saved-jobs.ts');
+          return saveJob(context, {
+            name,
+            arguments: [...words],
+            directory: context.directory,
+            triggers: triggersOf(options, inspected),
+          });
+        },
+        view: { onSummary: (saved, output) => output.note(`Saved ${name}. ${describeNext(saved)}`) },
+      }),
+    );
+  addExamples(command, [
+    ['dray job add photos --daily 03:00 -- copy ~/photos s3://bucket/photos', 'every night'],
+    ['dray job add birds --on-change -- push -m "automatic"', 'in a workspace'],
+    ['dray job add disk --on-mount /media/backup -- sync ~/data /media/backup/data', 'a disk'],
+    ['dray job add week --cron "30 2 * * sun" -- verify --read-data=5', 'on Sundays'],
+  ]);
+}
+
+function describeNext({ name, nextRun, triggers }: SavedJobEvent): string {
+  if (nextRun !== undefined) return `Next run: ${localTime(nextRun)}.`;
+  return triggers.length > 0 ? `It runs ${triggers.join(', ')}.` : `Run it with "dray job run ${name}".`;
+}
+
+/** Reads the command line as the command itself would. @throws its usage errors */
+async function inspect(
+  host: CommandHost,
+  words: readonly string[],
+  directory: string,
+): Promise<InspectedCommand> {
+  const found: InspectedCommand[] = [];
+  const inspecting: CommandHost = {
+    environment: host.environment,
+    exit: () => {},
+    exitCode: 0,
+    inspect: (inspected) => {
+      found.push(inspected);
+    },
+  };
+  const at = process.cwd();
+  process.chdir(directory);
+  try {
+    await host.build!(inspecting).parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    if (error instanceof DrayError || !(error instanceof Error)) throw error;
+    throw usageError(`The command of the job: ${error.message.replace(/^error: /, '')}`);
+  } finally {
+    process.chdir(at);
+  }
+  const [first] = found;
+  if (!first) throw usageError('The command of the job does nothing by itself, and cannot be saved.');
+  return first;
+}
+
+function triggersOf(options: AddOptions, inspected: InspectedCommand): Triggers {
+  const { atLogin, cron = [], daily = [], every, onChange, onMount = [], settle } = options;
+  if (settle !== undefined && !onChange) throw usageError('--settle belongs to --on-change.');
+  return [
+    ...(every === undefined ? [] : [{ on: 'every' as const, everyMs: every }]),
+    ...daily.map((time) => ({ on: 'cron' as const, expression: cronOfTime(time) })),
+    ...cron.map((expression) => ({ on: 'cron' as const, expression })),
+    ...(onChange
+      ? [{ on: 'change' as const, folder: watchedFolder(inspected), settleMs: settle ?? SETTLE_MS }]
+      : []),
+    ...onMount.map((path) => ({ on: 'mount' as const, path: resolve(path) })),
+    ...(atLogin ? [{ on: 'login' as const }] : []),
+  ];
+}
+
+/** The source of a copy; the workspace of a push. @throws `usage` if it is not on this machine */
+function watchedFolder({ directory, name, words }: InspectedCommand): string {
+  if (!['copy', 'sync', 'check'].includes(name)) return directory;
+  const source = words[0] ?? '';
+  // As places are told apart: a scheme, or the name of a remote. A drive of Windows has one letter.
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\\:]{2,}:/.test(source))
+    throw usageError('--on-change needs a source on this machine: other places report no changes.');
+  return resolve(directory, source);
+}
+
+function cronOfTime(text: string): string {
+  const found = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text);
+  if (!found) throw usageError(`"${text}" is no time of day. Use HH:MM, such as 03:00.`);
+  return `${Number(found[2])} ${Number(found[1])} * * *`;
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}

@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander';
+import { DrayError } from '../../../../engine/api/error.ts';
+import { systemClock } from '../../../../engine/base/clock.ts';
+import type { RunRecord } from '../../../../engine/jobs/saved/run-record.ts';
+import type { RunStart } from '../../../../engine/jobs/saved/saved-job.ts';
+import type { CommandHost, RunObserver } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { readGlobalOptions } from '../../options/global-options.ts';
+
+const STARTS: readonly RunStart[] = ['hand', 'schedule', 'change', 'mount', 'login'];
+
+export function addJobRun(job: Command, host: CommandHost): void {
+  const command = job
+    .command('run')
+    .description(
+      'Runs a job now, also a paused one, and ends with its exit code. Ends with an error if the job is running already.',
+    )
+    .argument('<name>', 'the job')
+    .addOption(new Option('--by <start>').choices(STARTS).hideHelp())
+    .action((name: string, { by = 'hand' }: { readonly by?: RunStart }, self: Command) =>
+      runSaved(host, self, name, by),
+    );
+  addExamples(command, [['dray job run photos', 'with its progress, as if you had typed its command']]);
+}
+
+/** In this process, which holds the lock of the job: whatever kills it also ends the run. */
+async function runSaved(host: CommandHost, self: Command, name: string, by: RunStart): Promise<void> {
+  const { jobsFolder } = await import('../../../../engine/jobs/saved/job-folder.ts');
+  const { beginRun } = await import('../../../../engine/jobs/saved/run-record.ts');
+  const folder = jobsFolder(host);
+  const record = await beginRun(folder, name, { by, clock: systemClock });
+  const noticing: Promise<void>[] = [];
+  const observer: RunObserver = {
+    event: record.note,
+    ended: (end) => {
+      record.end(end);
+      noticing.push(notice(host, folder, record, end));
+    },
+  };
+  try {
+    process.chdir(record.job.directory);
+    const { json, quiet, verbose } = readGlobalOptions(self);
+    const flags = [
+      ...(json ? ['--json'] : []),
+      ...(quiet ? ['--quiet'] : []),
+      ...(verbose ? ['--verbose'] : []),
+    ];
+    const inner: CommandHost = {
+      environment: host.environment,
+      exit: host.exit,
+      exitCode: 0,
+      observer,
+      isSaved: true,
+      ...(host.build ? { build: host.build } : {}),
+    };
+    await host.build!(inner).parseAsync([...flags, ...record.job.arguments], { from: 'user' });
+    host.exitCode = inner.exitCode;
+  } catch (cause) {
+    // Its folder is gone, or this version does not know an option any more.
+    const message = cause instanceof Error ? cause.message : String(cause);
+    observer.ended({ exitCode: 2, isStopped: false, message });
+    throw new DrayError('usage', `The job ${name} cannot run: ${message}`, { cause });
+  } finally {
+    record.end({ exitCode: 1, isStopped: false, message: 'The command ended without a result.' });
+    await Promise.all(noticing);
+  }
+}
+
+async function notice(
+  host: CommandHost,
+  folder: string,
+  { before, job }: RunRecord,
+  end: Parameters<RunObserver['ended']>[0],
+): Promise<void> {
+  if (!job.notices || end.isStopped) return;
+  const { noticeRun } = await import('../../../../engine/jobs/saved/notices/notice-run.ts');
+  const { signal } = new AbortController();
+  await noticeRun({ folder, job, before }, { environment: host.environment, clock: systemClock, signal });
+}

@@ -1,0 +1,138 @@
+/** `dray watch`: pushes or syncs a folder whenever it has changed, in the foreground. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { DrayError } from '../../../../engine/api/error.ts';
+import { systemClock } from '../../../../engine/base/clock.ts';
+import { isOwnPath, watchFolder } from '../../../../engine/files/watch/watch-folder.ts';
+import { type CommandHost, type RunObserver, usageError } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { type GlobalOptions, readGlobalOptions } from '../../options/global-options.ts';
+import { parsePause } from '../../options/parse-pause.ts';
+import { createOutput, type Output } from '../../output/output.ts';
+import { quotePath } from '../../output/terminal-text.ts';
+import { watchStopSignals } from '../../stop-signals.ts';
+
+interface WatchOptions {
+  readonly push?: true;
+  readonly sync?: string;
+  readonly message?: string;
+  readonly settle?: number;
+}
+
+const SETTLE = { minMs: 1_000, maxMs: 3_600_000 };
+const SETTLE_MS = 2_000;
+/** After a run that failed, as without a network. */
+const RETRY_MS = 60_000;
+/** A push or a sync has this time to stop. */
+const GRACE_MS = 10_000;
+const SHOWN_PATHS_MAX = 20;
+
+export function addWatchCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('watch')
+    .summary('push or sync a folder whenever it changes')
+    .description(
+      'Watches a folder until it is stopped. With --push it pushes the workspace, with --sync it makes the destination identical to the folder: once at the start, and again whenever something has changed and then rested. A run that failed is repeated after a minute. Without either, it prints what changes.',
+    )
+    .argument('[folder]', 'the folder to watch (default: this folder)')
+    .option('--push', 'push the workspace')
+    .option('--sync <destination>', 'sync the folder to this place')
+    .option('-m, --message <text>', 'with --push: the message of each commit')
+    .option('--settle <time>', 'wait until nothing has changed for this time (default: 2s)', (text) =>
+      parsePause(text, SETTLE),
+    )
+    .action((folder: string | undefined, options: WatchOptions, self: Command) =>
+      watch(host, readGlobalOptions(self), folder, options),
+    );
+  addExamples(command, [
+    ['dray watch --push -m "automatic"', 'in a workspace'],
+    ['dray watch photos --sync s3://bucket/photos --settle 30s', 'a folder to a bucket'],
+  ]);
+}
+
+async function watch(
+  host: CommandHost,
+  options: GlobalOptions,
+  folder: string | undefined,
+  { message, push, settle = SETTLE_MS, sync }: WatchOptions,
+): Promise<void> {
+  if (push && sync !== undefined) throw usageError('Give --push or --sync, not both.');
+  if (message !== undefined && !push) throw usageError('--message belongs to --push.');
+  const root = resolve(options.directory, folder ?? '.');
+  const words = push
+    ? ['push', '-C', root, ...(message === undefined ? [] : ['--message', message])]
+    : sync === undefined
+      ? undefined
+      : ['sync', '-C', options.directory, '--', root, sync];
+  const output = createOutput({ ...options, environment: host.environment });
+  const stops = watchStopSignals({ exit: host.exit, onFirst: () => {}, graceMs: GRACE_MS });
+  try {
+    const isThere = Promise.withResolvers<void>();
+    let news = Promise.withResolvers<void>();
+    watchFolder({
+      root,
+      settleMs: settle,
+      ignores: isOwnPath,
+      signal: stops.signal,
+      onChange: (paths) => {
+        if (!words) showChanges(output, paths);
+        news.resolve();
+      },
+      onLost: (isWatched) => {
+        if (isWatched) news.resolve();
+        else isThere.reject(new DrayError('notFound', `${root} cannot be watched. Is it a folder?`));
+      },
+    });
+    isThere.resolve();
+    await isThere.promise;
+    if (!words) output.note(`Watching ${quotePath(root)}. Ctrl-C stops.`);
+    while (!stops.signal.aborted) {
+      news = Promise.withResolvers();
+      const isDone = words ? await runOnce(host, options, words) : true;
+      if (stops.signal.aborted) break;
+      const pause = new AbortController();
+      const retry = isDone ? [] : [systemClock.sleep(RETRY_MS, pause.signal).catch(() => {})];
+      const stopped = new Promise<void>((done) =>
+        stops.signal.addEventListener('abort', () => done(), { once: true, signal: pause.signal }),
+      );
+      await Promise.race([news.promise, stopped, ...retry]);
+      pause.abort();
+    }
+    host.exitCode = stops.exitCode() ?? 0;
+  } finally {
+    await output.close();
+    stops.dispose();
+  }
+}
+
+/** As if the words were typed. Resolves to whether it worked. */
+async function runOnce(
+  host: CommandHost,
+  { json, quiet, verbose }: GlobalOptions,
+  words: readonly string[],
+): Promise<boolean> {
+  const flags = [
+    ...(json ? ['--json'] : []),
+    ...(quiet ? ['--quiet'] : []),
+    ...(verbose ? ['--verbose'] : []),
+  ];
+  let isDone = false;
+  const observer: RunObserver = {
+    event: () => {},
+    ended: ({ exitCode }) => {
+      isDone = exitCode === 0;
+    },
+  };
+  // This process ends when the watch does, not with a run.
+  const inner: CommandHost = { environment: host.environment, exit: () => {}, exitCode: 0, observer };
+  await host.build!(inner).parseAsync([...flags, ...words], { from: 'user' });
+  return isDone;
+}
+
+function showChanges(output: Output, paths: ReadonlySet<string> | undefined): void {
+  if (!paths) output.result('many files changed');
+  const all = [...(paths ?? [])];
+  const shown = all.slice(0, SHOWN_PATHS_MAX);
+  for (const path of shown) output.result(`changed  ${quotePath(path)}`);
+  if (all.length > shown.length) output.result(`and ${all.length - shown.length} more`);
+}

@@ -1,0 +1,107 @@
+/**
+ * Watches a folder and everything below it. Changes are reported together once none has come for a while.
+ *
+ * The system may lose events: its queue overflows, its number of watches is used up, the folder is moved or
+ * its disk unmounted. Then `onLost` is called, the caller looks for itself, and the watch begins again. A
+ * call of `onChange` is a hint to look, never proof of what changed.
+ */
+import { type FSWatcher, type Stats, statSync, watch } from 'node:fs';
+
+export interface WatchFolderOptions {
+  /** An absolute path. */
+  readonly root: string;
+  /** Changes of these are not reported. The path is relative to the root, with `/`. */
+  readonly ignores: (path: string) => boolean;
+  /** How long nothing may change before a report. */
+  readonly settleMs: number;
+  /** @param paths Relative, with `/`. Undefined: unknown, or too many. */
+  readonly onChange: (paths: ReadonlySet<string> | undefined) => void;
+  /** @param isWatched False while the folder cannot be watched; another attempt follows. */
+  readonly onLost: (isWatched: boolean) => void;
+  readonly signal: AbortSignal;
+}
+
+const PATHS_MAX = 10_000;
+/** A folder that never rests is reported at least this often. */
+const PATIENCE_MS = 60_000;
+const LOOK_EVERY_MS = 5_000;
+
+export function watchFolder(options: WatchFolderOptions): void {
+  if (options.signal.aborted) return;
+  const reports = gatherReports(options);
+  let watcher: FSWatcher | undefined;
+  let watched: Pick<Stats, 'dev' | 'ino'> | undefined;
+  const stop = () => {
+    watcher?.close();
+    watcher = undefined;
+    watched = undefined;
+  };
+  const lose = () => {
+    stop();
+    options.onLost(begin());
+  };
+  const begin = (): boolean => {
+    try {
+      watched = statSync(options.root);
+      watcher = watch(options.root, { recursive: true, encoding: 'utf8' }, (_event, name) =>
+        reports.add(name),
+      );
+      watcher.on('error', lose);
+      return true;
+    } catch {
+      stop();
+      return false;
+    }
+  };
+  if (!begin()) options.onLost(false);
+  const looks = setInterval(() => {
+    const now = statSync(options.root, { throwIfNoEntry: false });
+    if (!watched && now && begin()) options.onLost(true);
+    // Another folder has this name now: the old one is still watched, and nobody wants that.
+    else if (watched && (now?.ino !== watched.ino || now?.dev !== watched.dev)) lose();
+  }, LOOK_EVERY_MS);
+  options.signal.addEventListener(
+    'abort',
+    () => {
+      clearInterval(looks);
+      reports.stop();
+      stop();
+    },
+    { once: true },
+  );
+}
+
+function gatherReports({ ignores, onChange, settleMs }: WatchFolderOptions) {
+  let paths: Set<string> | undefined = new Set();
+  let settled: NodeJS.Timeout | undefined;
+  let patience: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(settled);
+    clearTimeout(patience);
+    settled = undefined;
+    patience = undefined;
+  };
+  const report = () => {
+    stop();
+    const reported = paths;
+    paths = new Set();
+    onChange(reported);
+  };
+  return {
+    stop,
+    add(name: string | null) {
+      const path = name?.replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
+      if (path !== undefined && ignores(path)) return;
+      if (path === undefined || (paths && paths.size >= PATHS_MAX)) paths = undefined;
+      else paths?.add(path);
+      clearTimeout(settled);
+      settled = setTimeout(report, settleMs);
+      patience ??= setTimeout(report, Math.max(PATIENCE_MS, settleMs));
+    },
+  };
+}
+
+/** Files that Dray itself writes into a folder. */
+export function isOwnPath(path: string): boolean {
+  return /(?:^|\/)\.dray(?:-tmp)?(?:\/|$)/.test(path);
+}

@@ -1,0 +1,33 @@
+/** When a job runs next, by its schedule. */
+import { nextCronMs, parseCron } from './cron.ts';
+import type { JobState, SavedJob, Trigger } from './saved-job.ts';
+
+/** Time servers step a clock by less. */
+const CLOCK_SLACK_MS = 60_000;
+
+/**
+ * The time of the next run, maybe in the past: however many runs were missed, there is one such time.
+ * Undefined if the job is paused or has no schedule. After the clock was set back, the last run lies in the
+ * future: the job is due at once, since nobody knows what it missed.
+ */
+export function nextDueMs(job: SavedJob, { runs }: JobState, nowMs: number): number | undefined {
+  if (job.isPaused) return undefined;
+  const startedMs = runs[0]?.startedMs ?? 0;
+  const sinceMs = Math.max(job.sinceMs, startedMs);
+  const times = job.triggers.flatMap((trigger) => nextOf(trigger, sinceMs) ?? []);
+  if (times.length === 0) return undefined;
+  return sinceMs > nowMs + CLOCK_SLACK_MS ? nowMs : Math.min(...times);
+}
+
+function nextOf(trigger: Trigger, sinceMs: number): number | undefined {
+  switch (trigger.on) {
+    case 'every':
+      return sinceMs + trigger.everyMs;
+    case 'cron':
+      return nextCronMs(parseCron(trigger.expression), sinceMs);
+    case 'change':
+    case 'mount':
+    case 'login':
+      return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Saved jobs on disk: a folder for each in `jobs/` beside the user's settings. `job.json` is the definition,
+ * `state.json` the runs, `log.jsonl` the log, `lock` the run in progress. Files are replaced whole.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import { lockWorkspace, type WorkspaceLock } from '../../workspace/workspace-lock.ts';
+import { userConfigPath } from '../session/user-remotes.ts';
+import { checkJobName, JOB_STATE, type JobState, SAVED_JOB, type SavedJob } from './saved-job.ts';
+
+const PRIVATE_MODE = 0o600;
+const JOBS_MAX = 1_000;
+
+export function jobsFolder(context: Pick<JobContext, 'environment'>): string {
+  return join(dirname(userConfigPath(context)), 'jobs');
+}
+
+export function folderOf(folder: string, name: string): string {
+  checkJobName(name);
+  return join(folder, name);
+}
+
+/** In the order of their names. @throws `io` */
+export function listJobs(folder: string): SavedJob[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map(({ name }) => name);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new DrayError('io', `${folder} cannot be read.`, { data: { path: folder }, cause });
+  }
+  return names.sort().flatMap((name) => findJob(folder, name) ?? []);
+}
+
+/** Undefined if there is none. @throws `usage` when its file is damaged */
+function findJob(folder: string, name: string): SavedJob | undefined {
+  return readFileAs(join(folderOf(folder, name), 'job.json'), SAVED_JOB);
+}
+
+/** @throws `notFound` */
+export function readJob(folder: string, name: string): SavedJob {
+  const job = findJob(folder, name);
+  if (job) return job;
+  throw new DrayError('notFound', `There is no job "${name}". "dray job list" shows them.`, {
+    data: { name },
+  });
+}
+
+/** @throws `usage` if the name is taken */
+export function addJob(folder: string, job: SavedJob): void {
+  if (findJob(folder, job.name))
+    throw new DrayError('usage', `The job "${job.name}" exists. Remove it first, or use another name.`);
+  if (listJobs(folder).length >= JOBS_MAX)
+    throw new DrayError('usage', `There are ${JOBS_MAX} jobs. Remove one first.`);
+  writeJob(folder, job);
+}
+
+export function writeJob(folder: string, job: SavedJob): void {
+  writeFile(join(folderOf(folder, job.name), 'job.json'), job);
+}
+
+/** Not while it runs. @throws `notFound`, `locked` */
+export async function removeJob(folder: string, name: string): Promise<void> {
+  readJob(folder, name);
+  const lock = await lockJob(folder, name, 'job remove');
+  // In one step, so that a kill in between leaves no half of a job.
+  const aside = join(folder, `.removed-${randomUUID()}`);
+  try {
+    renameSync(join(folder, name), aside);
+  } finally {
+    lock.release();
+  }
+  rmSync(aside, { recursive: true, force: true });
+}
+
+export function readState(folder: string, name: string): JobState {
+  return readFileAs(join(folderOf(folder, name), 'state.json'), JOB_STATE) ?? { runs: [] };
+}
+
+export function writeState(folder: string, name: string, state: JobState): void {
+  writeFile(join(folderOf(folder, name), 'state.json'), state);
+}
+
+/** One run at a time, also between processes. @throws `locked` */
+export function lockJob(folder: string, name: string, command: string): Promise<WorkspaceLock> {
+  return lockPath(join(folderOf(folder, name), 'lock'), `The job "${name}"`, command);
+}
+
+/** One scheduler at a time. @throws `locked` */
+export function lockScheduler(folder: string, command: string): Promise<WorkspaceLock> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return lockPath(join(folder, '.scheduler.lock'), 'The schedule of jobs', command);
+}
+
+/** Whether a run of the job is in progress, in any process. */
+export async function isJobRunning(folder: string, name: string): Promise<boolean> {
+  return isHeld(() => lockJob(folder, name, 'job list'));
+}
+
+export async function isSchedulerRunning(folder: string): Promise<boolean> {
+  return isHeld(() => lockScheduler(folder, 'job list'));
+}
+
+async function isHeld(lock: () => Promise<WorkspaceLock>): Promise<boolean> {
+  try {
+    (await lock()).release();
+    return false;
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'locked') return true;
+    throw error;
+  }
+}
+
+function lockPath(path: string, what: string, command: string): Promise<WorkspaceLock> {
+  const signal = new AbortController().signal;
+  return lockWorkspace({
+    ...{ path, what, command, signal, clock: systemClock },
+    patienceMs: 0,
+    onWait: () => {},
+  });
+}
+
+function readFileAs<S extends v.GenericSchema>(path: string, schema: S): v.InferOutput<S> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new DrayError('io', `${path} cannot be read.`, { data: { path }, cause });
+  }
+  try {
+    return v.parse(schema, JSON.parse(text));
+  } catch (cause) {
+    const message = `The file of a job is damaged: repair ${path}, or delete it.`;
+    throw new DrayError('usage', message, { data: { path }, cause });
+  }
+}
+
+function writeFile(path: string, value: unknown): void {
+  try {
+    replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`, PRIVATE_MODE);
+  } catch (cause) {
+    throw new DrayError('io', `${path} cannot be written.`, { data: { path }, cause });
+  }
+}

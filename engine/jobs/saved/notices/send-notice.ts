@@ -1,0 +1,191 @@
+/**
+ * Tells people how a saved job ends: by a signed webhook, a command, mail. A channel that fails does not stop
+ * the others, and never the job. No notice holds a secret: not the job's words, and no password or query of
+ * an address.
+ */
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { DrayError, toErrorRecord } from '../../../api/error.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { JobRun, NoticeKind, Notices } from '../saved-job.ts';
+import { readPassword, sendMail } from './send-mail.ts';
+
+/** The body of a webhook. Times are RFC 3339, UTC. */
+export interface Notice {
+  readonly notice: NoticeKind | 'test';
+  readonly job: string;
+  readonly host: string;
+  readonly time: string;
+  /** One sentence. */
+  readonly message: string;
+  readonly exitCode?: number;
+  readonly lastSuccess?: string;
+}
+
+export interface NoticeHost {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const ATTEMPTS = 3;
+const PAUSE_MS = 2_000;
+const WEBHOOK_MS_MAX = 10_000;
+const COMMAND_MS_MAX = 60_000;
+const KEY_BYTES_MAX = 64 * 1024;
+
+/** Which notice the end of a run calls for. A run that a person stopped calls for none. */
+export function noticeOfRun(run: JobRun, before: readonly JobRun[]): NoticeKind | undefined {
+  if (run.result === 'failed') return 'failure';
+  const last = before.find(({ result }) => result === 'done' || result === 'failed');
+  return run.result === 'done' && last?.result === 'failed' ? 'recovery' : undefined;
+}
+
+export function createNotice(facts: Omit<Notice, 'host'>): Notice {
+  return { ...facts, host: hostname(), message: withoutSecrets(facts.message) };
+}
+
+/** Resolves to what went wrong, in sentences. */
+export async function sendNotice(notices: Notices, notice: Notice, host: NoticeHost): Promise<string[]> {
+  const { command, mail, webhook } = notices;
+  const channels: [string, () => Promise<void>][] = [];
+  if (webhook) channels.push(['webhook', () => postWebhook(webhook, notice, host)]);
+  if (command) channels.push(['command', () => runCommand(command, notice, host)]);
+  if (mail) {
+    const password = () => readPassword(mail, host.environment);
+    channels.push([
+      'mail',
+      async () => sendMail({ ...mail, password: await password() }, mailOf(notice), host),
+    ]);
+  }
+  const problems = await Promise.all(
+    channels.map(async ([name, send]) => {
+      try {
+        await send();
+        return [];
+      } catch (error) {
+        return [`The notice by ${name} failed: ${withoutSecrets(toErrorRecord(error).message)}`];
+      }
+    }),
+  );
+  return problems.flat();
+}
+
+/**
+ * `Dray-Signature: t=SECONDS,v1=HEX` with the HMAC-SHA256 of `SECONDS.BODY` (RFC 2104), so that a receiver
+ * can refuse old notices that somebody sends again.
+ */
+function signBody(key: Uint8Array, body: string, nowMs: number): string {
+  const seconds = Math.floor(nowMs / 1000);
+  return `t=${seconds},v1=${createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex')}`;
+}
+
+async function postWebhook(
+  { keyFile, url }: NonNullable<Notices['webhook']>,
+  notice: Notice,
+  { clock, signal }: NoticeHost,
+): Promise<void> {
+  const body = JSON.stringify(notice);
+  const key = keyFile === undefined ? undefined : readKey(keyFile);
+  for (let attempt = 1; ; attempt += 1) {
+    const failure = await post(url, body, key ? signBody(key, body, clock.nowMs()) : undefined, signal);
+    if (failure === undefined) return;
+    if (attempt === ATTEMPTS || !failure.isPassing) throw failure.error;
+    await clock.sleep(PAUSE_MS * attempt, signal);
+  }
+}
+
+async function post(url: string, body: string, signature: string | undefined, signal: AbortSignal) {
+  const where = new URL(url).host;
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(signature === undefined ? {} : { 'Dray-Signature': signature }),
+      },
+      // The receiver that the user named gets the notice, no other.
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_MS_MAX)]),
+    });
+    await response.body?.cancel();
+    if (response.ok) return undefined;
+    const error = new DrayError('remoteFailed', `${where} answered ${response.status}.`);
+    return { error, isPassing: response.status >= 500 || response.status === 429 };
+  } catch (cause) {
+    const error = new DrayError('unreachable', `${where} cannot be reached.`, { cause });
+    return { error, isPassing: !signal.aborted };
+  }
+}
+
+function readKey(path: string): Uint8Array {
+  try {
+    const key = Buffer.from(readFileSync(path, 'utf8').trim());
+    if (key.length >= 16 && key.length <= KEY_BYTES_MAX) return key;
+  } catch (cause) {
+    throw new DrayError('io', `The key ${path} cannot be read.`, { cause });
+  }
+  throw new DrayError('usage', `The key in ${path} must have at least 16 characters.`);
+}
+
+/** The facts are in the environment, never in the text of the command: no name can run as a command. */
+function runCommand(command: string, notice: Notice, { environment, signal }: NoticeHost): Promise<void> {
+  const own = Object.entries(environment).filter(([name]) => !/^(?:AWS_|DRAY_TOKEN)/.test(name));
+  const facts = {
+    DRAY_NOTICE: notice.notice,
+    DRAY_JOB: notice.job,
+    DRAY_HOST: notice.host,
+    DRAY_TIME: notice.time,
+    DRAY_MESSAGE: notice.message,
+    DRAY_EXIT_CODE: String(notice.exitCode ?? ''),
+    DRAY_LAST_SUCCESS: notice.lastSuccess ?? '',
+  };
+  const plain = Object.entries(facts).map(([name, text]) => [name, text.replaceAll('\0', '')]);
+  const child = spawn(command, {
+    shell: true,
+    env: { ...Object.fromEntries(own), ...Object.fromEntries(plain) },
+    stdio: 'ignore',
+    windowsHide: true,
+    timeout: COMMAND_MS_MAX,
+    signal,
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', (cause) => reject(new DrayError('io', 'It cannot be started.', { cause })));
+    child.on('close', (code, name) => {
+      if (code === 0) resolve();
+      else reject(new DrayError('io', `It ended with ${code === null ? name : `exit code ${code}`}.`));
+    });
+  });
+}
+
+const TITLES: Readonly<Record<Notice['notice'], string>> = {
+  failure: 'failed',
+  recovery: 'works again',
+  noSuccess: 'had no success for long',
+  test: 'can send mail',
+};
+
+function mailOf({ exitCode, host, job, lastSuccess, message, notice, time }: Notice) {
+  const lines = [
+    `Job: ${job} on ${host}`,
+    `Time: ${time}`,
+    ...(exitCode === undefined ? [] : [`Exit code: ${exitCode}`]),
+    ...(lastSuccess === undefined ? [] : [`Last success: ${lastSuccess}`]),
+    '',
+    message,
+    '',
+    `"dray job log ${job}" shows more.`,
+  ];
+  return { subject: `Dray: ${job} ${TITLES[notice]}`, text: lines.join('\n') };
+}
+
+/** Passwords in addresses, and values of queries. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi, '$1')
+    .replace(/([?&][^\s=&]+=)[^\s&"']+/g, '$1...')
+    .replace(/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '...');
+}

@@ -1,0 +1,125 @@
+/** A saved job as it is stored, and what is known about its runs. */
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+
+/** The commands that can be saved. */
+export const SAVED_COMMANDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
+
+const EVERY_MS_MIN = 60_000;
+const ARGUMENTS_MAX = 1_000;
+const TEXT_MAX = 32_768;
+const TRIGGERS_MAX = 20;
+
+const TEXT = v.pipe(v.string(), v.minLength(1), v.maxLength(TEXT_MAX));
+const TIME = v.pipe(v.number(), v.minValue(0));
+const COUNT = v.pipe(v.number(), v.minValue(0));
+
+const NOTICE_KINDS = ['failure', 'recovery', 'noSuccess'] as const;
+
+const NOTICES = v.object({
+  on: v.array(v.picklist(NOTICE_KINDS)),
+  /** For `noSuccess`. */
+  days: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3_650))),
+  webhook: v.exactOptional(v.object({ url: TEXT, keyFile: v.exactOptional(TEXT) })),
+  command: v.exactOptional(TEXT),
+  mail: v.exactOptional(
+    v.object({
+      server: TEXT,
+      from: TEXT,
+      to: v.pipe(v.array(TEXT), v.maxLength(50)),
+      user: v.exactOptional(TEXT),
+      passwordFile: v.exactOptional(TEXT),
+      passwordCommand: v.exactOptional(TEXT),
+    }),
+  ),
+});
+
+const TRIGGER = v.variant('on', [
+  v.object({ on: v.literal('every'), everyMs: v.pipe(v.number(), v.minValue(EVERY_MS_MIN)) }),
+  v.object({ on: v.literal('cron'), expression: TEXT }),
+  v.object({ on: v.literal('change'), folder: TEXT, settleMs: COUNT }),
+  v.object({ on: v.literal('mount'), path: TEXT }),
+  v.object({ on: v.literal('login') }),
+]);
+
+/** `job.json`. */
+export const SAVED_JOB = v.object({
+  name: v.string(),
+  /** The words after `dray`. */
+  arguments: v.pipe(v.array(v.pipe(v.string(), v.maxLength(TEXT_MAX))), v.maxLength(ARGUMENTS_MAX)),
+  /** The folder that the command runs in, absolute. */
+  directory: TEXT,
+  triggers: v.pipe(v.array(TRIGGER), v.maxLength(TRIGGERS_MAX)),
+  isPaused: v.boolean(),
+  /** Runs are due from then on: when the job was added or resumed. */
+  sinceMs: TIME,
+  notices: v.exactOptional(NOTICES),
+});
+
+const RUN = v.object({
+  startedMs: TIME,
+  endedMs: v.exactOptional(TIME),
+  /** `running` without a lock on the job: its process was killed. */
+  result: v.picklist(['running', 'done', 'failed', 'stopped']),
+  /** What started it: `hand`, `schedule`, `change`, `mount` or `login`. */
+  by: v.string(),
+  exitCode: v.exactOptional(v.number()),
+  /** One sentence: the end of the command, or its error. */
+  message: v.exactOptional(v.string()),
+});
+
+/** `state.json`; only the process that holds the job's lock writes it. */
+export const JOB_STATE = v.object({
+  /** The newest first. */
+  runs: v.array(RUN),
+  lastSuccessMs: v.exactOptional(TIME),
+  progress: v.exactOptional(
+    v.object({
+      phase: v.string(),
+      filesDone: COUNT,
+      filesTotal: v.exactOptional(COUNT),
+      bytesDone: COUNT,
+      bytesTotal: v.exactOptional(COUNT),
+      isCounting: v.exactOptional(v.boolean()),
+      path: v.exactOptional(v.string()),
+      bytesPerSecond: v.exactOptional(COUNT),
+    }),
+  ),
+});
+
+export type SavedJob = v.InferOutput<typeof SAVED_JOB>;
+export type Trigger = SavedJob['triggers'][number];
+export type Notices = v.InferOutput<typeof NOTICES>;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+export type JobRun = v.InferOutput<typeof RUN>;
+export type JobState = v.InferOutput<typeof JOB_STATE>;
+export type RunStart = 'hand' | 'schedule' | 'change' | 'mount' | 'login';
+
+/** A name is also a folder's name on every system. @throws `usage` */
+export function checkJobName(name: string): void {
+  const isReserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name);
+  if (/^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) && !name.endsWith('.') && !isReserved) return;
+  throw new DrayError(
+    'usage',
+    'The name of a job has up to 63 characters: a to z, 0 to 9, ".", "_" and "-". It begins with a letter or a digit.',
+  );
+}
+
+/** Secrets in addresses, keys of AWS, and values of options and queries that are named like secrets. */
+const SECRETS: readonly RegExp[] = [
+  /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
+  /(?:^|[?&;])(?![^=&;?\s]*file=)[^=&;?\s]*(?:token|secret|passw|signature|credential|access_?key|api_?key)[^=&;?\s]*=/i,
+  /^--?[a-z-]*(?:token|secret|password|passwd|access-key|api-key)(?!-file)(?:=|$)/i,
+];
+
+/** @throws `usage` without the secret in its message */
+export function refuseSecrets(texts: readonly string[]): void {
+  for (const [at, text] of texts.entries()) {
+    if (!SECRETS.some((pattern) => pattern.test(text))) continue;
+    throw new DrayError(
+      'usage',
+      `Word ${at + 1} of the command looks like a secret, and secrets are not saved in jobs. Keep it in an AWS profile, in the keys of "dray login", or in a file that only you can read.`,
+    );
+  }
+}

@@ -1,0 +1,147 @@
+/** Adds, lists, changes and removes saved jobs. */
+import type { SavedJobEvent } from '../../api/events.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import { parseCron } from './cron.ts';
+import { nextDueMs } from './due-time.ts';
+import {
+  addJob,
+  folderOf,
+  isJobRunning,
+  isSchedulerRunning,
+  jobsFolder,
+  listJobs,
+  readJob,
+  readState,
+  removeJob,
+  writeJob,
+} from './job-folder.ts';
+import { readRunLog } from './run-log.ts';
+import {
+  checkJobName,
+  type JobState,
+  type Notices,
+  refuseSecrets,
+  type SavedJob,
+  type Trigger,
+} from './saved-job.ts';
+
+type Context = Pick<JobContext, 'environment' | 'emit'>;
+export type JobDefinition = Pick<SavedJob, 'name' | 'arguments' | 'directory' | 'triggers'>;
+
+/** @throws `usage` for a name that is taken, a bad schedule, or a secret */
+export function saveJob(context: Context, definition: JobDefinition): SavedJobEvent {
+  checkJobName(definition.name);
+  refuseSecrets(definition.arguments);
+  for (const trigger of definition.triggers) if (trigger.on === 'cron') parseCron(trigger.expression);
+  const job = { ...definition, isPaused: false, sinceMs: systemClock.nowMs() };
+  addJob(jobsFolder(context), job);
+  return describe(job, { runs: [] }, false);
+}
+
+/** Emits each job. */
+export async function listSavedJobs(context: Context): Promise<{ jobs: number; isScheduled: boolean }> {
+  const folder = jobsFolder(context);
+  const jobs = listJobs(folder);
+  for (const job of jobs) context.emit(await lookAt(folder, job));
+  return { jobs: jobs.length, isScheduled: await isSchedulerRunning(folder) };
+}
+
+/** @throws `notFound` */
+export async function showSavedJob(context: Context, name: string): Promise<SavedJobEvent> {
+  const folder = jobsFolder(context);
+  return lookAt(folder, readJob(folder, name));
+}
+
+/** Emits the newest lines. @throws `notFound` */
+export function showJobLog(context: Context, name: string, linesMax: number): { lines: number } {
+  const folder = jobsFolder(context);
+  readJob(folder, name);
+  const lines = readRunLog(folderOf(folder, name), linesMax);
+  for (const line of lines) context.emit({ type: 'jobLog', ...line });
+  return { lines: lines.length };
+}
+
+/** @throws `notFound`, or `locked` while it runs */
+export async function removeSavedJob(context: Context, name: string): Promise<{ name: string }> {
+  await removeJob(jobsFolder(context), name);
+  return { name };
+}
+
+/** What a paused job missed is not caught up. @throws `notFound` */
+export function pauseSavedJob(context: Context, name: string, isPaused: boolean): SavedJobEvent {
+  const folder = jobsFolder(context);
+  const job = readJob(folder, name);
+  const sinceMs = job.isPaused && !isPaused ? systemClock.nowMs() : job.sinceMs;
+  const changed = { ...job, isPaused, sinceMs };
+  writeJob(folder, changed);
+  return describe(changed, readState(folder, name), false);
+}
+
+/** @throws `notFound` */
+export function setNotices(context: Context, name: string, notices: Notices | undefined): SavedJobEvent {
+  const folder = jobsFolder(context);
+  const { notices: _, ...job } = readJob(folder, name);
+  const changed = notices ? { ...job, notices } : job;
+  writeJob(folder, changed);
+  return describe(changed, readState(folder, name), false);
+}
+
+async function lookAt(folder: string, job: SavedJob): Promise<SavedJobEvent> {
+  return describe(job, readState(folder, job.name), await isJobRunning(folder, job.name));
+}
+
+function describe(job: SavedJob, state: JobState, isRunning: boolean): SavedJobEvent {
+  const nextMs = nextDueMs(job, state, systemClock.nowMs());
+  const [last] = state.runs;
+  const moment = (timeMs: number) => new Date(timeMs).toISOString();
+  const lastResult = last?.result === 'running' ? (isRunning ? undefined : 'interrupted') : last?.result;
+  return {
+    type: 'job',
+    name: job.name,
+    arguments: job.arguments,
+    directory: job.directory,
+    triggers: job.triggers.map(describeTrigger),
+    state: isRunning ? 'running' : job.isPaused ? 'paused' : 'idle',
+    waits: isRunning ? '' : whyItWaits(job, nextMs),
+    ...(nextMs === undefined || isRunning ? {} : { nextRun: moment(nextMs) }),
+    ...(last ? { lastRun: moment(last.startedMs) } : {}),
+    ...(lastResult ? { lastResult } : {}),
+    ...(last?.message === undefined ? {} : { lastMessage: last.message }),
+    ...(state.lastSuccessMs === undefined ? {} : { lastSuccess: moment(state.lastSuccessMs) }),
+    ...(isRunning && state.progress ? { progress: state.progress } : {}),
+  };
+}
+
+function whyItWaits({ isPaused, triggers }: SavedJob, nextMs: number | undefined): string {
+  if (isPaused) return 'It is paused.';
+  if (triggers.length === 0) return 'It runs by "dray job run".';
+  return nextMs === undefined ? `It waits: ${triggers.map(describeTrigger).join(', ')}.` : 'It is not due.';
+}
+
+function describeTrigger(trigger: Trigger): string {
+  switch (trigger.on) {
+    case 'every':
+      return `every ${describeMs(trigger.everyMs)}`;
+    case 'cron':
+      return `cron ${trigger.expression}`;
+    case 'change':
+      return `on change of ${trigger.folder}`;
+    case 'mount':
+      return `on mount of ${trigger.path}`;
+    case 'login':
+      return 'at login';
+  }
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+function describeMs(timeMs: number): string {
+  const [unit, unitMs] = UNITS.find(([, ms]) => timeMs % ms === 0) ?? ['s', 1_000];
+  return `${timeMs / unitMs}${unit}`;
+}

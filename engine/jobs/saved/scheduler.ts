@@ -1,0 +1,172 @@
+/**
+ * Starts saved jobs when they are due: by their schedules, on changes of a folder, at the mount of a disk, at
+ * login. Each run is a process of its own (`dray job run`), which holds the job's lock.
+ *
+ * The wall clock is read every few seconds, so a machine that slept, or whose clock was set, starts what it
+ * missed, once. One scheduler runs at a time (`lockScheduler`).
+ */
+import type { Clock } from '../../base/clock.ts';
+import { isOwnPath, watchFolder } from '../../files/watch/watch-folder.ts';
+import { nextDueMs } from './due-time.ts';
+import { listJobs, readState } from './job-folder.ts';
+import { lookAtMount, type MountLook, wasMounted } from './mount-look.ts';
+import type { RunStart, SavedJob } from './saved-job.ts';
+
+export interface SchedulerOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Runs the job in a process of its own. Resolves to its exit code. */
+  readonly run: (name: string, by: RunStart) => Promise<number>;
+  /** The scheduler was started by a login, for the first time since. */
+  readonly isLogin: boolean;
+  /** A job that cannot be read or started; the others go on. */
+  readonly onProblem: (error: unknown) => void;
+  /** Called at each look at a job that does not run. */
+  readonly onLook?: (job: SavedJob) => Promise<void>;
+}
+
+const LOOK_EVERY_MS = 5_000;
+const RUNS_AT_ONCE = 4;
+/** A job whose run could not even begin is tried again after this. */
+const FAILED_START_PAUSE_MS = 60_000;
+
+interface Watched {
+  readonly key: string;
+  readonly stopping: AbortController;
+}
+
+/** Resolves after the signal, when every run has ended. */
+export async function runScheduler(options: SchedulerOptions): Promise<void> {
+  const scheduler = new Scheduler(options);
+  const { clock, signal } = options;
+  while (!signal.aborted) {
+    await scheduler.look();
+    await Promise.race([clock.sleep(LOOK_EVERY_MS, signal).catch(() => {}), scheduler.news()]);
+  }
+  await scheduler.close();
+}
+
+class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #running = new Map<string, Promise<void>>();
+  /** Jobs that something other than the time has asked for. */
+  readonly #wanted = new Map<string, RunStart>();
+  readonly #watched = new Map<string, Watched>();
+  readonly #mounts = new Map<string, MountLook>();
+  readonly #notBeforeMs = new Map<string, number>();
+  #news = Promise.withResolvers<void>();
+  #isFirst = true;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when something has happened that `look` should see at once. */
+  news(): Promise<void> {
+    return this.#news.promise;
+  }
+
+  async look(): Promise<void> {
+    const { folder, isLogin, onLook, onProblem } = this.#options;
+    this.#news = Promise.withResolvers();
+    let jobs: SavedJob[];
+    try {
+      jobs = listJobs(folder);
+    } catch (error) {
+      onProblem(error);
+      return;
+    }
+    const names = new Set(jobs.map(({ name }) => name));
+    for (const [key, { stopping }] of this.#watched) if (!names.has(key)) stopping.abort();
+    for (const job of jobs) {
+      try {
+        this.#watch(job);
+        this.#lookAtMounts(job);
+        if (this.#isFirst && isLogin && job.triggers.some(({ on }) => on === 'login'))
+          this.#want(job.name, 'login');
+        if (!this.#running.has(job.name)) await onLook?.(job);
+        this.#startIfDue(job);
+      } catch (error) {
+        onProblem(error);
+      }
+    }
+    this.#isFirst = false;
+  }
+
+  async close(): Promise<void> {
+    for (const { stopping } of this.#watched.values()) stopping.abort();
+    await Promise.all(this.#running.values());
+  }
+
+  #want(name: string, by: RunStart): void {
+    this.#wanted.set(name, by);
+    this.#news.resolve();
+  }
+
+  #startIfDue(job: SavedJob): void {
+    const { clock, folder } = this.#options;
+    const { name } = job;
+    if (job.isPaused) this.#wanted.delete(name);
+    if (this.#running.has(name) || this.#running.size >= RUNS_AT_ONCE || job.isPaused) return;
+    const nowMs = clock.nowMs();
+    const notBeforeMs = this.#notBeforeMs.get(name) ?? 0;
+    // A clock that was set back must not hold a job up.
+    if (nowMs < notBeforeMs && notBeforeMs - nowMs <= FAILED_START_PAUSE_MS) return;
+    const dueMs = nextDueMs(job, readState(folder, name), nowMs);
+    const by = this.#wanted.get(name) ?? (dueMs !== undefined && dueMs <= nowMs ? 'schedule' : undefined);
+    if (by !== undefined) this.#start(name, by);
+  }
+
+  #start(name: string, by: RunStart): void {
+    const { clock, folder, onProblem, run } = this.#options;
+    this.#wanted.delete(name);
+    const before = readState(folder, name).runs[0]?.startedMs;
+    const ended = run(name, by)
+      .catch(onProblem)
+      .then(() => {
+        this.#running.delete(name);
+        if (readState(folder, name).runs[0]?.startedMs === before)
+          this.#notBeforeMs.set(name, clock.nowMs() + FAILED_START_PAUSE_MS);
+        this.#news.resolve();
+      })
+      // The job was removed meanwhile.
+      .catch(onProblem);
+    this.#running.set(name, ended);
+  }
+
+  /** What changed while nobody watched is not known, so the job runs when the watch begins. */
+  #watch(job: SavedJob): void {
+    const trigger = job.triggers.find(({ on }) => on === 'change');
+    const wanted = trigger?.on === 'change' && !job.isPaused ? trigger : undefined;
+    const key = wanted ? `${wanted.settleMs} ${wanted.folder}` : '';
+    const watched = this.#watched.get(job.name);
+    if ((watched?.key ?? '') === key && !watched?.stopping.signal.aborted) return;
+    watched?.stopping.abort();
+    this.#watched.delete(job.name);
+    if (!wanted) return;
+    const stopping = new AbortController();
+    this.#watched.set(job.name, { key, stopping });
+    watchFolder({
+      root: wanted.folder,
+      settleMs: wanted.settleMs,
+      ignores: isOwnPath,
+      onChange: () => this.#want(job.name, 'change'),
+      onLost: (isWatched) => {
+        if (isWatched) this.#want(job.name, 'change');
+      },
+      signal: stopping.signal,
+    });
+    this.#want(job.name, 'change');
+  }
+
+  #lookAtMounts(job: SavedJob): void {
+    for (const trigger of job.triggers) {
+      if (trigger.on !== 'mount') continue;
+      const key = `${job.name} ${trigger.path}`;
+      const now = lookAtMount(trigger.path);
+      if (wasMounted(this.#mounts.get(key), now)) this.#want(job.name, 'mount');
+      this.#mounts.set(key, now);
+    }
+  }
+}

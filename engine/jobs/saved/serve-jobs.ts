@@ -1,0 +1,52 @@
+/** Runs due jobs until it is stopped. Then running jobs are stopped, and continue when they run again. */
+import type { JobContext } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import { jobsFolder, lockScheduler } from './job-folder.ts';
+import { runProcess } from './run-process.ts';
+import type { RunStart } from './saved-job.ts';
+import { runScheduler } from './scheduler.ts';
+import { noticeStaleness } from './staleness.ts';
+
+export interface ServeJobsRequest {
+  /** The program and the words that make it `dray`. */
+  readonly command: readonly [string, ...string[]];
+  /** Started by a login: jobs that run at login are due. */
+  readonly isLogin: boolean;
+}
+
+export interface ServedJobs {
+  readonly runs: number;
+  readonly failedRuns: number;
+}
+
+/** @throws `locked` while another process does this */
+export async function serveJobs(
+  context: Pick<JobContext, 'emit' | 'environment' | 'signal'>,
+  { command, isLogin }: ServeJobsRequest,
+): Promise<ServedJobs> {
+  const { emit, environment, signal } = context;
+  const folder = jobsFolder(context);
+  const clock = systemClock;
+  const lock = await lockScheduler(folder, 'job serve');
+  let runs = 0;
+  let failedRuns = 0;
+  const run = async (name: string, by: RunStart) => {
+    runs += 1;
+    emit({ type: 'jobRun', name, by, state: 'started' });
+    const exitCode = await runProcess({ command, name, by, environment, signal });
+    if (exitCode !== 0) failedRuns += 1;
+    emit({ type: 'jobRun', name, by, state: 'ended', exitCode });
+    return exitCode;
+  };
+  const onProblem = (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    emit({ type: 'warning', warning: 'savedJob', message });
+  };
+  const onLook = noticeStaleness({ folder, clock, environment, signal });
+  try {
+    await runScheduler({ folder, clock, signal, run, isLogin, onProblem, onLook });
+  } finally {
+    lock.release();
+  }
+  return { runs, failedRuns };
+}

@@ -1,0 +1,48 @@
+/** Tells when a job had no success for the number of days that its user chose; again after as many days. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../../base/replace-file.ts';
+import { folderOf, readState } from './job-folder.ts';
+import { createNotice, type NoticeHost, sendNotice } from './notices/send-notice.ts';
+import { openRunLog } from './run-log.ts';
+import type { SavedJob } from './saved-job.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+export function noticeStaleness(host: NoticeHost & { readonly folder: string }) {
+  const { clock, folder } = host;
+  return async (job: SavedJob): Promise<void> => {
+    const { notices } = job;
+    if (job.isPaused || !notices?.on.includes('noSuccess') || notices.days === undefined) return;
+    const { lastSuccessMs } = readState(folder, job.name);
+    const nowMs = clock.nowMs();
+    const spanMs = notices.days * DAY_MS;
+    const path = join(folderOf(folder, job.name), 'staleness.txt');
+    const sinceMs = Math.max(lastSuccessMs ?? job.sinceMs, readTime(path));
+    if (nowMs - sinceMs < spanMs) return;
+    // Recorded first: a crash must not send it again and again.
+    replaceFile(path, String(nowMs), 0o600);
+    const lastSuccess =
+      lastSuccessMs === undefined ? {} : { lastSuccess: new Date(lastSuccessMs).toISOString() };
+    const time = new Date(nowMs).toISOString();
+    const message = `The job has not succeeded for ${notices.days} days.`;
+    const notice = createNotice({ notice: 'noSuccess', job: job.name, time, message, ...lastSuccess });
+    const log = openRunLog(folderOf(folder, job.name), clock);
+    log.write('notice', message);
+    // The scheduler does not wait for a slow receiver.
+    void sendNotice(notices, notice, host).then((problems) => {
+      for (const problem of problems) log.write('error', problem);
+    });
+  };
+}
+
+/** A time of the future, from before the clock was set back, does not count. */
+function readTime(path: string): number {
+  try {
+    const timeMs = Number(readFileSync(path, 'utf8'));
+    return timeMs <= Date.now() ? timeMs : 0;
+  } catch {
+    return 0;
+  }
+}

@@ -143,6 +143,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     },
   });
 
+  lookOften(electron, { engine, tray, isTold: () => isBusy() || window.current()?.isFocused() === true });
   answerOwnQuestions(electron, { engine, secrets, window: window.current });
   setMenu(electron, facts, window);
   app.on('activate', () => window.show());
@@ -166,6 +167,24 @@ function setMenu(electron: ElectronParts, facts: DesktopFacts, window: MainWindo
     { show: window.show, setOpensAtLogin: login.setOpensAtLogin },
   );
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}
+
+const LOOK_EVERY_MS = 4 * 60_000;
+
+/** Tells the tray what is to pull and to push, at most every few minutes and while somebody may see it. */
+function lookOften(
+  { app }: Pick<ElectronParts, 'app'>,
+  told: { readonly engine: EngineHost; readonly tray: TransferTray; readonly isTold: () => boolean },
+): void {
+  const look = async (): Promise<void> => {
+    if (!told.isTold()) return;
+    const { looks } = await told.engine.ask('home.look', { maxAgeMs: LOOK_EVERY_MS });
+    told.tray.tellLooks(looks);
+  };
+  const lookQuietly = () => void look().catch(() => {});
+  const timer = setInterval(lookQuietly, LOOK_EVERY_MS);
+  app.on('browser-window-focus', lookQuietly);
+  app.on('will-quit', () => clearInterval(timer));
 }
 
 /** The engine stops properly before the app quits. Transfers stopped here resume at the next start. */

@@ -47,6 +47,21 @@ describe('transfers', () => {
     expect(trays[0]!.icon).toMatchObject({ path: '/app/tray.png', isTemplate: true });
   });
 
+  it('share the tray with what is to pull and to push', async () => {
+    const looks = [
+      { root: '/a', hasIncoming: true, outgoing: 2 },
+      { root: '/b', hasIncoming: true },
+      { root: '/c', hasIncoming: false, outgoing: 0 },
+    ];
+    const { app, tell, trays, engine } = await start({}, { answers: { 'home.look': () => ({ looks }) } });
+    await tell(transfer({ id: 'a', state: 'running' }));
+    app.emit('browser-window-focus');
+    await until(() => trays[0]!.menu.length > 6);
+    const labels = trays[0]!.menu.map(({ label }) => label);
+    expect(labels.slice(0, 3)).toEqual(['1 transfer', 'To pull: 2 workspaces', 'To push: 1 workspace']);
+    expect(engine.asked.filter(({ name }) => name === 'home.look')).toHaveLength(1);
+  });
+
   it('can be paused from the tray', async () => {
     const { tell, trays, engine } = await start();
     await tell(transfer({ id: 'a', state: 'running' }));

@@ -2,11 +2,12 @@
  * Home as a user sees it: a newcomer's three steps to the first push, and what the workspaces' cards say
  * afterwards.
  */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../servers/versitygw.ts';
+import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
@@ -82,6 +83,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await page.getByRole('radio', { name: 'Someone has pushed them already' }).click();
     const clone = join(window.folder, 'clone');
     await chooseFolder(page, 'Folder to download them to', clone);
+    await page.getByRole('button', { name: 'Create it' }).click();
     await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Download the files' }).click();
@@ -127,6 +129,52 @@ describe.skipIf(!findChromium())('Home', () => {
     await tabTo(page, page.getByRole('button', { name: 'Push', exact: true }));
     await page.keyboard.press('Enter');
     await waitForTransfer(page, 'Push keys');
+  });
+
+  it('asks before it creates a folder, and calls a push of nothing by one name', async () => {
+    await using window = await openWindow(browser);
+    const { page } = window;
+    const typo = join(window.folder, 'phtos');
+    const dialog = page.getByRole('dialog', { name: 'Create a folder?' });
+    for (const origin of ['My files are on this computer', 'Someone has pushed them already']) {
+      await page.getByRole('radio', { name: origin }).click();
+      const label = origin.startsWith('My') ? 'Folder with your files' : 'Folder to download them to';
+      await chooseFolder(page, label, typo);
+      await dialog.getByText(`The folder ${typo} does not exist. Create it?`).waitFor();
+      expect(await findViolations(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    await page.getByRole('radio', { name: 'My files are on this computer' }).click();
+    await page.getByRole('button', { name: 'Next' }).click();
+    expect(existsSync(typo)).toBe(false);
+    await dialog.getByRole('button', { name: 'Create it' }).click();
+    await page.getByLabel('Folder for the versions').fill(join(window.folder, 'versions'));
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByText('is now a workspace').waitFor();
+    await page.getByRole('button', { name: 'Push', exact: true }).click();
+    const row = page.locator('.transfer', { has: page.getByText('Push phtos', { exact: true }) });
+    await expect.poll(() => row.locator('.badge').textContent(), WAIT).toBe('Nothing to push');
+    await page.getByRole('link', { name: 'Home' }).click();
+    const card = page.getByRole('article', { name: 'phtos' });
+    await card.getByText('No changes').waitFor();
+    expect(await card.getByRole('definition').allInnerTexts()).toEqual(['None yet', 'None yet', 'None yet']);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('shows how long ago the last commit was, also while nothing else changes', async () => {
+    await using window = await openWindow(browser, { path: '/#/home' });
+    const { page } = window;
+    const root = writeFiles(window, 'photos');
+    const remoteUrl = join(window.folder, 'versions');
+    await askEngine(page, 'home.createWorkspace', { root, remoteUrl });
+    await askEngine(page, 'transfers.start', { kind: 'push', root });
+    await page.clock.install();
+    await page.reload();
+    const card = page.getByRole('article', { name: 'photos' });
+    await card.getByText('just now').waitFor();
+    await page.clock.fastForward('04:00');
+    await card.getByText('4 minutes ago').waitFor();
   });
 
   it('says what is wrong with a place, and accepts another one', async () => {

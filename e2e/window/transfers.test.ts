@@ -117,6 +117,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     await expect.poll(titles, WAIT).toHaveLength(4);
     await expect.poll(stateOf(rowOf(page, 'Copy two')), WAIT).toBe('Uploading');
     await expect.poll(stateOf(rowOf(page, 'Copy four')), WAIT).toBe('Waiting');
+    expect(await rowOf(page, 'Copy four').textContent()).toContain('2 transfers run at once');
     await page.getByRole('row', { name: 'Copy one' }).focus();
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Alt+ArrowUp']) await page.keyboard.press(key);
     const order = async () => (await titles()).map((title) => title.split(' ')[1]);

@@ -25,7 +25,10 @@ describe('home', () => {
     const { client, sandbox } = fixture;
     const root = sandbox.path('data');
     const remoteUrl = sandbox.path('remote');
-    const made = await client.ask('home.createWorkspace', { root, remoteUrl });
+    const mistyped = client.ask('home.createWorkspace', { root, remoteUrl });
+    await expect(mistyped).rejects.toMatchObject({ code: 'notFound' });
+    expect(existsSync(root)).toBe(false);
+    const made = await client.ask('home.createWorkspace', { root, remoteUrl, createsFolder: true });
     expect(made).toEqual({
       root,
       name: 'data',
@@ -164,6 +167,7 @@ describe('settings', () => {
       bandwidth: { limit: 1_000_000, from: '08:00', to: '18:00' },
       transfers: null,
       notifications: true,
+      looksForIncoming: true,
     });
     second.client.close();
     const path = join(host.folder, 'window.json');

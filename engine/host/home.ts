@@ -27,9 +27,18 @@ export const HOME: HandlersOf<'home'> = {
       }),
     };
   },
+  'home.look': async ({ isAsked = false, maxAgeMs }, call) => {
+    const mayAsk = isAsked || call.host.windowFile.read().settings.looksForIncoming;
+    const { lookForIncoming } = await import('./incoming.ts');
+    return { looks: await lookForIncoming(call, mayAsk ? maxAgeMs : undefined) };
+  },
   'home.addWorkspace': async ({ root }, { host }) =>
     addWorkspace(host, requireWorkspace(root, allowedBy(host)).root),
-  'home.createWorkspace': async ({ remoteUrl, root }, call) => {
+  'home.createWorkspace': async ({ createsFolder = false, remoteUrl, root }, call) => {
+    if (!createsFolder && !existsSync(root))
+      throw new DrayError('notFound', `The folder ${root} does not exist. Create it, or choose another.`, {
+        data: { path: root },
+      });
     const { initWorkspace } = await import('../jobs/remotes/init.ts');
     mkdirSync(root, { recursive: true });
     const { workspace } = await initWorkspace(jobContextOf(call, resolve(root)), { remoteUrl });

@@ -71,13 +71,15 @@ export interface UseAskOptions {
   readonly heldMs?: number;
   /** Asks again when the window regains focus, since other programs may have changed the answer. */
   readonly onReturn?: boolean;
+  /** Asks again this often while the page is visible. */
+  readonly everyMs?: number;
 }
 
 /** Reads something to show. Answers are cached by name and input; a screen that opens asks again. */
 export function useAsk<N extends HostRequestName>(
   name: N,
   input: InputOf<N>,
-  { when = true, keepsPrevious = false, freshMs = 0, heldMs, onReturn = false }: UseAskOptions = {},
+  { when = true, keepsPrevious = false, freshMs = 0, heldMs, onReturn = false, everyMs }: UseAskOptions = {},
 ): UseQueryResult<AnswerOf<N>, DrayError> {
   const host = useHost();
   return useQuery<AnswerOf<N>, DrayError>({
@@ -86,6 +88,7 @@ export function useAsk<N extends HostRequestName>(
     enabled: when,
     staleTime: freshMs,
     refetchOnWindowFocus: onReturn,
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
     ...(heldMs === undefined ? {} : { gcTime: heldMs }),
   });
@@ -161,6 +164,7 @@ function TransfersProvider({ children }: { children: ReactNode }) {
 /** The answers that a transfer of any kind may change. */
 const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
   'home.list',
+  'home.look',
   'changes.status',
   'history.list',
   'remotes.usage',

@@ -26,6 +26,7 @@ import {
   useRowPages,
 } from './changes/use-change-list.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
+import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 export function ChangesScreen() {
   const { given } = useRoute();
@@ -115,7 +116,7 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
   return direction === 'push' ? (
     <EmptyState
       icon="check"
-      title="Nothing to push"
+      title={NOTHING_TO_PUSH}
       actions={<LinkButton href={hrefOf('changes', { direction: 'pull' })}>Check the remote</LinkButton>}
     >
       Every file of this folder is in the last commit.

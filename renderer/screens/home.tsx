@@ -7,8 +7,9 @@ import { Icon } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
 import { Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
-import { useAsk } from '../host/use-host.tsx';
+import { useAsk, useHost, useRefresh } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
+import { showFailure } from '../shell/toasts.tsx';
 import { StartSteps } from './home/start-steps.tsx';
 import { WorkspacePanel } from './home/workspace-panel.tsx';
 import { addressOf, browseHrefOf, kindOf, workspaceNameOf } from './remotes/remote-item.tsx';
@@ -50,9 +51,12 @@ export function HomeScreen() {
     <Screen
       title="Home"
       actions={
-        <Button icon="plus" onPress={() => goTo('home', { add: 'yes' })}>
-          Add a workspace
-        </Button>
+        <div className="row">
+          <LookButton />
+          <Button icon="plus" onPress={() => goTo('home', { add: 'yes' })}>
+            Add a workspace
+          </Button>
+        </div>
       }
     >
       <ul className="home-grid">
@@ -64,6 +68,29 @@ export function HomeScreen() {
       </ul>
       <Remotes />
     </Screen>
+  );
+}
+
+/** Looks now, whatever the last look or the settings say. */
+function LookButton() {
+  const host = useHost();
+  const refresh = useRefresh();
+  const [isBusy, setBusy] = useState(false);
+  const look = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await host.ask('home.look', { maxAgeMs: 0, isAsked: true });
+      await refresh('home.look', 'changes.status');
+    } catch (error) {
+      showFailure('The remotes could not be asked', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button icon="refresh" isDisabled={isBusy} onPress={() => void look()}>
+      Look for changes
+    </Button>
   );
 }
 

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import type { Settings } from '../../engine/api/host/settings.ts';
 import { Segmented } from '../design/choices.tsx';
+import { Switch } from '../design/field.tsx';
 import { Screen } from '../design/screen.tsx';
 import { Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
@@ -96,6 +97,17 @@ function Sections({ settings, set }: SettingProps) {
       </Section>
       <Section title="Notifications" text="When a long transfer ends, or any transfer fails.">
         <NotificationSetting settings={settings} set={set} />
+      </Section>
+      <Section
+        title="Remotes"
+        text="While this window is visible, Dray asks the remote of each workspace for new commits every few minutes: one request each."
+      >
+        <Switch
+          isSelected={settings.looksForIncoming}
+          onChange={(looksForIncoming) => set({ looksForIncoming })}
+        >
+          Look for new commits
+        </Switch>
       </Section>
       <Section
         title="Credentials"

@@ -1,11 +1,13 @@
 import './rail.css';
 import { Button as AriaButton } from 'react-aria-components/Button';
+import { formatCount } from '../../engine/api/numbers.ts';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
 import { useTransfers } from '../host/use-host.tsx';
 import { goTo, hrefOf, type ScreenName, useRoute } from '../route.ts';
 import { SCREENS } from './screens.ts';
 import { SHORTCUT_KEY } from './shortcut-key.ts';
+import { useLooks, useOutgoing } from './use-looks.ts';
 import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 
 /** Screens about the chosen workspace; the others are about this computer. */
@@ -32,14 +34,31 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
   );
 }
 
-function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
-  const { screen: here } = useRoute();
+/** The number beside a screen's name, and what it counts. */
+function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, words: string]>> {
+  const { current } = useWorkspaces();
+  const outgoing = useOutgoing(current) ?? 0;
+  const incoming = useLooks().filter(({ hasIncoming }) => hasIncoming).length;
   const running =
     useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
+  return {
+    home: [
+      incoming,
+      incoming === 1 ? 'workspace has something to pull' : 'workspaces have something to pull',
+    ],
+    changes: [outgoing, outgoing === 1 ? 'change to push' : 'changes to push'],
+    transfers: [running, 'under way'],
+  };
+}
+
+function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
+  const { screen: here } = useRoute();
+  const counts = useRailCounts();
   return (
     <ul>
       {screens.map((screen) => {
         const { title, icon } = SCREENS[screen];
+        const [count, words] = counts[screen] ?? [0, ''];
         return (
           <li key={screen}>
             <a
@@ -50,10 +69,10 @@ function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
             >
               <Icon name={icon} />
               <span className="rail-word grow">{title}</span>
-              {screen === 'transfers' && running > 0 && (
-                <span className="rail-count">
-                  {running}
-                  <span className="unseen"> under way</span>
+              {count > 0 && (
+                <span className="rail-count" title={`${formatCount(count)} ${words}`}>
+                  {formatCount(count)}
+                  <span className="unseen"> {words}</span>
                 </span>
               )}
             </a>

@@ -1,5 +1,6 @@
 /** A tray icon while transfers run, so that the window can be closed meanwhile. */
 import type { Tray } from 'electron';
+import type { IncomingLook } from '../../../engine/api/host/home.ts';
 import type { Electron } from '../electron-parts.ts';
 import type { Progress } from '../progress.ts';
 
@@ -11,6 +12,8 @@ export interface TrayActions {
 
 export interface TransferTray {
   readonly update: (progress: Progress) => void;
+  /** Workspaces with something to pull or to push, for the menu. */
+  readonly tellLooks: (looks: readonly IncomingLook[]) => void;
   readonly dispose: () => void;
 }
 
@@ -21,6 +24,8 @@ export function createTransferTray(
 ): TransferTray {
   let tray: Tray | undefined;
   let told = '';
+  let waiting: readonly string[] = [];
+  let last: Progress = { running: 0 };
 
   const dispose = () => {
     tray?.destroy();
@@ -28,34 +33,54 @@ export function createTransferTray(
     told = '';
   };
 
+  const update = (progress: Progress): void => {
+    last = progress;
+    if (progress.running === 0) {
+      dispose();
+      return;
+    }
+    const text = [describeProgress(progress), ...waiting].join('\n');
+    if (!tray) {
+      const icon = nativeImage.createFromPath(iconPath);
+      // macOS draws it in the colours of its menu bar.
+      icon.setTemplateImage(true);
+      tray = new Tray(icon);
+      tray.on('click', () => actions.show('#/transfers'));
+    }
+    // Setting a menu closes the one that is open.
+    if (text === told) return;
+    told = text;
+    tray.setToolTip(`Dray: ${describeProgress(progress)}`);
+    tray.setContextMenu(
+      Menu.buildFromTemplate([
+        { label: describeProgress(progress), enabled: false },
+        ...waiting.map((label) => ({ label, click: () => actions.show('#/home') })),
+        { type: 'separator' },
+        { label: 'Show Transfers', click: () => actions.show('#/transfers') },
+        { label: 'Pause All', click: actions.pauseAll },
+        { type: 'separator' },
+        { label: 'Quit Dray', click: actions.quit },
+      ]),
+    );
+  };
   return {
     dispose,
-    update(progress) {
-      if (progress.running === 0) return dispose();
-      const text = describeProgress(progress);
-      if (!tray) {
-        const icon = nativeImage.createFromPath(iconPath);
-        // macOS draws it in the colours of its menu bar.
-        icon.setTemplateImage(true);
-        tray = new Tray(icon);
-        tray.on('click', () => actions.show('#/transfers'));
-      }
-      // Setting a menu closes the one that is open.
-      if (text === told) return;
-      told = text;
-      tray.setToolTip(`Dray: ${text}`);
-      tray.setContextMenu(
-        Menu.buildFromTemplate([
-          { label: text, enabled: false },
-          { type: 'separator' },
-          { label: 'Show Transfers', click: () => actions.show('#/transfers') },
-          { label: 'Pause All', click: actions.pauseAll },
-          { type: 'separator' },
-          { label: 'Quit Dray', click: actions.quit },
-        ]),
-      );
+    update,
+    tellLooks(looks) {
+      waiting = describeLooks(looks);
+      update(last);
     },
   };
+}
+
+function describeLooks(looks: readonly IncomingLook[]): readonly string[] {
+  const incoming = looks.filter(({ hasIncoming }) => hasIncoming).length;
+  const outgoing = looks.filter((look) => (look.outgoing ?? 0) > 0).length;
+  const workspaces = (count: number) => `${count} ${count === 1 ? 'workspace' : 'workspaces'}`;
+  return [
+    ...(incoming > 0 ? [`To pull: ${workspaces(incoming)}`] : []),
+    ...(outgoing > 0 ? [`To push: ${workspaces(outgoing)}`] : []),
+  ];
 }
 
 /** In steps of 5 percent, so that it rarely changes. */

@@ -1,12 +1,22 @@
 /** The window's requests for the list of workspaces. */
+import type { ErrorRecord } from '../error.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 import type { TransferOrder } from './transfers.ts';
 
 export interface HomeRequests {
   'home.list': { input: Nothing; answer: { readonly workspaces: readonly WorkspaceCard[] } };
+  /**
+   * Whether the remotes of the known workspaces have new commits: one request to each remote that was not
+   * asked within `maxAgeMs`, and none if Settings forbid it, unless `isAsked` by a person.
+   */
+  'home.look': {
+    input: { readonly maxAgeMs: number; readonly isAsked?: boolean };
+    answer: { readonly looks: readonly IncomingLook[] };
+  };
   'home.addWorkspace': { input: { readonly root: string }; answer: WorkspaceCard };
+  /** Fails with `notFound` if the folder does not exist, unless it may be created. */
   'home.createWorkspace': {
-    input: { readonly root: string; readonly remoteUrl: string };
+    input: { readonly root: string; readonly remoteUrl: string; readonly createsFolder?: boolean };
     answer: WorkspaceCard;
   };
   /** Fails if the folder cannot be used for this. */
@@ -37,6 +47,20 @@ export interface WorkspaceCard {
   readonly commit?: string;
   /** RFC 3339, of the commit. */
   readonly lastPush?: string;
+}
+
+/** Times are RFC 3339. */
+export interface IncomingLook {
+  readonly root: string;
+  /** Absent while it is not known: the remote never answered, or the workspace has changed since. */
+  readonly hasIncoming?: boolean;
+  /** Changes here, as the last request for them found. */
+  readonly outgoing?: number;
+  /** The last good answer. */
+  readonly answeredAt?: string;
+  /** The last look failed. */
+  readonly failure?: ErrorRecord;
+  readonly failedAt?: string;
 }
 
 export interface FolderListing {

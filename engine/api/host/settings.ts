@@ -14,4 +14,6 @@ export interface Settings {
   readonly bandwidth: { readonly limit: number | null; readonly from?: string; readonly to?: string };
   readonly transfers: number | null;
   readonly notifications: boolean;
+  /** Ask remotes for new commits every few minutes. */
+  readonly looksForIncoming: boolean;
 }

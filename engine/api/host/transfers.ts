@@ -103,6 +103,8 @@ export interface Transfer {
   readonly inFlightMax?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
+  /** Why it has not started, while it waits in the queue. */
+  readonly waitsFor?: string;
   /** Why the transfer waits. Cleared when the cause has passed. */
   readonly notice?: string;
   /** It waits until the keys of this profile are typed. */

@@ -8,6 +8,7 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
 import { previewEntry, previewLocalFile } from '../browse/preview-sources.ts';
 import { checkSafePath } from '../check-path.ts';
+import { noteOutgoing } from '../outgoing.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { withCommits } from '../repository-read.ts';
 import { markGone } from './gone-folders.ts';
@@ -19,7 +20,9 @@ const HASHED_BYTES_MAX = 256 * 1024 * 1024;
 export const CHANGES: HandlersOf<'changes'> = {
   'changes.status': async ({ remote = false, root }, call) => {
     const { status } = await import('../../jobs/working-copy/status.ts');
-    return status(jobContextOf(call, root), { remote });
+    const found = await status(jobContextOf(call, root), { remote });
+    noteOutgoing(call.host, root, found.changes);
+    return found;
   },
   'changes.open': async ({ direction, root }, call) => {
     const { changeLists, keptChoices } = call.host;

@@ -116,8 +116,13 @@ type Inputs = { readonly [N in HostRequestName]: v.GenericSchema<unknown, InputO
 
 export const HOST_INPUTS: Inputs = {
   'home.list': nothing,
+  'home.look': v.strictObject({ maxAgeMs: whole, isAsked: v.exactOptional(v.boolean()) }),
   'home.addWorkspace': v.strictObject(inWorkspace),
-  'home.createWorkspace': v.strictObject({ ...inWorkspace, remoteUrl: place }),
+  'home.createWorkspace': v.strictObject({
+    ...inWorkspace,
+    remoteUrl: place,
+    createsFolder: v.exactOptional(v.boolean()),
+  }),
   'home.checkFolder': v.strictObject({ ...inWorkspace, use: v.picklist(['workspace', 'clone']) }),
   'home.removeWorkspace': v.strictObject(inWorkspace),
   'home.listFolders': v.strictObject({ folder: v.exactOptional(root) }),
@@ -260,5 +265,6 @@ export const HOST_INPUTS: Inputs = {
     ),
     transfers: v.exactOptional(v.nullable(upTo(9999))),
     notifications: v.exactOptional(v.boolean()),
+    looksForIncoming: v.exactOptional(v.boolean()),
   }),
 };

@@ -17,11 +17,10 @@ import type { UsageFile } from '../user-files/usage-file.ts';
 import { takeUpAfterKill } from './after-kill.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
-import { moveRecord, withoutOldest } from './transfer-order.ts';
+import { moveRecord, RUNNING_MAX, whyItWaits, withoutOldest } from './transfer-order.ts';
 import { createTransferRecord, isEnded, type TransferRecord, wasBegun } from './transfer-record.ts';
 import { cleanUp, type RunHost, runOnce } from './transfer-run.ts';
 
-const RUNNING_MAX = 2;
 const QUEUE_MAX = 1_000;
 const TELL_EVERY_MS = 200;
 const TICK_MS = 1_000;
@@ -116,7 +115,11 @@ class FileQueue implements TransferQueue {
 
   list(): readonly Transfer[] {
     const nowMs = this.#nowMs();
-    return this.#records.map((record) => record.read(nowMs));
+    return this.#records.map((record) => {
+      const told = record.read(nowMs);
+      if (told.state !== 'waiting' || told.needsKeys !== undefined) return told;
+      return { ...told, waitsFor: whyItWaits(record, this.#held, this.#records) };
+    });
   }
 
   failures(id: string): readonly TransferFailure[] {

@@ -193,6 +193,9 @@ describe('the queue of transfers', () => {
     const id = await start(order);
     await transferIn(client, id, ['running']);
     const next = await start(order);
+    expect(await transferIn(client, next, ['waiting'])).toMatchObject({
+      waitsFor: expect.stringContaining('“Push slow” has ended'),
+    });
     await change(id, 'pause');
     await transferIn(client, next, ['running']);
     await change(id, 'resume');

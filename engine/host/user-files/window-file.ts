@@ -13,6 +13,7 @@ const DEFAULTS: Settings = {
   bandwidth: { limit: null },
   transfers: null,
   notifications: true,
+  looksForIncoming: true,
 };
 
 const SETTINGS = v.object({
@@ -26,6 +27,7 @@ const SETTINGS = v.object({
   }),
   transfers: v.nullable(v.number()),
   notifications: v.boolean(),
+  looksForIncoming: v.optional(v.boolean(), true),
 });
 
 const SCHEMA = v.object({

@@ -58,6 +58,8 @@ export interface OpenRemoteOptions {
   readonly plainFiles?: boolean;
   /** Bounds of the adaptive limit, where the defaults do not fit. */
   readonly limit?: { readonly initial: number; readonly max: number };
+  /** How often a call is tried; default: the usual retry policy. */
+  readonly attemptsMax?: number;
   /** Another connection of this job: both share one limit when they reach one service. */
   readonly beside?: Pick<OpenedRemote, 'store' | 'limit'> | undefined;
 }
@@ -92,7 +94,7 @@ export async function openRemoteAt(
   });
   const meter = createMeter();
   const warnOfOutage = outageWarner(context);
-  const { beside, create, mayBeMissing } = options;
+  const { attemptsMax, beside, create, mayBeMissing } = options;
   const { bandwidthBytesPerSecond } = context.connection;
   const connections = transfers ?? options.limit?.max;
   const store = await openRemote(url, {
@@ -101,6 +103,7 @@ export async function openRemoteAt(
     knownPeers: knownPeersOf(context),
     meter,
     retry: {
+      ...(attemptsMax === undefined ? {} : { attemptsMax }),
       onRetry: (error) => {
         limit.report(error.retry);
         warnOfOutage(error);

@@ -5,8 +5,8 @@ import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
+import { Ago } from '../../design/ago.tsx';
 import { type ContextActions, ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
-import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { useTokenPx } from '../../shell/density.ts';
 import { actionsOfCommit, actionsOfRef, type RefMenu } from '../refs/ref-task.ts';
@@ -72,9 +72,7 @@ export function CommitList({ commits, graph, refs, selected, onSelect, menu }: C
                 </div>
                 <div className="row small faint">
                   <span className="cut">{authorName(commit.author)}</span>
-                  <time dateTime={commit.time} title={formatMoment(commit.time)}>
-                    {formatAgo(commit.time)}
-                  </time>
+                  <Ago moment={commit.time} />
                   <span className="code commit-hash">{formatHash(commit.commit)}</span>
                 </div>
               </div>

@@ -10,6 +10,7 @@ import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
+import { ConfirmDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
@@ -34,7 +35,7 @@ export interface StartStepsProps {
 
 export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
   const steps = useStartSteps();
-  const { made, origin, problem, step } = steps;
+  const { absent, made, origin, problem, step } = steps;
   return (
     <Card className="start">
       <StepList step={step} origin={origin} />
@@ -46,6 +47,16 @@ export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
           <ErrorNotice error={problem} onMended={steps.retry} />
         </div>
       )}
+      <ConfirmDialog
+        title="Create a folder?"
+        isOpen={absent.folder !== undefined}
+        onClose={absent.close}
+        action="Create it"
+        onConfirm={absent.create}
+      >
+        The folder <span className="code">{absent.folder}</span> does not exist. Create it? Cancel to correct
+        a typing mistake.
+      </ConfirmDialog>
       {step !== 'push' && (
         <footer className="start-foot">
           {!isFirst && <Button onPress={onLeave}>Cancel</Button>}

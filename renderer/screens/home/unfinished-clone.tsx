@@ -11,6 +11,7 @@ import { useHost, useRefresh, useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { StateBadge } from '../transfers/state-badge.tsx';
+import { UNFINISHED_CLONE } from '../transfers/state-words.ts';
 import { describeBytes, describeFiles, fractionDone, fractionUnderWay } from '../transfers/transfer-words.ts';
 
 export interface UnfinishedCloneProps {
@@ -75,7 +76,7 @@ export function UnfinishedClone({ workspace, onForget }: UnfinishedCloneProps) {
 export function UnfinishedBadge({ root }: { readonly root: string }) {
   const transfer = useCloneOf(root);
   if (!transfer || transfer.state === 'cancelled')
-    return <span className="faint small">Not all files are here</span>;
+    return <span className="faint small">{UNFINISHED_CLONE}</span>;
   return <StateBadge transfer={transfer} />;
 }
 

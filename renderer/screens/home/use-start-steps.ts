@@ -29,6 +29,12 @@ export interface Steps {
   readonly setFolder: (folder: string) => void;
   /** Undefined until the user has tried to go on. */
   readonly folderFault: string | undefined;
+  /** The chosen folder if it does not exist, until its user has said whether to create it. */
+  readonly absent: {
+    readonly folder: string | undefined;
+    readonly close: () => void;
+    readonly create: () => void;
+  };
   readonly placeForm: PlaceFormProps;
   /** The workspace, once it exists. */
   readonly made: WorkspaceCard | undefined;
@@ -48,6 +54,7 @@ export function useStartSteps(): Steps {
   const [isPlaceTried, setPlaceTried] = useState(false);
   const [made, setMade] = useState<WorkspaceCard>();
   const [problem, setProblem] = useState<Failed>();
+  const [absent, setAbsent] = useState<string>();
   const credentials = useCredentials();
   const setUp = useSetUp(credentials);
   const faults = findFaults(place);
@@ -66,13 +73,13 @@ export function useStartSteps(): Steps {
     attempt(async () => {
       const known = await setUp.addKnown(folder);
       if (known) take(known);
-      else setStep('place');
+      else await checkFolder('workspace');
     });
-  const takeTarget = () =>
-    attempt(async () => {
-      await setUp.checkTarget(folder);
-      setStep('place');
-    });
+  const checkFolder = async (use: 'workspace' | 'clone') => {
+    const { exists } = await setUp.check({ root: folder, use });
+    if (exists) setStep('place');
+    else setAbsent(folder);
+  };
   const takePlace = () =>
     attempt(async () => {
       setPlaceTried(true);
@@ -88,7 +95,7 @@ export function useStartSteps(): Steps {
   const goOn = () => {
     if (step === 'place') takePlace();
     else if (origin === 'here') takeFolder();
-    else takeTarget();
+    else attempt(() => checkFolder('clone'));
   };
   return {
     step,
@@ -102,6 +109,11 @@ export function useStartSteps(): Steps {
       change: (next) => setPlace({ ...place, ...next }),
       faults: isPlaceTried ? faults : {},
       credentials,
+    },
+    absent: {
+      folder: absent,
+      close: () => setAbsent(undefined),
+      create: () => setStep('place'),
     },
     made,
     problem,
@@ -125,8 +137,7 @@ function useSetUp(credentials: Credentials) {
   const [isCloning, setCloning] = useState(false);
   return {
     isBusy: add.isPending || check.isPending || create.isPending || isCloning,
-    /** Whether a clone may write to the folder. */
-    checkTarget: (root: string) => check.mutateAsync({ root, use: 'clone' }),
+    check: check.mutateAsync,
     /** @returns Undefined if the folder is not a workspace. */
     addKnown: (root: string) =>
       add.mutateAsync({ root }).catch((error: unknown) => {
@@ -134,7 +145,7 @@ function useSetUp(credentials: Credentials) {
         throw error;
       }),
     create: (root: string, place: PlaceFields) =>
-      credentials.use(place, (remoteUrl) => create.mutateAsync({ root, remoteUrl })),
+      credentials.use(place, (remoteUrl) => create.mutateAsync({ root, remoteUrl, createsFolder: true })),
     clone: async (root: string, place: PlaceFields) => {
       setCloning(true);
       try {

@@ -1,26 +1,26 @@
 import { failureWords } from '../../failures/failure-words.ts';
 import '../../design/card.css';
 import './workspace-panel.css';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { Ago } from '../../design/ago.tsx';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton } from '../../design/button.tsx';
 import { ConfirmDialog } from '../../design/dialog.tsx';
-import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { Menu, type MenuAction } from '../../design/menu.tsx';
 import { useAsk, useDo, useRefresh } from '../../host/use-host.tsx';
 import { goTo, type ScreenName } from '../../route.ts';
 import { showFailure } from '../../shell/toasts.tsx';
+import { LOOKED_AT_FILES_MAX, useLook } from '../../shell/use-looks.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
+import { NO_COMMIT_YET } from '../transfers/state-words.ts';
 import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
 
-/** Checking for changes reads the folder. With more files than this it happens on request. */
-const LOOKED_AT_FILES_MAX = 200_000;
 const LOOKED_AT_MS = 5_000;
 
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
@@ -93,12 +93,11 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
       ) : (
         <>
           <dl className="workspace-facts">
-            <Fact label="Files" value={files === undefined ? 'None yet' : formatCount(files)} />
-            <Fact label="Size" value={bytes === undefined ? 'None yet' : formatBytes(bytes)} />
+            <Fact label="Files" value={files === undefined ? NO_COMMIT_YET : formatCount(files)} />
+            <Fact label="Size" value={bytes === undefined ? NO_COMMIT_YET : formatBytes(bytes)} />
             <Fact
-              label="Last push"
-              value={lastPush === undefined ? 'Never' : formatAgo(lastPush)}
-              title={lastPush === undefined ? undefined : formatMoment(lastPush)}
+              label="Last commit"
+              value={lastPush === undefined ? NO_COMMIT_YET : <Ago moment={lastPush} />}
             />
           </dl>
           <p className="workspace-remote row faint small">
@@ -108,6 +107,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             </span>
             {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
           </p>
+          <Incoming root={root} />
           <footer className="workspace-foot">
             <Differences workspace={workspace} />
             <Button size="small" icon="download" onPress={() => open('changes', { direction: 'pull' })}>
@@ -136,19 +136,34 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
   );
 }
 
-function Fact({
-  label,
-  value,
-  title,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly title?: string | undefined;
-}) {
+/** Whether the remote has something to pull, and when it said so. */
+function Incoming({ root }: { readonly root: string }) {
+  const look = useLook(root);
+  if (!look) return null;
+  const { answeredAt, failedAt, failure, hasIncoming } = look;
+  return (
+    <p className="row faint small workspace-look">
+      {hasIncoming && <Badge tone="accent">To pull</Badge>}
+      {hasIncoming === false && <span>Nothing to pull</span>}
+      {answeredAt !== undefined && (
+        <span>
+          Looked <Ago moment={answeredAt} />
+        </span>
+      )}
+      {failure && failedAt !== undefined && (
+        <span className="cut" title={failureWords(failure)}>
+          The remote did not answer <Ago moment={failedAt} />: {failureWords(failure)}
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Fact({ label, value }: { readonly label: string; readonly value: ReactNode }) {
   return (
     <div>
       <dt>{label}</dt>
-      <dd title={title}>{value}</dd>
+      <dd>{value}</dd>
     </div>
   );
 }

@@ -1,10 +1,11 @@
 /** One repository: its figures, its growth, and what can be done about it. */
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
+import { Ago } from '../../design/ago.tsx';
 import { Badge } from '../../design/badge.tsx';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
-import { formatAgo, formatMoment } from '../../design/format.ts';
+import { formatAgo } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
@@ -84,11 +85,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
             />
             <StoredSize repository={repository} onMeasured={onMeasured} />
             <Figure label="Cost a month" {...costWords(repository)} />
-            <Figure
-              label="Last push"
-              value={<time title={formatMoment(tip.time)}>{formatAgo(tip.time)}</time>}
-              note={tip.author}
-            />
+            <Figure label="Last push" value={<Ago moment={tip.time} />} note={tip.author} />
             <Figure label="Last verified" {...verifiedWords(repository)} />
           </Figures>
           <GrowthPlot name={name} growth={growth} />
@@ -128,7 +125,7 @@ function verifiedWords({ verified }: RepositoryCard) {
     ...(damaged > 0 ? [`${formatCount(damaged)} damaged`] : []),
   ].join(', ');
   return {
-    value: <time title={formatMoment(at)}>{formatAgo(at)}</time>,
+    value: <Ago moment={at} />,
     note:
       found === '' ? (
         `${how}${scope}`

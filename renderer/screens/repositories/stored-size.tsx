@@ -2,9 +2,9 @@
 import { useRef, useState } from 'react';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { Ago } from '../../design/ago.tsx';
 import { Button } from '../../design/button.tsx';
 import { Figure } from '../../design/card.tsx';
-import { formatAgo, formatMoment } from '../../design/format.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showFailure } from '../../shell/toasts.tsx';
 
@@ -70,9 +70,9 @@ export function StoredSize({ repository: { id, knownAs, stored }, onMeasured }: 
       note={
         <span className="row">
           {stored && (
-            <time title={formatMoment(stored.at)}>
-              {formatPlural(stored.objects, 'object')}, {formatAgo(stored.at)}
-            </time>
+            <span>
+              {formatPlural(stored.objects, 'object')}, <Ago moment={stored.at} />
+            </span>
           )}
           <Button size="small" look={stored ? 'quiet' : 'plain'} onPress={() => void measure()}>
             {stored ? 'Measure again' : 'Measure'}

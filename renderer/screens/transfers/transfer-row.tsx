@@ -53,6 +53,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
             <StateBadge transfer={transfer} />
           </div>
           <div className="small faint cut">{describeOrder(transfer.order)}</div>
+          {transfer.waitsFor !== undefined && <div className="small soft">{transfer.waitsFor}</div>}
         </div>
         <Numbers transfer={transfer} />
         <div className="transfer-actions">

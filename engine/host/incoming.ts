@@ -1,0 +1,138 @@
+/**
+ * A cheap look for incoming commits: one read of the branch's ref for each remote and branch, kept in memory
+ * for all windows. A failed look keeps the last answer beside its error. A look never reads a folder: counts
+ * of outgoing changes are those that other requests found.
+ */
+import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
+import type { IncomingLook } from '../api/host/home.ts';
+import { Budget } from '../base/budget.ts';
+import { openRemoteAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
+import { allowedBy } from '../jobs/session/user-remotes.ts';
+import { readRef } from '../repository/refs.ts';
+import { findWorkspace, readConfig, readState } from '../workspace/workspace-folder.ts';
+import type { HostState } from './host-state.ts';
+import { outgoingOf } from './outgoing.ts';
+import { type HostCall, jobContextOf } from './port/host-call.ts';
+
+/** The workspaces that were used last; the rest are looked at when they are opened. */
+const WORKSPACES_MAX = 100;
+const LOOKS_AT_ONCE = 6;
+/** A remote that does not answer must not hold up the others. */
+const PATIENCE_MS = 20_000;
+
+const SILENT = `The remote did not answer within ${PATIENCE_MS / 1000} s.`;
+
+/** A branch of a remote as a workspace has it. */
+interface Followed {
+  readonly root: string;
+  readonly url: string;
+  readonly branch: string;
+  readonly base: string | undefined;
+}
+
+interface Known {
+  /** Null: the branch does not exist yet. Undefined: never answered. */
+  readonly tip?: string | null;
+  readonly answeredMs?: number;
+  readonly askedMs: number;
+  /** The bases of the time: after a push or pull the answer is old, however young it is. */
+  readonly bases: ReadonlySet<string | undefined>;
+  readonly failure?: ErrorRecord;
+}
+
+const KNOWN = new WeakMap<HostState, Map<string, Known>>();
+
+/** @param maxAgeMs Remotes that were asked less long ago are not asked again. Undefined: none is asked. */
+export async function lookForIncoming(
+  call: HostCall,
+  maxAgeMs: number | undefined,
+): Promise<readonly IncomingLook[]> {
+  const { host } = call;
+  const known = KNOWN.get(host) ?? new Map<string, Known>();
+  KNOWN.set(host, known);
+  const followed = host.windowFile
+    .read()
+    .workspaces.slice(0, WORKSPACES_MAX)
+    .flatMap((root) => followedBy(host, root) ?? []);
+  const remotes = Map.groupBy(followed, keyOf);
+  const room = new Budget(LOOKS_AT_ONCE);
+  const looks = [...remotes].map(async ([key, workspaces]) => {
+    const before = known.get(key);
+    const isFresh =
+      before &&
+      host.clock.nowMs() - before.askedMs < (maxAgeMs ?? 0) &&
+      workspaces.every(({ base }) => before.bases.has(base));
+    if (maxAgeMs === undefined || isFresh) return;
+    const permit = await room.acquire(1, call.signal);
+    try {
+      known.set(key, await ask(call, workspaces, before));
+    } finally {
+      permit.release();
+    }
+  });
+  await Promise.all(looks);
+  for (const key of known.keys()) if (!remotes.has(key)) known.delete(key);
+  return followed.map((workspace) => {
+    const count = outgoingOf(host, workspace.root);
+    return {
+      ...answerFor(workspace, known.get(keyOf(workspace))),
+      ...(count === undefined ? {} : { outgoing: count }),
+    };
+  });
+}
+
+async function ask(
+  call: HostCall,
+  workspaces: readonly Followed[],
+  before: Known | undefined,
+): Promise<Known> {
+  const { branch, root, url } = workspaces[0]!;
+  const { clock } = call.host;
+  const bases = new Set(workspaces.map(({ base }) => base));
+  const askedMs = clock.nowMs();
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)]);
+  try {
+    const context = jobContextOf(call, root, { emit: () => {}, signal });
+    const { store } = await openRemoteAt(context, parseGivenUrl(context, url, root), { attemptsMax: 1 });
+    try {
+      const ref = await readRef(store, `heads/${branch}`, { signal });
+      return { tip: ref?.commit ?? null, answeredMs: clock.nowMs(), askedMs, bases };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // A look that was stopped says nothing of the remote.
+    if (call.signal.aborted) throw error;
+    const failure = signal.aborted ? new DrayError('unreachable', SILENT, { cause: error }) : error;
+    return { ...before, askedMs, bases, failure: toErrorRecord(failure) };
+  }
+}
+
+function answerFor({ base, root }: Followed, known: Known | undefined): IncomingLook {
+  const { answeredMs, askedMs, bases, failure, tip } = known ?? {};
+  const isOld = bases === undefined || !bases.has(base);
+  return {
+    root,
+    ...(tip === undefined || isOld ? {} : { hasIncoming: tip !== null && tip !== base }),
+    ...(answeredMs === undefined ? {} : { answeredAt: new Date(answeredMs).toISOString() }),
+    ...(failure && askedMs !== undefined ? { failure, failedAt: new Date(askedMs).toISOString() } : {}),
+  };
+}
+
+function followedBy(host: HostState, root: string): Followed | undefined {
+  try {
+    const workspace = findWorkspace(root, allowedBy(host));
+    if (workspace?.root !== root) return undefined;
+    const { defaultRemote, remotes } = readConfig(workspace);
+    const { bases, branch, cloning } = readState(workspace);
+    const url = remotes[defaultRemote]?.url;
+    return url === undefined || cloning ? undefined : { root, url, branch, base: bases[defaultRemote] };
+  } catch {
+    // Its card says that the folder is gone.
+    return undefined;
+  }
+}
+
+function keyOf({ branch, url }: Followed): string {
+  return JSON.stringify([url, branch]);
+}

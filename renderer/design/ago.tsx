@@ -1,0 +1,36 @@
+/** A moment as a distance from now, which stays true while it is on screen. */
+import { useSyncExternalStore } from 'react';
+import { formatAgo, formatMoment } from './format.ts';
+
+const EVERY_MS = 15_000;
+
+export function Ago({ moment }: { readonly moment: string | number }) {
+  return (
+    <time dateTime={new Date(moment).toJSON() ?? undefined} title={formatMoment(moment)}>
+      {useAgo(moment)}
+    </time>
+  );
+}
+
+function useAgo(moment: string | number): string {
+  return useSyncExternalStore(watch, () => formatAgo(moment));
+}
+
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One timer for all, and none while nothing is shown. A page that was hidden is told at its return. */
+function watch(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of listeners) each();
+  }, EVERY_MS);
+  addEventListener('focus', listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('focus', listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}

@@ -1,0 +1,37 @@
+/** The words for the states of transfers and of what they leave: one word for one state on every screen. */
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
+import type { BadgeTone } from '../../design/badge.tsx';
+import { phaseWords } from './transfer-words.ts';
+
+export type StateWord = readonly [tone: BadgeTone, word: string];
+
+export function stateWord({ phase, state, summary }: Transfer): StateWord {
+  switch (state) {
+    case 'waiting':
+      return ['neutral', 'Waiting'];
+    case 'running':
+      return ['accent', phaseWords(phase)];
+    case 'paused':
+      return ['modified', 'Paused'];
+    case 'done':
+      return doneWord(summary);
+    case 'failed':
+      return ['deleted', 'Failed'];
+    case 'cancelled':
+      return ['neutral', 'Cancelled'];
+  }
+}
+
+/** A push that made no commit, and a pull that brought none, changed nothing. */
+function doneWord(summary: Transfer['summary']): StateWord {
+  const result = summary && 'result' in summary ? summary.result : undefined;
+  if (result === 'nothingToPush') return ['neutral', NOTHING_TO_PUSH];
+  if (result === 'upToDate') return ['neutral', UP_TO_DATE];
+  return ['added', 'Done'];
+}
+
+export const NOTHING_TO_PUSH = 'Nothing to push';
+const UP_TO_DATE = 'Up to date';
+/** A workspace without a commit, which its first push or pull brings. */
+export const NO_COMMIT_YET = 'None yet';
+export const UNFINISHED_CLONE = 'Not all files are here';

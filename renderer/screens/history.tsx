@@ -5,13 +5,13 @@ import type { RefRow } from '../../engine/api/host/history.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { AnswerOf } from '../../engine/api/host.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
-import { Button } from '../design/button.tsx';
+import { Button, LinkButton } from '../design/button.tsx';
 import { Select } from '../design/field.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useAsk } from '../host/use-host.tsx';
-import { replacePlace, useRoute } from '../route.ts';
+import { hrefOf, replacePlace, useRoute } from '../route.ts';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { CommitList } from './history/commit-list.tsx';
 import { CommitPanel } from './history/commit-panel.tsx';
@@ -29,7 +29,14 @@ const LIMIT_MAX = 10_000;
 const ALL = '*';
 
 export function HistoryScreen() {
-  return <WithWorkspace title="History">{(workspace) => <History workspace={workspace} />}</WithWorkspace>;
+  return (
+    <WithWorkspace
+      title="History"
+      lesson="History shows every version that was pushed. You can compare any two, and restore any file."
+    >
+      {(workspace) => <History workspace={workspace} />}
+    </WithWorkspace>
+  );
 }
 
 function History({ workspace: { branch: current, root } }: { readonly workspace: WorkspaceCard }) {
@@ -86,7 +93,13 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
         />
       )}
       {commits?.length === 0 && (
-        <EmptyState icon="history" title="No commits yet">
+        <EmptyState
+          icon="history"
+          title="No commits yet"
+          actions={
+            <LinkButton href={hrefOf('changes', { direction: 'push' })}>See what a push would do</LinkButton>
+          }
+        >
           The first push makes the first commit. After that you can restore every state that was pushed.
         </EmptyState>
       )}

@@ -19,10 +19,16 @@ import { useEndedTransfers } from './changes/use-change-list.ts';
 import { CostPlot } from './plan/cost-plot.tsx';
 import { Funnel } from './plan/funnel.tsx';
 import { LastPush, rememberPlan, useLastPush } from './plan/last-push.tsx';
-import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 export function PlanScreen() {
-  return <WithWorkspace title="Plan">{(workspace) => <Plan workspace={workspace} />}</WithWorkspace>;
+  return (
+    <WithWorkspace
+      title="Plan"
+      lesson="Plan says which requests a push will take, why, and what they cost, before it runs."
+    >
+      {(workspace) => <Plan workspace={workspace} />}
+    </WithWorkspace>
+  );
 }
 
 function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
@@ -58,13 +64,18 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       ) : data.requests.total === 0 ? (
         last ? (
           <div className="plan">
-            <Notice tone="success">{NOTHING_TO_PUSH}. These are the figures of the last push.</Notice>
+            <Notice tone="success">Nothing to push. These are the figures of the last push.</Notice>
             <LastPush root={root} summary={last} />
             <Reasons query={last.query} />
           </div>
         ) : (
-          <EmptyState icon="check" title={NOTHING_TO_PUSH}>
-            Every file of this folder is in the last commit, so there is nothing to plan.
+          <EmptyState
+            icon="check"
+            title="Nothing to push"
+            actions={<LinkButton href={hrefOf('history')}>See what was pushed</LinkButton>}
+          >
+            Every file of this folder is in the last commit, so there is nothing to plan. Once a file changes,
+            Plan says which requests its push takes, and what they cost.
           </EmptyState>
         )
       ) : (

@@ -11,9 +11,12 @@ import { useWorkspaces } from './use-workspace.ts';
 /** A screen about a workspace. Without one it leads to Home. Each workspace gets a new screen. */
 export function WithWorkspace({
   title,
+  lesson,
   children,
 }: {
   readonly title: string;
+  /** One sentence on what the screen is for, where there is nothing to show. */
+  readonly lesson: string;
   readonly children: (workspace: WorkspaceCard) => ReactNode;
 }) {
   const { current } = useWorkspaces();
@@ -40,7 +43,7 @@ export function WithWorkspace({
             </LinkButton>
           }
         >
-          This screen shows a workspace: a folder whose versions Dray keeps in storage of yours.
+          {lesson} It needs a workspace: a folder whose versions Dray keeps in storage of yours.
         </EmptyState>
       )}
     </Screen>

@@ -12,6 +12,7 @@ import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
+import { ChangeMenu } from './changes/change-menu.tsx';
 import { ChangeTable } from './changes/change-table.tsx';
 import { ListToolbar } from './changes/list-toolbar.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
@@ -25,6 +26,7 @@ import {
   useRowPages,
 } from './changes/use-change-list.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
+import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 export function ChangesScreen() {
   const { given } = useRoute();
@@ -117,7 +119,7 @@ function NothingToDo({ direction }: { readonly direction: Direction }) {
   return direction === 'push' ? (
     <EmptyState
       icon="check"
-      title="Nothing to push"
+      title={NOTHING_TO_PUSH}
       actions={<LinkButton href={hrefOf('changes', { direction: 'pull' })}>Check the remote</LinkButton>}
     >
       Every file of this folder is in the last commit.
@@ -173,20 +175,22 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
       />
       <div className="changes-panes">
         {pages ? (
-          <ChangeTable
-            pages={pages}
-            isTree={look.isTree}
-            open={look.open}
-            onToggleFolder={(path) => setLook({ ...look, open: toggled(look.open, path) })}
-            choices={choices}
-            // A folder stands for everything below it, which a search or a filter by kind would hide.
-            canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
-            onSkip={(row) => choose({ do: 'toggle', row })}
-            onDecide={(path, winner) => choose({ do: 'decide', path, winner })}
-            selected={selected?.path}
-            onSelect={setSelected}
-            onSearch={() => search.current?.focus()}
-          />
+          <ChangeMenu root={root} rowAt={pages.rowAt}>
+            <ChangeTable
+              pages={pages}
+              isTree={look.isTree}
+              open={look.open}
+              onToggleFolder={(path) => setLook({ ...look, open: toggled(look.open, path) })}
+              choices={choices}
+              // A folder stands for everything below it, which a search or a filter by kind would hide.
+              canSkip={(row) => isPush && row.change !== 'conflict' && (isWhole || row.below === undefined)}
+              onSkip={(row) => choose({ do: 'toggle', row })}
+              onDecide={(path, winner) => choose({ do: 'decide', path, winner })}
+              selected={selected?.path}
+              onSelect={setSelected}
+              onSearch={() => search.current?.focus()}
+            />
+          </ChangeMenu>
         ) : (
           <Loading label="Reading the changes" />
         )}

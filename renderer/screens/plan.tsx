@@ -19,6 +19,7 @@ import { useEndedTransfers } from './changes/use-change-list.ts';
 import { CostPlot } from './plan/cost-plot.tsx';
 import { Funnel } from './plan/funnel.tsx';
 import { LastPush, rememberPlan, useLastPush } from './plan/last-push.tsx';
+import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 export function PlanScreen() {
   return (
@@ -64,14 +65,14 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       ) : data.requests.total === 0 ? (
         last ? (
           <div className="plan">
-            <Notice tone="success">Nothing to push. These are the figures of the last push.</Notice>
+            <Notice tone="success">{NOTHING_TO_PUSH}. These are the figures of the last push.</Notice>
             <LastPush root={root} summary={last} />
             <Reasons query={last.query} />
           </div>
         ) : (
           <EmptyState
             icon="check"
-            title="Nothing to push"
+            title={NOTHING_TO_PUSH}
             actions={<LinkButton href={hrefOf('history')}>See what was pushed</LinkButton>}
           >
             Every file of this folder is in the last commit, so there is nothing to plan. Once a file changes,

@@ -5,7 +5,6 @@ import { type KeyboardEvent, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import type { InputOf } from '../../engine/api/host.ts';
 import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../design/button.tsx';
 import { Card } from '../design/card.tsx';
@@ -13,25 +12,24 @@ import { ConfirmDialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
-import { useHost, useQueueError, useTransfers } from '../host/use-host.tsx';
+import { useQueueError, useTransfers } from '../host/use-host.tsx';
 import { stepsTo } from './transfers/queue-order.ts';
 import { ThroughputCard } from './transfers/throughput-card.tsx';
 import { TransferRow } from './transfers/transfer-row.tsx';
 import { isOver, type TransferAction } from './transfers/transfer-words.ts';
-
-type Change = InputOf<'transfers.change'>;
+import { type TransferChange, useTransferChange } from './transfers/use-change.ts';
 
 export function TransfersScreen() {
   const transfers = useTransfers();
   const queueError = useQueueError();
-  const host = useHost();
+  const ask = useTransferChange();
   const [fault, setFault] = useState<Failed>();
   const [isCancelling, setCancelling] = useState(false);
 
-  const change = async (...changes: readonly Change[]): Promise<void> => {
+  const change = async (...changes: readonly TransferChange[]): Promise<void> => {
     try {
       setFault(undefined);
-      for (const one of changes) await host.ask('transfers.change', one);
+      for (const one of changes) await ask(one);
     } catch (error) {
       setFault(toFailed(error));
     }
@@ -117,7 +115,7 @@ export function TransfersScreen() {
 
 interface ListProps {
   readonly onAction: (transfer: Transfer, action: TransferAction) => void;
-  readonly change: (...changes: readonly Change[]) => Promise<void>;
+  readonly change: (...changes: readonly TransferChange[]) => Promise<void>;
 }
 
 /** Reordered by pointer, by the grip's keys (Enter, arrows, Enter), or by Alt and an arrow. */

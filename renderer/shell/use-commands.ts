@@ -5,6 +5,7 @@ import type { HostRequests } from '../../engine/api/host.ts';
 import type { IconName } from '../design/icon.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, SCREEN_NAMES, type ScreenName } from '../route.ts';
+import { useTransferChange } from '../screens/transfers/use-change.ts';
 import { applyDensity } from './density.ts';
 import { SCREENS } from './screens.ts';
 import { SHORTCUT_KEY } from './shortcut-key.ts';
@@ -111,16 +112,15 @@ type Action = HostRequests['transfers.change']['input']['action'];
 
 /** Applies to each transfer whose state allows it; skips the others. */
 function useChangeAll(): (label: string, icon: IconName, action: Action) => Command {
-  const change = useDo('transfers.change');
+  const change = useTransferChange();
   return (label, icon, action) => ({
     id: `all ${action}`,
     label,
     note: 'Transfers',
     icon,
     run: () =>
-      change.mutate(
-        { ids: 'all', action },
-        { onError: (error) => showFailure('The transfers did not change', error) },
+      void change({ ids: 'all', action }).catch((error: unknown) =>
+        showFailure('The transfers did not change', error),
       ),
   });
 }

@@ -10,9 +10,20 @@ export interface TransfersRequests {
   'transfers.change': {
     input: {
       readonly ids: readonly string[] | 'all';
-      readonly action: 'pause' | 'resume' | 'cancel' | 'retry' | 'pushEmptied' | 'remove' | 'up' | 'down';
+      /** `putBack` undoes `remove`, as long as the engine runs. */
+      readonly action:
+        | 'pause'
+        | 'resume'
+        | 'cancel'
+        | 'retry'
+        | 'pushEmptied'
+        | 'remove'
+        | 'putBack'
+        | 'up'
+        | 'down';
     };
-    answer: Nothing;
+    /** The ids that `remove` took from the list. */
+    answer: { readonly removed?: readonly string[] };
   };
 
   /** The failed files of one transfer, in the order of failure: the first 1,000. */

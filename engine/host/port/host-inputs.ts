@@ -183,7 +183,17 @@ export const HOST_INPUTS: Inputs = {
   'transfers.failures': v.strictObject({ id: filled }),
   'transfers.change': v.strictObject({
     ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(TRANSFERS_MAX))]),
-    action: v.picklist(['pause', 'resume', 'cancel', 'retry', 'pushEmptied', 'remove', 'up', 'down']),
+    action: v.picklist([
+      'pause',
+      'resume',
+      'cancel',
+      'retry',
+      'pushEmptied',
+      'remove',
+      'putBack',
+      'up',
+      'down',
+    ]),
   }),
 
   'history.list': v.strictObject({

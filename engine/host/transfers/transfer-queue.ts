@@ -15,6 +15,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { takeUpAfterKill } from './after-kill.ts';
+import { createRemovedRecords } from './removed-records.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
 import { moveRecord, RUNNING_MAX, whyItWaits, withoutOldest } from './transfer-order.ts';
@@ -33,9 +34,9 @@ export interface TransferQueue {
   start(order: TransferOrder): string;
   /**
    * Skips transfers whose state does not fit, and missing ones. @throws `notFound` if none of these ids
-   * exists.
+   * exists. Returns the ids that were removed.
    */
-  change(change: Change): void;
+  change(change: Change): readonly string[];
   /** Keys of stores have arrived: transfers that wait for some try again. */
   onKeys(): void;
   list(): readonly Transfer[];
@@ -79,6 +80,7 @@ class FileQueue implements TransferQueue {
   readonly #held = new Set<TransferRecord>();
   /** Cancelled transfers, whose partial uploads are removed as soon as nothing else works in their place. */
   readonly #uncleaned = new Set<TransferRecord>();
+  readonly #removed = createRemovedRecords();
   #telling: NodeJS.Timeout | undefined;
   #savingProgress: NodeJS.Timeout | undefined;
   #isClosing = false;
@@ -144,7 +146,12 @@ class FileQueue implements TransferQueue {
     return facts.id;
   }
 
-  change({ action, ids }: Change): void {
+  change({ action, ids }: Change): readonly string[] {
+    if (action === 'putBack') {
+      this.#records = withoutOldest(this.#removed.putBack(this.#records, new Set(ids)));
+      this.#save();
+      return [];
+    }
     const chosen = ids === 'all' ? [...this.#records] : this.#findSome(ids);
     const place = new Map(this.#records.map((record, at) => [record, at]));
     const sign = action === 'down' ? -1 : 1;
@@ -158,6 +165,7 @@ class FileQueue implements TransferQueue {
     }
     this.#save();
     this.#pump();
+    return chosen.filter((record) => !this.#records.includes(record)).map(({ facts }) => facts.id);
   }
 
   onKeys(): void {
@@ -267,7 +275,11 @@ class FileQueue implements TransferQueue {
     });
   }
 
-  #apply(record: TransferRecord, action: Change['action'], together: ReadonlySet<TransferRecord>): void {
+  #apply(
+    record: TransferRecord,
+    action: Exclude<Change['action'], 'putBack'>,
+    together: ReadonlySet<TransferRecord>,
+  ): void {
     const { state } = record.facts;
     switch (action) {
       case 'pause':
@@ -295,7 +307,7 @@ class FileQueue implements TransferQueue {
         this.#stop(record, 'waiting');
         return;
       case 'remove':
-        if (isEnded(record)) this.#records = this.#records.filter((kept) => kept !== record);
+        if (isEnded(record)) this.#records = this.#removed.remove(this.#records, record);
         return;
       case 'up':
         moveRecord(this.#records, record, { by: -1, together });

@@ -284,6 +284,24 @@ describe('the queue of transfers', () => {
     await expect(change(known[0]!, 'remove')).rejects.toMatchObject({ code: 'notFound' });
   });
 
+  it('puts removed transfers back where they were', async () => {
+    const queue = await fixture.host.transfers();
+    const root = await fixture.workspace();
+    const known = Array.from({ length: 5 }, () => queue.start({ kind: 'pull', root }));
+    queue.change({ ids: 'all', action: 'cancel' });
+    const listed = () => queue.list().map(({ id }) => id);
+    const ids = [known[1]!, known[2]!, known[4]!];
+    const { client } = fixture;
+    expect(await client.ask('transfers.change', { ids, action: 'remove' })).toEqual({ removed: ids });
+    expect(listed()).toEqual([known[0], known[3]]);
+    expect(await client.ask('transfers.change', { ids, action: 'putBack' })).toEqual({});
+    expect(listed()).toEqual(known);
+    await expect(client.ask('transfers.change', { ids, action: 'putBack' })).rejects.toMatchObject({
+      code: 'notFound',
+    });
+    expect(listed()).toEqual(known);
+  });
+
   it('opens the queue once the obstacle is gone', async () => {
     const path = join(fixture.host.folder, 'transfers.json');
     mkdirSync(path, { recursive: true });

@@ -30,8 +30,8 @@ export const TRANSFERS: HandlersOf<'transfers'> = {
     return { id: queue.start(given.kind === 'clone' ? await checkClone(given, queue, call) : given) };
   },
   'transfers.change': async (change, { host }) => {
-    (await host.transfers()).change(change);
-    return {};
+    const removed = (await host.transfers()).change(change);
+    return removed.length === 0 ? {} : { removed };
   },
   'transfers.failures': async ({ id }, { host }) => ({ failures: (await host.transfers()).failures(id) }),
   'transfers.watch': async (_input, { emit, host, signal }) => {

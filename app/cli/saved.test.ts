@@ -183,6 +183,22 @@ describe('two runs of one job', () => {
 });
 
 describe('dray job serve', () => {
+  it('stops a running job at SIGTERM, and the next run goes on', async () => {
+    await using store = await startFakeS3();
+    sandbox.write('work/photos/a.bin', Buffer.alloc(2_000_000));
+    const words = ['sync', 'photos', 's3://bucket/photos', '--bwlimit', '20K'];
+    await dray(['job', 'add', 'slow', '--on-change', '--', ...words], { environment: store.environment });
+    const server = begin(['job', 'serve'], store.environment);
+    await server.until('slow started by change');
+    for (;;) {
+      const { stdout } = await dray(['job', 'show', 'slow', '--json']);
+      if (stdout.includes('"state":"running"')) break;
+    }
+    await server.stop('SIGTERM');
+    expect(server.output()).toContain('slow ended with 143');
+    expect((await dray(['job', 'show', 'slow'])).stdout).toMatch(/state +idle.*last result +stopped\./s);
+  });
+
   it('runs jobs on changes, stops cleanly at SIGTERM, and is the only one', async () => {
     sandbox.write('work/photos/a', '1');
     await dray(['job', 'add', 'live', '--on-change', '--settle', '1s', '--', 'sync', 'photos', 'to']);

@@ -27,7 +27,8 @@ export type JobEvent =
   | WindowEvent
   | SavedJobEvent
   | JobRunEvent
-  | JobLogEvent;
+  | JobLogEvent
+  | WatchEvent;
 
 export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
 
@@ -366,4 +367,11 @@ export interface JobLogEvent {
   readonly time: string;
   readonly kind: string;
   readonly text: string;
+}
+
+/** `watch` without a push or a sync: something has changed. */
+export interface WatchEvent {
+  readonly type: 'watch';
+  /** Relative to the folder. Absent: unknown, or too many. */
+  readonly paths?: readonly string[];
 }

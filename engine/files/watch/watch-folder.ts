@@ -25,12 +25,15 @@ const PATHS_MAX = 10_000;
 /** A folder that never rests is reported at least this often. */
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
+/** After a watch that broke: with too few watches left in the system, each attempt costs a walk. */
+const BROKEN_PAUSE_MS = 5 * 60_000;
 
 export function watchFolder(options: WatchFolderOptions): void {
   if (options.signal.aborted) return;
   const reports = gatherReports(options);
   let watcher: FSWatcher | undefined;
   let watched: Pick<Stats, 'dev' | 'ino'> | undefined;
+  let brokenMs = Number.NEGATIVE_INFINITY;
   const stop = () => {
     watcher?.close();
     watcher = undefined;
@@ -40,13 +43,19 @@ export function watchFolder(options: WatchFolderOptions): void {
     stop();
     options.onLost(begin());
   };
+  const breakOff = () => {
+    if (!watcher) return;
+    stop();
+    brokenMs = performance.now();
+    options.onLost(false);
+  };
   const begin = (): boolean => {
     try {
       watched = statSync(options.root);
       watcher = watch(options.root, { recursive: true, encoding: 'utf8' }, (_event, name) =>
         reports.add(name),
       );
-      watcher.on('error', lose);
+      watcher.on('error', breakOff);
       return true;
     } catch {
       stop();
@@ -56,7 +65,8 @@ export function watchFolder(options: WatchFolderOptions): void {
   if (!begin()) options.onLost(false);
   const looks = setInterval(() => {
     const now = statSync(options.root, { throwIfNoEntry: false });
-    if (!watched && now && begin()) options.onLost(true);
+    const isPause = performance.now() - brokenMs < BROKEN_PAUSE_MS;
+    if (!watched && now && !isPause && begin()) options.onLost(true);
     // Another folder has this name now: the old one is still watched, and nobody wants that.
     else if (watched && (now?.ino !== watched.ino || now?.dev !== watched.dev)) lose();
   }, LOOK_EVERY_MS);

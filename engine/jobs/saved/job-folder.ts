@@ -26,8 +26,11 @@ export function folderOf(folder: string, name: string): string {
   return join(folder, name);
 }
 
-/** In the order of their names. @throws `io` */
-export function listJobs(folder: string): SavedJob[] {
+/**
+ * In the order of their names. @param onProblem Takes the error of each job whose file cannot be read.
+ * @throws `io`
+ */
+export function listJobs(folder: string, onProblem: (error: unknown) => void): SavedJob[] {
   let names: string[];
   try {
     names = readdirSync(folder, { withFileTypes: true })
@@ -37,7 +40,14 @@ export function listJobs(folder: string): SavedJob[] {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw new DrayError('io', `${folder} cannot be read.`, { data: { path: folder }, cause });
   }
-  return names.sort().flatMap((name) => findJob(folder, name) ?? []);
+  return names.sort().flatMap((name) => {
+    try {
+      return findJob(folder, name) ?? [];
+    } catch (error) {
+      onProblem(error);
+      return [];
+    }
+  });
 }
 
 /** Undefined if there is none. @throws `usage` when its file is damaged */
@@ -58,7 +68,7 @@ export function readJob(folder: string, name: string): SavedJob {
 export function addJob(folder: string, job: SavedJob): void {
   if (findJob(folder, job.name))
     throw new DrayError('usage', `The job "${job.name}" exists. Remove it first, or use another name.`);
-  if (listJobs(folder).length >= JOBS_MAX)
+  if (listJobs(folder, () => {}).length >= JOBS_MAX)
     throw new DrayError('usage', `There are ${JOBS_MAX} jobs. Remove one first.`);
   writeJob(folder, job);
 }

@@ -287,7 +287,9 @@ describe('the scheduler', () => {
   it('goes on when the file of one job is damaged', async () => {
     addJob(folder, job({ triggers: [{ on: 'every', everyMs: MINUTE_MS }] }));
     addJob(folder, job({ name: 'bad' }));
+    addJob(folder, job({ name: 'worse' }));
     writeFileSync(join(folder, 'bad', 'state.json'), 'no');
+    writeFileSync(join(folder, 'worse', 'job.json'), '{"name":"worse"}');
     const { problems, runs, stop, until } = start(systemClock);
     await until(1);
     await stop();

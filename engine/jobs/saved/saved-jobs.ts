@@ -1,4 +1,5 @@
 /** Adds, lists, changes and removes saved jobs. */
+import { toDrayError } from '../../api/error.ts';
 import type { SavedJobEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -42,8 +43,16 @@ export function saveJob(context: Context, definition: JobDefinition): SavedJobEv
 /** Emits each job. */
 export async function listSavedJobs(context: Context): Promise<{ jobs: number; isScheduled: boolean }> {
   const folder = jobsFolder(context);
-  const jobs = listJobs(folder);
-  for (const job of jobs) context.emit(await lookAt(folder, job));
+  const onProblem = (error: unknown) =>
+    context.emit({ type: 'warning', warning: 'savedJob', message: toDrayError(error).message });
+  const jobs = listJobs(folder, onProblem);
+  for (const job of jobs) {
+    try {
+      context.emit(await lookAt(folder, job));
+    } catch (error) {
+      onProblem(error);
+    }
+  }
   return { jobs: jobs.length, isScheduled: await isSchedulerRunning(folder) };
 }
 

@@ -72,7 +72,7 @@ class Scheduler {
     this.#news = Promise.withResolvers();
     let jobs: SavedJob[];
     try {
-      jobs = listJobs(folder);
+      jobs = listJobs(folder, onProblem);
     } catch (error) {
       onProblem(error);
       return;

@@ -1,4 +1,5 @@
 /** Runs due jobs until it is stopped. Then running jobs are stopped, and continue when they run again. */
+import { toDrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import { jobsFolder, lockScheduler } from './job-folder.ts';
@@ -6,6 +7,8 @@ import { runProcess } from './run-process.ts';
 import type { RunStart } from './saved-job.ts';
 import { runScheduler } from './scheduler.ts';
 import { noticeStaleness } from './staleness.ts';
+
+const PROBLEMS_MAX = 1_000;
 
 export interface ServeJobsRequest {
   /** The program and the words that make it `dray`. */
@@ -38,8 +41,12 @@ export async function serveJobs(
     emit({ type: 'jobRun', name, by, state: 'ended', exitCode });
     return exitCode;
   };
+  // Each look meets the same problem again; a person reads it once.
+  const told = new Set<string>();
   const onProblem = (error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
+    const { message } = toDrayError(error);
+    if (told.has(message) || told.size >= PROBLEMS_MAX) return;
+    told.add(message);
     emit({ type: 'warning', warning: 'savedJob', message });
   };
   const onLook = noticeStaleness({ folder, clock, environment, signal });

@@ -130,6 +130,7 @@ async function runOnce(
 }
 
 function showChanges(output: Output, paths: ReadonlySet<string> | undefined): void {
+  if (output.json) output.record({ type: 'watch', ...(paths ? { paths: [...paths] } : {}) });
   if (!paths) output.result('many files changed');
   const all = [...(paths ?? [])];
   const shown = all.slice(0, SHOWN_PATHS_MAX);

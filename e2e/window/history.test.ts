@@ -109,7 +109,7 @@ describe.skipIf(!findChromium())('History', () => {
     expect(await contents.getByRole('row', { name: 'obsolete.bin' }).innerText()).toContain(year);
     await contents.getByRole('row', { name: 'reads/' }).dblclick();
     await contents.getByRole('row', { name: 'run-2.csv' }).dblclick();
-    await page.getByRole('dialog').getByText('2,20').waitFor();
+    await page.getByRole('dialog').getByRole('cell', { name: '20', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Restore this file' }).click();
     await restore(page, 'Restore');
     await expect.poll(() => existsSync(join(root, 'reads/run-2.csv')), WAIT).toBe(true);

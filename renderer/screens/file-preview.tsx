@@ -1,16 +1,30 @@
-/** One file shown as text, as an image, or as its facts. */
+/** One file shown as a table, as text, as an image, or by its facts and first bytes. */
+import { useState } from 'react';
 import type { FileFacts, FilePreview } from '../../engine/api/host/file-preview.ts';
 import { formatBytes } from '../../engine/api/numbers.ts';
+import { Segmented } from '../design/choices.tsx';
 import { formatMoment } from '../design/format.ts';
+import { HexView } from './sides/hex-view.tsx';
+import { TableView } from './sides/table-view.tsx';
 import './file-preview.css';
 
 /** A picture takes megabytes, and browsing a folder shows hundreds. */
 export const PREVIEW_HELD_MS = 10_000;
 
+type Look = 'table' | 'text';
+
+const LOOKS = [
+  { id: 'table', label: 'Table' },
+  { id: 'text', label: 'Text' },
+] as const;
+
 export function FilePreviewView({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {
+  const [look, setLook] = useState<Look>('table');
+  const isTable = preview.as === 'text' && preview.table !== undefined;
   return (
     <figure className="file-preview">
-      <Content preview={preview} name={name} />
+      {isTable && <Segmented label="Show as" size="small" value={look} onChange={setLook} choices={LOOKS} />}
+      <Content preview={preview} name={name} look={look} />
       <figcaption>
         <Facts facts={preview.facts} />
       </figcaption>
@@ -18,9 +32,18 @@ export function FilePreviewView({ preview, name }: { readonly preview: FilePrevi
   );
 }
 
-function Content({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {
+function Content({
+  preview,
+  name,
+  look,
+}: {
+  readonly preview: FilePreview;
+  readonly name: string;
+  readonly look: Look;
+}) {
   switch (preview.as) {
     case 'text':
+      if (preview.table && look === 'table') return <TableView table={preview.table} name={name} />;
       return (
         <>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by keyboard */}
@@ -37,7 +60,14 @@ function Content({ preview, name }: { readonly preview: FilePreview; readonly na
         </div>
       );
     case 'facts':
-      return <p className="file-preview-note">No preview for this kind of file.</p>;
+      return (
+        <>
+          <p className="file-preview-note">No preview for this kind of file.</p>
+          {preview.start !== undefined && (
+            <HexView start={preview.start} sizeBytes={preview.facts.sizeBytes} label={`Bytes of ${name}`} />
+          )}
+        </>
+      );
   }
 }
 

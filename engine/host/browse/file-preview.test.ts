@@ -19,7 +19,10 @@ describe('the preview of a file', () => {
   it('is text if the bytes are text', async () => {
     expect(await preview('no-extension', 'some text')).toMatchObject({ as: 'text', text: 'some text' });
     expect(await preview('empty', '')).toMatchObject({ as: 'text', text: '', isCut: false });
-    expect(await preview('x.txt', Buffer.from([0x66, 0, 0x66]))).toMatchObject({ as: 'facts' });
+    expect(await preview('x.txt', Buffer.from([0x66, 0, 0x66]))).toMatchObject({
+      as: 'facts',
+      start: 'ZgBm',
+    });
     expect(await preview('latin.txt', Buffer.from('caf\u00e9', 'latin1'))).toMatchObject({ as: 'facts' });
   });
 

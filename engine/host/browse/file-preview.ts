@@ -1,12 +1,16 @@
 /**
- * The preview of a file: its text, its picture, or only its facts. The bytes decide the kind, not the name.
+ * The preview of a file: its text, its picture, or its facts and first bytes. The bytes decide the kind, not
+ * the name.
  */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
 import type { FileFacts, FilePreview } from '../../api/host/file-preview.ts';
+import { tablePreview } from './table-preview.ts';
 
 export const TEXT_BYTES_MAX = 256 * 1024;
 export const IMAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Of a file without text, shown as hexadecimal digits. */
+const START_BYTES = 2048;
 /** Enough for every signature below, and to recognise text. */
 const SNIFFED_BYTES = 4096;
 
@@ -34,8 +38,11 @@ export async function previewFile({ facts, name, read }: PreviewSource): Promise
   const mime = isPerhapsImage ? imageOf(bytes) : undefined;
   if (mime) return { as: 'image', mime, base64: Buffer.from(bytes).toString('base64'), facts };
   const text = textOf(bytes.subarray(0, TEXT_BYTES_MAX), facts.sizeBytes);
-  if (text === undefined) return { as: 'facts', facts };
-  return { as: 'text', text, isCut: facts.sizeBytes > TEXT_BYTES_MAX, facts };
+  if (text === undefined)
+    return { as: 'facts', facts, start: Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64') };
+  const isCut = facts.sizeBytes > TEXT_BYTES_MAX;
+  const table = tablePreview(name, text, isCut);
+  return { as: 'text', text, isCut, facts, ...(table && { table }) };
 }
 
 function imageOf(bytes: Uint8Array): string | undefined {

@@ -1,8 +1,13 @@
-/** Both sides of one file: text line by line, images, or the known facts of other files. */
+/** Both sides of one file: rows of a table, lines of a text, pictures, or the first bytes of other files. */
 import './file-sides.css';
+import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
 import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
+import { Segmented } from '../../design/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
+import { HexView } from './hex-view.tsx';
+import { ImageSides } from './image-sides.tsx';
+import { TableSides } from './table-view.tsx';
 import { TextSides } from './text-sides.tsx';
 
 export interface FileSidesProps {
@@ -20,18 +25,70 @@ export function FileSides({ before, after, titles }: FileSidesProps) {
         <Facts title={titles.before} side={before} />
         <Facts title={titles.after} side={after} />
       </div>
-      {isText(before) && isText(after) && (before || after) ? (
-        <TextSides before={textOf(before)} after={textOf(after)} isCut={isCut(before) || isCut(after)} />
-      ) : before?.as === 'image' || after?.as === 'image' ? (
-        <div className="two-sides-images">
-          <ImageSide title={titles.before} side={before} />
-          <ImageSide title={titles.after} side={after} />
-        </div>
-      ) : (
-        <p className="two-sides-none">This kind of file is shown by its size, time and hash only.</p>
-      )}
+      <SideContent before={before} after={after} titles={titles} />
     </div>
   );
+}
+
+function SideContent({ before, after, titles }: FileSidesProps) {
+  const [look, setLook] = useState<'table' | 'text'>('table');
+  if (isText(before) && isText(after) && (before || after)) {
+    const tables = { before: tableOf(before), after: tableOf(after) };
+    const isTable = (!before || tables.before) && (!after || tables.after);
+    return (
+      <>
+        {isTable && (
+          <div className="two-sides-look">
+            <Segmented label="Compare as" size="small" value={look} onChange={setLook} choices={LOOKS} />
+          </div>
+        )}
+        {isTable && look === 'table' ? (
+          <TableSides {...tables} />
+        ) : (
+          <TextSides before={textOf(before)} after={textOf(after)} isCut={isCut(before) || isCut(after)} />
+        )}
+      </>
+    );
+  }
+  if (before?.as === 'image' || after?.as === 'image')
+    return <ImageSides before={pictureOf(before)} after={pictureOf(after)} titles={titles} />;
+  const starts = [
+    { title: titles.before, side: before },
+    { title: titles.after, side: after },
+  ].filter(({ side }) => startOf(side) !== undefined);
+  if (starts.length === 0)
+    return <p className="two-sides-none">This kind of file is shown by its size, time and hash only.</p>;
+  return (
+    <div className="hex-sides">
+      {starts.map(({ side, title }) => (
+        <div key={title}>
+          <HexView
+            start={startOf(side) ?? ''}
+            sizeBytes={side?.facts.sizeBytes ?? 0}
+            label={`Bytes of ${title}`}
+            rowBytes={8}
+          />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const LOOKS = [
+  { id: 'table', label: 'Table' },
+  { id: 'text', label: 'Text' },
+] as const;
+
+function tableOf(side: FilePreview | undefined) {
+  return side?.as === 'text' ? side.table : undefined;
+}
+
+function pictureOf(side: FilePreview | undefined) {
+  return side?.as === 'image' ? side : undefined;
+}
+
+function startOf(side: FilePreview | undefined) {
+  return side?.as === 'facts' ? side.start : undefined;
 }
 
 function isText(side: FilePreview | undefined): boolean {
@@ -60,15 +117,5 @@ function Facts({ title, side }: { readonly title: string; readonly side: FilePre
         <dd>Not there</dd>
       )}
     </dl>
-  );
-}
-
-function ImageSide({ title, side }: { readonly title: string; readonly side: FilePreview | undefined }) {
-  if (side?.as !== 'image') return null;
-  return (
-    <figure className="two-sides-image">
-      <img src={`data:${side.mime};base64,${side.base64}`} alt={title} />
-      <figcaption className="faint small">{title}</figcaption>
-    </figure>
   );
 }

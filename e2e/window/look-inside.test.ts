@@ -1,0 +1,88 @@
+/** Files are looked into: tables by rows, pictures under a slider, and bytes of the rest. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
+import { createHistoryRepository, type HistoryRepository, PICTURES } from './history-repository.ts';
+import { launchBrowser } from './open-window.ts';
+import { rowOf, WAIT } from './window-workspace.ts';
+
+describe.skipIf(!findChromium())('The inside of files', () => {
+  let browser: Browser;
+  let server: S3Server;
+  let repository: HistoryRepository;
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
+    repository = await createHistoryRepository(server);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await repository?.[Symbol.asyncDispose]();
+    await server?.stop();
+  });
+
+  it('shows the rows of a table with types, and its differences by key, or its text', async () => {
+    writeFileSync(join(repository.root, 'reads/run-1.csv'), 'run,value\n1,11\n7,70\n');
+    await using window = await repository.open(browser, { theme: 'light' });
+    const { complaints, page } = window;
+    await page.goto(`${window.origin}/#/changes?direction=push`);
+    await rowOf(page, 'reads/').click();
+    await page.keyboard.press('ArrowRight');
+    await rowOf(page, 'run-1.csv').click();
+    const rows = page.getByRole('region', { name: 'Rows that differ' });
+    await rows.getByText(/Rows are paired by "run"\. 2 rows differ, 0 rows are the same\./).waitFor();
+    expect(await cells(page, 'Rows that differ')).toEqual([
+      ['before', '1', '10'],
+      ['after', '1', '11'],
+      ['AAdded', '7', '70'],
+    ]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.getByRole('radio', { name: 'Text' }).click();
+    await expect.poll(() => page.locator('.text-removed').allTextContents(), WAIT).toEqual(['1,10']);
+
+    await page.goto(`${window.origin}/#/history`);
+    await page.getByRole('row', { name: 'first', exact: true }).click();
+    await page.getByRole('button', { name: 'Look at reads/run-1.csv' }).click();
+    const table = page.getByRole('region', { name: 'Rows of reads/run-1.csv' });
+    await expect
+      .poll(() => table.getByRole('columnheader').allTextContents(), WAIT)
+      .toEqual(['runwhole number', 'valuewhole number']);
+    expect(await cells(page, 'Rows of reads/run-1.csv')).toEqual([['1', '10']]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('puts two versions of a picture under a slider that the keys move, and shows the bytes of the rest', async () => {
+    writeFileSync(join(repository.root, 'coast.png'), Buffer.from(PICTURES.red, 'base64'));
+    writeFileSync(join(repository.root, 'raw.bin'), Buffer.from([0, 1, 0x44, 0x72, 0x61, 0x79, 0xff]));
+    await using window = await repository.open(browser);
+    const { complaints, page } = window;
+    await page.goto(`${window.origin}/#/changes?direction=push`);
+    await rowOf(page, 'coast.png').click();
+    await page.getByRole('radio', { name: 'Slider' }).click();
+    const slider = page.getByRole('slider', { name: 'Where the later picture begins' });
+    const over = page.locator('.image-slider-box img').last();
+    const clip = () => over.evaluate((image) => getComputedStyle(image).clipPath);
+    await expect.poll(clip, WAIT).toBe('inset(0px 0px 0px 50%)');
+    await slider.press('End');
+    await expect.poll(clip, WAIT).toBe('inset(0px 0px 0px 100%)');
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+
+    await rowOf(page, 'raw.bin').click();
+    const bytes = page.getByRole('region', { name: /^Bytes of/ });
+    await bytes.waitFor();
+    expect(await bytes.innerText()).toMatch(/^00000000 {2}00 01 44 72 61 79 ff +\.\.Dray\.$/);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
+
+function cells(page: Page, region: string): Promise<readonly (readonly string[])[]> {
+  const rows = page.getByRole('region', { name: region }).locator('tbody tr');
+  return rows.evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')),
+  );
+}

@@ -8,6 +8,7 @@ import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
 import { CommandPalette } from './shell/command-palette.tsx';
 import { applyDensity } from './shell/density.ts';
+import { KeptToast } from './shell/kept-toast.tsx';
 import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
@@ -72,6 +73,7 @@ export function App() {
       <Toasts />
       <RecordThroughput />
       {!window.dray && <NotifyEndings />}
+      <KeptToast />
     </RouterProvider>
   );
 }

@@ -23,6 +23,7 @@ const JOBS = [
   'history/read-committed',
   'history/refs',
   'history/verify',
+  'kept/kept-files',
   'one-place/disk-usage',
   'one-place/drop-uploads',
   'one-place/list-place',

@@ -7,6 +7,7 @@ import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDiffCommand } from './commands/diff.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addKeptCommand } from './commands/kept.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addLoginCommand, addLogoutCommand } from './commands/login.ts';
 import { addCheckCommand } from './commands/places/check.ts';
@@ -65,6 +66,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     push: addPushCommand,
     pull: addPullCommand,
     restore: addRestoreCommand,
+    kept: addKeptCommand,
   },
   'History:': {
     log: addLogCommand,

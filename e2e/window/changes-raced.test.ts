@@ -67,7 +67,7 @@ describe.skipIf(!findChromium())('A push that another client precedes', () => {
 
     await page.getByRole('link', { name: 'Choose sides' }).click();
     await page.getByText('1 still to decide').waitFor();
-    await chooseForAll(page, 'Keep ours');
+    await chooseForAll(page, 'Keep mine');
     await page.getByRole('button', { name: 'Pull 1 change' }).click();
     await page.getByText('Pulled').waitFor();
     expect(readFileSync(sandbox.path(WORK, 'notes/kept.md'), 'utf8')).toBe('ours\n');

@@ -157,7 +157,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await page.getByRole('button', { name: 'Show them' }).click();
     await page
       .getByRole('group', { name: 'Conflict of notes/kept.md' })
-      .getByRole('button', { name: 'Ours' })
+      .getByRole('button', { name: 'Keep mine' })
       .click();
     const sides = page.getByRole('region', { name: 'Preview' });
     await rowOf(page, 'notes/method.md').click();
@@ -165,7 +165,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(await sides.getByText('ours of method.md').count()).toBe(1);
     await page
       .getByRole('group', { name: 'Conflict of notes/method.md' })
-      .getByRole('button', { name: 'Theirs' })
+      .getByRole('button', { name: 'Take theirs' })
       .click();
     await page.getByText('All are decided').waitFor();
     // Commits that arrive after the scan are not pulled.

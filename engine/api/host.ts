@@ -11,6 +11,7 @@ import type { BrowseRequests } from './host/browse.ts';
 import type { ChangesRequests, PlanRequests } from './host/changes.ts';
 import type { HistoryRequests } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
+import type { KeptRequests } from './host/kept.ts';
 import type { KeysRequests, PeersRequests, RemotesRequests } from './host/remotes.ts';
 import type { RepositoriesRequests, RepositoryEvent } from './host/repositories.ts';
 import type { SettingsRequests } from './host/settings.ts';
@@ -35,6 +36,7 @@ export interface HostRequests
   extends HomeRequests,
     ChangesRequests,
     PlanRequests,
+    KeptRequests,
     TransfersRequests,
     HistoryRequests,
     BrowseRequests,

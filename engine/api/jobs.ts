@@ -188,9 +188,50 @@ export interface PullRequest {
   /** Default: the current branch. */
   readonly ref?: string;
   readonly dryRun?: boolean;
-  readonly conflicts?: 'stop' | 'theirs' | 'ours';
+  readonly conflicts?: 'stop' | ConflictSide;
   /** Conflicting paths with a decision other than `conflicts`. */
-  readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
+  readonly decisions?: Readonly<Record<string, ConflictSide>>;
+}
+/**
+ * `both`: the remote's version takes the path, and the local one gets a second name. Where only one side
+ * still has the file, that one stays.
+ */
+export type ConflictSide = 'theirs' | 'ours' | 'both';
+/** Overwritten local files that no commit has: they lie in the workspace's bin for 30 days. */
+export interface KeptTotals {
+  /** For `dray kept restore`. */
+  readonly id: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+/** A local file that stays under a second name. */
+export interface MadeCopy {
+  readonly path: string;
+  readonly copy: string;
+}
+export interface KeptRun {
+  readonly id: string;
+  readonly time: string;
+  /** The command that overwrote the files, after `dray`. */
+  readonly command: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** The first 1,000. */
+  readonly paths: readonly string[];
+}
+export interface KeptFilesSummary {
+  /** The newest first. */
+  readonly runs: readonly KeptRun[];
+  readonly files: number;
+  readonly bytes: number;
+  /** How long files are kept. */
+  readonly days: number;
+}
+export interface PutBackSummary {
+  readonly restored: number;
+  readonly failed: number;
+  /** What lay at these paths before. */
+  readonly kept?: KeptTotals;
 }
 export interface PullSummary {
   readonly result: 'pulled' | 'upToDate' | 'wouldPull';
@@ -199,8 +240,11 @@ export interface PullSummary {
   readonly commit: string | null;
   readonly changes: ChangeTotals;
   readonly downloadedBytes: number;
-  /** Paths that `--ours` or `--theirs` decided. */
+  /** Paths that `--ours`, `--theirs` or `--both` decided. */
   readonly decided: number;
+  readonly kept?: KeptTotals;
+  /** By `--both`: the first 100. */
+  readonly copies?: readonly MadeCopy[];
   readonly failed: number;
   readonly requests: RequestTotals;
 }
@@ -269,6 +313,7 @@ export interface RestoreSummary {
   readonly restored: number;
   readonly bytes: number;
   readonly failed: number;
+  readonly kept?: KeptTotals;
 }
 
 export interface ReadCommittedRequest {

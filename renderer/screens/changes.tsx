@@ -1,6 +1,6 @@
 /** Shows what a push or a pull would do before it runs. */
 import './changes/changes.css';
-import { memo, type ReactNode, useDeferredValue, useRef, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import { IconButton, LinkButton } from '../design/button.tsx';
@@ -27,6 +27,8 @@ import {
 } from './changes/use-change-list.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
+
+const KeptDialog = lazy(async () => ({ default: (await import('./changes/kept-dialog.tsx')).KeptDialog }));
 
 export function ChangesScreen() {
   const { given } = useRoute();
@@ -63,6 +65,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
   const opened = useChangeList(root, direction);
   const { list, error, isOpening, reopen } = opened;
+  const [isShowingKept, setShowingKept] = useState(false);
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
     <Screen
@@ -79,6 +82,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       }
       actions={
         <>
+          <IconButton icon="history" label="Kept files" onPress={() => setShowingKept(true)} />
           <IconButton icon="refresh" label="Look again" onPress={reopen} isDisabled={isOpening} />
           <Segmented
             label="Direction"
@@ -93,6 +97,11 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       }
     >
       {notice}
+      {isShowingKept && (
+        <Suspense>
+          <KeptDialog root={root} onClose={() => setShowingKept(false)} />
+        </Suspense>
+      )}
       {error ? (
         <ErrorState
           title={direction === 'push' ? 'Cannot read the folder' : 'Cannot reach the remote'}

@@ -1,17 +1,20 @@
 import { type Command, Option } from 'commander';
-import type { PullSummary } from '../../../engine/api/jobs.ts';
+import type { ConflictSide, PullSummary } from '../../../engine/api/jobs.ts';
 import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
 import { given } from '../options/given.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
+import { formatKept } from '../output/kept-line.ts';
+import { quotePath } from '../output/terminal-text.ts';
 import { formatTransfer } from '../output/transfer-line.ts';
 
 interface PullOptions {
   readonly dryRun?: true;
   readonly theirs?: true;
   readonly ours?: true;
+  readonly both?: true;
 }
 
 export function addPullCommand(program: Command, host: CommandHost): void {
@@ -19,12 +22,15 @@ export function addPullCommand(program: Command, host: CommandHost): void {
     .command('pull')
     .summary('update the workspace to a commit')
     .description(
-      'Updates the workspace to the newest commit of the branch (or another ref) and keeps local changes. If both sides changed the same path, nothing is changed and the command ends with exit code 5, unless --ours or --theirs decides.',
+      'Updates the workspace to the newest commit of the branch (or another ref) and keeps local changes. If both sides changed the same path, nothing is changed and the command ends with exit code 5, unless --ours, --theirs or --both decides. What the other version overwrites is kept for 30 days ("dray kept").',
     )
     .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
     .option('-n, --dry-run', 'show what would change, and change nothing')
-    .addOption(new Option('--theirs', "on a conflict, take the remote's version").conflicts('ours'))
-    .addOption(new Option('--ours', 'on a conflict, keep the local version'))
+    .addOption(
+      new Option('--theirs', "on a conflict, take theirs: the remote's version").conflicts(['ours', 'both']),
+    )
+    .addOption(new Option('--ours', 'on a conflict, keep mine: the local version').conflicts('both'))
+    .addOption(new Option('--both', 'on a conflict, keep both: mine gets a second name'))
     .addOption(createBandwidthOption())
     .action((ref: string | undefined, options: PullOptions, self: Command) =>
       runCommand(host, self, {
@@ -44,7 +50,8 @@ export function addPullCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-function chooseSide({ theirs, ours }: PullOptions): 'theirs' | 'ours' | undefined {
+function chooseSide({ both, theirs, ours }: PullOptions): ConflictSide | undefined {
+  if (both) return 'both';
   if (theirs) return 'theirs';
   return ours ? 'ours' : undefined;
 }
@@ -83,6 +90,10 @@ export function formatPullEnd(
       return [
         `Pulled ${formatChangeTotals(changes)}: ${at}.${sides}`,
         `Received ${formatTransfer({ bytes: downloadedBytes, elapsedMs, requests })}.`,
+        ...(summary.copies ?? []).map(
+          ({ copy, path }) => `Kept both of ${quotePath(path)}: yours is ${quotePath(copy)}.`,
+        ),
+        ...formatKept(summary.kept),
       ];
     }
   }

@@ -5,6 +5,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../options/examples.ts';
 import { given } from '../options/given.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
+import { formatKept } from '../output/kept-line.ts';
 import { quotePath } from '../output/terminal-text.ts';
 
 const loadJob = () => import('../../../engine/jobs/working-copy/restore.ts');
@@ -60,7 +61,8 @@ const planView: CommandView<RestorePlan> = {
 };
 
 const restoreView: CommandView<RestoreSummary> = {
-  onSummary: ({ restored, bytes }, output) => {
+  onSummary: ({ restored, bytes, kept }, output) => {
     output.note(`Restored ${formatPlural(restored, 'file')}, ${formatBytes(bytes)}.`);
+    for (const line of formatKept(kept)) output.note(line);
   },
 };

@@ -1,6 +1,6 @@
 /** The requests of the screens Changes and Plan: what a push or a pull would do. */
 import type { ChangeKind, QueryExplanation } from '../events.ts';
-import type { ChangeTotals, RequestTotals, StatusSummary } from '../jobs.ts';
+import type { ChangeTotals, ConflictSide, RequestTotals, StatusSummary } from '../jobs.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 
@@ -114,7 +114,7 @@ export interface KeptChanges {
 }
 
 /** Which side of a conflict stays. */
-export type Winner = 'ours' | 'theirs';
+export type Winner = ConflictSide;
 
 /** In a form for JSON. No object has a path as its key: a file may be called `__proto__`. */
 export interface ChoicesRecord {

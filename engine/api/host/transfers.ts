@@ -1,6 +1,6 @@
 /** The requests for the queue of transfers. */
 import type { ErrorRecord } from '../error.ts';
-import type { PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
+import type { ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface TransfersRequests {
@@ -58,9 +58,9 @@ export type TransferOrder =
       readonly kind: 'pull';
       readonly root: string;
       readonly ref?: string;
-      readonly conflicts?: 'stop' | 'theirs' | 'ours';
+      readonly conflicts?: 'stop' | ConflictSide;
       /** Conflicting paths with a decision other than `conflicts`. */
-      readonly decisions?: Readonly<Record<string, 'theirs' | 'ours'>>;
+      readonly decisions?: Readonly<Record<string, ConflictSide>>;
     }
   | {
       readonly kind: 'restore';

@@ -38,7 +38,7 @@ const namedRef = { root, kind: v.picklist(['branch', 'tag']), name: filled };
 
 const change = v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict']);
 const sort = v.picklist(['path', 'size']);
-const winner = v.picklist(['theirs', 'ours']);
+const winner = v.picklist(['theirs', 'ours', 'both']);
 
 const view = v.strictObject({
   filter: v.exactOptional(text),
@@ -65,7 +65,7 @@ const order = v.variant('kind', [
     kind: v.literal('pull'),
     root,
     ref: v.exactOptional(filled),
-    conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours'])),
+    conflicts: v.exactOptional(v.picklist(['stop', 'theirs', 'ours', 'both'])),
     decisions: v.exactOptional(v.record(place, winner)),
   }),
   v.strictObject({
@@ -175,6 +175,9 @@ export const HOST_INPUTS: Inputs = {
     direction: v.exactOptional(direction),
     commit: v.exactOptional(filled),
   }),
+
+  'kept.list': v.strictObject(inWorkspace),
+  'kept.putBack': v.strictObject({ ...inWorkspace, id: filled, paths: v.exactOptional(paths) }),
 
   'plan.push': v.strictObject(inWorkspace),
 

@@ -13,6 +13,7 @@ type Areas = { readonly [A in AreaOf<HostRequestName>]: () => Promise<HandlersOf
 const AREAS: Areas = {
   home: async () => (await import('../home.ts')).HOME,
   changes: async () => (await import('../changes/changes.ts')).CHANGES,
+  kept: async () => (await import('../changes/kept-files.ts')).KEPT,
   plan: async () => (await import('../plan.ts')).PLAN,
   transfers: async () => (await import('../transfers/transfers.ts')).TRANSFERS,
   history: async () => (await import('../history/history.ts')).HISTORY,

@@ -42,7 +42,7 @@ const LOOK = v.object({
   isTree: v.boolean(),
   open: v.array(v.string()),
 });
-const WINNER = v.picklist(['ours', 'theirs']);
+const WINNER = v.picklist(['ours', 'theirs', 'both']);
 const SKIPPED = v.object({
   path: v.string(),
   change: CHANGE,

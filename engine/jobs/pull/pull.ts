@@ -1,11 +1,12 @@
 /** `dray pull`: brings a commit's changes into the workspace, path by path, and never loses a local edit. */
 import { DrayError } from '../../api/error.ts';
-import type { JobContext, PullRequest, PullSummary } from '../../api/jobs.ts';
+import type { ConflictSide, JobContext, PullRequest, PullSummary } from '../../api/jobs.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merge.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
+import { type LocalKeeper, openLocalKeeper } from '../kept/local-keeper.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
@@ -136,6 +137,7 @@ export async function pullCommit(
     deletions: plan.changes.filter((change) => !change.after).map((change) => change.path),
     writes: [writes],
     givenUp: new Set([...plan.givenUp, ...torn]),
+    keeper: openKeeper(session, words, plan, torn),
   });
   // When a file fails the base stays: the next pull fetches the missing files, and those that came count as
   // pulled.
@@ -151,6 +153,7 @@ export async function pullCommit(
     changes,
     downloadedBytes: applied.bytes,
     decided: plan.decided,
+    ...applied.keeping,
     failed: problems + applied.failed,
     requests: meter.totals(),
   };
@@ -174,8 +177,29 @@ interface PullPlan {
   /** The changes to apply to the working copy. */
   readonly changes: readonly Change[];
   readonly decided: number;
-  /** Local content that the user gave up by `--theirs`. */
+  /** Paths whose local content the user gave up by `--theirs` or `--both`. */
   readonly givenUp: ReadonlySet<string>;
+  /** By `--both`: paths whose local files get a second name, with the file or folder that is renamed. */
+  readonly copies: ReadonlyMap<string, string>;
+}
+
+function openKeeper(
+  session: Session,
+  words: string,
+  { changes, copies }: PullPlan,
+  torn: ReadonlySet<string>,
+): LocalKeeper {
+  const written = new Set(changes.map(({ path }) => path));
+  const deletions = new Set(changes.flatMap(({ after, path }) => (after ? [] : [path])));
+  return openLocalKeeper({
+    session,
+    words,
+    copies,
+    deletions,
+    isTaken: (path) => written.has(path),
+    // Nobody wrote what a power cut left.
+    isMeant: (path) => !torn.has(path),
+  });
 }
 
 /** @throws `conflict` after an event for each path, unless the request decides */
@@ -196,7 +220,8 @@ async function planPull(
     throw reportConflicts(session, conflicts, session.state.branch);
   // Already decided, but a dry run reports them.
   if (request.dryRun) reportConflicts(session, conflicts, session.state.branch);
-  const isTheirs = (conflict: MergeConflict) => decide(conflict) === 'theirs';
+  const isTheirs = (conflict: MergeConflict) => sideOf(conflict, decide(conflict)) === 'theirs';
+  const isBoth = (conflict: MergeConflict) => isTheirs(conflict) && decide(conflict) === 'both';
   const kept = new Set(inTheWay.filter((conflict) => !isTheirs(conflict)).map(({ path }) => path));
   const resolved =
     conflicts.length === 0
@@ -205,6 +230,23 @@ async function planPull(
   return {
     changes: resolved.filter((change) => !kept.has(change.path)),
     decided: conflicts.length,
-    givenUp: new Set(conflicts.filter(isTheirs).map(({ path }) => path)),
+    givenUp: new Set(conflicts.filter(isTheirs).flatMap(({ ours, path }) => [path, ...pathsOf(ours)])),
+    copies: new Map(
+      conflicts
+        .filter(isBoth)
+        .flatMap(({ ours, path }) => [path, ...pathsOf(ours)].map((at) => [at, path] as const))
+        .filter(([at, whole]) => at === whole || at.startsWith(`${whole}/`)),
+    ),
   };
+}
+
+/** The side whose version is at the path afterwards. Of a file that one side deleted, the other's stays. */
+function sideOf({ ours, theirs }: MergeConflict, decision: ConflictSide | 'stop'): 'ours' | 'theirs' {
+  if (decision !== 'both') return decision === 'theirs' ? 'theirs' : 'ours';
+  const has = (changes: readonly Change[]) => changes.some(({ after }) => after && after.kind !== 'folder');
+  return has(ours) && !has(theirs) ? 'ours' : 'theirs';
+}
+
+function pathsOf(changes: readonly Change[]): string[] {
+  return changes.flatMap(({ path }) => (path.endsWith('/') ? [] : [path]));
 }

@@ -11,6 +11,7 @@ import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import type { TreeWriter } from '../../files/write/tree-writer-types.ts';
 import { errnoOf, writeError } from '../../files/write/write-error.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
+import type { LocalKeeper } from '../kept/local-keeper.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import { warnOfNetworkDisk } from '../session/network-disk-warning.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
@@ -37,11 +38,15 @@ export interface ApplyOptions {
   readonly isFresh?: boolean;
   /** Paths that the user gave up on purpose: whatever is there may be replaced. */
   readonly givenUp?: ReadonlySet<string>;
+  /** Keeps the files of given-up paths. Settled here. */
+  readonly keeper?: LocalKeeper;
 }
 
 export interface Applied {
   readonly bytes: number;
   readonly failed: number;
+  /** What became of the files that were given up. */
+  readonly keeping: ReturnType<LocalKeeper['settle']>;
 }
 
 /** Files fetched together, so that files of one pack take few requests. */
@@ -50,6 +55,14 @@ const WINDOW_ENTRIES = 65_536;
 const PATHS_PER_TURN = 256;
 
 export async function applyChanges(options: ApplyOptions): Promise<Applied> {
+  let keeping: Applied['keeping'] = {};
+  const written = await writeChanges(options).finally(() => {
+    keeping = options.keeper?.settle() ?? {};
+  });
+  return { ...written, keeping };
+}
+
+async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keeping'>> {
   const { session, link } = options;
   const { store, limit, meter } = options.remote;
   const { context, workspace } = session;
@@ -62,7 +75,11 @@ export async function applyChanges(options: ApplyOptions): Promise<Applied> {
   try {
     const mayReplace = options.isFresh
       ? () => true
-      : (path: string) => options.givenUp?.has(path) === true || isAsKnown(session, path);
+      : (path: string) => {
+          if (options.givenUp?.has(path) !== true) return isAsKnown(session, path);
+          options.keeper?.keep(path);
+          return true;
+        };
     let failed = await removeAll(session, writer, options.deletions, mayReplace);
     const { totals } = options;
     const progress = createProgress(session, {

@@ -32,7 +32,7 @@ export function reportConflicts(
     `This workspace and the branch ${branch} both changed ${named}${more}. Nothing was changed.`,
     {
       data: { branch, paths: paths.slice(0, DATA_PATHS_MAX), count: paths.length },
-      advice: 'Decide with "dray pull --ours" or "dray pull --theirs".',
+      advice: 'Decide with "dray pull --ours", "dray pull --theirs" or "dray pull --both".',
     },
   );
 }

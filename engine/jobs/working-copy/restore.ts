@@ -9,6 +9,7 @@ import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { openLocalKeeper } from '../kept/local-keeper.ts';
 import { ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
@@ -27,6 +28,7 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     const plan = planOf(session, differing);
     if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
     const totals = { files: differing.length, bytes: plan.bytes };
+    const changed = new Set(differing.flatMap((entry) => (isChanged(session, entry) ? [entry.path] : [])));
     const mark = session.index.settings.base;
     session.index.settings.base = undefined;
     const applied = await applyChanges({
@@ -39,13 +41,20 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
       writes: [differing],
       // A change made while this runs is kept as well.
       ...(request.keepsChanges ? {} : { givenUp: new Set(differing.map((entry) => entry.path)) }),
+      keeper: openLocalKeeper({
+        session,
+        words: wordsOf(request),
+        // What a commit has needs no keeping.
+        isMeant: (path) => changed.has(path) || !isAsKnown(session, path),
+      }),
     });
     // A written path becomes its own base. If the base commit has another entry there, the rows are rebuilt
     // later.
     if (request.from === undefined) session.index.settings.base = mark;
     const base = await ensureBase(session, remote.store, link);
     if (applied.failed === 0) await settleCutRuns(session, remote.store, base);
-    return { restored: differing.length - applied.failed, bytes: applied.bytes, failed: applied.failed };
+    const restored = differing.length - applied.failed;
+    return { restored, bytes: applied.bytes, failed: applied.failed, ...applied.keeping };
   });
 }
 

@@ -3,6 +3,7 @@ import type { KeyboardEvent } from 'react';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import type { RowPages } from '../rows/row-pages.ts';
 import type { RowGridState } from '../rows/use-row-grid.ts';
+import { SIDE_WORDS } from './side-words.ts';
 import type { TableRowProps } from './table-row.tsx';
 
 export interface GridActions
@@ -13,7 +14,7 @@ export interface GridActions
 }
 
 /**
- * The keys of a grid: up, down, pages, ends; left and right for folders; space excludes; o and t decide; a
+ * The keys of a grid: up, down, pages, ends; left and right for folders; space excludes; m, t and b decide; a
  * slash searches.
  */
 export function onGridKey(event: KeyboardEvent, props: GridActions, grid: RowGridState): void {
@@ -22,6 +23,7 @@ export function onGridKey(event: KeyboardEvent, props: GridActions, grid: RowGri
   const to = grid.moveBy(event.key);
   const row = pages.rowAt(grid.active);
   const isConflict = row?.change === 'conflict' && row.below === undefined;
+  const side = SIDE_WORDS.find(({ key }) => key === event.key);
   if (event.key === '/') props.onSearch();
   else if (to !== undefined) grid.activate(to);
   else if (!row) return;
@@ -34,8 +36,7 @@ export function onGridKey(event: KeyboardEvent, props: GridActions, grid: RowGri
     /^Arrow(Left|Right)$/.test(event.key)
   )
     props.onToggleFolder(row.path);
-  else if (isConflict && event.key === 'o') props.onDecide(row.path, 'ours');
-  else if (isConflict && event.key === 't') props.onDecide(row.path, 'theirs');
+  else if (isConflict && side) props.onDecide(row.path, side.id);
   else return;
   event.preventDefault();
 }

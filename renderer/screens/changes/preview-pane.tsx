@@ -88,6 +88,6 @@ function Sides({ root, list, row }: PreviewPaneProps & { readonly row: ChangeRow
   if (!data) return <Loading label="Reading the file" />;
   const { before, after } = data;
   const titles =
-    direction === 'push' ? { before: 'Last push', after: 'Here' } : { before: 'Here', after: 'Remote' };
+    direction === 'push' ? { before: 'Last push', after: 'Mine' } : { before: 'Mine', after: 'Theirs' };
   return <FileSides before={before} after={after} titles={titles} />;
 }

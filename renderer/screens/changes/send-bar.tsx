@@ -8,6 +8,7 @@ import { Button, LinkButton } from '../../design/button.tsx';
 import { Checkbox, Field, Select } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { hrefOf } from '../../route.ts';
+import { SIDE_WORDS } from './side-words.ts';
 import { useNewestTransfer } from './transfer-notice.tsx';
 
 export interface SendBarProps {
@@ -152,8 +153,7 @@ function Conflicts({
         }}
         choices={[
           { id: 'none', label: 'Decide one by one' },
-          { id: 'ours', label: 'Keep ours', note: 'Keep the local version' },
-          { id: 'theirs', label: 'Take theirs', note: "Take the remote's version" },
+          ...SIDE_WORDS.map(({ id, label, note }) => ({ id, label, note })),
         ]}
       />
     </Attention>

@@ -12,6 +12,7 @@ import type { ChangeRow, Winner } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { Icon } from '../../design/icon.tsx';
+import { SIDE_WORDS } from './side-words.ts';
 
 export interface TableRowProps {
   readonly id: string;
@@ -187,19 +188,21 @@ function Sides({
 }) {
   return (
     <span className="sides" role="group" aria-label={`Conflict of ${path}`}>
-      {(['ours', 'theirs'] as const).map((side) => (
+      {SIDE_WORDS.map(({ id, label, note, short }) => (
         <button
-          key={side}
+          key={id}
           type="button"
           tabIndex={-1}
           className="side"
-          aria-pressed={winner === side}
+          aria-label={label}
+          title={`${label}: ${note}`}
+          aria-pressed={winner === id}
           onClick={(event) => {
             event.stopPropagation();
-            onDecide(path, side);
+            onDecide(path, id);
           }}
         >
-          {side === 'ours' ? 'Ours' : 'Theirs'}
+          {short}
         </button>
       ))}
     </span>

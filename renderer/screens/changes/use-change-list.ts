@@ -5,6 +5,7 @@ import { type Choices, NO_CHOICES, readChoices } from '../../../engine/api/host/
 import type { ChangeList, ChangeRow, ChangeView, KeptLook } from '../../../engine/api/host/changes.ts';
 import type { TransferState } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
+import { useFolderChanges } from '../../host/folder-news.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import { createRowPages, type RowPages } from '../rows/row-pages.ts';
 import { type ChosenStep, useChoiceSync } from './use-choice-sync.ts';
@@ -46,12 +47,13 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const ended = useEndedTransfers(root);
   const done = useEndedTransfers(root, ['done']);
   const returns = useReturns();
+  const folderChanges = useFolderChanges(root);
   const setChoices = useCallback(
     (choices: Choices) => setShown((before) => before && { ...before, choices }),
     [],
   );
   const sync = useChoiceSync(root, direction, setChoices);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended` and `returns` trigger a refresh
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended`, `returns` and `folderChanges` refresh
   useEffect(() => {
     const stop = new AbortController();
     let opened: string | undefined;
@@ -82,7 +84,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       stop.abort();
       if (opened !== undefined) host.ask('changes.close', { root, list: opened }).catch(() => {});
     };
-  }, [host, root, direction, round, ended, returns]);
+  }, [host, root, direction, round, ended, returns, folderChanges]);
   const actions = useMemo(() => {
     const keep = (parts: Partial<Pick<Shown, 'look' | 'message'>>) => {
       setShown((before) => before && { ...before, ...parts });

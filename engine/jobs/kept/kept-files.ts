@@ -1,0 +1,135 @@
+/** `dray kept`: what pulls and restores overwrote, listed, put back, removed. */
+import { lstatSync, renameSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DrayError, toErrorRecord } from '../../api/error.ts';
+import type { JobContext, KeptFilesSummary, KeptRun, PutBackSummary } from '../../api/jobs.ts';
+import { systemClock } from '../../base/clock.ts';
+import { openTreeWriter } from '../../files/write/tree-writer.ts';
+import { errnoOf, writeError } from '../../files/write/write-error.ts';
+import { requireWorkspace, type WorkspaceFolder } from '../../workspace/workspace-folder.ts';
+import { openSession } from '../session/session.ts';
+import { allowedBy } from '../session/user-remotes.ts';
+import {
+  filesOfRun,
+  KEPT_DAYS,
+  type KeptRunFolder,
+  listRuns,
+  removeExpired,
+  removeRun,
+  wordsOfRun,
+} from './kept-folder.ts';
+import { openLocalKeeper } from './local-keeper.ts';
+
+const RUNS_TOLD_MAX = 1_000;
+const PATHS_TOLD_MAX = 1_000;
+
+/** The newest run first. */
+export async function listKept(context: JobContext): Promise<KeptFilesSummary> {
+  const workspace = requireWorkspace(context.directory, allowedBy(context));
+  const runs = listRuns(workspace).map((run) => describeRun(workspace, run));
+  const filled = runs.filter(({ files }) => files > 0);
+  return {
+    runs: filled.slice(0, RUNS_TOLD_MAX),
+    files: filled.reduce((sum, { files }) => sum + files, 0),
+    bytes: filled.reduce((sum, { bytes }) => sum + bytes, 0),
+    days: KEPT_DAYS,
+  };
+}
+
+function describeRun({ root }: WorkspaceFolder, run: KeptRunFolder): KeptRun {
+  const paths: string[] = [];
+  let files = 0;
+  let bytes = 0;
+  for (const path of filesOfRun(run)) {
+    const stat = lstatSync(join(run.files, path), { bigint: true, throwIfNoEntry: false });
+    const live = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
+    // A run that was killed before it replaced the file.
+    if (!stat || (live?.ino === stat.ino && live.dev === stat.dev)) continue;
+    files += 1;
+    bytes += Number(stat.size);
+    if (paths.length < PATHS_TOLD_MAX) paths.push(path);
+  }
+  return {
+    id: run.id,
+    time: new Date(run.atMs).toISOString(),
+    command: wordsOfRun(run),
+    files,
+    bytes,
+    paths,
+  };
+}
+
+/** Puts files of a run back to their paths. What lies there now goes to the bin in turn. */
+export async function putBackKept(
+  context: JobContext,
+  { id, paths }: { readonly id: string; readonly paths?: readonly string[] },
+): Promise<PutBackSummary> {
+  const session = await openSession(context, 'kept restore');
+  try {
+    const { workspace } = session;
+    const run = findRun(workspace, id);
+    const wanted = paths === undefined ? undefined : new Set(paths);
+    const found = [...filesOfRun(run)].filter((path) => !wanted || wanted.has(path));
+    const missing = paths?.find((path) => !found.includes(path));
+    if (missing !== undefined) throw notKept(`${missing} is not among the files of ${id}`);
+    const keeper = openLocalKeeper({ session, words: `kept restore ${id}` });
+    const { root, temporaryFolder } = workspace;
+    const writer = openTreeWriter({ root, temporaryFolder, signal: context.signal });
+    let failed = 0;
+    try {
+      for (const path of found) {
+        try {
+          if (path.includes('/')) writer.makeFolder(`${dirname(path)}/`);
+          keeper.keep(path);
+          renameSync(join(run.files, path), join(root, path));
+          removeEmptyAbove(run, path);
+        } catch (error) {
+          if (context.signal.aborted) throw error;
+          failed += 1;
+          context.emit({ type: 'fileFailed', path, error: toErrorRecord(writeError(error, path)) });
+        }
+      }
+    } finally {
+      await writer.close();
+    }
+    const settled = keeper.settle();
+    if (filesOfRun(run).next().done) removeRun(run);
+    return { restored: found.length - failed, failed, ...(settled.kept ? { kept: settled.kept } : {}) };
+  } finally {
+    session.close();
+  }
+}
+
+/** Empties the bin, or removes one run of it. */
+export async function clearKept(
+  context: JobContext,
+  { id }: { readonly id?: string } = {},
+): Promise<{ readonly removed: number }> {
+  const session = await openSession(context, 'kept clear');
+  try {
+    removeExpired(session.workspace, systemClock.nowMs());
+    const runs = id === undefined ? listRuns(session.workspace) : [findRun(session.workspace, id)];
+    for (const run of runs) removeRun(run);
+    return { removed: runs.length };
+  } finally {
+    session.close();
+  }
+}
+
+function findRun(workspace: WorkspaceFolder, id: string): KeptRunFolder {
+  const run = listRuns(workspace).find((one) => one.id === id);
+  if (run) return run;
+  throw notKept(`There is no run ${id} among the kept files`);
+}
+
+function notKept(what: string): DrayError {
+  return new DrayError('notFound', `${what}. "dray kept" lists them.`);
+}
+
+function removeEmptyAbove({ files }: KeptRunFolder, path: string): void {
+  try {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) rmdirSync(join(files, folder));
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTEMPTY' && errnoOf(error) !== 'EEXIST') throw error;
+  }
+}

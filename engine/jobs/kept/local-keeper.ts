@@ -1,0 +1,194 @@
+/**
+ * Keeps a local file that is about to be overwritten: in the bin, or beside itself under a second name. The
+ * file gets another name (a hard link) right before the new one takes its place in one step, so after a kill
+ * at any moment its content is at its path, under the other name, or both. No byte is copied. Where a file
+ * system has no hard links the file is renamed, and put back if nothing took its place.
+ */
+import {
+  type BigIntStats,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import type { KeptTotals, MadeCopy } from '../../api/jobs.ts';
+import { errnoOf, linkInTheWay, writeError } from '../../files/write/write-error.ts';
+import type { Session } from '../session/session.ts';
+import { copyName } from './copy-name.ts';
+import { type KeptRunFolder, makeRun, removeExpired, removeRun } from './kept-folder.ts';
+
+const TURNS_MAX = 1_000;
+const COPIES_TOLD_MAX = 100;
+
+export interface LocalKeeper {
+  /** Call it right before the path is overwritten or removed. Nothing happens if no file is there. */
+  keep(path: string): void;
+  /** Forgets what was not replaced after all. */
+  settle(): { readonly kept?: KeptTotals; readonly copies?: readonly MadeCopy[] };
+}
+
+export interface LocalKeeperOptions {
+  readonly session: Pick<Session, 'clock' | 'workspace'>;
+  /** The command, for people who look into the bin. */
+  readonly words: string;
+  /** Paths whose files get a second name instead: the path of the file or folder that the name is made of. */
+  readonly copies?: ReadonlyMap<string, string>;
+  /** Paths that a second name must not take. */
+  readonly isTaken?: (path: string) => boolean;
+  /** False for a path whose file needs no keeping. */
+  readonly isMeant?: (path: string) => boolean;
+  /** Paths that end up without a file. */
+  readonly deletions?: ReadonlySet<string>;
+}
+
+interface Kept {
+  readonly path: string;
+  /** Absolute. */
+  readonly to: string;
+  readonly identity: string;
+  readonly bytes: number;
+  /** For a second name. */
+  readonly copy?: string;
+}
+
+export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
+  const { clock, workspace } = options.session;
+  const { root } = workspace;
+  const all = new Map<string, Kept>();
+  const nowMs = clock.nowMs();
+  const day = new Date(nowMs).toISOString().slice(0, 'yyyy-mm-dd'.length);
+  let run: KeptRunFolder | undefined;
+  /** By the file or folder that the second name is made of. */
+  const turns = new Map<string, number>();
+
+  const keepInBin = (path: string): string => {
+    if (!run) {
+      removeExpired(workspace, nowMs);
+      run = makeRun(workspace, nowMs, options.words);
+    }
+    const to = join(run.files, path);
+    mkdirSync(dirname(to), { recursive: true });
+    return inFreePlace(
+      (turn) => (turn === 1 ? to : `${to} ${turn}`),
+      (at) => giveName(join(root, path), at),
+    );
+  };
+  const keepBeside = (path: string, whole: string): string => {
+    const name = (turn: number) => {
+      turns.set(whole, turn);
+      return (
+        posix.join(posix.dirname(whole), copyName(posix.basename(whole), day, turn)) +
+        path.slice(whole.length)
+      );
+    };
+    const first = turns.get(whole) ?? 1;
+    return inFreePlace(
+      (turn) => name(path === whole ? turn : first + turn - 1),
+      (copy) => {
+        if (options.isTaken?.(copy)) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
+        mkdirSync(dirname(join(root, copy)), { recursive: true });
+        giveName(join(root, path), join(root, copy));
+      },
+    );
+  };
+  return {
+    keep(path) {
+      try {
+        if (options.isMeant?.(path) === false) return;
+        checkParents(root, path);
+        const identity = identityOf(join(root, path));
+        if (identity === undefined || all.get(path)?.identity === identity.id) return;
+        const whole = options.copies?.get(path);
+        const place = whole === undefined ? keepInBin(path) : keepBeside(path, whole);
+        const to = whole === undefined ? { to: place } : { to: join(root, place), copy: place };
+        all.set(path, { path, identity: identity.id, bytes: identity.bytes, ...to });
+      } catch (error) {
+        throw writeError(error, path);
+      }
+    },
+    settle() {
+      const kept: Kept[] = [];
+      for (const one of all.values()) {
+        const live = identityOf(join(root, one.path))?.id;
+        if (live === one.identity) unlinkSync(one.to);
+        else if (
+          live === undefined &&
+          !options.deletions?.has(one.path) &&
+          !statIfThere(join(root, one.path))
+        )
+          renameSync(one.to, join(root, one.path));
+        else kept.push(one);
+      }
+      const copies = kept.flatMap(({ copy, path }) => (copy === undefined ? [] : [{ path, copy }]));
+      const inBin = kept.filter(({ copy }) => copy === undefined);
+      if (run && inBin.length === 0) removeRun(run);
+      const bytes = inBin.reduce((sum, one) => sum + one.bytes, 0);
+      return {
+        ...(run && inBin.length > 0 ? { kept: { id: run.id, files: inBin.length, bytes } } : {}),
+        ...(copies.length > 0 ? { copies: copies.slice(0, COPIES_TOLD_MAX) } : {}),
+      };
+    },
+  };
+}
+
+/** Tries one place after another until one is free. */
+function inFreePlace(placeAt: (turn: number) => string, use: (place: string) => void): string {
+  for (let turn = 1; ; turn += 1) {
+    const place = placeAt(turn);
+    try {
+      use(place);
+      return place;
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST' || turn === TURNS_MAX) throw error;
+    }
+  }
+}
+
+/**
+ * Another name for a file or link, never over something. @throws the system's error, EEXIST if it is taken
+ */
+function giveName(from: string, to: string): void {
+  if (lstatSync(from).isSymbolicLink()) {
+    symlinkSync(readlinkSync(from, 'buffer'), to);
+    return;
+  }
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST' || errnoOf(error) === 'ENOENT') throw error;
+    // No hard links here. The name is taken first, so that the rename replaces nothing of anybody else.
+    writeFileSync(to, '', { flag: 'wx' });
+    renameSync(from, to);
+  }
+}
+
+/** Undefined for a folder and where nothing is. */
+function identityOf(absolute: string): { readonly id: string; readonly bytes: number } | undefined {
+  const stat = statIfThere(absolute);
+  if (!stat || stat.isDirectory()) return undefined;
+  return { id: `${stat.dev}:${stat.ino}`, bytes: Number(stat.size) };
+}
+
+/** Undefined also below a file. */
+function statIfThere(absolute: string): BigIntStats | undefined {
+  try {
+    return lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/** A file behind a link is not the workspace's. */
+function checkParents(root: string, path: string): void {
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    const folder = path.slice(0, slash);
+    if (lstatSync(join(root, folder), { throwIfNoEntry: false })?.isSymbolicLink())
+      throw linkInTheWay(folder);
+  }
+}

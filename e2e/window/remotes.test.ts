@@ -53,8 +53,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await card.getByText(`s3://${started.server.bucket}`).waitFor();
     expect(await findViolations(page)).toEqual([]);
 
-    await card.getByRole('button', { name: 'Forget lab' }).click();
-    await page.getByRole('button', { name: 'Forget it' }).click();
+    await card.getByRole('button', { name: 'Remove lab' }).click();
     await page.getByRole('heading', { name: 'No remotes yet' }).waitFor();
     expect(window.complaints).toEqual([]);
   });
@@ -167,8 +166,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Remotes' }).click();
-    await page.getByRole('button', { name: 'Forget lab' }).click();
-    await page.getByRole('button', { name: 'Forget it' }).click();
+    await page.getByRole('button', { name: 'Remove lab' }).click();
     await expect.poll(() => savedKeys(page), WAIT).toEqual({});
   });
 });

@@ -25,6 +25,27 @@ describe('remotes', () => {
     await expect(client.ask('remotes.remove', { name: 'mine' })).rejects.toMatchObject({ code: 'usage' });
   });
 
+  it('are changed in their place, and keep their names apart', async () => {
+    const { client } = fixture;
+    for (const name of ['first', 'second', 'third'])
+      await client.ask('remotes.add', { name, url: `s3://${name}` });
+    await client.ask('remotes.change', { name: 'second', to: { name: 'middle', url: 's3://other/raw' } });
+    const named = async () =>
+      (await client.ask('remotes.list', {})).remotes.map(({ name, url }) => `${name} ${url}`);
+    const changed = ['first s3://first', 'middle s3://other/raw', 'third s3://third'];
+    expect(await named()).toEqual(changed);
+    for (const [name, to] of [
+      ['gone', 'new'],
+      ['first', 'third'],
+      ['first', 'a b'],
+      ['first', 's3'],
+    ] as const)
+      await expect(
+        client.ask('remotes.change', { name, to: { name: to, url: 's3://first' } }),
+      ).rejects.toMatchObject({ code: 'usage' });
+    expect(await named()).toEqual(changed);
+  });
+
   it('are tested, with an event per finished check', async () => {
     const checks: string[] = [];
     const { sandbox } = fixture;

@@ -4,7 +4,7 @@ import { DrayError } from '../api/error.ts';
 import type { RemoteCard } from '../api/host/remotes.ts';
 import { withKeptKeys } from '../base/kept-keys.ts';
 import { withTypedToken } from '../jobs/remotes/login.ts';
-import { remoteAdd, remoteRemove, remoteTestTarget } from '../jobs/remotes/remotes.ts';
+import { remoteAdd, remoteChange, remoteRemove, remoteTestTarget } from '../jobs/remotes/remotes.ts';
 import { readUserRemotes } from '../jobs/session/user-remotes.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
@@ -25,6 +25,10 @@ export const REMOTES: HandlersOf<'remotes'> = {
   },
   'remotes.add': async ({ name, url }, call) => {
     await remoteAdd(jobContextOf(call, homedir()), { user: true, name, url });
+    return {};
+  },
+  'remotes.change': async (change, call) => {
+    await remoteChange(jobContextOf(call, homedir()), change);
     return {};
   },
   'remotes.remove': async ({ name }, call) => {

@@ -4,17 +4,17 @@ import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host/remotes.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
-import { ConfirmDialog, Dialog } from '../design/dialog.tsx';
+import { Dialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
-import { useAsk, useDo } from '../host/use-host.tsx';
+import { useAsk, useHost, useRefresh } from '../host/use-host.tsx';
 import { goTo, useRoute } from '../route.ts';
-import { showFailure } from '../shell/toasts.tsx';
+import { showFailure, showToast } from '../shell/toasts.tsx';
 import { EMPTY_PLACE, fieldsOf, type PlaceFields } from './place-form/place-fields.ts';
-import { AddRemoteDialog } from './remotes/add-remote-dialog.tsx';
 import { ImportDialog } from './remotes/import-dialog.tsx';
+import { RemoteDialog } from './remotes/remote-dialog.tsx';
 import { RemoteItem } from './remotes/remote-item.tsx';
 import { RemoteTest } from './remotes/remote-test.tsx';
 import { UsageByMonth } from './remotes/usage-by-month.tsx';
@@ -23,14 +23,15 @@ export function RemotesScreen() {
   const listed = useAsk('remotes.list', {});
   const { given } = useRoute();
   const [adding, setAdding] = useState<PlaceFields>();
+  const [editing, setEditing] = useState<RemoteCard>();
   useEffect(() => {
     if (given.add === 'yes') setAdding(EMPTY_PLACE);
   }, [given.add]);
   const [isImporting, setImporting] = useState(false);
-  const [removing, setRemoving] = useState<RemoteCard>();
   const [testing, setTesting] = useState<RemoteCard>();
   const remotes = listed.data?.remotes;
-  const forget = useForget(remotes);
+  const remove = useRemove();
+  const names = remotes?.filter(({ of }) => of === 'user').map(({ name }) => name) ?? [];
   const add = (): void => setAdding(EMPTY_PLACE);
   const take = ({ name, url }: ImportCandidate): void => {
     setImporting(false);
@@ -72,19 +73,28 @@ export function RemotesScreen() {
             key={`${remote.of} ${remote.name}`}
             remote={remote}
             onTest={() => setTesting(remote)}
-            onRemove={() => setRemoving(remote)}
+            onEdit={() => setEditing(remote)}
+            onRemove={() => void remove(remote)}
           />
         ))}
       </ul>
       <UsageByMonth />
       {adding && (
-        <AddRemoteDialog
+        <RemoteDialog
           start={adding}
-          taken={new Set(remotes?.filter(({ of }) => of === 'user').map(({ name }) => name))}
+          taken={new Set(names)}
           onClose={() => {
             setAdding(undefined);
             goTo('remotes');
           }}
+        />
+      )}
+      {editing && (
+        <RemoteDialog
+          start={fieldsOf(editing.name, editing.url)}
+          edits={editing.name}
+          taken={new Set(names.filter((name) => name !== editing.name))}
+          onClose={() => setEditing(undefined)}
         />
       )}
       {isImporting && <ImportDialog onClose={() => setImporting(false)} onTake={take} />}
@@ -93,40 +103,48 @@ export function RemotesScreen() {
           <RemoteTest target={testing.url} />
         </Dialog>
       )}
-      <ConfirmDialog
-        title={`Forget ${removing?.name ?? ''}?`}
-        isOpen={removing !== undefined}
-        onClose={() => setRemoving(undefined)}
-        action="Forget it"
-        isDanger
-        onConfirm={() => {
-          if (removing === undefined) return;
-          void forget(removing);
-        }}
-      >
-        This removes its name, its address and keys that you typed for it. The stored data stays.
-      </ConfirmDialog>
     </Screen>
   );
 }
 
-/** Removes a remote, with the keys that were typed for it unless another remote uses them too. */
-function useForget(remotes: readonly RemoteCard[] | undefined) {
-  const remove = useDo('remotes.remove', { refreshes: ['remotes.list'] });
+/**
+ * Removes a remote, and offers to take it back. The keys that were typed for it go once that offer has gone,
+ * unless another remote uses them.
+ */
+function useRemove() {
+  const host = useHost();
+  const refresh = useRefresh();
   const keeper = useKeyKeeper();
-  return async ({ name, url }: RemoteCard): Promise<void> => {
-    const profile = fieldsOf(name, url).profile;
-    const others = remotes?.filter((other) => other.url !== url) ?? [];
+  const restore = async (remote: RemoteCard): Promise<void> => {
     try {
-      await remove.mutateAsync({ name });
-      if (keeper.state?.profiles.includes(profile) && !others.some((other) => usesProfile(other, profile)))
-        await keeper.keep(profile);
+      await host.ask('remotes.add', { name: remote.name, url: remote.url });
+      await refresh('remotes.list');
     } catch (error) {
-      showFailure(`${name} was not removed`, error);
+      showFailure(`${remote.name} was not taken back`, error);
     }
   };
-}
-
-function usesProfile({ name, url }: RemoteCard, profile: string): boolean {
-  return fieldsOf(name, url).profile === profile;
+  const forgetKeys = async ({ name, url }: RemoteCard): Promise<void> => {
+    const { profile } = fieldsOf(name, url);
+    const { remotes } = await host.ask('remotes.list', {});
+    const isUsed = remotes.some((other) => fieldsOf(other.name, other.url).profile === profile);
+    if (!isUsed && keeper.state?.profiles.includes(profile)) await keeper.keep(profile);
+  };
+  return async (remote: RemoteCard): Promise<void> => {
+    try {
+      await host.ask('remotes.remove', { name: remote.name });
+      await refresh('remotes.list');
+    } catch (error) {
+      showFailure(`${remote.name} was not removed`, error);
+      return;
+    }
+    showToast({
+      tone: 'info',
+      title: `${remote.name} is removed`,
+      text: 'The stored data stays.',
+      action: { label: 'Undo', onPress: () => void restore(remote) },
+      onGone: () => {
+        forgetKeys(remote).catch((error: unknown) => showFailure('Its keys were not removed', error));
+      },
+    });
+  };
 }

@@ -74,7 +74,7 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
     }[event.key];
     if (next !== undefined) setMarked(shown[next]?.id);
     else if (event.key === 'Enter' && shown[current]) run(shown[current]);
-    else if (event.key === 'Escape' && typed !== '') setTyped('');
+    else if (event.key === 'Escape') onClose();
     else return;
     event.preventDefault();
     event.stopPropagation();

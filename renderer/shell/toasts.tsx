@@ -1,5 +1,6 @@
 /** Short messages that come and go. A failure stays until it is closed. */
 import './toasts.css';
+import { type RefCallback, useCallback } from 'react';
 import {
   UNSTABLE_Toast as AriaToast,
   Text,
@@ -20,6 +21,8 @@ export interface Toast {
   readonly text?: string;
   readonly error?: Failed;
   readonly action?: { readonly label: string; readonly onPress: () => void };
+  /** Called when it has gone without its action. */
+  readonly onGone?: () => void;
 }
 
 const TOASTS_MAX = 4;
@@ -29,7 +32,25 @@ const SHOWN_MS = 6_000;
 const queue = new ToastQueue<Toast>({ maxVisibleToasts: TOASTS_MAX });
 
 export function showToast(toast: Toast): void {
-  queue.add(toast, toast.tone === 'danger' ? {} : { timeout: toast.action ? 2 * SHOWN_MS : SHOWN_MS });
+  const timeout = toast.action ? 2 * SHOWN_MS : SHOWN_MS;
+  let isTaken = false;
+  const { action } = toast;
+  const taking = action && {
+    ...action,
+    onPress: () => {
+      isTaken = true;
+      action.onPress();
+    },
+  };
+  queue.add(
+    { ...toast, ...(taking ? { action: taking } : {}) },
+    {
+      ...(toast.tone === 'danger' ? {} : { timeout }),
+      onClose: () => {
+        if (!isTaken) toast.onGone?.();
+      },
+    },
+  );
 }
 
 /** For `catch`: what failed, with the error's own message. */
@@ -38,9 +59,30 @@ export function showFailure(title: string, error: unknown): void {
   showToast({ tone: 'danger', title, text: failureWords(failed), error: failed });
 }
 
+/** The screen and its dialogs end above the messages, so that these cover no button. */
+function useRoom(): RefCallback<HTMLElement> {
+  return useCallback((region) => {
+    const { style } = document.documentElement;
+    const leave = () => style.removeProperty('--toasts-room');
+    if (!region) {
+      leave();
+      return;
+    }
+    const sizes = new ResizeObserver(() => {
+      style.setProperty('--toasts-room', `${Math.ceil(innerHeight - region.getBoundingClientRect().top)}px`);
+    });
+    sizes.observe(region);
+    return () => {
+      sizes.disconnect();
+      leave();
+    };
+  }, []);
+}
+
 export function Toasts() {
+  const room = useRoom();
   return (
-    <ToastRegion queue={queue} className="toasts" aria-label="Messages">
+    <ToastRegion ref={room} queue={queue} className="toasts" aria-label="Messages">
       {({ toast }) => (
         <AriaToast toast={toast} className={`toast toast-${toast.content.tone}`}>
           <Icon

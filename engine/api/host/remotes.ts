@@ -6,6 +6,11 @@ import type { Nothing } from './in-workspace.ts';
 export interface RemotesRequests {
   'remotes.list': { input: Nothing; answer: { readonly remotes: readonly RemoteCard[] } };
   'remotes.add': { input: { readonly name: string; readonly url: string }; answer: Nothing };
+  /** Another name or URL for one of the user's own remotes. */
+  'remotes.change': {
+    input: { readonly name: string; readonly to: { readonly name: string; readonly url: string } };
+    answer: Nothing;
+  };
   'remotes.remove': { input: { readonly name: string }; answer: Nothing };
   /**
    * Emits `check` events. Uses `keys` (for the target's profile) or `token` (for its machine) for this test

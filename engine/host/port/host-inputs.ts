@@ -240,6 +240,7 @@ export const HOST_INPUTS: Inputs = {
 
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),
+  'remotes.change': v.strictObject({ name: filled, to: v.strictObject({ name: filled, url: place }) }),
   'remotes.remove': v.strictObject({ name: filled }),
   'remotes.test': v.strictObject({
     target: place,

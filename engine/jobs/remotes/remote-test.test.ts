@@ -133,7 +133,7 @@ describe('The test of a remote', () => {
     const target = join(tmpdir(), 'dray-no-such-folder');
     const summary = await remoteTest(context, { target, url: parseRemoteUrl(target, '/') });
     expect(summary).toMatchObject({ ok: 0, failed: 1, safeForTwoWriters: false });
-    expect(events).toMatchObject([{ check: 'credentials', result: 'failed' }]);
+    expect(events).toMatchObject([{ check: 'place', result: 'failed' }]);
   });
 
   it('reports a store that ignores conditions as unsafe for two writers', async () => {

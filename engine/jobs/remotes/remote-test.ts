@@ -3,7 +3,7 @@
  * is emptied afterwards, also after a failure and after Ctrl-C.
  */
 import { randomUUID } from 'node:crypto';
-import { toDrayError, toErrorRecord } from '../../api/error.ts';
+import { type ErrorCode, toDrayError, toErrorRecord } from '../../api/error.ts';
 import type { CheckEvent, JobEvent } from '../../api/events.ts';
 import type { JobContext, RemoteTestRequest, RemoteTestSummary } from '../../api/jobs.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -46,7 +46,7 @@ export async function remoteTest(
     const knownPeers = knownPeersOf(context);
     store = await openRemote(request.url, { connection, environment, knownPeers, retry, ...settings });
   } catch (error) {
-    emit(failedCheck('credentials', error));
+    emit(failedCheck(firstCheckFor(error), error));
     return { url, ok: 0, failed: 1, warnings: 0, safeForTwoWriters: false, latencyMs: 0 };
   }
   try {
@@ -108,9 +108,23 @@ async function runCheck(check: RemoteCheck, context: CheckContext): Promise<Chec
   } catch (error) {
     const known = toDrayError(error);
     if (known.code === 'aborted') throw known;
-    if (known.code !== 'unsupported' || !check.hasAlternative) return failedCheck(check.name, known);
+    const name = check === REMOTE_CHECKS[0] ? firstCheckFor(known) : check.name;
+    if (known.code !== 'unsupported' || !check.hasAlternative) return failedCheck(name, known);
     return { type: 'check', check: check.name, result: 'notSupported', detail: known.message };
   }
+}
+
+/** What the first request blames: a store that does not answer says nothing about the credentials. */
+const BLAMED: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unreachable: 'endpoint',
+  remoteFailed: 'endpoint',
+  slowDown: 'endpoint',
+  bucketMissing: 'place',
+  clockSkew: 'clock',
+};
+
+function firstCheckFor(error: unknown): string {
+  return BLAMED[toDrayError(error).code] ?? 'credentials';
 }
 
 function failedCheck(check: string, error: unknown): CheckEvent {

@@ -18,13 +18,7 @@ export async function remoteAdd(
   context: JobContext,
   request: RemoteAddRequest,
 ): Promise<{ readonly remotes: number }> {
-  // The readers of the settings ignore names that every JavaScript object has.
-  if (!NAME.test(request.name) || request.name in {}) {
-    throw new DrayError(
-      'usage',
-      `"${request.name}" is not a valid name for a remote. Use up to 64 letters, digits, dots, dashes and underscores.`,
-    );
-  }
+  checkName(request.name);
   if (request.user) return changingSettings(context, () => addUserRemote(context, request));
   const session = await openSession(context, 'remote add');
   try {
@@ -46,23 +40,60 @@ export async function remoteAdd(
 }
 
 function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { readonly remotes: number } {
-  if (!canNamePlace(name)) {
-    throw new DrayError(
-      'usage',
-      `"${name}:" would be read as a drive or a URL. Choose a name of two letters or more, other than s3, file and dray.`,
-    );
-  }
+  checkPlaceName(name);
   const remotes = readUserRemotes(context);
-  if (Object.hasOwn(remotes, name)) {
-    throw new DrayError(
-      'usage',
-      `You already have a remote "${name}" (${remotes[name]!.url}). Remove it first, or choose another name.`,
-    );
-  }
+  if (Object.hasOwn(remotes, name)) throw nameTaken(name, remotes[name]!.url);
   const kept = urlToKeep(context, { url, baseFolder: context.directory, of: 'user' });
   writeUserRemotes(context, { ...remotes, [name]: { url: kept } });
   context.emit({ type: 'remote', name, url: kept, isDefault: false });
   return { remotes: Object.keys(remotes).length + 1 };
+}
+
+function checkName(name: string): void {
+  // The readers of the settings ignore names that every JavaScript object has.
+  if (NAME.test(name) && !(name in {})) return;
+  throw new DrayError(
+    'usage',
+    `"${name}" is not a valid name for a remote. Use up to 64 letters, digits, dots, dashes and underscores.`,
+  );
+}
+
+function checkPlaceName(name: string): void {
+  if (canNamePlace(name)) return;
+  throw new DrayError(
+    'usage',
+    `"${name}:" would be read as a drive or a URL. Choose a name of two letters or more, other than s3, file and dray.`,
+  );
+}
+
+function nameTaken(name: string, url: string): DrayError {
+  return new DrayError(
+    'usage',
+    `You already have a remote "${name}" (${url}). Remove it first, or choose another name.`,
+  );
+}
+
+/**
+ * Gives one of the user's own remotes another name or URL, in its place.
+ * @throws `usage` if there is none, or the new name is taken or not allowed.
+ */
+export function remoteChange(
+  context: JobContext,
+  { name, to }: { readonly name: string; readonly to: { readonly name: string; readonly url: string } },
+): Promise<{ readonly remotes: number }> {
+  checkName(to.name);
+  checkPlaceName(to.name);
+  return changingSettings(context, () => {
+    const remotes = readUserRemotes(context);
+    if (!Object.hasOwn(remotes, name)) throw new DrayError('usage', `You have no remote "${name}".`);
+    if (to.name !== name && Object.hasOwn(remotes, to.name)) throw nameTaken(to.name, remotes[to.name]!.url);
+    const url = urlToKeep(context, { url: to.url, baseFolder: context.directory, of: 'user' });
+    const changed = Object.entries(remotes).map(([each, remote]) =>
+      each === name ? ([to.name, { ...remote, url }] as const) : ([each, remote] as const),
+    );
+    writeUserRemotes(context, Object.fromEntries(changed));
+    return { remotes: changed.length };
+  });
 }
 
 function removeUserRemote(context: JobContext, name: string): { readonly remotes: number } {

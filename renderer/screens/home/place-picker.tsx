@@ -72,8 +72,7 @@ export function PlacePicker({ isNew, ...props }: PlacePickerProps) {
       {fields.kind === 'address' && (
         <Field
           label="URL"
-          placeholder="dray://10.0.8.2:7443/data"
-          help="The address of a bucket, a folder or another computer, as Dray shows it elsewhere."
+          help="Such as dray://10.0.8.2:7443/data: a bucket, a folder or another computer, as Dray shows it elsewhere."
           isCode
           {...bindTo(props)('address')}
         />

@@ -26,7 +26,10 @@ describe('The form for a place', () => {
       profile: 'rclone:lab',
     };
     expect(fieldsOf('lab', urlOf(fields))).toEqual(fields);
-    expect(fieldsOf('lab', 'file:///srv')).toMatchObject({ kind: 'address', address: 'file:///srv' });
+    expect(fieldsOf('lab', 'file:///srv/a%20b')).toMatchObject({ kind: 'folder', folder: '/srv/a b' });
+    expect(fieldsOf('lab', 'dray://lab:7443/a%20b')).toMatchObject({ host: 'lab:7443', prefix: 'a b' });
+    const address = 'dray://lab:7443?tls=off';
+    expect(fieldsOf('lab', address)).toMatchObject({ kind: 'address', address });
   });
 
   it('shows what is missing beside each field', () => {

@@ -110,7 +110,7 @@ export function urlOf(fields: PlaceFields): string {
 export function fieldsOf(name: string, url: string): PlaceFields {
   const fields = { ...EMPTY_PLACE, name };
   const s3 = /^s3:\/\/([^/?]*)\/?([^?]*)(?:\?(.*))?$/.exec(url);
-  if (!s3) return { ...fields, kind: 'address', address: url };
+  if (!s3) return { ...fields, ...otherFieldsOf(url) };
   const parameters = new URLSearchParams(s3[3] ?? '');
   return {
     ...fields,
@@ -123,6 +123,14 @@ export function fieldsOf(name: string, url: string): PlaceFields {
       pathStyle: parameters.get('pathStyle') ?? '',
     }),
   };
+}
+
+/** Only where the form makes the same URL again; anything else stays an address. */
+function otherFieldsOf(url: string): Partial<PlaceFields> {
+  const peer = /^dray:\/\/([^/?\s]+:\d{1,5})(?:\/([^?]*))?$/.exec(url);
+  if (peer) return { kind: 'peer', host: peer[1] ?? '', prefix: decodeOrKeep(peer[2] ?? '') };
+  const folder = decodeOrKeep(url.replace(/^file:\/\/(?=\/)/, ''));
+  return isAbsolute(folder) ? { kind: 'folder', folder } : { kind: 'address', address: url };
 }
 
 /** A profile's name for typed keys: the remote's or the bucket's name, with a number if that is taken. */

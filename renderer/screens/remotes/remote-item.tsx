@@ -14,10 +14,11 @@ import { decodeOrKeep } from '../place-form/place-fields.ts';
 export interface RemoteItemProps {
   readonly remote: RemoteCard;
   readonly onTest: () => void;
+  readonly onEdit: () => void;
   readonly onRemove: () => void;
 }
 
-export function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
+export function RemoteItem({ remote, onTest, onEdit, onRemove }: RemoteItemProps) {
   const { name, url, of } = remote;
   const isUsers = of === 'user';
   const kind = kindOf(url);
@@ -34,7 +35,12 @@ export function RemoteItem({ remote, onTest, onRemove }: RemoteItemProps) {
             {isUsers ? kind.words : `${kind.words}, used by ${workspaceNameOf(remote)}`}
           </div>
         </div>
-        {isUsers && <IconButton icon="trash" size="small" label={`Forget ${name}`} onPress={onRemove} />}
+        {isUsers && (
+          <>
+            <IconButton icon="edit" size="small" label={`Edit ${name}`} onPress={onEdit} />
+            <IconButton icon="trash" size="small" label={`Remove ${name}`} onPress={onRemove} />
+          </>
+        )}
       </div>
       <div className="grow">
         <div className="code remote-url">{addressOf(url)}</div>

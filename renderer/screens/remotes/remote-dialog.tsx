@@ -1,4 +1,4 @@
-/** The form for a new remote. It can be tested before it is saved. */
+/** The form for a new remote, or for one that is changed. It can be tested before it is saved. */
 import { useState } from 'react';
 import { Button } from '../../design/button.tsx';
 import { Segmented } from '../../design/choices.tsx';
@@ -23,13 +23,16 @@ import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
 import { useCredentials } from '../place-form/use-credentials.ts';
 import { RemoteTest, type RemoteTestProps } from './remote-test.tsx';
 
-interface AddRemoteDialogProps {
+interface RemoteDialogProps {
   readonly start: PlaceFields;
+  /** The name of the remote that is changed; absent for a new one. */
+  readonly edits?: string | undefined;
+  /** The names of other remotes. */
   readonly taken: ReadonlySet<string>;
   readonly onClose: () => void;
 }
 
-export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps) {
+export function RemoteDialog({ start, edits, taken, onClose }: RemoteDialogProps) {
   const [fields, setFields] = useState(start);
   const [isTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -51,9 +54,15 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
     setBusy(true);
     setProblem(undefined);
     try {
-      await credentials.use(fields, (url) => host.ask('remotes.add', { name: fields.name, url }));
+      const { name } = fields;
+      await credentials.use(fields, (url) =>
+        edits === undefined
+          ? host.ask('remotes.add', { name, url })
+          : host.ask('remotes.change', { name: edits, to: { name, url } }),
+      );
       await refresh('remotes.list');
-      showToast({ tone: 'success', title: `${fields.name} is one of your remotes` });
+      const title = edits === undefined ? `${name} is one of your remotes` : `${name} is changed`;
+      showToast({ tone: 'success', title });
       onClose();
     } catch (error) {
       setProblem(toFailed(error));
@@ -72,9 +81,9 @@ export function AddRemoteDialog({ start, taken, onClose }: AddRemoteDialogProps)
   };
   return (
     <FormDialog
-      title="Add a remote"
+      title={edits === undefined ? 'Add a remote' : `Edit ${edits}`}
       onClose={onClose}
-      action="Add"
+      action={edits === undefined ? 'Add' : 'Save'}
       onSubmit={() => void submit()}
       isDisabled={isBusy}
       extraActions={
@@ -115,15 +124,15 @@ function FieldsOfKind(props: PlaceFormProps) {
   const { kind } = props.fields;
   return (
     <>
-      <Field label="Name" placeholder="lab" help="What you will call it here." autoFocus {...bind('name')} />
+      <Field label="Name" help="What you will call it here, such as lab." autoFocus {...bind('name')} />
       {kind === 's3' && <BucketFields {...props} />}
       {kind === 'peer' && <PeerFields {...props} />}
+      {kind === 'address' && <Field label="Address" isCode {...bind('address')} />}
       {kind === 'folder' && (
         <Field
           label="Folder"
           isCode
-          placeholder="/media/disk/backup"
-          help="On this computer, or on a disk that is mounted here."
+          help="Such as /media/disk/backup: on this computer, or on a disk that is mounted here."
           {...bind('folder')}
         />
       )}

@@ -7,10 +7,10 @@ import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
 import { DrayError } from '../../engine/api/error.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
+import { placeBelow } from '../../engine/jobs/places/place-below.ts';
 import { checkEntryPath } from '../../engine/model/safe-path.ts';
 import type { DropContext } from './drop-context.ts';
 import { readDropped } from './dropped-body.ts';
-import { placeBelow } from './place-below.ts';
 
 /** @throws `unsafePath` if the path leads out of the place, and the errors of the copy. */
 export async function dropFile(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { placeBelow } from '../../engine/jobs/places/place-below.ts';
 import { openerOf } from './open-browser.ts';
-import { placeBelow } from './place-below.ts';
 
 describe('a place below another', () => {
   it.each([

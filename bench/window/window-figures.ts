@@ -2,7 +2,7 @@
  * Measures the window in a real Chromium, against the figures that it was made for:
  *
  *   npm run bench:window                          everything; let nothing else run on the machine meanwhile
- *   npm run bench:window -- paint                 or rows, or push: that alone
+ *   npm run bench:window -- paint                 or rows, browse, push: that alone
  *
  * The built command, a real S3 server on this machine. Prints a Markdown table.
  */
@@ -19,11 +19,12 @@ import { push } from '../../engine/jobs/push/push.ts';
 import { writeDataset } from '../data/dataset.ts';
 import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import { medianOf } from '../page/statistics.ts';
+import { type BrowseWork, measureBrowse } from './window-browse.ts';
 import { measurePaint } from './window-paint.ts';
 import { measureCliPush, measureWindowPush } from './window-push.ts';
 import { measureRows } from './window-rows.ts';
 
-const FIGURES = ['paint', 'rows', 'push'] as const;
+const FIGURES = ['paint', 'rows', 'browse', 'push'] as const;
 type FigureName = (typeof FIGURES)[number];
 
 const PAINT_RUNS = 7;
@@ -58,6 +59,7 @@ const MEASURES: Readonly<
 > = {
   paint: paintFigures,
   rows: rowsFigures,
+  browse: browseFigures,
   push: pushFigures,
 };
 
@@ -97,6 +99,37 @@ async function rowsFigures(browser: Browser, server: S3Server): Promise<readonly
       target: 'under 50 ms',
     },
     { work: '1,000,000 rows: 99 of 100 frames', figure: formatMs(run.usualFrameMs), target: '' },
+  ];
+}
+
+async function browseFigures(browser: Browser): Promise<readonly Row[]> {
+  const run = await measureBrowse(browser, { command: DRAY_COMMAND });
+  const of = '1,000,000 objects:';
+  const tasks = (Object.entries(run.longestTaskMs) as [BrowseWork, number][]).map(([work, ms]) => ({
+    work: `${of} longest task over 50 ms while ${work}`,
+    figure: ms === 0 ? 'none' : formatMs(ms),
+    target: 'none',
+  }));
+  const { filter, sort, typed } = run.answerMs;
+  return [
+    { work: `${of} first rows after`, figure: formatMs(run.firstRowsMs), target: '' },
+    { work: `${of} all listed after`, figure: formatMs(run.listedMs), target: '' },
+    ...tasks,
+    {
+      work: `${of} longest frame while scrolling`,
+      figure: formatMs(run.longestFrameMs),
+      target: 'under 50 ms',
+    },
+    {
+      work: `${of} rows of a sort, a filter, a typed name after`,
+      figure: [sort, filter, typed].map(formatMs).join(', '),
+      target: '',
+    },
+    {
+      work: `${of} JavaScript heap; whole process of the page`,
+      figure: `${formatBytes(run.heapBytes)}; ${formatBytes(run.processBytes)}`,
+      target: 'under 250 MB',
+    },
   ];
 }
 

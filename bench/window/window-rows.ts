@@ -24,7 +24,7 @@ export interface RowsRun {
 const OPEN_MS_MAX = 180_000;
 
 /** Scrolls in steps like a wheel, then drags the thumb down and up again. Returns the gaps between frames. */
-const SCROLL = `(async () => {
+export const SCROLL = `(async () => {
   const rows = document.querySelector('.change-rows');
   const frame = () => new Promise(requestAnimationFrame);
   const gaps = [];
@@ -79,7 +79,7 @@ export async function measureRows(
 }
 
 /** The largest renderer of the browser; others hold blank pages. */
-async function processBytesOf(browser: Browser): Promise<number> {
+export async function processBytesOf(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   const sizes = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => memoryOf(id));

@@ -38,3 +38,17 @@ export function startBrowserAndStore(): BrowserAndStore {
     },
   };
 }
+
+/** The browser alone, for tests that bring a store of their own. */
+export function startBrowser(): Pick<BrowserAndStore, 'browser'> {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+  return {
+    get browser() {
+      return browser;
+    },
+  };
+}

@@ -30,7 +30,9 @@ export type HostMessage =
 export type HostEvent =
   | JobEvent
   | RepositoryEvent
-  | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] };
+  | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
+  /** A list of `browse.open` has grown to this many entries. */
+  | { readonly type: 'listing'; readonly list: string; readonly total: number };
 
 export interface HostRequests
   extends HomeRequests,

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
+import type { Listing } from './browse/entry-list.ts';
 import { createKeptChoices, type KeptChoicesStore } from './changes/kept-choices.ts';
 import type { RowList } from './changes/row-list.ts';
 import { createKeptLists, type KeptLists } from './rows/kept-lists.ts';
@@ -18,6 +19,7 @@ import { openWindowFile, type WindowFile } from './user-files/window-file.ts';
 
 const CHANGE_LISTS_MAX = 16;
 const WORKSPACES_MAX = 500;
+const ENTRY_LISTS_MAX = 16;
 
 export interface HostState {
   /** The environment of every job that starts, with all typed keys; a new object when keys change. */
@@ -35,6 +37,7 @@ export interface HostState {
   /** Lists a workspace of the user, the newest first. */
   addWorkspace(root: string): void;
   readonly keptChoices: KeptChoicesStore;
+  readonly entryLists: KeptLists<Listing>;
   readonly usageFile: UsageFile;
   /** The command's own flags, and the current settings for requests in flight. */
   connectionFlags(): ConnectionFlags;
@@ -97,6 +100,11 @@ export function createHost({
       }));
     },
     keptChoices: createKeptChoices(folder),
+    entryLists: createKeptLists({
+      most: ENTRY_LISTS_MAX,
+      gone: 'This list of entries is gone. Read the folder again.',
+      onDrop: (listing) => listing.close(),
+    }),
     usageFile: openUsageFile(folder),
     connectionFlags() {
       const { transfers } = windowFile.read().settings;

@@ -2,18 +2,20 @@
 import './browse.css';
 import { useEffect, useRef, useState } from 'react';
 import type { EntryRow } from '../../engine/api/host/browse.ts';
-import { formatPlural } from '../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';
-import { Loading } from '../design/states.tsx';
+import { Loading, Notice } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { BrowseActions } from './browse/browse-actions.tsx';
+import { type ChosenEntries, NOTHING } from './browse/choice.ts';
 import { chosenFrom } from './browse/copy-orders.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook, ReplaceDialog } from './browse/dialogs.tsx';
-import { DropReport } from './browse/drop-report.tsx';
-import { Pane, type Side } from './browse/pane.tsx';
+import { DropReport } from './browse/drops/drop-report.tsx';
+import { Pane } from './browse/pane.tsx';
+import type { Side } from './browse/pane-state.ts';
 import {
   describeLocation,
   isSameLocation,
@@ -30,6 +32,9 @@ import { type PanePair, type PanesStart, usePanePair } from './browse/use-pane-p
 import { useRemoval } from './browse/use-removal.ts';
 import { useSending } from './browse/use-sending.ts';
 import { useStartTransfers } from './start-transfer.ts';
+
+/** A removal of more entries shows how far it is. */
+const LONG_REMOVAL = 500;
 
 /** The open dialog. */
 type Asked =
@@ -104,7 +109,7 @@ function Panes(start: PanesStart) {
         pair.activate(side);
         setAsked({ dialog: 'folder' });
       }}
-      onSizes={() => sizes.measure(pair.entries[side].rows, pair.states[side])}
+      onSizes={(chosen) => void sizes.measure(pair.states[side].location, pair.entries[side], chosen)}
       onEntries={sending.copy}
       onFiles={sending.take}
     />
@@ -120,7 +125,7 @@ function Panes(start: PanesStart) {
           other={pair.other}
           isBothSame={isSameLocation(here, there)}
           isDeleting={remove.isPending}
-          onLook={() => look(chosen[0])}
+          onLook={() => look(chosen.rows[0])}
           onDelete={() => setAsked({ dialog: 'delete' })}
           onCopy={() => sending.copy(chosenFrom(here, chosen), there)}
           onPlan={() => setAsked({ dialog: 'plan' })}
@@ -132,7 +137,7 @@ function Panes(start: PanesStart) {
           {pane('left')}
           {pane('right')}
         </div>
-        <RemovalError removal={remove} />
+        <RemovalNotice removal={remove} />
         <DropReport />
       </div>
       <BrowseDialogs
@@ -140,9 +145,10 @@ function Panes(start: PanesStart) {
         asked={asked}
         onClose={() => setAsked(undefined)}
         onDelete={() => {
-          remove.mutate(chosen.map(({ path }) => placeOf(here, path)));
+          const places = chosen.all ? [] : chosen.rows.map(({ path }) => placeOf(here, path));
+          remove.mutate({ count: chosen.count, places, all: chosen.all });
           sizes.forget();
-          pair.change(active, { selected: new Set() });
+          pair.change(active, { choice: NOTHING });
         }}
       />
       {sending.replacing && (
@@ -152,14 +158,29 @@ function Panes(start: PanesStart) {
   );
 }
 
-function chosenNote(chosen: readonly EntryRow[], here: Location): string {
-  const [first] = chosen;
-  if (!first) return 'Choose files, then drag or copy them to the other pane.';
-  const what = chosen.length === 1 ? nameOf(first.path) : formatPlural(chosen.length, 'entry', 'entries');
+function chosenNote({ count, rows }: ChosenEntries, here: Location): string {
+  const [first] = rows;
+  if (count === 0) return 'Choose files, then drag or copy them to the other pane.';
+  const what = count === 1 && first ? nameOf(first.path) : formatPlural(count, 'entry', 'entries');
   return `${what} in ${describeLocation(here)}`;
 }
 
-function RemovalError({ removal }: { readonly removal: ReturnType<typeof useRemoval> }) {
+function RemovalNotice({ removal }: { readonly removal: ReturnType<typeof useRemoval> }) {
+  if (removal.isPending && removal.variables.count > LONG_REMOVAL) {
+    const { count } = removal.variables;
+    return (
+      <Notice tone="info">
+        <div className="row">
+          <span className="grow">
+            Deleting: {formatCount(removal.removed)} of {formatPlural(count, 'entry', 'entries')}
+          </span>
+          <Button size="small" onPress={removal.stop}>
+            Stop
+          </Button>
+        </div>
+      </Notice>
+    );
+  }
   if (!removal.error) return null;
   return (
     <ErrorNotice
@@ -182,22 +203,16 @@ interface BrowseDialogsProps {
 
 function BrowseDialogs({ pair, asked, onClose, onDelete }: BrowseDialogsProps) {
   const start = useStartTransfers();
-  const { active, chosen, entries, here, there } = pair;
+  const { chosen, here, there } = pair;
   switch (asked?.dialog) {
     case undefined:
       return null;
     case 'look':
       return <QuickLook location={here} entry={asked.entry} onClose={onClose} />;
     case 'folder':
-      return (
-        <NewFolderDialog
-          location={here}
-          taken={new Set(entries[active].rows.map(({ path }) => nameOf(path)))}
-          onClose={onClose}
-        />
-      );
+      return <NewFolderDialog location={here} onClose={onClose} />;
     case 'delete':
-      return <DeleteDialog location={here} entries={chosen} onClose={onClose} onConfirm={onDelete} />;
+      return <DeleteDialog location={here} chosen={chosen} onClose={onClose} onConfirm={onDelete} />;
     case 'plan':
       return (
         <PlanDialog
@@ -221,6 +236,6 @@ function useReloadAfterCopies(onEnded: () => void): void {
   useEffect(() => {
     if (endings === 0) return;
     latest.current();
-    void refresh('browse.list', 'browse.size');
+    void refresh('browse.open', 'browse.size');
   }, [endings, refresh]);
 }

@@ -7,15 +7,43 @@ import type { Nothing } from './in-workspace.ts';
 import type { TransferFailure } from './transfers.ts';
 
 export interface BrowseRequests {
-  /** One level of a local folder or of any remote; at most 1,000 entries, then `next`. */
-  'browse.list': {
-    input: { readonly place: string; readonly after?: string };
-    answer: { readonly entries: readonly EntryRow[]; readonly next?: string };
+  /**
+   * Lists one level of a local folder or of any remote, and keeps the entries, which `browse.rows` returns.
+   * Sends `listing` events from the first entries on. Answers when the listing is complete; when it is
+   * stopped or fails, the list stays, and `resume` goes on with it.
+   */
+  'browse.open': {
+    input: { readonly place: string; readonly resume?: string };
+    /** `isCut`: there are more entries than a list can hold. */
+    answer: { readonly list: string; readonly total: number; readonly isCut: boolean };
   };
-  /** Which of at most 500 names exist in the folder, as a file or a folder. */
+  'browse.rows': {
+    /** `limit` is at most 500. */
+    input: InList & { readonly view: EntryView; readonly offset: number; readonly limit: number };
+    /** `total` and `bytes` are of all entries of the view so far. */
+    answer: { readonly total: number; readonly bytes: number; readonly rows: readonly EntryRow[] };
+  };
+  /** The first row of the view whose name starts so, whatever the case; or the row with this path. */
+  'browse.seek': {
+    input: InList & {
+      readonly view: EntryView;
+      readonly sought: { readonly startsWith: string } | { readonly path: string };
+    };
+    answer: { readonly index?: number };
+  };
+  /** The entries of the list at these paths: at most 10,000. */
+  'browse.find': {
+    input: InList & { readonly paths: readonly string[] };
+    answer: { readonly rows: readonly EntryRow[] };
+  };
+  'browse.close': { input: InList; answer: Nothing };
+  /**
+   * Which of at most 500 names, or of the chosen entries of a list, exist in the folder, as a file or a
+   * folder. `names` has the first 500 of them, `total` counts all.
+   */
   'browse.taken': {
-    input: { readonly place: string; readonly names: readonly string[] };
-    answer: { readonly names: readonly string[] };
+    input: { readonly place: string } & ({ readonly names: readonly string[] } | { readonly all: AllChosen });
+    answer: { readonly names: readonly string[]; readonly total: number };
   };
   'browse.preview': { input: { readonly place: string }; answer: FilePreview };
   'browse.size': {
@@ -52,12 +80,40 @@ export interface BrowseRequests {
       readonly deletesRepository?: string;
     };
   };
-  /** A name that ends in a slash removes the folder and everything in it. */
-  'browse.remove': { input: { readonly places: readonly string[] }; answer: { readonly removed: number } };
+  /**
+   * Removes at most 500 places, or the chosen entries of a list, with `progress` events. A name that ends in
+   * a slash removes the folder and everything in it.
+   */
+  'browse.remove': {
+    input: { readonly places: readonly string[] } | { readonly all: AllChosen };
+    answer: { readonly removed: number };
+  };
+}
+
+interface InList {
+  readonly list: string;
+}
+
+export interface EntryView {
+  /** A part of the name, whatever the case. */
+  readonly filter?: string;
+  /** Default: by name. Folders always come first. */
+  readonly sort?: 'name' | 'size' | 'time';
+  readonly isDescending?: boolean;
+}
+
+/** Everything in a list that the filter lets through, except at most 10,000 paths. */
+export interface AllChosen {
+  readonly list: string;
+  readonly filter: string;
+  readonly except: readonly string[];
 }
 
 /**
  * `path` is relative to the listed folder; a folder's ends in a slash. `mtime` is RFC 3339 for every kind of
  * place.
  */
-export type EntryRow = Omit<EntryEvent, 'type'>;
+export type EntryRow = Omit<EntryEvent, 'type'> & {
+  /** A local folder that is a repository. Of a remote's folders, that is unknown until one is opened. */
+  readonly isRepository?: true;
+};

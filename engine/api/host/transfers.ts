@@ -77,6 +77,10 @@ export type TransferOrder =
       readonly destination: string;
       /** Only these files of the folder `source`. */
       readonly names?: readonly string[];
+      /** Only files and whole folders of `source` that have this in their names, whatever the case. */
+      readonly filter?: string;
+      /** Not these, of which folders end in a slash. */
+      readonly except?: readonly string[];
     }
   | {
       readonly kind: 'sync';

@@ -1,26 +1,39 @@
 /** Plain places: local folders and any remote, as the two panes of the window show them. */
 import { homedir } from 'node:os';
+import type { AllChosen, EntryRow } from '../../api/host/browse.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
-import { listLocalFolder, listRemoteFolder } from './browse-list.ts';
+import { openSource } from './entry-sources.ts';
 import { previewFile } from './file-preview.ts';
+import { openListing } from './listings.ts';
 import { makeLocalFolder, makeRemoteFolder } from './make-folder.ts';
 import { previewLocalFile } from './preview-sources.ts';
-import { takenHere, takenThere } from './taken-names.ts';
+import { takenHere, takenOf, takenThere } from './taken-names.ts';
 
 export const BROWSE: HandlersOf<'browse'> = {
-  'browse.list': async ({ after, place: text }, call) => {
-    const [place, context] = placeOf(text, call);
-    return place.kind === 'local' ? listLocalFolder(place, after) : listRemoteFolder(context, place, after);
+  'browse.open': openListing,
+  'browse.rows': ({ limit, list, offset, view }, { host, signal }) =>
+    host.entryLists.find(list).entries.rows(view, { offset, limit }, signal),
+  'browse.seek': async ({ list, sought, view }, { host, signal }) => {
+    const index = await host.entryLists.find(list).entries.seek(view, sought, signal);
+    return index === undefined ? {} : { index };
   },
-  'browse.taken': async ({ names, place: text }, call) => {
-    const [place, context] = placeOf(text, call);
-    return {
-      names: place.kind === 'local' ? takenHere(place, names) : await takenThere(context, place, names),
-    };
+  'browse.find': async ({ list, paths }, { host, signal }) => ({
+    rows: await host.entryLists.find(list).entries.find(paths, signal),
+  }),
+  'browse.close': async ({ list }, { host }) => {
+    host.entryLists.drop(list);
+    return {};
+  },
+  'browse.taken': async (input, call) => {
+    const [place, context] = placeOf(input.place, call);
+    if ('all' in input) return takenOf(chosenIn(call, input.all), openSource(context, place), call.signal);
+    const { names } = input;
+    const taken = place.kind === 'local' ? takenHere(place, names) : await takenThere(context, place, names);
+    return { names: taken, total: taken.length };
   },
   'browse.preview': async ({ place: text }, call) => {
     const [place, context] = placeOf(text, call);
@@ -50,11 +63,18 @@ export const BROWSE: HandlersOf<'browse'> = {
     const { planCopy } = await import('./browse-plan.ts');
     return planCopy(input, (emit) => jobContextOf(call, homedir(), { emit }));
   },
-  'browse.remove': async ({ places }, call) => {
-    const { removePlaces } = await import('./remove-places.ts');
-    return { removed: await removePlaces(jobContextOf(call, homedir()), places) };
+  'browse.remove': async (input, call) => {
+    const { removeChosen, removePlaces } = await import('./remove-places.ts');
+    const context = jobContextOf(call, homedir());
+    if ('places' in input) return { removed: await removePlaces(context, input.places) };
+    const { place } = call.host.entryLists.find(input.all.list);
+    return { removed: await removeChosen(context, place, chosenIn(call, input.all)) };
   },
 };
+
+function chosenIn({ host }: HostCall, all: AllChosen): Generator<EntryRow> {
+  return host.entryLists.find(all.list).entries.chosen(all);
+}
 
 function placeOf(text: string, call: HostCall): readonly [LocalPlace | RemotePlace, JobContext] {
   const context = jobContextOf(call, homedir());

@@ -6,11 +6,13 @@ import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
+import type { EntryRow } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { identityFrom, nestingOf } from '../../files/scan/folder-nesting.ts';
 import { writeError } from '../../files/write/write-error.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
+import { placeBelow } from '../../jobs/places/place-below.ts';
 import {
   type LocalPlace,
   nameOfPlace,
@@ -42,6 +44,31 @@ export async function removePlaces(context: JobContext, texts: readonly string[]
     }
   }
   for (const together of objects.values()) removed += await removeObjects(context, together);
+  return removed;
+}
+
+/**
+ * Removes entries of one folder, a thousand at a time. What is removed stays so when a later one fails.
+ * @throws as `removePlaces`
+ */
+export async function removeChosen(
+  context: JobContext,
+  folder: string,
+  entries: Iterable<EntryRow>,
+): Promise<number> {
+  let removed = 0;
+  let batch: string[] = [];
+  const flush = async () => {
+    removed += await removePlaces(context, batch);
+    batch = [];
+    const progress = { filesDone: removed, bytesDone: 0, requests: 0 };
+    context.emit({ type: 'progress', phase: 'write', ...progress });
+  };
+  for (const { path } of entries) {
+    batch.push(placeBelow(folder, path));
+    if (batch.length === KEYS_MAX) await flush();
+  }
+  if (batch.length > 0) await flush();
   return removed;
 }
 

@@ -1,13 +1,17 @@
 /** Finds which names a folder already has: a copy into it would replace them or merge with them. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { EntryRow } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import type { EntrySource } from './entry-sources.ts';
 
 /** One page of any store. */
 const LISTED_MAX = 1_000;
 const ASKED_AT_ONCE = 16;
+const NAMED_MAX = 500;
 
 /** Compares names as the system does, which may ignore case. */
 export function takenHere({ path }: LocalPlace, names: readonly string[]): string[] {
@@ -37,6 +41,37 @@ export async function takenThere(
     return names.filter((name) => taken.has(name));
   } finally {
     await store.close();
+  }
+}
+
+/**
+ * Which of the entries the folder has. Lists all of it, since two requests for each of a million names would
+ * take longer.
+ */
+export async function takenOf(
+  entries: Iterable<EntryRow>,
+  source: EntrySource,
+  signal: AbortSignal,
+): Promise<{ readonly names: readonly string[]; readonly total: number }> {
+  const asked = new Set<string>();
+  for (const { path } of entries) asked.add(withoutSlash(path));
+  const names: string[] = [];
+  let total = 0;
+  try {
+    for (let page = await source.next(signal); page; page = await source.next(signal)) {
+      for (const name of page.map(({ path }) => withoutSlash(path))) {
+        if (!asked.has(name)) continue;
+        total += 1;
+        if (names.length < NAMED_MAX) names.push(name);
+      }
+    }
+    return { names, total };
+  } catch (error) {
+    // A folder that is not there has none of them.
+    if (error instanceof DrayError && error.code === 'notFound') return { names: [], total: 0 };
+    throw error;
+  } finally {
+    await source.close();
   }
 }
 

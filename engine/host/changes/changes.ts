@@ -83,7 +83,7 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
     {},
   );
   rows.end();
-  const list = call.host.changeLists.keep(call.owner, `push ${root}`, rows);
+  const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`);
   return { list, direction: 'push', totals, conflicts: 0, failed };
 }
 
@@ -109,7 +109,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   for (const { path } of conflicts.values())
     rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
   rows.end();
-  const list = call.host.changeLists.keep(call.owner, `pull ${root}`, rows);
+  const list = call.host.changeLists.keep(call.owner, rows, `pull ${root}`);
   return {
     list,
     direction: 'pull',

@@ -35,7 +35,7 @@ export function createEventOutbox(
     flush,
     add(event) {
       const { type } = event;
-      if (type === 'progress' || type === 'transfers') {
+      if (type === 'progress' || type === 'transfers' || type === 'listing') {
         const at = newest.get(type);
         if (at !== undefined) {
           held[at] = event;

@@ -8,6 +8,7 @@ const TEXT_MAX = 32_768;
 const PATHS_MAX = CHOICE_PATHS_MAX;
 const OPEN_FOLDERS_MAX = 10_000;
 const ROWS_MAX = 500;
+const CHOSEN_MAX = 10_000;
 const COMMITS_MAX = 10_000;
 /** The most that a queue can hold, waiting and ended together. */
 const TRANSFERS_MAX = 2_000;
@@ -47,6 +48,14 @@ const view = v.strictObject({
   open: v.exactOptional(v.pipe(v.array(text), v.maxLength(PATHS_MAX))),
 });
 
+const entryView = v.strictObject({
+  filter: v.exactOptional(text),
+  sort: v.exactOptional(v.picklist(['name', 'size', 'time'])),
+  isDescending: v.exactOptional(v.boolean()),
+});
+const chosenPaths = v.pipe(v.array(place), v.maxLength(CHOSEN_MAX));
+const allChosen = v.strictObject({ list: filled, filter: text, except: chosenPaths });
+
 const order = v.variant('kind', [
   v.strictObject({
     kind: v.literal('clone'),
@@ -81,6 +90,8 @@ const order = v.variant('kind', [
     source: place,
     destination: place,
     names: v.exactOptional(paths),
+    filter: v.exactOptional(text),
+    except: v.exactOptional(chosenPaths),
   }),
   v.strictObject({
     kind: v.literal('sync'),
@@ -225,8 +236,19 @@ export const HOST_INPUTS: Inputs = {
   }),
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
 
-  'browse.list': v.strictObject({ place, after: v.exactOptional(text) }),
-  'browse.taken': v.strictObject({ place, names: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
+  'browse.open': v.strictObject({ place, resume: v.exactOptional(filled) }),
+  'browse.rows': v.strictObject({ list: filled, view: entryView, offset: whole, limit: upTo(ROWS_MAX) }),
+  'browse.seek': v.strictObject({
+    list: filled,
+    view: entryView,
+    sought: v.union([v.strictObject({ startsWith: filled }), v.strictObject({ path: place })]),
+  }),
+  'browse.find': v.strictObject({ list: filled, paths: chosenPaths }),
+  'browse.close': v.strictObject({ list: filled }),
+  'browse.taken': v.union([
+    v.strictObject({ place, names: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
+    v.strictObject({ place, all: allChosen }),
+  ]),
   'browse.preview': v.strictObject({ place }),
   'browse.size': v.strictObject({ place }),
   'browse.makeFolder': v.strictObject({ place }),
@@ -236,7 +258,10 @@ export const HOST_INPUTS: Inputs = {
     destination: place,
     limit: upTo(ROWS_MAX),
   }),
-  'browse.remove': v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
+  'browse.remove': v.union([
+    v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
+    v.strictObject({ all: allChosen }),
+  ]),
 
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),

@@ -1,6 +1,6 @@
 /**
- * The lists of rows that windows show: one for each port and subject. A new one replaces the old one, and all
- * go with their port.
+ * The lists of rows that windows show. All lists of a port go with it, and a new list of a subject replaces
+ * the port's old one.
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -11,8 +11,8 @@ export interface PortOwner {
 }
 
 export interface KeptLists<L> {
-  /** Returns the list's id. @param subject Such as a workspace and a direction. */
-  keep(owner: PortOwner, subject: string, list: L): string;
+  /** Returns the list's id. @param subject Such as a workspace and a direction; default: its own. */
+  keep(owner: PortOwner, list: L, subject?: string): string;
   /** @throws `notFound` if it was replaced or closed. */
   find(id: string): L;
   drop(id: string): void;
@@ -21,49 +21,48 @@ export interface KeptLists<L> {
 export interface KeptListsOptions<L> {
   /** Per engine. The least recently used list goes first. */
   readonly most: number;
+  /** The message for a list that is no longer there. */
   readonly gone: string;
   /** Called for a list that nobody can find any more. */
   readonly onDrop?: (list: L) => void;
 }
 
+interface Kept<L> {
+  readonly list: L;
+  readonly owner: PortOwner;
+  readonly subject: string;
+}
+
 export function createKeptLists<L>({ gone, most, onDrop }: KeptListsOptions<L>): KeptLists<L> {
-  const lists = new Map<string, L>();
+  const kept = new Map<string, Kept<L>>();
+  const known = new WeakSet<PortOwner>();
   const drop = (id: string) => {
-    const list = lists.get(id);
-    if (lists.delete(id)) onDrop?.(list!);
+    const found = kept.get(id);
+    if (kept.delete(id) && found) onDrop?.(found.list);
   };
-  /** The newest list by owner and subject. */
-  const newest = new WeakMap<PortOwner, Map<string, string>>();
-
-  const subjectsOf = (owner: PortOwner) => {
-    const known = newest.get(owner);
-    if (known) return known;
-    const subjects = new Map<string, string>();
-    newest.set(owner, subjects);
-    owner.closed.addEventListener('abort', () => {
-      for (const id of subjects.values()) drop(id);
-    });
-    return subjects;
+  const dropAll = (isMeant: (one: Kept<L>) => boolean) => {
+    for (const [id, one] of kept) if (isMeant(one)) drop(id);
   };
-
   return {
-    keep(owner, subject, list) {
-      const subjects = subjectsOf(owner);
-      drop(subjects.get(subject) ?? '');
+    keep(owner, list, given) {
       const id = randomUUID();
-      subjects.set(subject, id);
-      lists.set(id, list);
+      const subject = given ?? id;
+      dropAll((one) => one.owner === owner && one.subject === subject);
+      kept.set(id, { list, owner, subject });
+      if (!known.has(owner))
+        owner.closed.addEventListener('abort', () => dropAll((one) => one.owner === owner));
+      known.add(owner);
       if (owner.closed.aborted) drop(id);
-      const [oldest] = lists.keys();
-      if (lists.size > most) drop(oldest!);
+      const [oldest] = kept.keys();
+      if (kept.size > most) drop(oldest!);
       return id;
     },
     find(id) {
-      const list = lists.get(id);
-      if (list === undefined) throw new DrayError('notFound', gone, { data: { list: id } });
-      lists.delete(id);
-      lists.set(id, list);
-      return list;
+      const found = kept.get(id);
+      if (!found) throw new DrayError('notFound', gone, { data: { list: id } });
+      kept.delete(id);
+      kept.set(id, found);
+      return found.list;
     },
     drop,
   };

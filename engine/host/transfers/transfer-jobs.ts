@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import type { TransferOrder } from '../../api/host/transfers.ts';
 import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
-import type { TransferSummary, TreePairRequest } from '../../api/trees.ts';
+import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/trees.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
 
@@ -91,7 +91,34 @@ type CopyOrder = Extract<TransferOrder, { source: string }>;
 
 function requestOf(order: CopyOrder): TreePairRequest {
   const ends = { source: { place: order.source }, destination: { place: order.destination } };
-  return order.kind === 'copy' && order.names ? { ...ends, filter: { filesFrom: order.names } } : ends;
+  if (order.kind === 'sync') return ends;
+  if (order.names) return { ...ends, filter: { filesFrom: order.names } };
+  const rules = rulesOf(order);
+  return rules.length === 0 ? ends : { ...ends, filter: { rules } };
+}
+
+/** Of a folder's own entries: all below a folder goes with it. */
+function rulesOf({ except = [], filter = '' }: CopyOrder & { readonly kind: 'copy' }): FilterRule[] {
+  const excluded = except.map(
+    (path): FilterRule => ({ action: 'exclude', pattern: `/${escapePattern(path)}` }),
+  );
+  if (filter === '') return excluded;
+  const part = [...filter].map(anyCase).join('');
+  return [
+    ...excluded,
+    { action: 'include', pattern: `/*${part}*` },
+    { action: 'include', pattern: `/*${part}*/**` },
+    { action: 'exclude', pattern: '**' },
+  ];
+}
+
+function anyCase(character: string): string {
+  const cases = new Set([character, character.toLowerCase(), character.toUpperCase()].map(escapePattern));
+  return cases.size === 1 ? escapePattern(character) : `{${[...cases].join(',')}}`;
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[*?[\]{}\\,]/g, '\\$&');
 }
 
 /**
@@ -136,6 +163,8 @@ function titleOfCopy(order: CopyOrder): string {
   const [from, to] = [lastPart(order.source), lastPart(order.destination)];
   if (order.kind === 'copy' && order.names)
     return `Copy ${formatPlural(order.names.length, 'file')} of ${from} to ${to}`;
+  if (order.kind === 'copy' && order.filter)
+    return `Copy what has "${order.filter}" in its name of ${from} to ${to}`;
   const verb = order.kind === 'copy' ? 'Copy' : 'Sync';
   return from === to ? `${verb} ${from}` : `${verb} ${from} to ${to}`;
 }

@@ -105,8 +105,7 @@ describe('the queue of transfers', () => {
     vi.spyOn(process, 'cwd').mockReturnValue(root);
     const id = await start({ kind: 'copy', source, destination: 'mine:below/' });
     expect(await transferIn(client, id, ['done', 'failed'])).toMatchObject({ state: 'done' });
-    const { entries } = await client.ask('browse.list', { place: 'mine:below/' });
-    expect(entries.map(({ path }) => path)).toEqual(['file']);
+    expect(readdirSync(join(ofUser, 'below'))).toEqual(['file']);
     expect(readdirSync(ofWorkspace)).toEqual([]);
   });
 

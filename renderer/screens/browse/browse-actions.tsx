@@ -1,10 +1,10 @@
 /** Actions on the chosen entries and on both panes. */
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { Button } from '../../design/button.tsx';
-import type { Side } from './pane.tsx';
+import type { ChosenEntries } from './choice.ts';
+import type { Side } from './pane-state.ts';
 
 export interface BrowseActionsProps {
-  readonly chosen: readonly EntryRow[];
+  readonly chosen: ChosenEntries;
   /** The destination of a copy. */
   readonly other: Side;
   /** Both panes show the same folder. */
@@ -18,12 +18,12 @@ export interface BrowseActionsProps {
 
 export function BrowseActions(props: BrowseActionsProps) {
   const { chosen, isBothSame, isDeleting, other } = props;
-  const isNone = chosen.length === 0;
+  const isNone = chosen.count === 0;
   return (
     <div className="row">
       <Button
         icon="search"
-        isDisabled={chosen.length !== 1 || chosen[0]?.kind === 'folder'}
+        isDisabled={chosen.count !== 1 || chosen.rows[0]?.kind === 'folder'}
         onPress={props.onLook}
       >
         Quick look

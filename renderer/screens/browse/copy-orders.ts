@@ -1,6 +1,7 @@
 /** Turns a selection or a drop into the transfers that copy it. Pure. */
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import type { AllChosen } from '../../../engine/api/host/browse.ts';
 import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
+import type { ChosenEntries } from './choice.ts';
 import { below, type Location, placeOf } from './places.ts';
 
 /** Up to this many files are copied one by one, so that nothing else is listed on either side. */
@@ -15,15 +16,23 @@ export interface Chosen {
   readonly paths: readonly string[];
   /** The links of the selection. Each is copied by itself, because only then it is followed. */
   readonly links: readonly string[];
+  /** Instead of the paths: all of a list, with the number of entries. */
+  readonly all?: AllChosen & { readonly count: number };
 }
 
-export function chosenFrom(from: Location, rows: readonly EntryRow[]): Chosen {
+export function chosenFrom(from: Location, { all, count, rows }: ChosenEntries): Chosen {
+  if (all) return { from, paths: [], links: [], all: { ...all, count } };
   const links = rows.filter(({ kind }) => kind === 'link');
   return { from, paths: rows.map(({ path }) => path), links: links.map(({ path }) => path) };
 }
 
 /** A folder's contents go into a folder of its name. */
-export function copyOrders({ from, links, paths }: Chosen, into: Location): TransferOrder[] {
+export function copyOrders({ all, from, links, paths }: Chosen, into: Location): TransferOrder[] {
+  if (all) {
+    const { except, filter } = all;
+    const rest = { ...(filter === '' ? {} : { filter }), ...(except.length === 0 ? {} : { except }) };
+    return [{ kind: 'copy', source: placeOf(from), destination: placeOf(into), ...rest }];
+  }
   const isLink = new Set(links);
   const names = paths.filter((path) => !path.endsWith('/') && !isLink.has(path));
   return [

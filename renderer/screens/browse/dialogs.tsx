@@ -1,13 +1,14 @@
 /** The dialogs of Browse: a folder's name, a confirmed deletion, and a quick look at one file. */
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
 import { Field } from '../../design/field.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
+import type { ChosenEntries } from './choice.ts';
 import { describeLocation, isTypable, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
 
 const NAMED_MAX = 8;
@@ -39,15 +40,11 @@ export function QuickLook({ location, entry, onClose }: DialogProps & { readonly
   );
 }
 
-export function NewFolderDialog({
-  location,
-  taken,
-  onClose,
-}: DialogProps & { readonly taken: ReadonlySet<string> }) {
+export function NewFolderDialog({ location, onClose }: DialogProps) {
   const [name, setName] = useState('');
   const [isTried, setTried] = useState(false);
-  const make = useDo('browse.makeFolder', { refreshes: ['browse.list'] });
-  const refusal = refuseFolderName(name, taken);
+  const make = useDo('browse.makeFolder', { refreshes: ['browse.open'] });
+  const refusal = refuseFolderName(name);
   const submit = (): void => {
     setTried(true);
     if (refusal === undefined) make.mutate({ place: placeOf(location, `${name}/`) }, { onSuccess: onClose });
@@ -77,14 +74,16 @@ export function NewFolderDialog({
 export interface Replacing {
   /** Each question has its own dialog, so that a key meant for the first does not answer the next. */
   readonly id: number;
-  /** The names that already exist. */
+  /** The first of the names that already exist. */
   readonly names: readonly string[];
+  readonly total: number;
   readonly into: Location;
   readonly act: () => void;
 }
 
 export function ReplaceDialog({
   names,
+  total,
   into,
   act,
   onClose,
@@ -92,7 +91,7 @@ export function ReplaceDialog({
   const [first = ''] = names;
   return (
     <ConfirmDialog
-      title={names.length === 1 ? `${first} already exists` : `${names.length} of them already exist`}
+      title={total === 1 ? `${first} already exists` : `${formatCount(total)} of them already exist`}
       isOpen
       onClose={onClose}
       action="Copy and replace"
@@ -103,7 +102,7 @@ export function ReplaceDialog({
           In <strong>{describeLocation(into)}</strong>, files that differ are replaced. Other files in folders
           there stay.
         </p>
-        {names.length > 1 && <NameList names={names} />}
+        {total > 1 && <NameList names={names} total={total} />}
       </div>
     </ConfirmDialog>
   );
@@ -115,18 +114,17 @@ export function ReplaceDialog({
  */
 export function DeleteDialog({
   location,
-  entries,
+  chosen,
   onClose,
   onConfirm,
-}: DialogProps & { readonly entries: readonly EntryRow[]; readonly onConfirm: () => void }) {
-  const folders = entries.filter(({ kind }) => kind === 'folder');
-  const [only] = entries;
-  const isOne = entries.length === 1 && only !== undefined;
+}: DialogProps & { readonly chosen: ChosenEntries; readonly onConfirm: () => void }) {
+  const { all, bytes, count, rows } = chosen;
+  const isFolderAmong = all !== undefined || rows.some(({ kind }) => kind === 'folder');
+  const [only] = rows;
+  const isOne = count === 1 && only !== undefined;
   return (
     <ConfirmDialog
-      title={
-        isOne ? `Delete ${nameOf(only.path)}` : `Delete ${formatPlural(entries.length, 'entry', 'entries')}`
-      }
+      title={isOne ? `Delete ${nameOf(only.path)}` : `Delete ${formatPlural(count, 'entry', 'entries')}`}
       isOpen
       onClose={onClose}
       action="Delete"
@@ -137,10 +135,11 @@ export function DeleteDialog({
       <div className="stack">
         <p>
           From <strong>{describeLocation(location)}</strong>. This cannot be undone here
-          {folders.length > 0 && ', and folders are deleted with everything below them'}.
+          {isFolderAmong && ', and folders are deleted with everything below them'}.
+          {all && ` The files among them have ${formatBytes(bytes)}.`}
         </p>
         <ul className="name-list">
-          {entries.slice(0, NAMED_MAX).map((entry) => (
+          {rows.slice(0, NAMED_MAX).map((entry) => (
             <li key={entry.path} className="row">
               <span className="cut grow">{entry.path}</span>
               <span className="small faint">
@@ -153,13 +152,17 @@ export function DeleteDialog({
             </li>
           ))}
         </ul>
-        {entries.length > NAMED_MAX && <p className="faint">and {entries.length - NAMED_MAX} more</p>}
+        <MoreWords count={count - Math.min(rows.length, NAMED_MAX)} />
       </div>
     </ConfirmDialog>
   );
 }
 
-function NameList({ names }: { readonly names: readonly string[] }) {
+function MoreWords({ count }: { readonly count: number }) {
+  return count > 0 ? <p className="faint">and {formatCount(count)} more</p> : null;
+}
+
+function NameList({ names, total }: Pick<Replacing, 'names' | 'total'>) {
   return (
     <>
       <ul className="name-list">
@@ -169,7 +172,7 @@ function NameList({ names }: { readonly names: readonly string[] }) {
           </li>
         ))}
       </ul>
-      {names.length > NAMED_MAX && <p className="faint">and {names.length - NAMED_MAX} more</p>}
+      <MoreWords count={total - Math.min(names.length, NAMED_MAX)} />
     </>
   );
 }

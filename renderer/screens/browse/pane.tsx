@@ -1,29 +1,23 @@
 /** One of the two panes: its place, its entries, and its actions. */
-import { useRef } from 'react';
+import { type Ref, useRef, useSyncExternalStore } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
-import { Select } from '../../design/field.tsx';
+import { Search, Select } from '../../design/field.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
+import { type ChosenEntries, NOTHING } from './choice.ts';
 import type { Chosen } from './copy-orders.ts';
-import { type DesktopEntry, desktopEntries } from './desktop-entries.ts';
+import { type DesktopEntry, desktopEntries } from './drops/desktop-entries.ts';
 import { EntryTable } from './entry-table.tsx';
+import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import { crumbsOf, describeLocation, type Location, placeOf, type Root, rootKey } from './places.ts';
-import type { Entries, SortedBy } from './use-entries.ts';
+import type { Entries } from './use-entries.ts';
 import type { FolderSizes } from './use-folder-sizes.ts';
 import { type Moves, useMoves } from './use-moves.ts';
-
-export type Side = 'left' | 'right';
-
-export interface PaneState {
-  readonly location: Location;
-  readonly sortedBy: SortedBy;
-  readonly selected: ReadonlySet<string>;
-}
 
 /** From the desktop. */
 export interface Dropped {
@@ -44,7 +38,7 @@ export interface PaneProps {
   readonly onLook: (entry: EntryRow | undefined) => void;
   readonly onDelete: () => void;
   readonly onMakeFolder: () => void;
-  readonly onSizes: () => void;
+  readonly onSizes: (chosen: ChosenEntries) => void;
   readonly onEntries: (dragged: Chosen, into: Location) => void;
   readonly onFiles: (dropped: Dropped, into: Location) => void;
 }
@@ -52,13 +46,14 @@ export interface PaneProps {
 export function Pane(props: PaneProps) {
   const { state, entries } = props;
   const { location } = state;
-  const chosen = entries.rows.filter(({ path }) => state.selected.has(path));
+  const chosen = chosenIn(state, entries);
+  const search = useRef<HTMLInputElement>(null);
   const section = useRef<HTMLElement>(null);
   const dropped = useRef<readonly DesktopEntry[]>(undefined);
   const moves = useMoves({
     pane: section,
     location,
-    isLoading: entries.isLoading,
+    isLoading: entries.pages === undefined && !entries.error,
     onState: props.onState,
   });
   return (
@@ -73,50 +68,66 @@ export function Pane(props: PaneProps) {
       }}
       onKeyDownCapture={(event) => {
         const act = {
-          ' ': () => props.onLook(chosen[0]),
+          ' ': () => props.onLook(chosen.rows[0]),
           Backspace: () => moves.goUp?.(),
           Delete: props.onDelete,
         }[event.key];
         if (!act || event.ctrlKey || event.metaKey || !isOfList(event.target as Element)) return;
         // As in file managers, Space previews the selected row and unselects nothing.
-        if (event.key !== 'Backspace' && chosen.length === 0) return;
-        if (event.key === ' ' && chosen.length > 1) return;
+        if (event.key !== 'Backspace' && chosen.count === 0) return;
+        if (event.key === ' ' && chosen.count > 1) return;
         event.preventDefault();
         event.stopPropagation();
         act();
       }}
     >
-      <PaneHead {...props} moves={moves} />
-      {entries.error && entries.rows.length > 0 && <OldRows entries={entries} error={entries.error} />}
+      <PaneHead {...props} chosen={chosen} moves={moves} search={search} />
+      {entries.error && entries.pages && <OldRows entries={entries} error={entries.error} />}
       <div className="pane-body">
-        {entries.isLoading ? (
-          <Loading label="Reading the folder" />
-        ) : entries.error && entries.rows.length === 0 ? (
-          <Unreadable location={location} error={entries.error} reload={entries.reload} goUp={moves.goUp} />
-        ) : (
+        {entries.pages ? (
           <EntryTable
             key={placeOf(location)}
             label={describeLocation(location)}
             location={location}
             entries={entries}
+            pages={entries.pages}
             sortedBy={state.sortedBy}
             onSort={(sortedBy) => props.onState({ sortedBy })}
-            selected={state.selected}
-            onSelect={(selected) => props.onState({ selected })}
+            choice={state.choice}
+            chosen={chosen}
+            onChoice={(choice) => props.onState({ choice })}
+            cameFrom={state.cameFrom}
+            onSearch={() => search.current?.focus()}
             onOpen={(entry) => (entry.kind === 'folder' ? moves.goDown(entry.path) : props.onLook(entry))}
             onEntries={props.onEntries}
             onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
             sizes={props.sizes}
-            empty={
-              <EmptyState icon="folder" title="An empty folder">
-                Drop files here, from the other pane or from your desktop.
-              </EmptyState>
-            }
+            empty={state.filter === '' ? <EmptyFolder /> : <NoMatch filter={state.filter} />}
           />
+        ) : entries.error ? (
+          <Unreadable location={location} error={entries.error} reload={entries.goOn} goUp={moves.goUp} />
+        ) : (
+          <Loading label="Reading the folder" />
         )}
       </div>
-      <PaneFoot chosen={chosen} entries={entries} />
+      <PaneFoot chosen={chosen} entries={entries} filter={state.filter} />
     </section>
+  );
+}
+
+function EmptyFolder() {
+  return (
+    <EmptyState icon="folder" title="An empty folder">
+      Drop files here, from the other pane or from your desktop.
+    </EmptyState>
+  );
+}
+
+function NoMatch({ filter }: { readonly filter: string }) {
+  return (
+    <EmptyState icon="search" title="Nothing here">
+      No name contains "{filter}".
+    </EmptyState>
   );
 }
 
@@ -124,8 +135,14 @@ function sideName(side: Side): string {
   return side === 'left' ? 'Left' : 'Right';
 }
 
-function PaneHead(props: PaneProps & { readonly moves: Moves }) {
-  const { moves, side } = props;
+interface PaneHeadProps extends PaneProps {
+  readonly chosen: ChosenEntries;
+  readonly moves: Moves;
+  readonly search: Ref<HTMLInputElement>;
+}
+
+function PaneHead(props: PaneHeadProps) {
+  const { chosen, moves, side, state } = props;
   const { location } = props.state;
   return (
     <header className="pane-head">
@@ -136,15 +153,27 @@ function PaneHead(props: PaneProps & { readonly moves: Moves }) {
         isDisabled={!moves.goUp}
         onPress={() => moves.goUp?.()}
       />
-      <div className="pane-crumbs">
-        <Crumbs
-          label={`Folder of the ${side} pane`}
-          crumbs={crumbsOf(location).map((crumb) => ({ key: crumb.location.folder, name: crumb.name }))}
-          onGo={(folder) => moves.go({ root: location.root, folder })}
+      <div className="pane-path">
+        <div className="pane-crumbs">
+          <Crumbs
+            label={`Folder of the ${side} pane`}
+            crumbs={crumbsOf(location).map((crumb) => ({ key: crumb.location.folder, name: crumb.name }))}
+            onGo={(folder) => moves.go({ root: location.root, folder })}
+          />
+        </div>
+        <Search
+          label={`Filter names of the ${side} pane`}
+          placeholder="Filter names"
+          value={state.filter}
+          // All of another view would be something else.
+          onChange={(filter) =>
+            props.onState({ filter, choice: state.choice.kind === 'all' ? NOTHING : state.choice })
+          }
+          inputRef={props.search}
         />
       </div>
       <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
-      <IconButton icon="sizes" label="Sizes of folders" onPress={props.onSizes} />
+      <IconButton icon="sizes" label="Sizes of folders" onPress={() => props.onSizes(chosen)} />
       <IconButton icon="refresh" label="Read again" onPress={props.entries.reload} />
     </header>
   );
@@ -178,16 +207,19 @@ function Unreadable({ location, error, reload, goUp }: UnreadableProps) {
 
 /** Shown entries stay when more of them, or newer ones, could not be read. */
 function OldRows({ entries, error }: { readonly entries: Entries; readonly error: Error }) {
+  const again = entries.state === 'failed' ? entries.goOn : entries.reload;
   return (
     <div className="pane-notice">
       <ErrorNotice
         error={error}
         lead={
-          <strong>{entries.isMoreFailed ? 'The list is incomplete.' : 'The list may be out of date.'}</strong>
+          <strong>
+            {entries.state === 'failed' ? 'The list is incomplete.' : 'The list may be out of date.'}
+          </strong>
         }
-        onMended={entries.retry}
+        onMended={again}
         actions={
-          <Button size="small" onPress={entries.retry}>
+          <Button size="small" onPress={again}>
             Try again
           </Button>
         }
@@ -202,33 +234,58 @@ function isOfList(element: Element): boolean {
 }
 
 interface PaneFootProps {
-  readonly chosen: readonly EntryRow[];
+  readonly chosen: ChosenEntries;
   readonly entries: Entries;
+  readonly filter: string;
 }
 
-function PaneFoot({ chosen, entries }: PaneFootProps) {
+function PaneFoot({ chosen, entries, filter }: PaneFootProps) {
+  const { state } = entries;
+  useSyncExternalStore(entries.pages?.subscribe ?? neverTells, entries.pages?.version ?? zero);
   return (
     <footer className="pane-foot row small faint">
-      <span className="grow">{footWords(chosen, entries)}</span>
-      {entries.isMore && (
-        <Button size="small" look="quiet" isDisabled={entries.isLoadingAll} onPress={entries.loadAll}>
-          {entries.isLoadingAll ? 'Reading all' : 'Read all'}
+      <span className="grow">{footWords(chosen, entries, filter)}</span>
+      {state === 'listing' && entries.listed > 0 && (
+        <Button size="small" look="quiet" onPress={entries.stop}>
+          Stop reading
+        </Button>
+      )}
+      {(state === 'stopped' || (state === 'failed' && entries.pages)) && (
+        <Button size="small" look="quiet" onPress={entries.goOn}>
+          Read all
         </Button>
       )}
     </footer>
   );
 }
 
-/** Rows that are not loaded yet may sort before the loaded ones. */
-function footWords(chosen: readonly EntryRow[], entries: Entries): string {
-  if (entries.isLoading || (entries.error && entries.rows.length === 0)) return '';
-  const bytes = chosen.reduce((sum, row) => sum + row.sizeBytes, 0);
-  if (chosen.length > 0) {
+const neverTells = () => () => {};
+const zero = () => 0;
+
+function footWords(
+  { bytes, count }: ChosenEntries,
+  { listed, pages, state }: Entries,
+  filter: string,
+): string {
+  if (!pages) return '';
+  const shown = pages.total() ?? 0;
+  if (count > 0) {
     const size = bytes > 0 ? `, ${formatBytes(bytes)}` : '';
-    return `${formatCount(chosen.length)} of ${formatCount(entries.rows.length)} chosen${size}`;
+    return `${formatCount(count)} of ${formatCount(shown)} chosen${size}`;
   }
-  const count = formatPlural(entries.rows.length, 'entry', 'entries');
-  return entries.isMore ? `${count} so far, sorted; more are not loaded yet` : count;
+  const all = formatPlural(listed, 'entry', 'entries');
+  const words = filter === '' ? all : `${formatCount(shown)} of ${all}`;
+  switch (state) {
+    case 'listing':
+      return `${words} so far, reading`;
+    case 'stopped':
+    case 'failed':
+      return `${words} so far; more are not read yet`;
+    case 'cut':
+      return `${words}; there are more than a list can hold`;
+    default:
+      return words;
+  }
 }
 
 function RootSelect({

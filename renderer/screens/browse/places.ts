@@ -121,12 +121,11 @@ export function isSameLocation(a: Location, b: Location): boolean {
 }
 
 /** The error in the name of a new folder; undefined if it is valid. */
-export function refuseFolderName(name: string, taken: ReadonlySet<string>): string | undefined {
+export function refuseFolderName(name: string): string | undefined {
   if (name === '') return 'Give the folder a name.';
   if (name === '.' || name === '..') return `"${name}" has a special meaning. Choose another name.`;
   if (/[/\\]/.test(name)) return 'A name cannot contain a slash.';
   if (name.includes('\0')) return 'A name cannot contain a NUL character.';
-  if (taken.has(name)) return `"${name}" already exists here.`;
   return undefined;
 }
 

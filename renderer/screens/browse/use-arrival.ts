@@ -1,4 +1,4 @@
-/** Keeps the keyboard in the list: a folder opened from the list puts the focus on its first row. */
+/** Keeps the keyboard in the list: a folder opened from the list gives the focus to its own list. */
 import { type RefObject, useEffect, useRef } from 'react';
 import { type Location, placeOf } from './places.ts';
 
@@ -6,23 +6,19 @@ export interface ArrivalOptions {
   readonly pane: RefObject<HTMLElement | null>;
   readonly location: Location;
   readonly isLoading: boolean;
-  /** Called once the list has the focus. */
-  readonly onArrived: () => void;
 }
 
 /** @returns A function to call before the location changes, if the list had the focus. */
-export function useArrival({ isLoading, location, onArrived, pane }: ArrivalOptions): () => void {
+export function useArrival({ isLoading, location, pane }: ArrivalOptions): () => void {
   const isOnTheWay = useRef(false);
   const place = placeOf(location);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the place changes, though it does not use its name.
   useEffect(() => {
     if (!isOnTheWay.current || isLoading) return;
-    // The list knows its rows, and can focus one, from the next frame on.
     const frame = requestAnimationFrame(() => {
       isOnTheWay.current = false;
       // A pane without a list (its folder cannot be read) takes the focus itself.
       (pane.current?.querySelector<HTMLElement>('[role="grid"]') ?? pane.current)?.focus();
-      onArrived();
     });
     return () => cancelAnimationFrame(frame);
   }, [place, isLoading]);

@@ -1,11 +1,15 @@
 /**
- * The entries of one folder, page after page as the list is scrolled, in the order that the columns ask for.
+ * The entries of one folder. The engine lists them and keeps them; the pane holds the pages that are seen,
+ * and reads them again while the list grows.
  */
-import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { EntryView } from '../../../engine/api/host/browse.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
-import { useHost } from '../../host/use-host.tsx';
+import { useHost, useRefresh } from '../../host/use-host.tsx';
+import type { FetchRows, RowPages } from '../rows/row-pages.ts';
+import { useShownPages } from '../rows/use-shown-pages.ts';
+import { followListing, type ListingState } from './follow-listing.ts';
 import { type Location, placeOf } from './places.ts';
 
 export interface SortedBy {
@@ -13,95 +17,111 @@ export interface SortedBy {
   readonly isDescending: boolean;
 }
 
+export type EntryAnswer = AnswerOf<'browse.rows'>;
+
 export interface Entries {
-  readonly rows: readonly EntryRow[];
-  readonly isLoading: boolean;
-  readonly isLoadingMore: boolean;
-  readonly isLoadingAll: boolean;
-  readonly isMore: boolean;
-  /** With rows: they are those before the failure. */
+  readonly view: EntryView;
+  /** The engine's list, once it has rows. */
+  readonly list: string | undefined;
+  /** Entries that are listed so far, whatever the filter. */
+  readonly listed: number;
+  readonly state: ListingState;
+  readonly pages: RowPages<EntryAnswer> | undefined;
+  /** With a list: it has what was read before the failure. */
   readonly error: Error | undefined;
-  /** True if a further page failed; false if a reload failed. */
-  readonly isMoreFailed: boolean;
-  readonly loadMore: () => void;
-  /** Loads page after page until all entries are here or another folder is shown. */
-  readonly loadAll: () => void;
+  readonly stop: () => void;
+  /** Goes on after a stop or a failure. */
+  readonly goOn: () => void;
   readonly reload: () => void;
-  /** Retries what failed. */
-  readonly retry: () => void;
 }
 
-type Page = AnswerOf<'browse.list'>;
+/** The least pause between two looks at a list that grows. */
+const GROWN_MS = 300;
 
-function entriesKey(place: string): readonly [string, string] {
-  return ['browse.list', place];
+interface Shown {
+  readonly place: string;
+  readonly list: string | undefined;
+  readonly listed: number;
+  readonly state: ListingState;
+  readonly error?: Error;
 }
 
-export function useEntries(location: Location, sortedBy: SortedBy): Entries {
-  const { ask } = useHost();
+export function useEntries(location: Location, { column, isDescending }: SortedBy, filter: string): Entries {
+  const host = useHost();
+  const refresh = useRefresh();
   const place = placeOf(location);
-  const query = useInfiniteQuery<
-    Page,
-    Error,
-    InfiniteData<Page>,
-    readonly [string, string],
-    string | undefined
-  >({
-    queryKey: entriesKey(place),
-    queryFn: ({ pageParam, signal }) =>
-      ask('browse.list', { place, ...(pageParam === undefined ? {} : { after: pageParam }) }, { signal }),
-    initialPageParam: undefined,
-    getNextPageParam: (page) => page.next,
+  const [last, setLast] = useState<Shown>();
+  const listing = useRef<ReturnType<typeof followListing>>(undefined);
+  // Another answer is another reading of the folder: so whoever changes folders need not know who shows them.
+  const round = useQuery({
+    queryKey: ['browse.open', { place }],
+    queryFn: () => performance.now(),
+    gcTime: 0,
   });
-  const rows = useMemo(
-    () => sortEntries(query.data?.pages.flatMap((page) => page.entries) ?? [], sortedBy),
-    [query.data, sortedBy],
-  );
-  // The folder whose entries are all wanted.
-  const [wanted, setWanted] = useState<string>();
-  const { fetchNextPage, hasNextPage, isFetching, isFetchingNextPage } = query;
-  const isLoadingAll = wanted === place && hasNextPage && !query.isError;
   useEffect(() => {
-    if (isLoadingAll && !isFetching) void fetchNextPage();
-  }, [isLoadingAll, isFetching, fetchNextPage]);
-  const tryAgain = () => {
-    if (query.isFetchNextPageError) void fetchNextPage();
-    else void query.refetch();
-  };
+    if (round.data === undefined) return;
+    const following = followListing(host, place, (next) =>
+      setLast((before) => merge(before, { place, ...next })),
+    );
+    listing.current = following;
+    return following.leave;
+  }, [host, place, round.data]);
+  const shown: Shown = last?.place === place ? last : { place, list: undefined, listed: 0, state: 'opening' };
+  const { list, listed, state } = shown;
+  useClosed(list);
+  const view = useMemo(
+    (): EntryView => ({ filter, sort: column, isDescending }),
+    [filter, column, isDescending],
+  );
+  const fetchRows = useMemo((): FetchRows<EntryAnswer> | undefined => {
+    if (list === undefined) return undefined;
+    return (offset, limit, signal) => host.ask('browse.rows', { list, view, offset, limit }, { signal });
+  }, [host, list, view]);
+  const pages = useShownPages(place, fetchRows);
+  useGrowth(pages, listed, state);
   return {
-    rows,
-    isLoading: query.isPending,
-    isLoadingMore: isFetchingNextPage,
-    isLoadingAll,
-    isMore: hasNextPage,
-    error: query.error ?? undefined,
-    isMoreFailed: query.isFetchNextPageError,
-    loadMore: () => {
-      if (hasNextPage && !isFetching) void fetchNextPage();
+    view,
+    list,
+    listed,
+    state,
+    pages,
+    error: shown.error,
+    stop: () => listing.current?.stop(),
+    goOn: () => {
+      if (list === undefined || state === 'done') void refresh('browse.open');
+      else listing.current?.goOn();
     },
-    loadAll: () => {
-      setWanted(place);
-      // After a failure the effect waits for a page to arrive. This retries it.
-      if (query.isError && !isFetching) tryAgain();
-    },
-    reload: () => void query.refetch(),
-    retry: tryAgain,
+    reload: () => void round.refetch(),
   };
 }
 
-/** Folders come first, whatever the column. */
-function sortEntries(entries: readonly EntryRow[], { column, isDescending }: SortedBy): EntryRow[] {
-  const sign = isDescending ? -1 : 1;
-  const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
-  return [...entries].sort((a, b) => {
-    const folders = Number(b.kind === 'folder') - Number(a.kind === 'folder');
-    if (folders !== 0) return folders;
-    const byColumn =
-      column === 'size'
-        ? a.sizeBytes - b.sizeBytes
-        : column === 'time'
-          ? (a.mtime ?? '').localeCompare(b.mtime ?? '')
-          : byName.compare(a.path, b.path);
-    return byColumn !== 0 ? sign * byColumn : byName.compare(a.path, b.path);
-  });
+/** Rows of an earlier reading stay until there are new ones. */
+function merge(before: Shown | undefined, next: Shown): Shown {
+  if (next.list !== undefined || before?.place !== next.place || before.list === undefined) return next;
+  return next.error ? { ...before, error: next.error } : before;
+}
+
+/** Closes a list once another one is shown, or none. */
+function useClosed(list: string | undefined): void {
+  const host = useHost();
+  useEffect(() => {
+    if (list === undefined) return;
+    return () => {
+      host.ask('browse.close', { list }).catch(() => {});
+    };
+  }, [host, list]);
+}
+
+function useGrowth(pages: RowPages<EntryAnswer> | undefined, listed: number, state: ListingState): void {
+  const lastMs = useRef(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is listed and the state trigger another look
+  useEffect(() => {
+    if (!pages) return;
+    const waitMs = state === 'listing' ? Math.max(0, lastMs.current + GROWN_MS - performance.now()) : 0;
+    const timer = setTimeout(() => {
+      lastMs.current = performance.now();
+      pages.reload();
+    }, waitMs);
+    return () => clearTimeout(timer);
+  }, [pages, listed, state]);
 }

@@ -1,11 +1,12 @@
 /** Sizes of folders, counted on request. */
 import { useQueries } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showToast } from '../../shell/toasts.tsx';
+import type { ChosenEntries } from './choice.ts';
 import { type Location, placeOf } from './places.ts';
+import type { Entries } from './use-entries.ts';
 
 export type FolderSize = AnswerOf<'browse.size'>;
 
@@ -17,22 +18,23 @@ const MEASURED_MAX = 100;
 
 export interface FolderSizeCount {
   readonly known: FolderSizes;
-  /** Counts the selected folders, or all if none is selected. */
-  readonly measure: (
-    rows: readonly EntryRow[],
-    pane: { readonly location: Location; readonly selected: ReadonlySet<string> },
-  ) => void;
+  /** Counts the chosen folders, or the first ones if none is chosen. */
+  readonly measure: (location: Location, entries: Entries, chosen: ChosenEntries) => Promise<void>;
   readonly forget: () => void;
 }
 
 export function useFolderSizes(): FolderSizeCount {
+  const host = useHost();
   const [places, setPlaces] = useState<ReadonlySet<string>>(new Set());
   return {
     known: useSizesOf(places),
-    measure: (rows, { location, selected }) => {
-      const folders = rows.filter(({ kind }) => kind === 'folder');
-      const wanted = folders.filter(({ path }) => selected.has(path));
-      const all = wanted.length > 0 ? wanted : folders;
+    measure: async (location, { list, view }, chosen) => {
+      const wanted = chosen.all ? [] : chosen.rows.filter(({ kind }) => kind === 'folder');
+      // Folders come first in every view.
+      const range = { offset: 0, limit: MEASURED_MAX + 1 };
+      const first = wanted.length === 0 && list !== undefined;
+      const { rows } = first ? await host.ask('browse.rows', { list, view, ...range }) : { rows: wanted };
+      const all = rows.filter(({ kind }) => kind === 'folder');
       if (all.length > MEASURED_MAX)
         showToast({
           tone: 'info',
@@ -40,7 +42,7 @@ export function useFolderSizes(): FolderSizeCount {
           text: 'Choose other folders to count those.',
         });
       const counted = all.slice(0, MEASURED_MAX).map(({ path }) => placeOf(location, path));
-      setPlaces(new Set([...places, ...counted]));
+      setPlaces((before) => new Set([...before, ...counted]));
     },
     forget: () => setPlaces(new Set()),
   };

@@ -1,5 +1,7 @@
 /** Moves a pane from folder to folder. Focus and selection follow. */
-import { type RefObject, useRef } from 'react';
+import type { RefObject } from 'react';
+import { NOTHING } from './choice.ts';
+import type { PaneState } from './pane-state.ts';
 import { below, type Location, nameOf, parentOf } from './places.ts';
 import { useArrival } from './use-arrival.ts';
 
@@ -7,10 +9,7 @@ export interface MoveOptions {
   readonly pane: RefObject<HTMLElement | null>;
   readonly location: Location;
   readonly isLoading: boolean;
-  readonly onState: (change: {
-    readonly location?: Location;
-    readonly selected: ReadonlySet<string>;
-  }) => void;
+  readonly onState: (change: Partial<PaneState>) => void;
 }
 
 export interface Moves {
@@ -21,18 +20,9 @@ export interface Moves {
 }
 
 export function useMoves({ pane, location, isLoading, onState }: MoveOptions): Moves {
-  const arriving = useRef<ReadonlySet<string>>(new Set());
-  const setOut = useArrival({
-    pane,
-    location,
-    isLoading,
-    // The list selects the row that gets the focus. After opening a folder, nothing is selected.
-    onArrived: () => onState({ selected: arriving.current }),
-  });
-  const go = (next: Location, selected: ReadonlySet<string> = new Set()): void => {
-    arriving.current = selected;
-    onState({ location: next, selected });
-  };
+  const setOut = useArrival({ pane, location, isLoading });
+  const go = (next: Location, from?: string): void =>
+    onState({ location: next, choice: NOTHING, filter: '', cameFrom: from });
   const parent = parentOf(location);
   return {
     go: (next) => go(next),
@@ -44,7 +34,7 @@ export function useMoves({ pane, location, isLoading, onState }: MoveOptions): M
       parent &&
       (() => {
         setOut();
-        go(parent, new Set([`${nameOf(location.folder)}/`]));
+        go(parent, `${nameOf(location.folder)}/`);
       }),
   };
 }

@@ -1,7 +1,8 @@
 /** The two panes: the folder of each, which one is active, and what is chosen in it. */
-import { useState } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import type { PaneState, Side } from './pane.tsx';
+import { useEffect, useRef, useState } from 'react';
+import { useHost } from '../../host/use-host.tsx';
+import { type Choice, type ChosenEntries, chooseOnly, NOTHING } from './choice.ts';
+import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import type { Location, Root } from './places.ts';
 import { type Entries, useEntries } from './use-entries.ts';
 
@@ -23,7 +24,7 @@ export interface PanePair {
   /** The folder of the other pane. */
   readonly there: Location;
   /** The chosen entries of the active pane. */
-  readonly chosen: readonly EntryRow[];
+  readonly chosen: ChosenEntries;
   readonly activate: (side: Side) => void;
   readonly change: (side: Side, next: Partial<PaneState>) => void;
 }
@@ -35,9 +36,13 @@ export function usePanePair({ local, roots, right }: PanesStart): PanePair {
     right: paneAt(rightStart(local, roots, right)),
   }));
   const entries = {
-    left: useEntries(states.left.location, states.left.sortedBy),
-    right: useEntries(states.right.location, states.right.sortedBy),
+    left: usePaneEntries(states.left),
+    right: usePaneEntries(states.right),
   };
+  const change = (side: Side, next: Partial<PaneState>) =>
+    setStates((before) => ({ ...before, [side]: { ...before[side], ...next } }));
+  useKeptChoice(entries.left, states.left, (choice) => change('left', { choice }));
+  useKeptChoice(entries.right, states.right, (choice) => change('right', { choice }));
   const other: Side = active === 'left' ? 'right' : 'left';
   return {
     states,
@@ -46,10 +51,42 @@ export function usePanePair({ local, roots, right }: PanesStart): PanePair {
     other,
     here: states[active].location,
     there: states[other].location,
-    chosen: entries[active].rows.filter(({ path }) => states[active].selected.has(path)),
+    chosen: chosenIn(states[active], entries[active]),
     activate,
-    change: (side, next) => setStates((before) => ({ ...before, [side]: { ...before[side], ...next } })),
+    change,
   };
+}
+
+function usePaneEntries({ filter, location, sortedBy }: PaneState): Entries {
+  return useEntries(location, sortedBy, filter);
+}
+
+/** More than this are not looked up again. */
+const KEPT_MAX = 2_000;
+
+/** After another reading of the folder, what is gone is no longer chosen. */
+function useKeptChoice(
+  { list, state }: Entries,
+  { choice }: PaneState,
+  onChoice: (choice: Choice) => void,
+): void {
+  const host = useHost();
+  const latest = useRef({ choice, onChoice });
+  latest.current = { choice, onChoice };
+  const looked = useRef<string>(undefined);
+  useEffect(() => {
+    if (list === undefined || state !== 'done' || looked.current === list) return;
+    looked.current = list;
+    const before = latest.current.choice;
+    if (before.kind === 'all' || before.rows.size === 0 || before.rows.size > KEPT_MAX) return;
+    host
+      .ask('browse.find', { list, paths: [...before.rows.keys()] })
+      .then(({ rows }) => {
+        if (latest.current.choice === before) latest.current.onChoice(chooseOnly(rows));
+      })
+      // The folder is already being read again.
+      .catch(() => {});
+  }, [host, list, state]);
 }
 
 /** The requested remote, else one of the user's own, else any, else this computer. */
@@ -63,5 +100,5 @@ function rightStart(local: Location, roots: readonly Root[], asked: string | und
 }
 
 function paneAt(location: Location): PaneState {
-  return { location, sortedBy: { column: 'name', isDescending: false }, selected: new Set() };
+  return { location, sortedBy: { column: 'name', isDescending: false }, filter: '', choice: NOTHING };
 }

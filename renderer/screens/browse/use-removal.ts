@@ -1,21 +1,44 @@
 /**
- * Deletes places, in batches of one message each. Some deletions may succeed and others fail, so the pane is
- * read again in any case.
+ * Deletes places, in batches of one message each, or all that is chosen of a list, which the engine knows.
+ * Some deletions may succeed and others fail, so the pane is read again in any case.
  */
 import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import type { AllChosen } from '../../../engine/api/host/browse.ts';
+import type { AskOptions } from '../../../engine/api/host-client.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 
 /** The engine's limit for one request. */
 const PLACES_MAX = 500;
 
+export interface Doomed {
+  readonly count: number;
+  readonly places: readonly string[];
+  readonly all?: AllChosen | undefined;
+}
+
 export function useRemoval() {
   const host = useHost();
   const refresh = useRefresh();
-  return useMutation<void, Error, readonly string[]>({
-    mutationFn: async (places) => {
-      for (let at = 0; at < places.length; at += PLACES_MAX)
-        await host.ask('browse.remove', { places: places.slice(at, at + PLACES_MAX) });
+  const [removed, setRemoved] = useState(0);
+  const stopping = useRef<AbortController>(undefined);
+  const mutation = useMutation<void, Error, Doomed>({
+    mutationFn: async ({ all, places }) => {
+      setRemoved(0);
+      stopping.current = new AbortController();
+      const { signal } = stopping.current;
+      const onEvents: AskOptions['onEvents'] = (events) => {
+        const newest = events.findLast((event) => event.type === 'progress');
+        if (newest?.type === 'progress') setRemoved(newest.filesDone);
+      };
+      if (all) await host.ask('browse.remove', { all }, { signal, onEvents });
+      else
+        for (let at = 0; at < places.length; at += PLACES_MAX) {
+          await host.ask('browse.remove', { places: places.slice(at, at + PLACES_MAX) }, { signal });
+          setRemoved(Math.min(at + PLACES_MAX, places.length));
+        }
     },
-    onSettled: () => refresh('browse.list', 'browse.size'),
+    onSettled: () => refresh('browse.open', 'browse.size'),
   });
+  return { ...mutation, removed, stop: () => stopping.current?.abort() };
 }

@@ -6,14 +6,14 @@ import { parseRoute } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { useStartTransfers } from '../start-transfer.ts';
 import { type Chosen, copyOrders } from './copy-orders.ts';
-import { copyOrdersOf } from './desktop-entries.ts';
 import type { Replacing } from './dialogs.tsx';
-import type { DropProgress } from './drop-queue.ts';
-import { sendFiles } from './drops.ts';
+import { copyOrdersOf } from './drops/desktop-entries.ts';
+import type { DropProgress } from './drops/drop-queue.ts';
+import { sendFiles } from './drops/drops.ts';
+import { walkDropped } from './drops/walk-dropped.ts';
 import type { Dropped } from './pane.tsx';
 import { describeLocation, isSameLocation, type Location, nameOf, placeOf } from './places.ts';
-import { useTakenNames } from './use-taken-names.ts';
-import { walkDropped } from './walk-dropped.ts';
+import { type TakenNames, useTakenNames } from './use-taken-names.ts';
 
 export interface Sending {
   readonly copy: (dragged: Chosen, into: Location) => void;
@@ -48,21 +48,21 @@ export function useSending(): Sending {
    * folder that is a drop target.
    */
   const unlessTaken = async (
-    given: readonly string[],
+    given: Pick<Chosen, 'all' | 'paths'>,
     into: Location,
     act: () => Promise<void>,
   ): Promise<void> => {
-    let names: readonly string[];
+    let taken: TakenNames;
     try {
-      names = await takenNames(placeOf(into), given);
+      taken = await takenNames(placeOf(into), given);
     } catch (error) {
       showFailure(`Cannot list ${describeLocation(into)}, so nothing was copied`, error);
       return;
     }
-    if (names.length === 0) await act();
+    if (taken.total === 0) await act();
     else {
       questions.current += 1;
-      const question = { id: questions.current, names, into, act: () => void act() };
+      const question = { id: questions.current, ...taken, into, act: () => void act() };
       setReplacing((before) => [...before, question]);
     }
   };
@@ -72,22 +72,22 @@ export function useSending(): Sending {
       return;
     }
     const outcome = await sendFiles(walkDropped(items, placeOf(into)));
-    await refresh('browse.list');
+    await refresh('browse.open');
     if (outcome && parseRoute(location.hash).screen !== 'browse') tellElsewhere(outcome);
   };
   return {
     copy: (dragged, into) => {
-      const { from, paths } = dragged;
+      const { all, from, paths } = dragged;
       if (isSameLocation(from, into)) return;
       const orders = copyOrders(dragged, into);
-      const names = paths.map(nameOf);
-      const what = names.length === 1 ? names[0] : formatPlural(names.length, 'entry', 'entries');
+      const count = all?.count ?? paths.length;
+      const what = paths.length === 1 ? nameOf(paths[0]!) : formatPlural(count, 'entry', 'entries');
       const title = `Copying ${what} to ${describeLocation(into)}`;
-      inTurn(into, () => unlessTaken(names, into, () => start(title, orders)));
+      inTurn(into, () => unlessTaken(dragged, into, () => start(title, orders)));
     },
     take: (dropped, into) => {
-      const names = dropped.items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
-      inTurn(into, () => unlessTaken(names, into, async () => void send(dropped, into)));
+      const paths = dropped.items.flatMap((item) => (item.kind === 'text' ? [] : [item.name]));
+      inTurn(into, () => unlessTaken({ paths }, into, async () => void send(dropped, into)));
     },
     replacing: replacing[0],
     forget: () => setReplacing(([, ...others]) => others),

@@ -7,7 +7,8 @@ import type { TransferState } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useFolderChanges } from '../../host/folder-news.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
-import { createRowPages, type RowPages } from '../rows/row-pages.ts';
+import type { FetchRows, RowPages } from '../rows/row-pages.ts';
+import { useShownPages } from '../rows/use-shown-pages.ts';
 import { type ChosenStep, useChoiceSync } from './use-choice-sync.ts';
 
 export type Direction = 'push' | 'pull';
@@ -192,28 +193,13 @@ export function useRowPages(
   look: Look,
 ): RowPages<AnswerOf<'changes.rows'>> | undefined {
   const host = useHost();
-  const [pages, setPages] = useState<RowPages<AnswerOf<'changes.rows'>>>();
   const id = list?.list;
   const view = JSON.stringify(viewOf(look));
-  useEffect(() => {
-    if (id === undefined) return;
+  const fetchRows = useMemo((): FetchRows<AnswerOf<'changes.rows'>> | undefined => {
+    if (id === undefined) return undefined;
     const parsed = JSON.parse(view) as ChangeView;
-    const made = createRowPages((offset, limit, signal) =>
-      host.ask('changes.rows', { root, list: id, offset, limit, view: parsed }, { signal }),
-    );
-    // The old rows stay until the first new ones arrive, so that nothing flashes.
-    let isShown = false;
-    const show = () => {
-      if (isShown || (made.total() === undefined && made.error() === undefined)) return;
-      isShown = true;
-      setPages(made);
-    };
-    const stop = made.subscribe(show);
-    made.look(0, 0);
-    return () => {
-      stop();
-      made.close();
-    };
+    return (offset, limit, signal) =>
+      host.ask('changes.rows', { root, list: id, offset, limit, view: parsed }, { signal });
   }, [host, root, id, view]);
-  return id === undefined ? undefined : pages;
+  return useShownPages(root, fetchRows);
 }

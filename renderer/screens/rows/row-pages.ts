@@ -31,6 +31,7 @@ export interface RowPages<Answer extends RowAnswer> {
   readonly subscribe: (listener: () => void) => () => void;
   /** Grows with each change, for useSyncExternalStore. */
   readonly version: () => number;
+  /** Ends all requests. What is held can still be read. */
   readonly close: () => void;
 }
 
@@ -40,16 +41,13 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
   const stale = new Set<number>();
   let seen: readonly [number, number] = [0, 0];
   const underWay = new Map<number, AbortController>();
-  const listeners = new Set<() => void>();
+  const { subscribe, tell, version } = createVersion();
   let latest: Answer | undefined;
   let failure: unknown;
-  let version = 0;
+  /** How often the list has changed. */
+  let changes = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const tell = () => {
-    version += 1;
-    for (const listener of listeners) listener();
-  };
   const keep = (page: number, rows: Answer['rows']) => {
     pages.delete(page);
     pages.set(page, rows);
@@ -65,13 +63,15 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
   };
   const fetchPage = async (page: number) => {
     const stop = new AbortController();
+    const began = changes;
     underWay.set(page, stop);
     try {
       const answer = await fetchRows(page * PAGE_ROWS, PAGE_ROWS, stop.signal);
       if (stop.signal.aborted) return;
       latest = answer;
       failure = undefined;
-      stale.delete(page);
+      if (began === changes) stale.delete(page);
+      else stale.add(page);
       keep(page, answer.rows);
     } catch (error) {
       if (stop.signal.aborted) return;
@@ -80,6 +80,7 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
       if (underWay.get(page) === stop) underWay.delete(page);
     }
     tell();
+    if (began !== changes) fetchMissing(...seen);
   };
   const fetchMissing = (from: number, to: number) => {
     for (let page = from; page <= to; page += 1) {
@@ -104,20 +105,32 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
     },
     reload: () => {
       for (const page of pages.keys()) stale.add(page);
-      // An answer under way is of the list before.
-      abandon();
+      changes += 1;
+      // A page under way is fetched again when it is there: a list that grows fast would never be shown.
       fetchMissing(...seen);
     },
     error: () => failure,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    version: () => version,
+    subscribe,
+    version,
     close: () => {
       clearTimeout(timer);
       abandon();
-      pages.clear();
+    },
+  };
+}
+
+function createVersion() {
+  const listeners = new Set<() => void>();
+  let version = 0;
+  return {
+    version: () => version,
+    tell: () => {
+      version += 1;
+      for (const listener of listeners) listener();
+    },
+    subscribe: (listener: () => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -2,10 +2,10 @@
  * In the desktop app a dropped file has a path, and the engine copies it by path. A browser keeps paths to
  * itself.
  */
-import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
-import { trimEnd } from '../../../engine/api/trim-ends.ts';
-import { fileOrders } from './copy-orders.ts';
-import { below, type Location, placeOf } from './places.ts';
+import type { TransferOrder } from '../../../../engine/api/host/transfers.ts';
+import { trimEnd } from '../../../../engine/api/trim-ends.ts';
+import { fileOrders } from '../copy-orders.ts';
+import { below, type Location, placeOf } from '../places.ts';
 
 export interface DesktopEntry {
   /** An absolute path in the system's form. */

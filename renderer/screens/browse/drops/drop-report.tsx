@@ -1,8 +1,8 @@
 /** The progress and the result of dropped files. */
 
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import { Button } from '../../design/button.tsx';
-import { Notice } from '../../design/states.tsx';
+import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
+import { Button } from '../../../design/button.tsx';
+import { Notice } from '../../../design/states.tsx';
 import { dismissDrops, stopDrops, useDropProgress } from './drops.ts';
 
 const NAMED_MAX = 3;

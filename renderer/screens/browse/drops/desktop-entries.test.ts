@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { localLocation, remoteRoot } from '../places.ts';
 import { copyOrdersOf, desktopEntries } from './desktop-entries.ts';
-import { localLocation, remoteRoot } from './places.ts';
 
 describe('A drop on the desktop app', () => {
   it('is copied by path, a folder into a folder of its name', () => {

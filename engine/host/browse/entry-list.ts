@@ -1,0 +1,176 @@
+/**
+ * The list of a folder's entries, which may have millions and still grow. A view (filtered, sorted) is an
+ * array of row numbers. It is made when a window first asks for it, and takes in what was listed since at
+ * each further request. All of it is done in slices.
+ */
+import type { AllChosen, EntryRow, EntryView } from '../../api/host/browse.ts';
+import { type CompareRows, createPause, mergeRows, type Pause, sortRows } from '../rows/sort-rows.ts';
+import { createEntryRows, type EntryRows } from './entry-rows.ts';
+
+const VIEWS_KEPT = 3;
+
+export interface EntryList {
+  readonly size: number;
+  push(entries: readonly EntryRow[]): void;
+  rows(view: EntryView, range: RowRange, signal: AbortSignal): Promise<EntryPage>;
+  /** The first row of the view whose name starts with the text, whatever the case; or the row of a path. */
+  seek(view: EntryView, sought: Sought, signal: AbortSignal): Promise<number | undefined>;
+  /** The entries at these paths. */
+  find(paths: readonly string[], signal: AbortSignal): Promise<readonly EntryRow[]>;
+  /** All entries that the filter lets through but the excepted ones. */
+  chosen(all: Omit<AllChosen, 'list'>): Generator<EntryRow>;
+}
+
+export interface Listing {
+  readonly place: string;
+  readonly entries: EntryList;
+  /** Adds what is still unlisted, until the signal fires. @returns false if the list was cut. */
+  goOn(signal: AbortSignal, onMore: () => void): Promise<boolean>;
+  close(): void;
+}
+
+export interface RowRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface EntryPage {
+  readonly total: number;
+  readonly bytes: number;
+  readonly rows: readonly EntryRow[];
+}
+
+export type Sought = { readonly startsWith: string } | { readonly path: string };
+
+interface View {
+  rows: Uint32Array;
+  /** Rows of the list that it has looked at. */
+  upTo: number;
+  /** The sum of its files. */
+  bytes: number;
+  making?: Promise<void> | undefined;
+}
+
+export function createEntryList(): EntryList {
+  const entries = createEntryRows();
+  const views = new Map<string, View>();
+
+  const viewOf = async (spec: EntryView, signal: AbortSignal): Promise<View> => {
+    const key = JSON.stringify([spec.filter ?? '', spec.sort ?? 'name', spec.isDescending ?? false]);
+    const view = views.get(key) ?? { rows: new Uint32Array(0), upTo: 0, bytes: 0 };
+    views.delete(key);
+    views.set(key, view);
+    const [oldest] = views.keys();
+    if (views.size > VIEWS_KEPT) views.delete(oldest!);
+    // Another request may be making it, and may be stopped before it is done.
+    while (view.upTo < entries.size) {
+      if (view.making) await view.making.catch(() => {});
+      else {
+        view.making = growView(entries, view, spec, createPause(signal)).finally(() => {
+          view.making = undefined;
+        });
+        await view.making;
+        break;
+      }
+    }
+    return view;
+  };
+
+  return {
+    get size() {
+      return entries.size;
+    },
+    push(more) {
+      for (const entry of more) entries.push(entry);
+    },
+    async rows(spec, { limit, offset }, signal) {
+      const { bytes, rows } = await viewOf(spec, signal);
+      return {
+        total: rows.length,
+        bytes,
+        rows: [...rows.subarray(offset, offset + limit)].map(entries.read),
+      };
+    },
+    async seek(spec, sought, signal) {
+      const { rows } = await viewOf(spec, signal);
+      const pause = createPause(signal);
+      const isSought = matcherOf(sought);
+      for (let at = 0; at < rows.length; at += 1) {
+        if (isSought(entries.nameOf(rows[at]!))) return at;
+        const wait = pause(at);
+        if (wait) await wait;
+      }
+      return undefined;
+    },
+    async find(paths, signal) {
+      const wanted = new Set(paths);
+      const pause = createPause(signal);
+      const found: EntryRow[] = [];
+      for (let row = 0; row < entries.size && found.length < wanted.size; row += 1) {
+        if (wanted.has(entries.nameOf(row))) found.push(entries.read(row));
+        const wait = pause(row);
+        if (wait) await wait;
+      }
+      return found;
+    },
+    *chosen({ except, filter }) {
+      const isMatch = filterOf(filter);
+      const excepted = new Set(except);
+      for (let row = 0; row < entries.size; row += 1) {
+        const name = entries.nameOf(row);
+        if ((!isMatch || isMatch(name)) && !excepted.has(name)) yield entries.read(row);
+      }
+    },
+  };
+}
+
+async function growView(entries: EntryRows, view: View, spec: EntryView, pause: Pause): Promise<void> {
+  const end = entries.size;
+  const isMatch = filterOf(spec.filter ?? '');
+  const fresh = new Uint32Array(end - view.upTo);
+  let size = 0;
+  let bytes = 0;
+  for (let row = view.upTo; row < end; row += 1) {
+    if (!isMatch || isMatch(entries.nameOf(row))) {
+      fresh[size++] = row;
+      bytes += entries.sizeOf(row);
+    }
+    const wait = pause(row);
+    if (wait) await wait;
+  }
+  const compare = orderOf(entries, spec, await entries.nameOrder(pause));
+  const sorted = await sortRows(fresh.slice(0, size), compare, pause);
+  view.rows = await mergeRows(view.rows, sorted, compare, pause);
+  view.bytes += bytes;
+  view.upTo = end;
+}
+
+/** Folders come first, whatever the column. */
+function orderOf(
+  entries: EntryRows,
+  { isDescending = false, sort = 'name' }: EntryView,
+  byName: CompareRows,
+): CompareRows {
+  const sign = isDescending ? -1 : 1;
+  const byColumn: CompareRows =
+    sort === 'size'
+      ? (a, b) => entries.sizeOf(a) - entries.sizeOf(b)
+      : sort === 'time'
+        ? (a, b) => entries.timeOf(a) - entries.timeOf(b)
+        : byName;
+  return (a, b) =>
+    Number(entries.isFolder(b)) - Number(entries.isFolder(a)) || sign * byColumn(a, b) || byName(a, b);
+}
+
+/** Undefined: all names pass. */
+function filterOf(filter: string): ((name: string) => boolean) | undefined {
+  if (filter === '') return undefined;
+  const needle = filter.toLowerCase();
+  return (name) => name.toLowerCase().includes(needle);
+}
+
+function matcherOf(sought: Sought): (name: string) => boolean {
+  if ('path' in sought) return (name) => name === sought.path;
+  const start = sought.startsWith.toLowerCase();
+  return (name) => name.toLowerCase().startsWith(start);
+}

@@ -1,0 +1,76 @@
+/**
+ * The listings of folders that windows show. Their rows stay here while windows read what they show. A
+ * listing goes on until it is complete or its request is stopped, and then from there when it is asked for.
+ */
+import { homedir } from 'node:os';
+import type { AnswerOf, InputOf } from '../../api/host.ts';
+import { checkAborted } from '../../base/abort.ts';
+import { parseNamedPlace } from '../../jobs/places/open-side.ts';
+import { type HostCall, jobContextOf } from '../port/host-call.ts';
+import { createEntryList, type EntryList, type Listing } from './entry-list.ts';
+import { type EntrySource, openSource } from './entry-sources.ts';
+
+/** Some 60 bytes each. */
+const ENTRIES_MAX = 5_000_000;
+
+export async function openListing(
+  { place, resume }: InputOf<'browse.open'>,
+  call: HostCall,
+): Promise<AnswerOf<'browse.open'>> {
+  const { entryLists } = call.host;
+  let list = resume;
+  const listing = resume === undefined ? createListing(place, call) : entryLists.find(resume);
+  try {
+    const isWhole = await listing.goOn(call.signal, () => {
+      list ??= entryLists.keep(call.owner, listing);
+      call.emit({ type: 'listing', list, total: listing.entries.size });
+    });
+    return { list: list!, total: listing.entries.size, isCut: !isWhole };
+  } finally {
+    if (list === undefined) listing.close();
+  }
+}
+
+function createListing(place: string, call: HostCall): Listing {
+  const closing = new AbortController();
+  // It outlives the request that began it.
+  const context = { ...jobContextOf(call, homedir()), signal: closing.signal };
+  const source = openSource(context, parseNamedPlace(context, { place }));
+  const entries = createEntryList();
+  let going: Promise<unknown> = Promise.resolve();
+  return {
+    place,
+    entries,
+    goOn(given, onMore) {
+      const signal = AbortSignal.any([given, closing.signal]);
+      const run = going.then(() => readOn(source, { entries, signal, onMore }));
+      going = run.catch(() => {});
+      return run;
+    },
+    close() {
+      closing.abort();
+      void going.then(() => source.close());
+    },
+  };
+}
+
+async function readOn(
+  source: EntrySource,
+  {
+    entries,
+    onMore,
+    signal,
+  }: { readonly entries: EntryList; readonly signal: AbortSignal; readonly onMore: () => void },
+): Promise<boolean> {
+  while (entries.size < ENTRIES_MAX) {
+    checkAborted(signal);
+    const more = await source.next(signal);
+    if (!more) {
+      await source.close();
+      return true;
+    }
+    entries.push(more);
+    onMore();
+  }
+  return false;
+}

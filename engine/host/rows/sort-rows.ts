@@ -1,0 +1,81 @@
+/**
+ * Sorts and merges row numbers in slices, so that a million rows do not block the engine's thread: transfers
+ * and other requests run between the slices.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { checkAborted } from '../../base/abort.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+
+const SLICE_MS = 10;
+/** The clock is read once for this many rows, and as many are sorted at once. */
+const STEP_ROWS = 2_048;
+
+/** Undefined while the slice lasts; otherwise to be awaited. */
+export type Pause = (row: number) => Promise<void> | undefined;
+/** Not shared with another thread. */
+type Rows = Uint32Array<ArrayBuffer>;
+export type CompareRows = (a: number, b: number) => number;
+
+export function createPause(signal: AbortSignal, clock: Clock = systemClock): Pause {
+  let beganMs = clock.monotonicMs();
+  return (row) => {
+    if (row % STEP_ROWS !== 0 || clock.monotonicMs() - beganMs < SLICE_MS) return undefined;
+    return setImmediate().then(() => {
+      checkAborted(signal);
+      beganMs = clock.monotonicMs();
+    });
+  };
+}
+
+/** Rows that are in order already cost few comparisons. Changes `rows`. */
+export async function sortRows(rows: Rows, compare: CompareRows, pause: Pause): Promise<Rows> {
+  for (let start = 0; start < rows.length; start += STEP_ROWS) {
+    rows.subarray(start, start + STEP_ROWS).sort(compare);
+    const wait = pause(start);
+    if (wait) await wait;
+  }
+  let from = rows;
+  let to = new Uint32Array(rows.length);
+  for (let width = STEP_ROWS; width < rows.length; width *= 2) {
+    for (let start = 0; start < rows.length; start += 2 * width) {
+      const end = start + 2 * width;
+      const lists = [from.subarray(start, start + width), from.subarray(start + width, end)] as const;
+      await mergeInto(to.subarray(start, end), lists, compare, pause);
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+/** Both lists are in order, and so is the result. */
+export async function mergeRows(
+  a: Uint32Array,
+  b: Uint32Array,
+  compare: CompareRows,
+  pause: Pause,
+): Promise<Uint32Array> {
+  const merged = new Uint32Array(a.length + b.length);
+  await mergeInto(merged, [a, b], compare, pause);
+  return merged;
+}
+
+async function mergeInto(
+  merged: Uint32Array,
+  [a, b]: readonly [Uint32Array, Uint32Array],
+  compare: CompareRows,
+  pause: Pause,
+): Promise<void> {
+  if (a.length === 0 || b.length === 0 || compare(a.at(-1)!, b[0]!) <= 0) {
+    merged.set(a);
+    merged.set(b, a.length);
+    return;
+  }
+  let left = 0;
+  let right = 0;
+  for (let at = 0; at < merged.length; at += 1) {
+    const isLeft = right === b.length || (left < a.length && compare(a[left]!, b[right]!) <= 0);
+    merged[at] = isLeft ? a[left++]! : b[right++]!;
+    const wait = pause(at);
+    if (wait) await wait;
+  }
+}

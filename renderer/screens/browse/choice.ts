@@ -1,0 +1,64 @@
+/**
+ * What is chosen in a pane: some entries, or all that the filter lets through but the excepted ones, so that
+ * a million chosen names never leave the engine. Pure.
+ */
+import type { AllChosen, EntryRow } from '../../../engine/api/host/browse.ts';
+
+export type Choice =
+  | { readonly kind: 'some'; readonly rows: ReadonlyMap<string, EntryRow> }
+  | { readonly kind: 'all'; readonly except: ReadonlyMap<string, EntryRow> };
+
+export const NOTHING: Choice = { kind: 'some', rows: new Map() };
+export const EVERYTHING: Choice = { kind: 'all', except: new Map() };
+
+/** As the actions on chosen entries need it. */
+export interface ChosenEntries {
+  readonly count: number;
+  readonly bytes: number;
+  /** All of them, or the first few if `all` is set. */
+  readonly rows: readonly EntryRow[];
+  readonly all?: AllChosen;
+}
+
+/** What is known of the view that the choice is made in. */
+export interface ChosenView {
+  readonly list: string | undefined;
+  readonly filter: string;
+  readonly total: number;
+  readonly bytes: number;
+  readonly firstRows: readonly EntryRow[];
+}
+
+export function chosenOf(choice: Choice, view: ChosenView): ChosenEntries {
+  if (choice.kind === 'some') {
+    const rows = [...choice.rows.values()];
+    return { count: rows.length, bytes: sum(rows), rows };
+  }
+  const { except } = choice;
+  const count = Math.max(0, view.total - except.size);
+  if (view.list === undefined || count === 0) return { count: 0, bytes: 0, rows: [] };
+  return {
+    count,
+    bytes: view.bytes - sum([...except.values()]),
+    rows: view.firstRows.filter(({ path }) => !except.has(path)),
+    all: { list: view.list, filter: view.filter, except: [...except.keys()] },
+  };
+}
+
+export function isChosen(choice: Choice, path: string): boolean {
+  return choice.kind === 'some' ? choice.rows.has(path) : !choice.except.has(path);
+}
+
+export function chooseOnly(rows: readonly EntryRow[]): Choice {
+  return { kind: 'some', rows: new Map(rows.map((row) => [row.path, row])) };
+}
+
+export function toggleChoice(choice: Choice, row: EntryRow): Choice {
+  const named = new Map(choice.kind === 'some' ? choice.rows : choice.except);
+  if (!named.delete(row.path)) named.set(row.path, row);
+  return choice.kind === 'some' ? { kind: 'some', rows: named } : { kind: 'all', except: named };
+}
+
+function sum(rows: readonly EntryRow[]): number {
+  return rows.reduce((bytes, row) => bytes + row.sizeBytes, 0);
+}

@@ -1,0 +1,91 @@
+/** One row of a pane. */
+// The rows of a grid that are not drawn cannot be those of a table, and the grid has the focus for all of
+// them (aria-activedescendant).
+// biome-ignore-all lint/a11y/useSemanticElements: see above
+// biome-ignore-all lint/a11y/useFocusableInteractive: see above
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: see above
+import { type DragEvent, type MouseEvent, memo } from 'react';
+import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import { formatBytes } from '../../../engine/api/numbers.ts';
+import { formatMoment } from '../../design/format.ts';
+import { Icon, type IconName } from '../../design/icon.tsx';
+import { nameOf } from './places.ts';
+import type { FolderSize } from './use-folder-sizes.ts';
+
+export interface EntryLineProps {
+  readonly id: string;
+  readonly index: number;
+  readonly topPx: number;
+  /** Undefined until it arrives. */
+  readonly entry: EntryRow | undefined;
+  readonly size: FolderSize | 'asked' | undefined;
+  readonly isActive: boolean;
+  readonly isChosen: boolean;
+  /** Dragged entries would go into it. */
+  readonly isTarget: boolean;
+  readonly onRowClick: (event: MouseEvent, index: number) => void;
+  readonly onRowOpen: (entry: EntryRow) => void;
+  readonly onRowDrag: (event: DragEvent, entry: EntryRow) => void;
+}
+
+/** Re-rendered only when its own data changes. */
+export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
+  const { entry, id, index, isActive, isChosen, isTarget, size, topPx } = props;
+  const style = { transform: `translateY(${topPx}px)` };
+  if (!entry)
+    return (
+      <div id={id} role="row" aria-rowindex={index + 2} className="entry-row" style={style}>
+        <span role="gridcell" className="entry-name">
+          <span className="change-wait" />
+          <span className="unseen">Loading</span>
+        </span>
+      </div>
+    );
+  const name = nameOf(entry.path);
+  const looks = ['entry-row', `is-${entry.kind}`, isActive ? 'is-active' : ''];
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isChosen}
+      className={looks.join(' ')}
+      data-entry={entry.path}
+      data-drop-target={isTarget || undefined}
+      style={style}
+      draggable
+      onClick={(event) => props.onRowClick(event, index)}
+      onDoubleClick={() => props.onRowOpen(entry)}
+      onDragStart={(event) => props.onRowDrag(event, entry)}
+    >
+      <span role="gridcell" className="entry-name">
+        <span className="entry-icon">
+          <Icon name={iconOf(entry)} />
+        </span>
+        <span className="entry-text" title={name}>
+          {name}
+        </span>
+        {entry.target !== undefined && <span className="entry-target cut">to {entry.target}</span>}
+      </span>
+      <span role="gridcell" className="entry-size">
+        {sizeWords(entry, size)}
+      </span>
+      <span role="gridcell" className="entry-time">
+        {entry.mtime === undefined ? '' : formatMoment(entry.mtime)}
+      </span>
+    </div>
+  );
+});
+
+function sizeWords(entry: EntryRow, size: FolderSize | 'asked' | undefined): string {
+  if (entry.kind === 'file') return formatBytes(entry.sizeBytes);
+  if (size === 'asked') return 'counting';
+  return size === undefined ? '' : formatBytes(size.bytes);
+}
+
+function iconOf(entry: EntryRow): IconName {
+  if (entry.isRepository) return 'branch';
+  if (entry.kind === 'folder') return 'folder';
+  if (entry.kind === 'link') return 'link';
+  return /\.(png|jpe?g|gif|webp|avif|svg|tiff?)$/i.test(entry.path) ? 'image' : 'file';
+}

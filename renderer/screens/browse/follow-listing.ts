@@ -1,0 +1,66 @@
+/** Follows one listing of the engine: it grows, it can be stopped, and goes on from there. */
+import { DrayError } from '../../../engine/api/error.ts';
+import type { AskOptions } from '../../../engine/api/host-client.ts';
+import type { ReconnectingHost } from '../../host/reconnecting-host.ts';
+
+/** `cut`: there are more entries than a list can hold. */
+export type ListingState = 'opening' | 'listing' | 'stopped' | 'failed' | 'done' | 'cut';
+
+export interface ListingNow {
+  readonly list: string | undefined;
+  readonly listed: number;
+  readonly state: ListingState;
+  readonly error?: Error;
+}
+
+export interface FollowedListing {
+  readonly stop: () => void;
+  readonly goOn: () => void;
+  /** Stops without another word. */
+  readonly leave: () => void;
+}
+
+export function followListing(
+  host: Pick<ReconnectingHost, 'ask'>,
+  place: string,
+  tell: (now: ListingNow) => void,
+): FollowedListing {
+  let now: ListingNow = { list: undefined, listed: 0, state: 'opening' };
+  let stopping = new AbortController();
+  let hasLeft = false;
+  const change = (next: ListingNow) => {
+    now = next;
+    if (!hasLeft) tell(now);
+  };
+  const onEvents: AskOptions['onEvents'] = (events) => {
+    const newest = events.findLast((event) => event.type === 'listing');
+    if (newest?.type !== 'listing' || stopping.signal.aborted) return;
+    change({ list: newest.list, listed: newest.total, state: 'listing' });
+  };
+  const go = async () => {
+    stopping = new AbortController();
+    const { signal } = stopping;
+    const resume = now.list === undefined ? {} : { resume: now.list };
+    try {
+      const answer = await host.ask('browse.open', { place, ...resume }, { signal, onEvents });
+      change({ list: answer.list, listed: answer.total, state: answer.isCut ? 'cut' : 'done' });
+    } catch (error) {
+      if (signal.aborted && now.list !== undefined) change({ ...now, state: 'stopped' });
+      else if (error instanceof DrayError) change({ ...now, state: 'failed', error });
+      else throw error;
+    }
+  };
+  void go();
+  return {
+    stop: () => stopping.abort(),
+    goOn: () => {
+      const { list, listed } = now;
+      change({ list, listed, state: list === undefined ? 'opening' : 'listing' });
+      void go();
+    },
+    leave: () => {
+      hasLeft = true;
+      stopping.abort();
+    },
+  };
+}

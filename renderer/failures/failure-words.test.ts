@@ -62,5 +62,9 @@ describe('The words for an error', () => {
     const emptied = new DrayError('manyEmptied', 'm', { data: { count: 12, paths: ['a.csv'] } });
     expect(failureWords(emptied)).toContain('12 files have become empty');
     expect(adviceFor(new DrayError('conflict', 'm', { data: { reason: 'refExists' } })).go).toBeUndefined();
+    for (const reason of ['switch', 'wouldLose', 'refMoved'])
+      expect(adviceFor(new DrayError('conflict', 'm', { data: { reason } })).text).not.toMatch(
+        /which version/,
+      );
   });
 });

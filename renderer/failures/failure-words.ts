@@ -99,6 +99,12 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, Advice>>> = {
 /** By code and reason, where a code has several causes. */
 const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'conflict.halfArrived': { text: 'Pull again to get the rest, then push.', go: AT_CHANGES },
+  'conflict.switch': {
+    text: 'Push what changed here, or restore the last version of these files. Then switch again.',
+    go: AT_CHANGES,
+  },
+  'conflict.wouldLose': { text: 'Restore again, and say there that these changes may go.' },
+  'conflict.refMoved': { text: '' },
   'conflict.refExists': { text: 'Choose another name.' },
   'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
   'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },

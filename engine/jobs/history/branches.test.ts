@@ -65,6 +65,9 @@ describe('a switch', () => {
     const copy = sandbox.path('copy');
     await expect(switchBranch(testContext(copy), { name: 'trial' })).rejects.toMatchObject({
       code: 'conflict',
+      data: { paths: ['a'], reason: 'switch' },
+      message:
+        'This workspace and the branch trial both changed a. Nothing was changed. Push or restore what changed here, then switch.',
     });
     expect(await status(testContext(copy), {})).toMatchObject({ branch: 'main' });
   });

@@ -141,7 +141,7 @@ function checkStillAt({ commit, name }: StoredRef, at: string | undefined): void
   throw new DrayError(
     'conflict',
     `The ${kind} ${short} has moved to ${commit.slice(0, 12)} in the meantime. Look at it again, then decide.`,
-    { data: { ref: short, commit } },
+    { data: { ref: short, commit, reason: 'refMoved' } },
   );
 }
 
@@ -184,6 +184,7 @@ async function place(
     throw new DrayError(
       'conflict',
       `Another machine changed the ${wordFor(kind)} ${name} at the same moment. Try again.`,
+      { data: { ref: name, reason: 'refMoved' } },
     );
   session.context.emit({ type: 'ref', name, commit, current: false });
   return { result: isMove ? 'moved' : 'created', refs: 1 };

@@ -1,5 +1,5 @@
 /** `dray switch`: the workspace follows another branch. Local edits stay, as in a pull. */
-import { DrayError } from '../../api/error.ts';
+import { DrayError, messageWithoutAdvice } from '../../api/error.ts';
 import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
@@ -31,13 +31,11 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       session.state = { ...session.state, branch: name };
       const { commit } = link.tip;
       const arrival = name === branch ? undefined : interruptedPullOf(session, commit, `switch ${name}`);
-      const summary = await pullCommit(
-        session,
-        remote,
-        link,
-        { commit, arrival, words: `switch ${name}` },
-        request.dryRun ? { dryRun: true } : {},
-      );
+      const target = { commit, arrival, words: `switch ${name}` };
+      const options = request.dryRun ? { dryRun: true } : {};
+      const summary = await pullCommit(session, remote, link, target, options).catch((error: unknown) => {
+        throw ownConflict(error);
+      });
       if (request.dryRun) return summary;
       const isThere = session.state.bases[session.remoteName] === commit;
       if (isThere) session.saveState(session.state);
@@ -48,4 +46,16 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   } finally {
     session.close();
   }
+}
+
+/** A pull can be told which side wins. A switch cannot: the change belongs to the branch that it leaves. */
+function ownConflict(error: unknown): unknown {
+  if (!(error instanceof DrayError) || error.code !== 'conflict' || !Array.isArray(error.data.paths))
+    return error;
+  const { branch, count, paths } = error.data;
+  return new DrayError('conflict', messageWithoutAdvice(error), {
+    data: { branch, count, paths, reason: 'switch' },
+    advice: 'Push or restore what changed here, then switch.',
+    cause: error,
+  });
 }

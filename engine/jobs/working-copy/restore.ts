@@ -158,7 +158,7 @@ function wouldLose({ changed, changedPaths }: RestorePlan): DrayError {
   const [first = ''] = changedPaths;
   const others = changed > 1 ? ` and ${changed - 1} more` : '';
   const message = `${first}${others} changed here since the last push, and would be overwritten. Nothing was restored.`;
-  return new DrayError('conflict', message, { data: { changed, changedPaths } });
+  return new DrayError('conflict', message, { data: { changed, changedPaths, reason: 'wouldLose' } });
 }
 
 /** Whether the index knows that the working copy has the entry. If not, it is written again. */

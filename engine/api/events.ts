@@ -30,7 +30,16 @@ export type JobEvent =
   | JobLogEvent
   | WatchEvent;
 
-export type Phase = 'scan' | 'hash' | 'query' | 'upload' | 'download' | 'write' | 'commit' | 'verify';
+export type Phase =
+  | 'scan'
+  | 'hash'
+  | 'query'
+  | 'upload'
+  | 'download'
+  | 'write'
+  | 'remove'
+  | 'commit'
+  | 'verify';
 
 export interface PhaseEvent {
   readonly type: 'phase';

@@ -11,6 +11,7 @@ export const DOING: Readonly<Record<Phase, string>> = {
   upload: 'uploading',
   download: 'downloading',
   write: 'writing',
+  remove: 'removing',
   commit: 'committing',
   verify: 'verifying',
 };
@@ -22,6 +23,7 @@ const DONE: Readonly<Record<Phase, string>> = {
   upload: 'uploaded',
   download: 'downloaded',
   write: 'wrote',
+  remove: 'removed',
   commit: 'committed',
   verify: 'verified',
 };

@@ -59,6 +59,13 @@ interface CommitSegment {
   readonly commit: CommitHash;
 }
 
+/** The objects of one kind, and who counts those that were looked up. */
+interface KindToCheck {
+  readonly count: number;
+  readonly prefix: string;
+  readonly found: (objects: number) => void;
+}
+
 class Verifier {
   readonly #session: Session;
   readonly #store: ObjectStore;
@@ -242,21 +249,29 @@ class Verifier {
   async #checkExistence(): Promise<void> {
     const counts = { packs: 0, objects: 0 };
     for (const { isPack } of this.#objects.values()) counts[isPack ? 'packs' : 'objects'] += 1;
-    await this.#checkKind(true, counts.packs, PACKS_PREFIX);
-    await this.#checkKind(false, counts.objects, OBJECTS_PREFIX);
+    const progress = createProgress(this.#session, {
+      phase: 'query',
+      totals: () => ({ filesTotal: this.#objects.size }),
+      traffic: createTraffic([this.#meter], []),
+    });
+    const found = (objects: number) => progress.add(objects, 0);
+    await this.#checkKind(true, { count: counts.packs, prefix: PACKS_PREFIX, found });
+    await this.#checkKind(false, { count: counts.objects, prefix: OBJECTS_PREFIX, found });
+    progress.end();
   }
 
-  async #checkKind(isPack: boolean, count: number, prefix: string): Promise<void> {
+  async #checkKind(isPack: boolean, { count, found, prefix }: KindToCheck): Promise<void> {
     const wanted = [...this.#objects].filter(([, object]) => object.isPack === isPack);
     const sizes = new Map<RemoteKey, number>();
     if (count > LIST_FROM_OBJECTS) {
-      await this.#listSizes(prefix, sizes);
+      await this.#listSizes(prefix, sizes, found);
     } else {
       await this.#each(
         wanted.map(([key]) => key),
         async (key, signal) => {
           const info = await this.#store.head(key, { signal });
           if (info) sizes.set(key, info.sizeBytes);
+          found(1);
         },
       );
     }
@@ -271,14 +286,20 @@ class Verifier {
     }
   }
 
-  async #listSizes(prefix: string, sizes: Map<RemoteKey, number>): Promise<void> {
+  async #listSizes(
+    prefix: string,
+    sizes: Map<RemoteKey, number>,
+    found: KindToCheck['found'],
+  ): Promise<void> {
     let continuation: string | undefined;
     do {
       const page = await this.#store.list(
         { prefix, ...(continuation === undefined ? {} : { continuation }) },
         { signal: this.#session.context.signal },
       );
-      for (const { key, sizeBytes } of page.objects) if (this.#objects.has(key)) sizes.set(key, sizeBytes);
+      const known = page.objects.filter(({ key }) => this.#objects.has(key));
+      for (const { key, sizeBytes } of known) sizes.set(key, sizeBytes);
+      found(known.length);
       continuation = page.continuation;
     } while (continuation !== undefined);
   }

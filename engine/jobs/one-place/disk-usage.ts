@@ -5,6 +5,7 @@
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { UsageRequest, UsageSummary } from '../../api/trees.ts';
+import { systemClock } from '../../base/clock.ts';
 import { createTreeFilter, type TreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
@@ -13,7 +14,8 @@ import { readTimes } from '../../query/trees/read-times.ts';
 import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.ts';
 import { openPlace, type RemotePlace } from '../places/places.ts';
 import { isEmptyFolder } from '../places/source-presence.ts';
-import { addTotals } from '../session/traffic.ts';
+import { createProgress, type Progress } from '../session/progress.ts';
+import { addTotals, createTraffic } from '../session/traffic.ts';
 import { createTreeCounts, failItem } from '../trees/copy-run.ts';
 import { localItems } from '../trees/local-items.ts';
 import { isFolderMarker } from '../trees/source-items.ts';
@@ -24,8 +26,9 @@ export async function usage(context: JobContext, request: UsageRequest): Promise
   const place = parseNamedPlace(context, request);
   const depth = request.depth ?? DEFAULT_DEPTH;
   const filter = createTreeFilter(request.filter ?? {});
-  const counter = createCounter(context, depth);
-  if (place.kind === 'remote') return usageOfStore(context, place, { filter, counter, depth });
+  if (place.kind === 'remote') return usageOfStore(context, place, { filter, depth });
+  const progress = createProgress({ context, clock: systemClock }, { phase: 'scan' });
+  const counter = createCounter(context, depth, progress);
   const counts = createTreeCounts();
   for await (const items of localItems({ context, place, filter, counts }))
     for (const item of items) counter.add(item);
@@ -34,16 +37,18 @@ export async function usage(context: JobContext, request: UsageRequest): Promise
 
 interface Counting {
   readonly filter: TreeFilter;
-  readonly counter: Counter;
   readonly depth: number;
 }
 
 async function usageOfStore(
   context: JobContext,
   place: RemotePlace,
-  { counter, depth, filter }: Counting,
+  { depth, filter }: Counting,
 ): Promise<UsageSummary> {
   const { limit, meter, store } = await openPlace(context, place, { at: 'place' });
+  const traffic = createTraffic([meter], [limit]);
+  const progress = createProgress({ context, clock: systemClock }, { phase: 'scan', traffic });
+  const counter = createCounter(context, depth, progress);
   const { signal } = context;
   const counts = createTreeCounts();
   const onFailed = (path: string, error: unknown) => {
@@ -89,7 +94,7 @@ interface Counter {
   end(): { readonly files: number; readonly bytes: number };
 }
 
-function createCounter(context: JobContext, depth: number): Counter {
+function createCounter(context: JobContext, depth: number, progress: Progress): Counter {
   /** The folders around the current item, outermost first; the first is the place itself. */
   const open: Total[] = [{ path: '', files: 0, bytes: 0 }];
   const leave = () => {
@@ -112,8 +117,10 @@ function createCounter(context: JobContext, depth: number): Counter {
       const inner = open.at(-1)!;
       inner.files += 1;
       inner.bytes += sizeBytes;
+      progress.add(1, sizeBytes);
     },
     end() {
+      progress.end();
       while (open.length > 1) leave();
       return leave();
     },

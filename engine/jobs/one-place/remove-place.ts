@@ -6,6 +6,7 @@ import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { RemovePlaceRequest, RemovePlaceSummary } from '../../api/trees.ts';
 import { Budget } from '../../base/budget.ts';
+import { systemClock } from '../../base/clock.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import { createTreeFilter } from '../../model/tree-filter.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -16,8 +17,9 @@ import { nothingThere, openSingle, parseNamedPlace } from '../places/open-side.t
 import { openPlace, type RemotePlace } from '../places/places.ts';
 import { isEmptyFolder } from '../places/source-presence.ts';
 import type { OpenedRemote } from '../session/opened-remote.ts';
+import { createProgress } from '../session/progress.ts';
 import { readOnlyErrorOf } from '../session/read-only-peer.ts';
-import { addTotals } from '../session/traffic.ts';
+import { addTotals, createTraffic } from '../session/traffic.ts';
 import { isFileError } from '../trees/copy-run.ts';
 
 export async function removePlace(
@@ -95,7 +97,7 @@ function isItemError(error: unknown): error is DrayError {
 
 function createRemoval(
   context: JobContext,
-  { limit, store }: OpenedRemote,
+  { limit, meter, store }: OpenedRemote,
   { dryRun = false, filter }: RemovePlaceRequest,
 ) {
   const totals = { removed: 0, bytes: 0, failed: 0 };
@@ -103,10 +105,16 @@ function createRemoval(
   const tasks = new TaskSet(context.signal);
   const { signal } = tasks;
   const room = new Budget(PAGES_UNDER_WAY_MAX);
+  const traffic = createTraffic([meter], [limit]);
+  const progress = createProgress(
+    { context, clock: systemClock },
+    { phase: dryRun ? 'scan' : 'remove', traffic },
+  );
 
   const done = (item: TreeItem) => {
     totals.removed += 1;
     totals.bytes += item.sizeBytes;
+    progress.add(1, 0);
     const { path, sizeBytes } = item;
     context.emit({ type: 'change', change: 'deleted', path, kind: 'file', sizeBytes });
   };
@@ -159,6 +167,7 @@ function createRemoval(
         tasks.fail(error);
       }
       await tasks.settle();
+      progress.end();
       return isEmpty;
     },
   };

@@ -59,7 +59,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('compares texts side by side, pictures before and after, other files by size and hash', async () => {
+  it('compares texts side by side, pictures before and after, other files by size, hash and first bytes', async () => {
     using dataset = await pushedDataset(started.server, 'sides');
     changeDataset(dataset);
     await using window = await open(dataset);
@@ -84,7 +84,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
         [200, 60, 40],
       ]);
     await rowOf(page, 'measurements/raw.bin').click();
-    await preview.getByText('by its size, time and hash only').waitFor();
+    await expect.poll(() => preview.getByRole('region', { name: /^Bytes of/ }).count(), WAIT).toBe(2);
     expect(await preview.getByText('39.1 KiB').count()).toBe(1);
     expect(await preview.getByText('41.0 KiB').count()).toBe(1);
     const raw = readFileSync(dataset.sandbox.path(WORK, 'measurements/raw.bin'));

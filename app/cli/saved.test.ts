@@ -150,6 +150,27 @@ describe('a saved job', () => {
   });
 });
 
+describe('dray job notify', () => {
+  it('tells at once with --test, after a failure, and after the next success; secrets are refused', async () => {
+    sandbox.write('work/photos/a', '1');
+    await dray(['job', 'add', 'told', '--', 'copy', 'photos', 'to/a/b']);
+    const command = 'echo "$DRAY_NOTICE $DRAY_JOB" >> told';
+    const set = await dray(['job', 'notify', 'told', '--command', command, '--test']);
+    expect(set).toMatchObject({ exitCode: 0, stderr: '' });
+    const told = () => readFileSync(sandbox.path('work/told'), 'utf8').trim().split('\n');
+    expect(told()).toEqual(['test told']);
+    sandbox.write('work/to', 'in the way');
+    expect((await dray(['job', 'run', 'told', '-q'])).exitCode).not.toBe(0);
+    rmSync(sandbox.path('work/to'));
+    expect((await dray(['job', 'run', 'told', '-q'])).exitCode).toBe(0);
+    expect((await dray(['job', 'run', 'told', '-q'])).exitCode).toBe(0);
+    expect(told()).toEqual(['test told', 'failure told', 'recovery told']);
+    const secret = await dray(['job', 'notify', 'told', '--command', 'send --token=very-secret']);
+    expect(secret).toMatchObject({ exitCode: 2 });
+    expect(secret.stderr).not.toContain('very-secret');
+  });
+});
+
 describe('two runs of one job', () => {
   let store: FakeS3;
   beforeEach(async () => {

@@ -20,7 +20,10 @@ const NOTICES = v.object({
   on: v.array(v.picklist(NOTICE_KINDS)),
   /** For `noSuccess`. */
   days: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3_650))),
-  webhook: v.exactOptional(v.object({ url: TEXT, keyFile: v.exactOptional(TEXT) })),
+  /** Its URL, or the file that holds it: the URL of some services is a secret. */
+  webhook: v.exactOptional(
+    v.object({ url: v.exactOptional(TEXT), urlFile: v.exactOptional(TEXT), keyFile: v.exactOptional(TEXT) }),
+  ),
   command: v.exactOptional(TEXT),
   mail: v.exactOptional(
     v.object({
@@ -114,12 +117,15 @@ const SECRETS: readonly RegExp[] = [
 ];
 
 /** @throws `usage` without the secret in its message */
-export function refuseSecrets(texts: readonly string[]): void {
+export function refuseSecrets(
+  texts: readonly string[],
+  nameOf = (at: number) => `Word ${at + 1} of the command`,
+): void {
   for (const [at, text] of texts.entries()) {
     if (!SECRETS.some((pattern) => pattern.test(text))) continue;
     throw new DrayError(
       'usage',
-      `Word ${at + 1} of the command looks like a secret, and secrets are not saved in jobs. Keep it in an AWS profile, in the keys of "dray login", or in a file that only you can read.`,
+      `${nameOf(at)} looks like a secret, and secrets are not saved in jobs. Keep it in an AWS profile, in the keys of "dray login", or in a file that only you can read.`,
     );
   }
 }

@@ -9,6 +9,7 @@ import { parseCount } from '../../options/global-options.ts';
 
 interface NotifyOptions {
   readonly webhook?: string;
+  readonly webhookUrlFile?: string;
   readonly webhookKeyFile?: string;
   readonly command?: string;
   readonly mailTo?: readonly string[];
@@ -30,6 +31,7 @@ export function addJobNotify(job: Command, host: CommandHost): void {
     )
     .argument('<name>', 'the job')
     .option('--webhook <url>', 'POST a JSON object there')
+    .option('--webhook-url-file <file>', 'as --webhook, for a URL that is a secret: the file that holds it')
     .option('--webhook-key-file <file>', 'sign it with the key in this file (HMAC-SHA256, Dray-Signature)')
     .option('--command <line>', 'run this with the facts in DRAY_NOTICE, DRAY_JOB, DRAY_MESSAGE and others')
     .option('--mail-to <address>', 'send mail; repeatable', collect)
@@ -70,21 +72,40 @@ export function addJobNotify(job: Command, host: CommandHost): void {
 
 async function noticesOf(options: NotifyOptions): Promise<Notices> {
   const { refuseSecrets } = await import('../../../../engine/jobs/saved/saved-job.ts');
-  const { command, days, mailFrom, mailServer, mailTo = [], webhook, webhookKeyFile } = options;
-  if (webhook === undefined && command === undefined && mailTo.length === 0)
-    throw usageError('Give --webhook, --command or --mail-to, or --off.');
-  refuseSecrets([webhook, mailServer].filter((text) => text !== undefined));
+  const {
+    command,
+    days,
+    mailFrom,
+    mailServer,
+    mailTo = [],
+    webhook,
+    webhookKeyFile,
+    webhookUrlFile,
+  } = options;
+  const hasWebhook = webhook !== undefined || webhookUrlFile !== undefined;
+  if (!hasWebhook && command === undefined && mailTo.length === 0)
+    throw usageError('Give --webhook, --webhook-url-file, --command or --mail-to, or --off.');
+  if (webhook !== undefined && webhookUrlFile !== undefined)
+    throw usageError('Give --webhook or --webhook-url-file, not both.');
+  const lines = [command ?? '', options.mailPasswordCommand ?? ''].flatMap((line) => line.split(/[\s'"]+/));
+  refuseSecrets([webhook ?? '', mailServer ?? '', ...lines], () => 'A setting of the notice');
   if (webhook !== undefined && !/^https?:\/\/[^/]/i.test(webhook))
     throw usageError('--webhook needs an https:// URL.');
-  if (webhookKeyFile !== undefined && webhook === undefined)
+  if (webhookKeyFile !== undefined && !hasWebhook)
     throw usageError('--webhook-key-file belongs to --webhook.');
   const atFile = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
   return {
     on: ['failure', 'recovery', ...(days === undefined ? [] : ['noSuccess' as const])],
     ...given({ days, command }),
-    ...(webhook === undefined
-      ? {}
-      : { webhook: { url: webhook, ...given({ keyFile: atFile(webhookKeyFile) }) } }),
+    ...(hasWebhook
+      ? {
+          webhook: given({
+            url: webhook,
+            urlFile: atFile(webhookUrlFile),
+            keyFile: atFile(webhookKeyFile),
+          }),
+        }
+      : {}),
     ...(mailTo.length === 0
       ? {}
       : { mail: await mailOf({ ...options, mailTo }, mailServer, mailFrom, atFile) }),

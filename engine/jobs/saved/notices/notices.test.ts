@@ -76,6 +76,20 @@ describe('a webhook', () => {
     for (const secret of ['pass-word', 'hidden']) expect(body).not.toContain(secret);
   });
 
+  it('gets its URL from a file where the URL is a secret, which no problem repeats', async () => {
+    const { received, url } = await startReceiver([403]);
+    const urlFile = sandbox.path('url');
+    writeFileSync(urlFile, `${url}/very-secret\n`);
+    const [problem] = await sendNotice({ on: ['failure'], webhook: { urlFile } }, notice(), host());
+    expect(received).toHaveLength(1);
+    expect(problem).toMatch(/answered 403/);
+    expect(problem).not.toContain('very-secret');
+    writeFileSync(urlFile, 'very-secret');
+    const [other] = await sendNotice({ on: ['failure'], webhook: { urlFile } }, notice(), host());
+    expect(other).toMatch(/must hold one https/);
+    expect(other).not.toContain('very-secret');
+  });
+
   it('is tried again while the receiver fails, never at another address, and reports what is final', async () => {
     const failing = await startReceiver([503, 429]);
     const to = (url: string) => ({ on: ['failure' as const], webhook: { url } });

@@ -83,11 +83,12 @@ function signBody(key: Uint8Array, body: string, nowMs: number): string {
 }
 
 async function postWebhook(
-  { keyFile, url }: NonNullable<Notices['webhook']>,
+  { keyFile, url: given, urlFile }: NonNullable<Notices['webhook']>,
   notice: Notice,
   { clock, signal }: NoticeHost,
 ): Promise<void> {
   const body = JSON.stringify(notice);
+  const url = given ?? readUrl(urlFile);
   const key = keyFile === undefined ? undefined : readKey(keyFile);
   for (let attempt = 1; ; attempt += 1) {
     const failure = await post(url, body, key ? signBody(key, body, clock.nowMs()) : undefined, signal);
@@ -119,6 +120,18 @@ async function post(url: string, body: string, signature: string | undefined, si
     const error = new DrayError('unreachable', `${where} cannot be reached.`, { cause });
     return { error, isPassing: !signal.aborted };
   }
+}
+
+/** @throws without the URL in its message */
+function readUrl(path: string | undefined): string {
+  let text = '';
+  try {
+    text = path === undefined ? '' : readFileSync(path, 'utf8').trim();
+  } catch (cause) {
+    throw new DrayError('io', `The file ${path} with the URL cannot be read.`, { cause });
+  }
+  if (/^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text)) return text;
+  throw new DrayError('usage', `The file ${path} must hold one https:// URL.`);
 }
 
 function readKey(path: string): Uint8Array {

@@ -1,7 +1,15 @@
 /** What hosts ask of the engine: one request and one summary for each job. Isomorphic and JSON-safe. */
+import type { ErrorCode } from './error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
 
 /** What every job is given. */
+/**
+ * @param name The method of the store.
+ * @param key What the request is about, where one key says it.
+ * @returns To be called when the request ends, with its error if it failed. Only the first call counts.
+ */
+export type CallListener = (name: string, key: string | undefined) => (failure?: ErrorCode) => void;
+
 export interface JobContext {
   /** Where the command runs: the workspace is this folder or the nearest one above it. */
   readonly directory: string;
@@ -29,6 +37,8 @@ export interface JobContext {
   readonly drained?: () => Promise<void> | undefined;
   /** Limits the content that jobs transfer. Jobs with the same throttle share its limit. */
   readonly throttle?: Throttle;
+  /** Called as each request to a remote begins; a repeated one is told again. */
+  readonly onCall?: CallListener;
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;
   /** For `cat` and `copy OBJECT -`; resolves when it accepts more. */

@@ -1,14 +1,15 @@
 /**
- * From a URL to a store that is ready for use: retry(throttle(meter(store))). Missing parts of the URL come
- * from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
+ * From a URL to a store that is ready for use: retry(throttle(meter(log(store)))). Missing parts of the URL
+ * come from the command's flags, then the remote's settings, then the AWS_* variables, then ~/.aws;
  * `s3/open-s3-store.ts` handles the last two.
  */
-import type { ConnectionFlags, Throttle } from '../api/jobs.ts';
+import type { CallListener, ConnectionFlags, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { KnownPeersOptions } from './peer/known-peers.ts';
 import type { PeerRemoteUrl, RemoteUrl, S3Location, S3RemoteUrl } from './remote-url.ts';
 import { checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
+import { withCallLog } from './wrappers/with-call-log.ts';
 import { createMeter, type Meter, withMeter } from './wrappers/with-meter.ts';
 import { type RetryOptions, withRetry } from './wrappers/with-retry.ts';
 import { createThrottle, withThrottle } from './wrappers/with-throttle.ts';
@@ -27,6 +28,7 @@ export interface OpenRemoteOptions {
   readonly knownPeers?: KnownPeersOptions;
   /** Where to count requests. */
   readonly meter?: Meter;
+  readonly onCall?: CallListener;
   readonly clock?: Clock;
   /** At most this many bytes of content a second, sent and received together; absent: no limit. */
   readonly bandwidthBytesPerSecond?: number;
@@ -40,7 +42,10 @@ export interface OpenRemoteOptions {
 export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Promise<ObjectStore> {
   const clock = options.clock ?? systemClock;
   const store = await openPlain(url, options, clock);
-  const metered = options.meter ? withMeter(store, options.meter) : store;
+  const { onCall } = options;
+  // A folder's calls are those of this computer's disk.
+  const logged = onCall && url.kind !== 'file' ? withCallLog(store, onCall) : store;
+  const metered = options.meter ? withMeter(logged, options.meter) : logged;
   const { bandwidthBytesPerSecond: bytesPerSecond } = options;
   const shared = options.throttle ? withThrottle(metered, options.throttle) : metered;
   const throttled = bytesPerSecond

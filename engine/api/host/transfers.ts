@@ -1,5 +1,5 @@
 /** The requests for the queue of transfers. */
-import type { ErrorRecord } from '../error.ts';
+import type { ErrorCode, ErrorRecord } from '../error.ts';
 import type { ConflictSide, PullSummary, PushSummary, RequestTotals } from '../jobs.ts';
 import type { Nothing } from './in-workspace.ts';
 
@@ -24,6 +24,12 @@ export interface TransfersRequests {
     };
     /** The ids that `remove` took from the list. */
     answer: { readonly removed?: readonly string[] };
+  };
+
+  /** The last 50 requests of its last run, the newest first. None after a restart of the engine. */
+  'transfers.calls': {
+    input: { readonly id: string };
+    answer: { readonly calls: readonly TransferCall[] };
   };
 
   /** The failed files of one transfer, in the order of failure: the first 1,000. */
@@ -124,10 +130,35 @@ export interface Transfer {
   readonly notice?: string;
   /** It waits until the keys of this profile are typed. */
   readonly needsKeys?: string;
+  /** Nothing has moved for ten seconds or longer. */
+  readonly stall?: TransferStall;
   readonly warnings: readonly string[];
   /** Failed files that did not stop the others; `transfers.failures` lists them. */
   readonly failed: number;
   readonly error?: ErrorRecord;
+}
+
+/** One attempt of a request to a remote. */
+export interface TransferCall {
+  /** As a server's log has it, such as `PUT PART`. */
+  readonly method: string;
+  /** At most 200 characters. */
+  readonly key: string;
+  readonly startedMs: number;
+  readonly endedMs?: number;
+  readonly failure?: ErrorCode;
+  /** The attempts at the same request that failed before. */
+  readonly retries: number;
+}
+
+/** `isOpen`: it waits for its answer. Otherwise it failed and is about to be repeated. */
+export type StalledCall = TransferCall & { readonly isOpen: boolean };
+
+export interface TransferStall {
+  /** Nothing has moved since. */
+  readonly sinceMs: number;
+  /** Absent: no request is open, so the work is on this computer. */
+  readonly call?: StalledCall;
 }
 
 export interface TransferFailure {

@@ -194,6 +194,7 @@ export const HOST_INPUTS: Inputs = {
 
   'transfers.start': order,
   'transfers.watch': nothing,
+  'transfers.calls': v.strictObject({ id: filled }),
   'transfers.failures': v.strictObject({ id: filled }),
   'transfers.change': v.strictObject({
     ids: v.union([v.literal('all'), v.pipe(v.array(filled), v.maxLength(TRANSFERS_MAX))]),

@@ -8,7 +8,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
-import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host/transfers.ts';
+import type {
+  Transfer,
+  TransferCall,
+  TransferFailure,
+  TransferOrder,
+  TransferState,
+} from '../../api/host/transfers.ts';
 import type { HostRequests } from '../../api/host.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,6 +22,7 @@ import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { takeUpAfterKill } from './after-kill.ts';
 import { createRemovedRecords } from './removed-records.ts';
+import { createTransferCalls } from './transfer-calls.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
 import { busyKeyOf, titleOf } from './transfer-jobs.ts';
 import { moveRecord, RUNNING_MAX, whyItWaits, withoutOldest } from './transfer-order.ts';
@@ -42,6 +49,8 @@ export interface TransferQueue {
   list(): readonly Transfer[];
   /** @throws `notFound` */
   failures(id: string): readonly TransferFailure[];
+  /** @throws `notFound` */
+  calls(id: string): readonly TransferCall[];
   /** Sends the list now and, a few times a second, whenever it changes. Returns a function that ends it. */
   watch(listener: (transfers: readonly Transfer[]) => void): () => void;
   close(): Promise<void>;
@@ -126,6 +135,10 @@ class FileQueue implements TransferQueue {
 
   failures(id: string): readonly TransferFailure[] {
     return this.#find(id).facts.failures;
+  }
+
+  calls(id: string): readonly TransferCall[] {
+    return this.#find(id).calls?.read() ?? [];
   }
 
   start(order: TransferOrder): string {
@@ -223,6 +236,7 @@ class FileQueue implements TransferQueue {
 
   #begin(record: TransferRecord): void {
     record.begin(this.#nowMs());
+    record.calls = createTransferCalls(() => this.#nowMs());
     this.#save();
     const { environment } = this.#host;
     this.#hold(record, async (signal) => {

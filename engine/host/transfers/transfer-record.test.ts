@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobEvent, ProgressEvent } from '../../api/events.ts';
+import { createTransferCalls } from './transfer-calls.ts';
 import { createTransferRecord } from './transfer-record.ts';
 
 const upload = (counts: Partial<ProgressEvent>): JobEvent => ({
@@ -40,6 +41,35 @@ describe('a transfer as windows see it', () => {
     expect(record.read(20)).toMatchObject({ notice: 'Away. Trying again.', warnings: [] });
     record.note(upload({ bytesDone: 11, wireBytes: 99 }), 30);
     expect(record.read(30).notice).toBeUndefined();
+  });
+
+  it('says after ten silent seconds which request waits or is repeated, until something moves', () => {
+    let nowMs = 0;
+    const record = begun();
+    record.calls = createTransferCalls(() => nowMs);
+    const { onCall } = record.calls;
+    record.note(upload({ bytesDone: 10, wireBytes: 10 }), 0);
+    expect(record.read(9_000).stall).toBeUndefined();
+    expect(record.read(10_000).stall).toEqual({ sinceMs: 0 });
+    const endFirst = onCall('multipart.uploadPart', `${'k'.repeat(500)}`);
+    nowMs = 11_000;
+    endFirst('unreachable');
+    const failed = { method: 'PUT PART', key: expect.stringMatching(/^k{190,200}/), retries: 0 };
+    expect(record.read(nowMs).stall?.call).toMatchObject({
+      ...failed,
+      isOpen: false,
+      failure: 'unreachable',
+    });
+    onCall('multipart.uploadPart', `${'k'.repeat(500)}`);
+    const again = { ...failed, isOpen: true, startedMs: 11_000, retries: 1 };
+    expect(record.read(12_000).stall?.call).toMatchObject(again);
+    // The same count says nothing new; one more byte does.
+    record.note(upload({ bytesDone: 10, wireBytes: 10 }), 13_000);
+    expect(record.read(13_000).stall).toBeDefined();
+    record.note(upload({ bytesDone: 10, wireBytes: 11 }), 14_000);
+    expect(record.read(14_000).stall).toBeUndefined();
+    for (let at = 0; at < 100; at += 1) onCall('head', `${at}`)();
+    expect(record.calls.read()).toHaveLength(50);
   });
 
   it('keeps showing the moved bytes while the commit is made', () => {

@@ -2,6 +2,7 @@
 import { messageWithoutAdvice } from '../../api/error.ts';
 import type { JobEvent, WarningEvent } from '../../api/events.ts';
 import type { Transfer, TransferFailure, TransferOrder, TransferState } from '../../api/host/transfers.ts';
+import type { TransferCalls } from './transfer-calls.ts';
 import { createTransferRate } from './transfer-rate.ts';
 
 const WARNINGS_MAX = 50;
@@ -23,6 +24,8 @@ export interface TransferRecord {
   readonly facts: TransferFacts;
   /** While its job runs, also while it is stopping. */
   run?: { readonly stopping: AbortController; readonly ended: Promise<void> };
+  /** The requests of its last run. */
+  calls?: TransferCalls;
   /** Resets it for a new run. */
   begin(nowMs: number): void;
   note(event: JobEvent, nowMs: number): void;
@@ -62,10 +65,13 @@ const PASSING = new Set(['retrying', 'waitingForLock']);
 
 export function createTransferRecord(facts: TransferFacts): TransferRecord {
   const rate = createTransferRate();
+  let movedMs = 0;
+  let moved = '';
   return {
     facts,
     begin(nowMs) {
       rate.reset();
+      movedMs = nowMs;
       for (const name of OF_A_RUN) delete facts[name];
       const counts = { filesDone: 0, bytesDone: 0, failed: 0, warnings: [], failures: [] };
       Object.assign(facts, { state: 'running', ...counts });
@@ -75,6 +81,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       switch (event.type) {
         case 'phase':
           rate.reset();
+          movedMs = nowMs;
           facts.phase = event.phase;
           // The moved bytes stay visible when no more come.
           if (event.phase === 'commit') return;
@@ -85,6 +92,8 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         case 'progress': {
           const { bytesKept = 0, requests: _, type: __, wireBytes, ...counts } = event;
           delete facts.isCounting;
+          const now = `${counts.filesDone} ${counts.bytesDone} ${wireBytes}`;
+          if (now !== moved) [moved, movedMs] = [now, nowMs];
           if (counts.bytesDone > facts.bytesDone || counts.filesDone > facts.filesDone) delete facts.notice;
           Object.assign(facts, counts);
           if (MOVING.has(counts.phase))
@@ -113,6 +122,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         order,
         ...(inFlight === undefined ? {} : { inFlight }),
         ...(inFlightMax === undefined ? {} : { inFlightMax }),
+        ...stallOf(this.calls, movedMs, nowMs),
         ...rate.read(nowMs, bytesTotal === undefined ? undefined : bytesTotal - bytesDone),
       };
     },
@@ -125,6 +135,15 @@ function wordsOf({ advice, message, warning }: WarningEvent): string {
   if (warning === 'waitingForLock')
     return 'Another Dray is working in this workspace. This one waits for it.';
   return messageWithoutAdvice({ message, data: { advice } });
+}
+
+/** Shorter silences are usual: a server may take seconds to complete a large upload. */
+const STALLED_AFTER_MS = 10_000;
+
+function stallOf(calls: TransferCalls | undefined, sinceMs: number, nowMs: number): Pick<Transfer, 'stall'> {
+  if (nowMs - sinceMs < STALLED_AFTER_MS) return {};
+  const call = calls?.stalled();
+  return { stall: { sinceMs, ...(call ? { call } : {}) } };
 }
 
 /** A list of transfers is sent several times a second, so paths that nobody reads stay here. */

@@ -78,6 +78,7 @@ function contextsOf(
     environment: environment(),
     throttle,
     signal,
+    ...(record.calls ? { onCall: record.calls.onCall } : {}),
     emit: (event) => {
       record.note(event, nowMs());
       onNews();

@@ -33,6 +33,7 @@ export const TRANSFERS: HandlersOf<'transfers'> = {
     const removed = (await host.transfers()).change(change);
     return removed.length === 0 ? {} : { removed };
   },
+  'transfers.calls': async ({ id }, { host }) => ({ calls: (await host.transfers()).calls(id) }),
   'transfers.failures': async ({ id }, { host }) => ({ failures: (await host.transfers()).failures(id) }),
   'transfers.watch': async (_input, { emit, host, signal }) => {
     const queue = await host.transfers();

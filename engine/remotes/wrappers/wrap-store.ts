@@ -24,11 +24,15 @@ export type CallName =
   | Face<DeltaFile, 'source.', 'close'>
   | Face<DeltaTarget, 'target.', 'discard'>;
 
-/** Makes the request by `send`, once or several times. */
+/**
+ * Makes the request by `send`, once or several times.
+ * @param key What the request is about, where one key says it
+ */
 export type AroundCall = <T>(
   name: CallName,
   signal: AbortSignal | undefined,
   send: () => Promise<T>,
+  key?: string,
 ) => Promise<T>;
 
 export function wrapStore(store: ObjectStore, around: AroundCall): ObjectStore {
@@ -38,15 +42,16 @@ export function wrapStore(store: ObjectStore, around: AroundCall): ObjectStore {
     provider: store.provider,
     ...(confirmsWrites && { confirmsWrites }),
     ...(place && { place }),
-    head: (key, call) => around('head', call?.signal, () => store.head(key, call)),
-    get: (key, call) => around('get', call?.signal, () => store.get(key, call)),
-    read: (key, call) => around('read', call.signal, () => store.read(key, call)),
-    put: (key, bytes, call) => around('put', call?.signal, () => store.put(key, bytes, call)),
-    putStream: (key, body, call) => around('putStream', call?.signal, () => store.putStream(key, body, call)),
-    list: (request, call) => around('list', call?.signal, () => store.list(request, call)),
-    delete: (keys, call) => around('delete', call?.signal, () => store.delete(keys, call)),
-    copy: (from, to, call) => around('copy', call?.signal, () => store.copy(from, to, call)),
-    ...(parts && { parts: (key, call) => around('parts', call?.signal, () => store.parts!(key, call)) }),
+    head: (key, call) => around('head', call?.signal, () => store.head(key, call), key),
+    get: (key, call) => around('get', call?.signal, () => store.get(key, call), key),
+    read: (key, call) => around('read', call.signal, () => store.read(key, call), key),
+    put: (key, bytes, call) => around('put', call?.signal, () => store.put(key, bytes, call), key),
+    putStream: (key, body, call) =>
+      around('putStream', call?.signal, () => store.putStream(key, body, call), key),
+    list: (request, call) => around('list', call?.signal, () => store.list(request, call), request.prefix),
+    delete: (keys, call) => around('delete', call?.signal, () => store.delete(keys, call), keys[0]),
+    copy: (from, to, call) => around('copy', call?.signal, () => store.copy(from, to, call), to),
+    ...(parts && { parts: (key, call) => around('parts', call?.signal, () => store.parts!(key, call), key) }),
     ...(multipart && { multipart: wrapMultipart(multipart, around) }),
     ...(files && { files: wrapFiles(files, around) }),
     close: () => store.close(),
@@ -59,20 +64,34 @@ function wrapMultipart(multipart: MultipartStore, around: AroundCall): Multipart
     ...(putStreamBy && { putStreamBy }),
     ...(confirmsWhole && { confirmsWhole }),
     ...(partBytesMax !== undefined && { partBytesMax }),
-    create: (key, call) => around('multipart.create', call?.signal, () => multipart.create(key, call)),
+    create: (key, call) => around('multipart.create', call?.signal, () => multipart.create(key, call), key),
     uploadPart: (upload, number, bytes, call) =>
-      around('multipart.uploadPart', call?.signal, () => multipart.uploadPart(upload, number, bytes, call)),
+      around(
+        'multipart.uploadPart',
+        call?.signal,
+        () => multipart.uploadPart(upload, number, bytes, call),
+        upload.key,
+      ),
     uploadPartCopy: (upload, number, source, call) =>
-      around('multipart.uploadPartCopy', call?.signal, () =>
-        multipart.uploadPartCopy(upload, number, source, call),
+      around(
+        'multipart.uploadPartCopy',
+        call?.signal,
+        () => multipart.uploadPartCopy(upload, number, source, call),
+        upload.key,
       ),
     listParts: (upload, call) =>
-      around('multipart.listParts', call?.signal, () => multipart.listParts(upload, call)),
+      around('multipart.listParts', call?.signal, () => multipart.listParts(upload, call), upload.key),
     complete: (upload, parts, call) =>
-      around('multipart.complete', call?.signal, () => multipart.complete(upload, parts, call)),
-    abort: (upload, call) => around('multipart.abort', call?.signal, () => multipart.abort(upload, call)),
+      around('multipart.complete', call?.signal, () => multipart.complete(upload, parts, call), upload.key),
+    abort: (upload, call) =>
+      around('multipart.abort', call?.signal, () => multipart.abort(upload, call), upload.key),
     listUploads: (request, call) =>
-      around('multipart.listUploads', call?.signal, () => multipart.listUploads(request, call)),
+      around(
+        'multipart.listUploads',
+        call?.signal,
+        () => multipart.listUploads(request, call),
+        request.prefix,
+      ),
   };
 }
 

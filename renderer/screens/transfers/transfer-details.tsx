@@ -4,6 +4,7 @@ import type { Transfer, TransferFailure } from '../../../engine/api/host/transfe
 import { formatBytes, formatCount, formatDollars } from '../../../engine/api/numbers.ts';
 import { formatMoment, formatSeconds } from '../../design/format.ts';
 import { useAsk, useRefresh } from '../../host/use-host.tsx';
+import { CallLog } from './transfer-stall.tsx';
 
 export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
   const { requests, startedMs, endedMs, failed, warnings, inFlight, inFlightMax } = transfer;
@@ -34,6 +35,7 @@ export function TransferDetails({ transfer }: { readonly transfer: Transfer }) {
           ))}
         </dl>
       )}
+      <CallLog transfer={transfer} />
       <Remarks
         title={`Files that failed (${formatCount(failed)})`}
         rows={failures}

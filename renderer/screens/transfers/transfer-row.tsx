@@ -14,6 +14,7 @@ import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { StateBadge } from './state-badge.tsx';
 import { TransferDetails } from './transfer-details.tsx';
+import { StallNotice } from './transfer-stall.tsx';
 import {
   actionsFor,
   describeBytes,
@@ -100,6 +101,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
           Needs the keys of “{needsKeys}”. It goes on once they are entered.
         </Notice>
       )}
+      {transfer.stall && <StallNotice stall={transfer.stall} onLog={() => setOpen(true)} />}
       {notice !== undefined && (
         <Notice tone={transfer.state === 'running' ? 'warning' : 'info'}>
           {notice}

@@ -8,15 +8,17 @@ const CLOCK_SLACK_MS = 60_000;
 /**
  * The time of the next run, maybe in the past: however many runs were missed, there is one such time.
  * Undefined if the job is paused or has no schedule. After the clock was set back, the last run lies in the
- * future: the job is due at once, since nobody knows what it missed.
+ * future: the job is due at once, since nobody knows what it missed. That run's record then lies in the past,
+ * and counts alone, wherever `sinceMs` lies.
  */
 export function nextDueMs(job: SavedJob, { runs }: JobState, nowMs: number): number | undefined {
   if (job.isPaused) return undefined;
-  const startedMs = runs[0]?.startedMs ?? 0;
-  const sinceMs = Math.max(job.sinceMs, startedMs);
+  const startedMs = runs[0]?.startedMs;
+  const isFuture = (timeMs: number) => timeMs > nowMs + CLOCK_SLACK_MS;
+  const sinceMs = isFuture(job.sinceMs) ? (startedMs ?? job.sinceMs) : Math.max(job.sinceMs, startedMs ?? 0);
   const times = job.triggers.flatMap((trigger) => nextOf(trigger, sinceMs) ?? []);
   if (times.length === 0) return undefined;
-  return sinceMs > nowMs + CLOCK_SLACK_MS ? nowMs : Math.min(...times);
+  return isFuture(sinceMs) ? nowMs : Math.min(...times);
 }
 
 function nextOf(trigger: Trigger, sinceMs: number): number | undefined {

@@ -3,7 +3,18 @@
  * `state.json` the runs, `log.jsonl` the log, `lock` the run in progress. Files are replaced whole.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
@@ -12,10 +23,11 @@ import { systemClock } from '../../base/clock.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { lockWorkspace, type WorkspaceLock } from '../../workspace/workspace-lock.ts';
 import { userConfigPath } from '../session/user-remotes.ts';
-import { checkJobName, JOB_STATE, type JobState, SAVED_JOB, type SavedJob } from './saved-job.ts';
+import { checkJobName, isJobName, JOB_STATE, type JobState, SAVED_JOB, type SavedJob } from './saved-job.ts';
 
 const PRIVATE_MODE = 0o600;
 const JOBS_MAX = 1_000;
+const SCHEDULER_LOCK = '.scheduler.lock';
 
 export function jobsFolder(context: Pick<JobContext, 'environment'>): string {
   return join(dirname(userConfigPath(context)), 'jobs');
@@ -27,14 +39,14 @@ export function folderOf(folder: string, name: string): string {
 }
 
 /**
- * In the order of their names. @param onProblem Takes the error of each job whose file cannot be read.
- * @throws `io`
+ * In the order of their names. A job that cannot be read is left out, so that it stops no other; `onProblem`
+ * gets its error. @throws `io` for the folder of all
  */
-export function listJobs(folder: string, onProblem: (error: unknown) => void): SavedJob[] {
+export function listJobs(folder: string, onProblem: (error: unknown) => void = () => {}): SavedJob[] {
   let names: string[];
   try {
     names = readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .filter((entry) => entry.isDirectory() && isJobName(entry.name))
       .map(({ name }) => name);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
@@ -50,9 +62,21 @@ export function listJobs(folder: string, onProblem: (error: unknown) => void): S
   });
 }
 
-/** Undefined if there is none. @throws `usage` when its file is damaged */
+/**
+ * Undefined if there is none. Its folder names it: a copied folder is another job.
+ * @throws `usage` when its file is damaged, or others can write it
+ */
 function findJob(folder: string, name: string): SavedJob | undefined {
-  return readFileAs(join(folderOf(folder, name), 'job.json'), SAVED_JOB);
+  const job = readFileAs(join(folderOf(folder, name), 'job.json'), SAVED_JOB, checkWriters);
+  return job && { ...job, name };
+}
+
+/** Whoever can write the file decides what this user runs. @throws `usage` */
+function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
+  const own = process.getuid?.();
+  if (own === undefined || ((uid === own || uid === 0) && (mode & 0o022) === 0)) return;
+  const message = `The file of a job can be changed by other users: ${path}. Look at it, then make it your own with "chown" and "chmod 600".`;
+  throw new DrayError('usage', message, { data: { path } });
 }
 
 /** @throws `notFound` */
@@ -68,7 +92,7 @@ export function readJob(folder: string, name: string): SavedJob {
 export function addJob(folder: string, job: SavedJob): void {
   if (findJob(folder, job.name))
     throw new DrayError('usage', `The job "${job.name}" exists. Remove it first, or use another name.`);
-  if (listJobs(folder, () => {}).length >= JOBS_MAX)
+  if (listJobs(folder).length >= JOBS_MAX)
     throw new DrayError('usage', `There are ${JOBS_MAX} jobs. Remove one first.`);
   writeJob(folder, job);
 }
@@ -91,8 +115,14 @@ export async function removeJob(folder: string, name: string): Promise<void> {
   rmSync(aside, { recursive: true, force: true });
 }
 
+/** A damaged state counts as none: it is history, and must not stop the job. */
 export function readState(folder: string, name: string): JobState {
-  return readFileAs(join(folderOf(folder, name), 'state.json'), JOB_STATE) ?? { runs: [] };
+  try {
+    return readFileAs(join(folderOf(folder, name), 'state.json'), JOB_STATE) ?? { runs: [] };
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'usage') return { runs: [] };
+    throw error;
+  }
 }
 
 export function writeState(folder: string, name: string, state: JobState): void {
@@ -107,19 +137,21 @@ export function lockJob(folder: string, name: string, command: string): Promise<
 /** One scheduler at a time. @throws `locked` */
 export function lockScheduler(folder: string, command: string): Promise<WorkspaceLock> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return lockPath(join(folder, '.scheduler.lock'), 'The schedule of jobs', command);
+  return lockPath(join(folder, SCHEDULER_LOCK), 'The schedule of jobs', command);
 }
 
 /** Whether a run of the job is in progress, in any process. */
 export async function isJobRunning(folder: string, name: string): Promise<boolean> {
-  return isHeld(() => lockJob(folder, name, 'job list'));
+  return isHeld(join(folderOf(folder, name), 'lock'), () => lockJob(folder, name, 'job list'));
 }
 
 export async function isSchedulerRunning(folder: string): Promise<boolean> {
-  return isHeld(() => lockScheduler(folder, 'job list'));
+  return isHeld(join(folder, SCHEDULER_LOCK), () => lockScheduler(folder, 'job list'));
 }
 
-async function isHeld(lock: () => Promise<WorkspaceLock>): Promise<boolean> {
+/** Takes no free lock: a run that starts at this moment would find it held. */
+async function isHeld(path: string, lock: () => Promise<WorkspaceLock>): Promise<boolean> {
+  if (!existsSync(path)) return false;
   try {
     (await lock()).release();
     return false;
@@ -138,11 +170,22 @@ function lockPath(path: string, what: string, command: string): Promise<Workspac
   });
 }
 
-function readFileAs<S extends v.GenericSchema>(path: string, schema: S): v.InferOutput<S> | undefined {
+function readFileAs<S extends v.GenericSchema>(
+  path: string,
+  schema: S,
+  check: (path: string, stats: Stats) => void = () => {},
+): v.InferOutput<S> | undefined {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    const file = openSync(path, 'r');
+    try {
+      check(path, fstatSync(file));
+      text = readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
   } catch (cause) {
+    if (cause instanceof DrayError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new DrayError('io', `${path} cannot be read.`, { data: { path }, cause });
   }

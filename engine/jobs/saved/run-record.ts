@@ -37,6 +37,8 @@ export async function beginRun(
   name: string,
   { by, clock }: { readonly by: RunStart; readonly clock: Clock },
 ): Promise<RunRecord> {
+  // The lock would make a folder for a job that does not exist.
+  readJob(folder, name);
   const lock = await lockJob(folder, name, `job run ${name}`);
   try {
     const job = readJob(folder, name);

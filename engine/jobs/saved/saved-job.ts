@@ -100,12 +100,16 @@ export type RunStart = 'hand' | 'schedule' | 'change' | 'mount' | 'login';
 
 /** A name is also a folder's name on every system. @throws `usage` */
 export function checkJobName(name: string): void {
-  const isReserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name);
-  if (/^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) && !name.endsWith('.') && !isReserved) return;
+  if (isJobName(name)) return;
   throw new DrayError(
     'usage',
     'The name of a job has up to 63 characters: a to z, 0 to 9, ".", "_" and "-". It begins with a letter or a digit.',
   );
+}
+
+export function isJobName(name: string): boolean {
+  const isReserved = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name);
+  return /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) && !name.endsWith('.') && !isReserved;
 }
 
 /** Secrets in addresses, keys of AWS, and values of options and queries that are named like secrets. */

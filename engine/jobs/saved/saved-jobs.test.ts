@@ -1,11 +1,20 @@
 /** Saved jobs on disk, their runs and their schedule. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
 import { nextDueMs } from './due-time.ts';
-import { addJob, folderOf, isJobRunning, lockScheduler, readState, removeJob } from './job-folder.ts';
+import {
+  addJob,
+  folderOf,
+  isJobRunning,
+  listJobs,
+  lockScheduler,
+  readJob,
+  readState,
+  removeJob,
+} from './job-folder.ts';
 import { wasMounted } from './mount-look.ts';
 import { openRunLog, readRunLog } from './run-log.ts';
 import { beginRun } from './run-record.ts';
@@ -110,6 +119,12 @@ describe('the time of the next run', () => {
 
   it('is now after the clock was set back', () => {
     expect(nextDueMs(hourly, ran(nowMs + 100 * HOUR_MS), nowMs)).toBe(nowMs);
+  });
+
+  it('follows the last run when the job was added while the clock was wrong', () => {
+    const early = { ...hourly, sinceMs: nowMs + 9_000 * HOUR_MS };
+    expect(nextDueMs(early, { runs: [] }, nowMs)).toBe(nowMs);
+    expect(nextDueMs(early, ran(nowMs - MINUTE_MS), nowMs)).toBe(nowMs + 59 * MINUTE_MS);
   });
 
   it('does not exist while the job is paused or waits for something else', () => {
@@ -218,14 +233,14 @@ describe('the scheduler', () => {
     return { clock, move };
   }
 
-  function start(clock: Clock, isLogin = false) {
+  function start(clock: Clock, isLogin = false, exitCodes: number[] = []) {
     const stopping = new AbortController();
     const runs: string[] = [];
     let began = Promise.withResolvers<void>();
     const problems: unknown[] = [];
     const run = async (name: string, by: RunStart) => {
       const record = await beginRun(folder, name, { by, clock });
-      record.end(end);
+      record.end({ ...end, exitCode: exitCodes.shift() ?? 0 });
       runs.push(`${name} ${by}`);
       began.resolve();
       began = Promise.withResolvers();
@@ -284,17 +299,72 @@ describe('the scheduler', () => {
     expect(second.runs.sort()).toEqual(['change change', 'login login']);
   });
 
-  it('goes on when the file of one job is damaged', async () => {
+  it('goes on when the files of one job are damaged, and says so once', async () => {
     addJob(folder, job({ triggers: [{ on: 'every', everyMs: MINUTE_MS }] }));
-    addJob(folder, job({ name: 'bad' }));
-    addJob(folder, job({ name: 'worse' }));
-    writeFileSync(join(folder, 'bad', 'state.json'), 'no');
-    writeFileSync(join(folder, 'worse', 'job.json'), '{"name":"worse"}');
-    const { problems, runs, stop, until } = start(systemClock);
+    for (const name of ['bad', 'worse']) addJob(folder, job({ name }));
+    writeFileSync(join(folder, 'bad', 'job.json'), 'no');
+    writeFileSync(join(folder, 'photos', 'state.json'), 'no');
+    mkdirSync(join(folder, 'A copy'));
+    const { clock, move } = movedClock(Date.UTC(2026, 0, 1));
+    const { problems, runs, stop, until } = start(clock);
+    await until(1);
+    move(2 * MINUTE_MS);
+    await until(2);
+    await stop();
+    expect(runs).toEqual(['photos schedule', 'photos schedule']);
+    expect(problems).toHaveLength(1);
+    expect(String(problems[0])).toContain(join('bad', 'job.json'));
+  });
+
+  it('takes the name of a job from its folder, so that a copied folder is another job', () => {
+    addJob(folder, job());
+    cpSync(join(folder, 'photos'), join(folder, 'copy'), { recursive: true });
+    expect(listJobs(folder).map(({ name }) => name)).toEqual(['copy', 'photos']);
+  });
+
+  it.skipIf(process.platform === 'win32')('does not run a file that others can write', () => {
+    addJob(folder, job());
+    chmodSync(join(folder, 'photos', 'job.json'), 0o666);
+    expect(() => readJob(folder, 'photos')).toThrow(/changed by other users/);
+    expect(listJobs(folder)).toEqual([]);
+  });
+
+  it('tries a failed run on change again, after longer and longer pauses', async () => {
+    sandbox.write('watched/a', '1');
+    const trigger = { on: 'change', folder: sandbox.path('watched'), settleMs: 20 } as const;
+    addJob(folder, job({ triggers: [trigger] }));
+    const { clock, move } = movedClock(Date.UTC(2026, 0, 1));
+    const { runs, stop, until } = start(clock, false, [1, 1, 0]);
+    await until(1);
+    await new Promise(setImmediate);
+    move(MINUTE_MS);
+    await until(2);
+    await new Promise(setImmediate);
+    move(MINUTE_MS);
+    await new Promise(setImmediate);
+    expect(runs).toHaveLength(2);
+    move(MINUTE_MS);
+    await until(3);
+    await new Promise(setImmediate);
+    move(HOUR_MS);
+    await new Promise(setImmediate);
+    await stop();
+    expect(runs).toEqual(['photos change', 'photos change', 'photos change']);
+  });
+
+  it('does not forget a change while a person runs the job', async () => {
+    sandbox.write('watched/a', '1');
+    const trigger = { on: 'change', folder: sandbox.path('watched'), settleMs: 20 } as const;
+    addJob(folder, job({ triggers: [trigger] }));
+    const { clock, move } = movedClock(Date.UTC(2026, 0, 1));
+    const hand = await beginRun(folder, 'photos', { by: 'hand', clock });
+    const { problems, runs, stop, until } = start(clock);
+    while (problems.length === 0) await new Promise(setImmediate);
+    hand.end(end);
+    move(2 * MINUTE_MS);
     await until(1);
     await stop();
-    expect(runs).toEqual(['photos schedule']);
-    expect(problems.length).toBeGreaterThan(0);
+    expect(runs).toEqual(['photos change']);
   });
 
   it('runs in one process at a time', async () => {

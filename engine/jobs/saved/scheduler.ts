@@ -22,7 +22,7 @@ export interface SchedulerOptions {
   readonly isLogin: boolean;
   /** A job that cannot be read or started; the others go on. */
   readonly onProblem: (error: unknown) => void;
-  /** Called at each look at a job that does not run. */
+  /** Called at each look at a job, also while it runs: a run may hang for days. */
   readonly onLook?: (job: SavedJob) => Promise<void>;
 }
 
@@ -30,6 +30,9 @@ const LOOK_EVERY_MS = 5_000;
 const RUNS_AT_ONCE = 4;
 /** A job whose run could not even begin is tried again after this. */
 const FAILED_START_PAUSE_MS = 60_000;
+/** A run on change that failed is tried again: after the first pause, then after twice the one before. */
+const RETRY_PAUSE_MS = 60_000;
+const RETRY_PAUSE_MS_MAX = 3_600_000;
 
 interface Watched {
   readonly key: string;
@@ -55,6 +58,9 @@ class Scheduler {
   readonly #watched = new Map<string, Watched>();
   readonly #mounts = new Map<string, MountLook>();
   readonly #notBeforeMs = new Map<string, number>();
+  readonly #retryAtMs = new Map<string, number>();
+  /** By message: the file of a job stays damaged from look to look. */
+  readonly #toldProblems = new Set<string>();
   #news = Promise.withResolvers<void>();
   #isFirst = true;
 
@@ -72,7 +78,7 @@ class Scheduler {
     this.#news = Promise.withResolvers();
     let jobs: SavedJob[];
     try {
-      jobs = listJobs(folder, onProblem);
+      jobs = this.#listJobs(folder);
     } catch (error) {
       onProblem(error);
       return;
@@ -85,13 +91,22 @@ class Scheduler {
         this.#lookAtMounts(job);
         if (this.#isFirst && isLogin && job.triggers.some(({ on }) => on === 'login'))
           this.#want(job.name, 'login');
-        if (!this.#running.has(job.name)) await onLook?.(job);
+        await onLook?.(job);
         this.#startIfDue(job);
       } catch (error) {
         onProblem(error);
       }
     }
     this.#isFirst = false;
+  }
+
+  #listJobs(folder: string): SavedJob[] {
+    const problems = new Map<string, unknown>();
+    const jobs = listJobs(folder, (error) => problems.set(String(error), error));
+    for (const [text, error] of problems) if (!this.#toldProblems.has(text)) this.#options.onProblem(error);
+    this.#toldProblems.clear();
+    for (const text of problems.keys()) this.#toldProblems.add(text);
+    return jobs;
   }
 
   async close(): Promise<void> {
@@ -113,26 +128,47 @@ class Scheduler {
     const notBeforeMs = this.#notBeforeMs.get(name) ?? 0;
     // A clock that was set back must not hold a job up.
     if (nowMs < notBeforeMs && notBeforeMs - nowMs <= FAILED_START_PAUSE_MS) return;
+    const retryAtMs = this.#retryAtMs.get(name);
+    if (retryAtMs !== undefined && (retryAtMs <= nowMs || retryAtMs - nowMs > RETRY_PAUSE_MS_MAX))
+      this.#want(name, 'change');
     const dueMs = nextDueMs(job, readState(folder, name), nowMs);
     const by = this.#wanted.get(name) ?? (dueMs !== undefined && dueMs <= nowMs ? 'schedule' : undefined);
     if (by !== undefined) this.#start(name, by);
   }
 
   #start(name: string, by: RunStart): void {
-    const { clock, folder, onProblem, run } = this.#options;
+    const { folder, onProblem, run } = this.#options;
     this.#wanted.delete(name);
+    this.#retryAtMs.delete(name);
     const before = readState(folder, name).runs[0]?.startedMs;
     const ended = run(name, by)
       .catch(onProblem)
       .then(() => {
         this.#running.delete(name);
-        if (readState(folder, name).runs[0]?.startedMs === before)
-          this.#notBeforeMs.set(name, clock.nowMs() + FAILED_START_PAUSE_MS);
+        this.#tryAgainLater(name, by, before);
         this.#news.resolve();
       })
       // The job was removed meanwhile.
       .catch(onProblem);
     this.#running.set(name, ended);
+  }
+
+  /**
+   * What asked for a run is not forgotten when the run could not begin, as while a person runs the job. A
+   * change is not forgotten when the run failed either: no other change may come. A schedule comes again.
+   */
+  #tryAgainLater(name: string, by: RunStart, startedBeforeMs: number | undefined): void {
+    const { clock, folder } = this.#options;
+    const { runs } = readState(folder, name);
+    if (runs[0]?.startedMs === startedBeforeMs) {
+      this.#notBeforeMs.set(name, clock.nowMs() + FAILED_START_PAUSE_MS);
+      if (by !== 'schedule' && !this.#wanted.has(name)) this.#wanted.set(name, by);
+    } else if (by === 'change' && runs[0]?.result === 'failed') {
+      const works = runs.findIndex(({ result }) => result !== 'failed');
+      const failures = works < 0 ? runs.length : works;
+      const pauseMs = Math.min(RETRY_PAUSE_MS_MAX, RETRY_PAUSE_MS * 2 ** (failures - 1));
+      this.#retryAtMs.set(name, clock.nowMs() + pauseMs);
+    }
   }
 
   /** What changed while nobody watched is not known, so the job runs when the watch begins. */

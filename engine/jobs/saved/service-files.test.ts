@@ -56,6 +56,17 @@ describe('the definition of a service', () => {
     expect(words).toBe('"/home/me/my \\"dray\\" 100% $HOME \\ <&>" "job" "serve" "--login"');
   });
 
+  it('is enabled where it was written, and its path cannot run as a command', () => {
+    const path = "/tmp/it's $(x)/mine.service";
+    for (const kind of ['systemd', 'launchd'] as const) {
+      const { enable } = serviceFile({ ...request, kind, path });
+      expect(enable.endsWith(` '/tmp/it'\\''s $(x)/mine.service'`)).toBe(true);
+    }
+    expect(serviceFile({ ...request, kind: 'windows', path: 'C:/a.xml' }).enable).toContain(
+      '/XML "C:/a.xml"',
+    );
+  });
+
   it('refuses a line break, which would begin another setting', () => {
     const command = ['/dray\nExecStart=/bin/evil'] as const;
     expect(() => serviceFile({ ...request, command, kind: 'systemd' })).toThrow(/control character/);

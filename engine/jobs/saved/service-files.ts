@@ -5,6 +5,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
+import { shellWord } from '../../base/shell-word.ts';
 
 export type ServiceKind = 'systemd' | 'launchd' | 'windows';
 
@@ -17,6 +18,8 @@ export interface ServiceRequest {
   /** The user's home and settings folders. */
   readonly home?: string;
   readonly configHome?: string;
+  /** Where the definition goes, if not to its usual place. */
+  readonly path?: string;
 }
 
 export interface ServiceFile {
@@ -34,16 +37,20 @@ export function serviceFile(request: ServiceRequest): ServiceFile {
   switch (kind) {
     case 'systemd':
       return {
-        path: join(request.configHome ?? join(home, '.config'), 'systemd', 'user', 'dray-jobs.service'),
+        path:
+          request.path ??
+          join(request.configHome ?? join(home, '.config'), 'systemd', 'user', 'dray-jobs.service'),
         text: systemdUnit(request),
-        enable: 'systemctl --user daemon-reload && systemctl --user enable --now dray-jobs.service',
+        // By its path, systemd links a unit of any folder.
+        enable: `systemctl --user daemon-reload && systemctl --user enable --now ${shellWord(request.path ?? 'dray-jobs.service')}`,
       };
     case 'launchd': {
-      const path = join(home, 'Library', 'LaunchAgents', `${LABEL}.plist`);
-      return { path, text: launchdList(request), enable: `launchctl bootstrap gui/$(id -u) '${path}'` };
+      const path = request.path ?? join(home, 'Library', 'LaunchAgents', `${LABEL}.plist`);
+      const enable = `launchctl bootstrap gui/$(id -u) ${shellWord(path)}`;
+      return { path, text: launchdList(request), enable };
     }
     case 'windows': {
-      const path = join(request.configHome ?? home, 'dray', 'dray-jobs.xml');
+      const path = request.path ?? join(request.configHome ?? home, 'dray', 'dray-jobs.xml');
       const create = `schtasks /Create /TN "Dray jobs" /XML "${path}"`;
       return { path, text: windowsTask(request), enable: `${create} && schtasks /Run /TN "Dray jobs"` };
     }

@@ -35,10 +35,10 @@ export function addJobInstall(job: Command, host: CommandHost): void {
             environment: settingsOf(environment),
             ...(HOME ? { home: HOME } : {}),
             ...(configHome ? { configHome } : {}),
+            ...(path === undefined ? {} : { path: resolve(directory, path) }),
           });
-          const to = path === undefined ? file.path : resolve(directory, path);
-          write(to, file.text);
-          return { path: to, enable: file.enable };
+          write(file.path, file.text);
+          return { path: file.path, enable: file.enable };
         },
         view: {
           onSummary: (written, output) => {

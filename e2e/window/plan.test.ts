@@ -85,7 +85,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
   it('says when there is nothing to push', async () => {
     using dataset = await pushedDataset(started.server, 'same');
     await using window = await open(dataset);
-    await window.page.getByText('there is nothing to plan').waitFor();
+    await window.page.getByText('there was nothing to plan').waitFor();
     expect(await findViolations(window.page)).toEqual([]);
     expect(window.complaints).toEqual([]);
   });

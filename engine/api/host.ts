@@ -8,7 +8,7 @@
 import type { ErrorRecord } from './error.ts';
 import type { JobEvent } from './events.ts';
 import type { BrowseRequests } from './host/browse.ts';
-import type { ChangesRequests, PlanRequests } from './host/changes.ts';
+import type { ChangesRequests, FolderEvent, PlanRequests } from './host/changes.ts';
 import type { HistoryRequests } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
 import type { KeptRequests } from './host/kept.ts';
@@ -30,6 +30,7 @@ export type HostMessage =
 export type HostEvent =
   | JobEvent
   | RepositoryEvent
+  | FolderEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
   /** A list of `browse.open` has grown to this many entries. */
   | { readonly type: 'listing'; readonly list: string; readonly total: number };

@@ -15,9 +15,10 @@ import { WithWorkspace } from '../shell/with-workspace.tsx';
 import { ChangeMenu } from './changes/change-menu.tsx';
 import { ChangeTable } from './changes/change-table.tsx';
 import { ListToolbar } from './changes/list-toolbar.tsx';
+import { FolderNewsBar, formatClock, LookedAtText } from './changes/looked-at.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
-import { TransferNotice } from './changes/transfer-notice.tsx';
+import { TransferNotice, useNewestTransfer } from './changes/transfer-notice.tsx';
 import {
   type Direction,
   type Look,
@@ -25,6 +26,7 @@ import {
   useChangeList,
   useRowPages,
 } from './changes/use-change-list.ts';
+import { type LookedAt, useFolderLook } from './changes/use-folder-look.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
@@ -65,6 +67,10 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
   const opened = useChangeList(root, direction);
   const { list, error, isOpening, reopen } = opened;
+  const newest = useNewestTransfer(root)?.state;
+  const isBusy = isOpening || newest === 'running' || newest === 'waiting';
+  const pushed = direction === 'push' ? list : undefined;
+  const looked = useFolderLook(root, pushed, { isBusy, onEmptyChanged: reopen });
   const [isShowingKept, setShowingKept] = useState(false);
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
@@ -78,6 +84,11 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
           <span className="cut">
             {direction === 'push' ? 'to' : 'from'} {remote}
           </span>
+          {looked ? (
+            <LookedAtText {...looked} />
+          ) : (
+            list && <span className="cut soft">Asked at {formatClock(list.lookedMs)}</span>
+          )}
         </span>
       }
       actions={
@@ -116,26 +127,45 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
           }
         />
       ) : rowsOf(list) === 0 ? (
-        <NothingToDo direction={direction} />
+        <NothingToDo direction={direction} looked={looked} lookedMs={looked?.lookedMs ?? list.lookedMs} />
       ) : (
-        <ListOfChanges key={list.list} root={root} opened={opened} list={list} onBegun={onBegun} />
+        <ListOfChanges
+          key={list.list}
+          root={root}
+          opened={opened}
+          list={list}
+          newRows={looked?.newRows}
+          onBegun={onBegun}
+        />
       )}
     </Screen>
   );
 }
 
-function NothingToDo({ direction }: { readonly direction: Direction }) {
+function NothingToDo({
+  direction,
+  lookedMs,
+  looked,
+}: {
+  readonly direction: Direction;
+  readonly lookedMs: number;
+  readonly looked: LookedAt | undefined;
+}) {
+  const clock = formatClock(lookedMs);
   return direction === 'push' ? (
     <EmptyState
       icon="check"
       title={NOTHING_TO_PUSH}
       actions={<LinkButton href={hrefOf('changes', { direction: 'pull' })}>Check the remote</LinkButton>}
     >
-      Every file of this folder is in the last commit.
+      At {clock} every file of this folder was in the last commit.{' '}
+      {looked?.unwatched
+        ? 'The folder is not watched. Dray looks again when you come back to this window.'
+        : 'A change shows here by itself.'}
     </EmptyState>
   ) : (
     <EmptyState icon="check" title="Nothing to pull">
-      This folder already has every commit of the remote.
+      At {clock} this folder had every commit of the remote.
     </EmptyState>
   );
 }
@@ -144,11 +174,13 @@ interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
   readonly root: string;
   readonly opened: OpenedList;
   readonly list: ChangeList;
+  /** Changes in the folder now, if they are others than those of the list. */
+  readonly newRows: number | undefined;
 }
 
 /** Transfers change several times a second; they must not re-render all of this. */
 const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
-  const { root, list, opened, onBegun } = props;
+  const { root, list, opened, newRows, onBegun } = props;
   const { choices, choose, look, message, setLook } = opened;
   const search = useRef<HTMLInputElement>(null);
   const [selected, setSelected] = useState<ChangeRow>();
@@ -205,6 +237,8 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         )}
         <PreviewPane root={root} list={list} row={selected} />
       </div>
+      {/* Below the rows, so that none of them moves. */}
+      <FolderNewsBar newRows={newRows} rows={rowsOf(list)} onShow={opened.reopen} />
       <SendBar
         root={root}
         list={list}

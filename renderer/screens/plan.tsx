@@ -15,6 +15,7 @@ import { ErrorState } from '../failures/failure.tsx';
 import { useAsk } from '../host/use-host.tsx';
 import { hrefOf } from '../route.ts';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
+import { formatClock } from './changes/looked-at.tsx';
 import { useEndedTransfers } from './changes/use-change-list.ts';
 import { CostPlot } from './plan/cost-plot.tsx';
 import { Funnel } from './plan/funnel.tsx';
@@ -34,7 +35,7 @@ export function PlanScreen() {
 
 function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
   const { root } = workspace;
-  const { data, error, isFetching, refetch } = useAsk('plan.push', { root });
+  const { data, error, isFetching, refetch, dataUpdatedAt } = useAsk('plan.push', { root });
   const last = useLastPush(root);
   const ended = useEndedTransfers(root);
   useEffect(() => {
@@ -65,7 +66,10 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       ) : data.requests.total === 0 ? (
         last ? (
           <div className="plan">
-            <Notice tone="success">{NOTHING_TO_PUSH}. These are the figures of the last push.</Notice>
+            <Excluded count={data.excluded} />
+            <Notice tone="success">
+              {NOTHING_TO_PUSH} at {formatClock(dataUpdatedAt)}. These are the figures of the last push.
+            </Notice>
             <LastPush root={root} summary={last} />
             <Reasons query={last.query} />
           </div>
@@ -75,26 +79,17 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
             title={NOTHING_TO_PUSH}
             actions={<LinkButton href={hrefOf('history')}>See what was pushed</LinkButton>}
           >
-            Every file of this folder is in the last commit, so there is nothing to plan. Once a file changes,
-            Plan says which requests its push takes, and what they cost.
+            At {formatClock(dataUpdatedAt)}{' '}
+            {data.excluded > 0
+              ? 'only changes that are not ticked in Changes were left'
+              : 'every file of this folder was in the last commit'}
+            , so there was nothing to plan. Once a file changes, Plan says which requests its push takes, and
+            what they cost.
           </EmptyState>
         )
       ) : (
         <div className="plan">
-          {data.excluded > 0 && (
-            <Notice
-              tone="info"
-              actions={
-                <LinkButton size="small" href={hrefOf('changes', { direction: 'push' })}>
-                  Change it
-                </LinkButton>
-              }
-            >
-              {data.excluded === 1
-                ? '1 change is not ticked in Changes and stays out of this plan.'
-                : `${formatCount(data.excluded)} changes are not ticked in Changes and stay out of this plan.`}
-            </Notice>
-          )}
+          <Excluded count={data.excluded} />
           <Chosen plan={data} />
           <Reasons query={data.query} />
           <Requests plan={data} />
@@ -102,6 +97,25 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
         </div>
       )}
     </Screen>
+  );
+}
+
+/** What the user leaves out of the push in Changes. */
+function Excluded({ count }: { readonly count: number }) {
+  if (count === 0) return null;
+  return (
+    <Notice
+      tone="info"
+      actions={
+        <LinkButton size="small" href={hrefOf('changes', { direction: 'push' })}>
+          Change it
+        </LinkButton>
+      }
+    >
+      {count === 1
+        ? '1 change is not ticked in Changes and stays out of this plan.'
+        : `${formatCount(count)} changes are not ticked in Changes and stay out of this plan.`}
+    </Notice>
   );
 }
 

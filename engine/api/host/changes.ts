@@ -67,6 +67,19 @@ export interface ChangesRequests {
     };
     answer: { readonly id: string };
   };
+  /** Sends `folder` events until it is stopped; never answers. */
+  'changes.watch': { input: InWorkspace; answer: Nothing };
+  /** Scans, and says whether a list of a push would still be the same. */
+  'changes.look': {
+    input: InWorkspace & { readonly list: string };
+    answer: {
+      readonly list: string;
+      readonly isSame: boolean;
+      readonly lookedMs: number;
+      /** Changes that a list made now would have. */
+      readonly rows: number;
+    };
+  };
   'changes.close': { input: InWorkspace & { readonly list: string }; answer: Nothing };
   /** Both sides of one change. */
   'changes.preview': {
@@ -153,8 +166,23 @@ export interface ChangeList {
   readonly totals: ChangeTotals;
   readonly conflicts: number;
   readonly failed: number;
+  /** When the folder was scanned. */
+  readonly lookedMs: number;
   /** For a pull: the commit that it would move to. */
   readonly commit?: string;
+}
+
+/** Something in the folder has changed, or it is watched no longer. */
+export interface FolderEvent {
+  readonly type: 'folder';
+  readonly root: string;
+  /**
+   * Why the folder is not watched: it has too many folders, the system gives no more watches, or it cannot be
+   * watched.
+   */
+  readonly unwatched?: 'tooMany' | 'limit' | 'failed';
+  /** Grows with each change. */
+  readonly changes: number;
 }
 
 export interface ChangeView {

@@ -11,6 +11,8 @@ import { checkSafePath } from '../check-path.ts';
 import { noteOutgoing } from '../outgoing.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { withCommits } from '../repository-read.ts';
+import { lookAtFolder, stopLook } from './folder-look.ts';
+import { tellFolderNews } from './folder-watches.ts';
 import { markGone } from './gone-folders.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
@@ -43,8 +45,16 @@ export const CHANGES: HandlersOf<'changes'> = {
     return {};
   },
   'changes.send': async (shown, { host }) => {
+    stopLook(shown.root, host);
     const queue = await host.transfers();
     return { id: queue.start(host.keptChoices.order(shown)) };
+  },
+  'changes.watch': ({ root }, call) => tellFolderNews(root, call),
+  'changes.look': async ({ list, root }, call) => {
+    const { digest: before } = call.host.changeLists.find(list);
+    const { digest, lookedMs, totals } = await lookAtFolder(root, call);
+    const rows = totals.added + totals.modified + totals.deleted + totals.renamed + totals.mode;
+    return { list, isSame: digest === before, lookedMs, rows };
   },
   'changes.close': async ({ list }, { host }) => {
     host.changeLists.drop(list);
@@ -76,6 +86,7 @@ function hashedUpToOf({ chunkAbove }: Layout): number {
 }
 
 async function openPush(root: string, call: HostCall): Promise<ChangeList> {
+  const lookedMs = call.host.clock.nowMs();
   const { status } = await import('../../jobs/working-copy/status.ts');
   const rows = createRowList();
   const { changes: totals, failed } = await status(
@@ -84,7 +95,7 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
   );
   rows.end();
   const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`);
-  return { list, direction: 'push', totals, conflicts: 0, failed };
+  return { list, direction: 'push', totals, conflicts: 0, failed, lookedMs };
 }
 
 /**
@@ -92,6 +103,7 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
  * rows need a decision.
  */
 async function openPull(root: string, call: HostCall): Promise<ChangeList> {
+  const lookedMs = call.host.clock.nowMs();
   const { pull } = await import('../../jobs/pull/pull.ts');
   const rows = createRowList({ isPull: true });
   const conflicts = new Map<string, ConflictEvent>();
@@ -113,6 +125,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   return {
     list,
     direction: 'pull',
+    lookedMs,
     totals: totalsWithout(changes, counted),
     conflicts: counted.length + conflicts.size,
     failed,

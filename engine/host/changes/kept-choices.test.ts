@@ -9,7 +9,14 @@ import { createRowList, type RowList } from './row-list.ts';
 
 const ROOT = '/data/survey';
 const TOTALS = { added: 3, modified: 0, deleted: 0, renamed: 0, mode: 0, bytes: 3 };
-const LIST: ChangeList = { list: 'one', direction: 'push', totals: TOTALS, conflicts: 0, failed: 0 };
+const LIST: ChangeList = {
+  list: 'one',
+  direction: 'push',
+  totals: TOTALS,
+  conflicts: 0,
+  failed: 0,
+  lookedMs: 0,
+};
 const LOOK = { filter: 'x', kinds: ['added'], sort: 'size', isTree: false, open: ['a/'] } as const;
 
 let sandbox: Sandbox;

@@ -7,6 +7,7 @@
 import type { ChangeRow, ChangeView } from '../../api/host/changes.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { createGrowingBytes, createGrowingNumbers } from '../rows/growing-columns.ts';
+import { createDigest } from './row-digest.ts';
 import { createRowTree, type RowTree } from './row-tree.ts';
 
 const CHANGES = ['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict'] as const;
@@ -22,6 +23,8 @@ export interface RowList {
   readonly size: number;
   /** The rows are of a pull: files that they delete are still in the folder. */
   readonly isPull: boolean;
+  /** Equal for lists with the same rows. */
+  readonly digest: number;
   push(row: ChangeRow): void;
   /** Makes the pushed rows readable. Nothing may be pushed after it. */
   end(): void;
@@ -36,6 +39,7 @@ export interface RowList {
 
 export function createRowList({ isPull = false } = {}): RowList {
   const store = createRowStore();
+  const digest = createDigest();
   const viewOf = createViews(store);
   /** By their view. */
   const trees = new WeakMap<object, RowTree>();
@@ -51,7 +55,13 @@ export function createRowList({ isPull = false } = {}): RowList {
       return store.size;
     },
     isPull,
-    push: store.push,
+    get digest() {
+      return digest.read();
+    },
+    push(row) {
+      digest.add(row);
+      store.push(row);
+    },
     end: store.end,
     rows({ open, sort, ...view }, offset, limit) {
       if (open) return treeOf(viewOf(view)).rows(open, offset, limit);

@@ -178,6 +178,8 @@ export const HOST_INPUTS: Inputs = {
     message: v.exactOptional(text),
     commit: v.exactOptional(filled),
   }),
+  'changes.watch': v.strictObject(inWorkspace),
+  'changes.look': v.strictObject({ ...inWorkspace, list: filled }),
   'changes.close': v.strictObject({ ...inWorkspace, list: filled }),
   'changes.preview': v.strictObject({
     ...inWorkspace,

@@ -1,0 +1,56 @@
+/** Watches that windows share: one for each workspace, as long as any window wants it. */
+import type { FolderEvent } from '../../api/host/changes.ts';
+import type { HostState } from '../host-state.ts';
+import type { HostCall } from '../port/host-call.ts';
+import { type FolderWatch, watchFolder } from './folder-watch.ts';
+
+interface Shared {
+  readonly listeners: Set<(news: FolderEvent) => void>;
+  readonly watch: FolderWatch;
+  news: FolderEvent;
+}
+
+const byHost = new WeakMap<HostState, Map<string, Shared>>();
+
+/** Tells each change until the request is stopped. Never resolves. */
+export async function tellFolderNews(root: string, { emit, host, signal }: HostCall): Promise<never> {
+  const shared = sharedOf(host, root);
+  const listener = (news: FolderEvent) => emit(news);
+  shared.listeners.add(listener);
+  emit(shared.news);
+  try {
+    return await new Promise<never>((_resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+    });
+  } finally {
+    shared.listeners.delete(listener);
+    if (shared.listeners.size === 0) {
+      shared.watch.close();
+      byHost.get(host)?.delete(root);
+    }
+  }
+}
+
+function sharedOf(host: HostState, root: string): Shared {
+  const watches = byHost.get(host) ?? new Map<string, Shared>();
+  byHost.set(host, watches);
+  const known = watches.get(root);
+  if (known) return known;
+  const listeners: Shared['listeners'] = new Set();
+  const tell = (next: Partial<FolderEvent>) => {
+    shared.news = { ...shared.news, ...next };
+    for (const listener of listeners) listener(shared.news);
+  };
+  const shared: Shared = {
+    listeners,
+    news: { type: 'folder', root, changes: 0 },
+    watch: watchFolder(root, {
+      onChange: () => tell({ changes: shared.news.changes + 1 }),
+      onEnd: (unwatched) => tell({ unwatched }),
+    }),
+  };
+  watches.set(root, shared);
+  return shared;
+}

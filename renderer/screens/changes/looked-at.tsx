@@ -1,0 +1,62 @@
+/** When the folder was looked at, whether it is watched, and what has changed in it since. */
+import { formatCount } from '../../../engine/api/numbers.ts';
+import { Button } from '../../design/button.tsx';
+import { Notice } from '../../design/states.tsx';
+import type { LookedAt } from './use-folder-look.ts';
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+
+const UNWATCHED: Readonly<Record<NonNullable<LookedAt['unwatched']>, string>> = {
+  tooMany: 'not watched: it has more folders than Dray watches. Dray looks again when you come back',
+  limit: 'not watched: the system gives no more watches. Dray looks again when you come back',
+  failed: 'not watched: it cannot be. Dray looks again when you come back',
+};
+
+export function formatClock(ms: number): string {
+  return CLOCK.format(ms);
+}
+
+export function LookedAtText({ lookedMs, unwatched }: LookedAt) {
+  return (
+    <span className="cut soft" title={unwatched && `The folder is ${UNWATCHED[unwatched]}.`}>
+      Looked at {formatClock(lookedMs)}, {unwatched ? 'not watched' : 'watching'}
+      {unwatched && <span className="unseen">: {UNWATCHED[unwatched]}</span>}
+    </span>
+  );
+}
+
+export function FolderNewsBar({
+  newRows,
+  rows,
+  onShow,
+}: {
+  readonly newRows: number | undefined;
+  readonly rows: number;
+  readonly onShow: () => void;
+}) {
+  return (
+    // Always in the page, so that a screen reader announces its content.
+    <div role="status">
+      {newRows !== undefined && (
+        <div className="changes-notice">
+          <Notice
+            tone="info"
+            actions={
+              <Button size="small" onPress={onShow}>
+                Show
+              </Button>
+            }
+          >
+            The folder has changed: {describeNews(newRows - rows)}. Your choices stay.
+          </Notice>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function describeNews(difference: number): string {
+  if (difference === 0) return 'other changes than these';
+  const count = formatCount(Math.abs(difference));
+  return `${count} ${difference > 0 ? 'more' : 'fewer'} ${Math.abs(difference) === 1 ? 'change' : 'changes'}`;
+}

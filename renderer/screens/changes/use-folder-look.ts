@@ -1,0 +1,98 @@
+/**
+ * Whether the list of a push still says what is in the folder. The engine watches the folder; when it has
+ * changed, or the window has the focus again, the engine looks and compares. A list that a person works on is
+ * never exchanged under the pointer: the screen offers the news. Only an empty one is.
+ */
+import { useEffect, useRef, useState } from 'react';
+import type { ChangeList, FolderEvent } from '../../../engine/api/host/changes.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
+import { useHost, useHostState, useRefresh } from '../../host/use-host.tsx';
+import { rowsOf } from './send-bar.tsx';
+
+/** A glance at another window and back asks for nothing. */
+const FRESH_MS = 2_000;
+
+export interface LookedAt {
+  readonly lookedMs: number;
+  readonly unwatched?: FolderEvent['unwatched'];
+  /** Changes in the folder now, if they are not those of the list. */
+  readonly newRows?: number;
+}
+
+export function useFolderLook(
+  root: string,
+  list: ChangeList | undefined,
+  { isBusy, onEmptyChanged }: { readonly isBusy: boolean; readonly onEmptyChanged: () => void },
+): LookedAt | undefined {
+  const host = useHost();
+  const state = useHostState();
+  const refresh = useRefresh();
+  const [unwatched, setUnwatched] = useState<LookedAt['unwatched']>();
+  const [changes, setChanges] = useState(0);
+  const [returns, setReturns] = useState(0);
+  const [look, setLook] = useState<AnswerOf<'changes.look'>>();
+  const id = list?.list;
+  const lookedMs = Math.max(list?.lookedMs ?? 0, look?.list === id ? (look?.lookedMs ?? 0) : 0);
+  const latest = useRef({ lookedMs, isEmpty: false, onEmptyChanged });
+  latest.current = { lookedMs, isEmpty: list !== undefined && rowsOf(list) === 0, onEmptyChanged };
+
+  useEffect(() => {
+    if (state !== 'open') return;
+    const stop = new AbortController();
+    const watching = host.ask(
+      'changes.watch',
+      { root },
+      {
+        signal: stop.signal,
+        onEvents: (events) => {
+          for (const event of events) {
+            if (event.type !== 'folder') continue;
+            setUnwatched(event.unwatched);
+            setChanges(event.changes);
+          }
+        },
+      },
+    );
+    watching.catch(() => {});
+    return () => stop.abort();
+  }, [host, state, root]);
+
+  useEffect(() => {
+    const onReturn = () => {
+      const isOld = Date.now() - latest.current.lookedMs > FRESH_MS;
+      if (document.visibilityState === 'visible' && isOld) setReturns((before) => before + 1);
+    };
+    addEventListener('focus', onReturn);
+    document.addEventListener('visibilitychange', onReturn);
+    return () => {
+      removeEventListener('focus', onReturn);
+      document.removeEventListener('visibilitychange', onReturn);
+    };
+  }, []);
+
+  // Each change and each return is a reason to look.
+  useEffect(() => {
+    if (id === undefined || isBusy || changes + returns === 0) return;
+    // A hidden window looks when it is seen again.
+    if (document.visibilityState === 'hidden') return;
+    const stop = new AbortController();
+    host.ask('changes.look', { root, list: id }, { signal: stop.signal }).then(
+      (found) => {
+        if (stop.signal.aborted) return;
+        setLook(found);
+        void refresh('changes.preview', 'plan.push');
+        if (!found.isSame && latest.current.isEmpty) latest.current.onEmptyChanged();
+      },
+      () => {},
+    );
+    return () => stop.abort();
+  }, [host, root, id, isBusy, changes, returns, refresh]);
+
+  if (!list) return undefined;
+  const isNews = look?.list === id && !look?.isSame;
+  return {
+    lookedMs,
+    ...(unwatched ? { unwatched } : {}),
+    ...(isNews && look ? { newRows: look.rows } : {}),
+  };
+}

@@ -235,6 +235,22 @@ describe('dray job serve', () => {
   });
 });
 
+describe('dray ui', () => {
+  it('starts due jobs too, unless another process does', async () => {
+    sandbox.write('work/photos/a', '1');
+    await dray(['job', 'add', 'live', '--on-change', '--', 'sync', 'photos', 'to']);
+    const window = begin(['ui', '--no-open', '--port', '0']);
+    for (;;) {
+      const { stdout } = await dray(['job', 'show', 'live', '--json']);
+      if (stdout.includes('"lastResult":"done"')) break;
+    }
+    expect((await dray(['job', 'list', '--json'])).stdout).toContain('"isScheduled":true');
+    expect((await dray(['job', 'serve'])).stderr).toContain('is in use');
+    expect(await window.stop('SIGTERM')).toBe(0);
+    expect(readFileSync(sandbox.path('work/to/a'), 'utf8')).toBe('1');
+  }, 120_000);
+});
+
 describe('dray job install', () => {
   it.each(['systemd', 'launchd', 'windows'])('writes a definition for %s without keys', async (kind) => {
     const to = sandbox.path('definition');

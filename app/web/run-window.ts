@@ -3,6 +3,7 @@ import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
+import { serveJobsBeside } from '../../engine/jobs/saved/serve-jobs.ts';
 import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';
 import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { limitedDrops } from './drop-context.ts';
@@ -18,6 +19,8 @@ export interface WindowRequest {
   /** 0: any free port. Default: 7371, or any free port if that is taken. */
   readonly port?: number;
   readonly opensBrowser: boolean;
+  /** The words that start this program again, for due jobs. Absent: none run. */
+  readonly jobCommand?: readonly [string, ...string[]];
   /** Every item requests another link. */
   readonly linkRequests?: NodeJS.ReadableStream;
   /** For tests: another engine. */
@@ -46,6 +49,8 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   let opened = 0;
   let browser: StartedBrowser | undefined;
   let server: WindowServer | undefined;
+  const jobsEnding = new AbortController();
+  let jobs: Promise<void> | undefined;
   const givenUp = Promise.withResolvers<never>();
   givenUp.promise.catch(() => {});
   const host = openHost({
@@ -72,6 +77,11 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
         `Port ${USUAL_PORT} is taken, most likely by another "dray ui". This window uses port ${server.port}.`,
       );
     if (root !== undefined) await addWorkspace(host, root);
+    if (request.jobCommand) {
+      const jobSignal = AbortSignal.any([signal, jobsEnding.signal]);
+      const command = request.jobCommand;
+      jobs = serveJobsBeside({ emit, environment, signal: jobSignal }, { command, isLogin: false });
+    }
     const { newLink, port } = server;
     const tellLink = () => emit({ type: 'window', url: newLink(), port });
     tellLink();
@@ -89,7 +99,8 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     return { port, opened };
   } finally {
     browser?.forget();
-    await Promise.all([server?.close(), host.close()]);
+    jobsEnding.abort();
+    await Promise.all([server?.close(), host.close(), jobs]);
   }
 }
 

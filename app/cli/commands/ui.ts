@@ -6,6 +6,7 @@ import { type CommandHost, type CommandView, runCommand } from '../command-host.
 import { addExamples } from '../options/examples.ts';
 import { given } from '../options/given.ts';
 import type { Output } from '../output/output.ts';
+import { ownCommand } from './saved/job-serve.ts';
 
 /** The engine's transfers come to rest first; each may be in the middle of a request. */
 const GRACE_MS = 10_000;
@@ -20,7 +21,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
     .command('ui')
     .summary('open the window in a browser')
     .description(
-      'Opens the window in a browser: workspaces, changes, transfers, history and remotes. Only this machine can reach it, and the link opens one browser, once. Runs until you stop it.',
+      'Opens the window in a browser: workspaces, changes, transfers, history and remotes. Only this machine can reach it, and the link opens one browser, once. Also starts due jobs ("dray help job"). Runs until you stop it.',
     )
     .option(
       '--port <n>',
@@ -33,6 +34,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
         start: async (context) =>
           (await import('../../web/run-window.ts')).runWindow(context, {
             opensBrowser: options.open,
+            jobCommand: ownCommand(),
             ...given({
               port: options.port,
               // Enter prints another link. Only at a terminal: other input has no such meaning.

@@ -1,5 +1,6 @@
 /** Runs a saved job in a process of its own, so that a crash of one run ends no other. */
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import type { RunStart } from './saved-job.ts';
 
 export interface RunProcess {
@@ -34,7 +35,8 @@ export function runProcess({ by, command, environment, name, signal }: RunProces
   signal.addEventListener('abort', stop, { once: true });
   return new Promise<number>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (exitCode) => resolve(exitCode ?? 1));
+    // As shells count: 128 plus the number of the signal that ended it.
+    child.on('close', (exitCode, name) => resolve(exitCode ?? 128 + (name ? constants.signals[name] : 0)));
   }).finally(() => {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);

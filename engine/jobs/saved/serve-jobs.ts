@@ -1,4 +1,5 @@
 /** Runs due jobs until it is stopped. Then running jobs are stopped, and continue when they run again. */
+import { existsSync } from 'node:fs';
 import { toDrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -20,6 +21,32 @@ export interface ServeJobsRequest {
 export interface ServedJobs {
   readonly runs: number;
   readonly failedRuns: number;
+}
+
+/** Nobody else starts jobs for this long before a window does. */
+const WINDOW_PAUSE_MS = 30_000;
+
+/**
+ * Beside a window: does the same whenever no other process does, from the first job on. Resolves after the
+ * signal; what fails is a warning.
+ */
+export async function serveJobsBeside(
+  context: Pick<JobContext, 'emit' | 'environment' | 'signal'>,
+  request: ServeJobsRequest,
+): Promise<void> {
+  const { emit, signal } = context;
+  while (!signal.aborted) {
+    try {
+      if (existsSync(jobsFolder(context))) await serveJobs(context, request);
+    } catch (error) {
+      const { code, message } = toDrayError(error);
+      if (code !== 'locked') {
+        emit({ type: 'warning', warning: 'savedJob', message });
+        return;
+      }
+    }
+    await systemClock.sleep(WINDOW_PAUSE_MS, signal).catch(() => {});
+  }
 }
 
 /** @throws `locked` while another process does this */

@@ -6,7 +6,10 @@ import type { RunStart } from '../../../../engine/jobs/saved/saved-job.ts';
 import type { CommandHost, RunObserver } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { readGlobalOptions } from '../../options/global-options.ts';
+import { watchStopSignals } from '../../stop-signals.ts';
 
+/** The command itself ends sooner, or is ended. */
+const GRACE_MS = 9_000;
 const STARTS: readonly RunStart[] = ['hand', 'schedule', 'change', 'mount', 'login'];
 
 export function addJobRun(job: Command, host: CommandHost): void {
@@ -28,6 +31,8 @@ async function runSaved(host: CommandHost, self: Command, name: string, by: RunS
   const { jobsFolder } = await import('../../../../engine/jobs/saved/job-folder.ts');
   const { beginRun } = await import('../../../../engine/jobs/saved/run-record.ts');
   const folder = jobsFolder(host);
+  // From before the record on: a signal must not leave a run that looks like a killed one.
+  const stops = watchStopSignals({ exit: host.exit, onFirst: () => {}, graceMs: GRACE_MS });
   const record = await beginRun(folder, name, { by, clock: systemClock });
   const noticing: Promise<void>[] = [];
   const observer: RunObserver = {
@@ -38,6 +43,12 @@ async function runSaved(host: CommandHost, self: Command, name: string, by: RunS
     },
   };
   try {
+    const stopCode = stops.exitCode();
+    if (stopCode !== undefined) {
+      observer.ended({ exitCode: stopCode, isStopped: true, message: 'Run it again to continue.' });
+      host.exitCode = stopCode;
+      return;
+    }
     process.chdir(record.job.directory);
     const { json, quiet, verbose } = readGlobalOptions(self);
     const flags = [
@@ -63,6 +74,7 @@ async function runSaved(host: CommandHost, self: Command, name: string, by: RunS
   } finally {
     record.end({ exitCode: 1, isStopped: false, message: 'The command ended without a result.' });
     await Promise.all(noticing);
+    stops.dispose();
   }
 }
 

@@ -31,5 +31,10 @@ export function useTokenPx(name: `--${string}-height`): number {
 
 function watchDensity(listener: () => void): () => void {
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  // Narrow windows have heights of their own.
+  addEventListener('resize', listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('resize', listener);
+  };
 }

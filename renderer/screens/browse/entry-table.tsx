@@ -50,7 +50,7 @@ export function EntryTable(props: EntryTableProps) {
   const choosing = useChoosing(() => held.current!, props);
   const grid = useRowGrid({
     pages,
-    rowPx: useTokenPx('--entry-height'),
+    rowPx: useTokenPx('--place-height'),
     headPx: HEAD_PX,
     onArrive: choosing.onArrive,
   });

@@ -16,7 +16,7 @@ export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choi
 
 export function ChangeTable(props: ChangeTableProps) {
   const { pages, selected, onSelect, onSearch: _, ...shared } = props;
-  const grid = useRowGrid({ pages, rowPx: useTokenPx('--row-height'), onArrive: onSelect });
+  const grid = useRowGrid({ pages, rowPx: useTokenPx('--change-height'), onArrive: onSelect });
   const { active, error, total } = grid;
   return (
     <div className="change-table">

@@ -1,0 +1,147 @@
+/**
+ * Every screen at the widths of a phone, half a laptop, a tablet and a large monitor, and at 200 % zoom.
+ * Nothing is wider than the window, the primary action is in sight, and names keep enough room to be read.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { launchBrowser, type OpenWindow } from './open-window.ts';
+import { openWorkspace } from './window-workspace.ts';
+
+/** Browsers zoom by giving the page fewer pixels: 200 % of 1280 by 800 is the last one. */
+const SIZES = [
+  { width: 360, height: 740 },
+  { width: 640, height: 720 },
+  { width: 1024, height: 768 },
+  { width: 1920, height: 1080 },
+  { width: 640, height: 400 },
+] as const;
+
+/** A name that is cut keeps at least this much of itself. */
+const NAME_PX_MIN = 88;
+
+const SCREENS: readonly { readonly at: string; readonly shows: string; readonly action: RegExp }[] = [
+  { at: 'home', shows: 'Home', action: /^Push/ },
+  { at: 'changes?direction=push', shows: 'Changes', action: /^Push \d/ },
+  { at: 'plan', shows: 'Plan', action: /./ },
+  { at: 'transfers', shows: 'Transfers', action: /^Pause all/ },
+  { at: 'history', shows: 'History', action: /./ },
+  { at: 'browse', shows: 'Browse', action: /^Copy/ },
+  { at: 'repositories', shows: 'Repositories', action: /./ },
+  { at: 'remotes', shows: 'Remotes', action: /^Add remote/ },
+  { at: 'settings', shows: 'Settings', action: /./ },
+];
+
+describe.skipIf(!findChromium())('A narrow window', () => {
+  let browser: Browser;
+  let sandbox: Sandbox;
+  let window: OpenWindow;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    sandbox = createSandbox();
+    const root = sandbox.path('measurements of the second campaign');
+    const folder = join(root, 'raw data of the northern station', '2026-01');
+    mkdirSync(folder, { recursive: true });
+    const dray = (...parameters: string[]) => runCli(parameters, { cwd: root, environment: {} });
+    for (let count = 0; count < 30; count += 1)
+      writeFileSync(join(folder, `temperature and humidity of day ${count}.csv`), `row ${count}`);
+    await dray('init', '--remote', sandbox.path('versions'));
+    await dray('push', '-m', 'The first campaign, with all stations of the north and the south');
+    writeFileSync(join(folder, 'temperature and humidity of day 3.csv'), 'changed');
+    writeFileSync(join(folder, 'a new file with a long and telling name.csv'), 'new');
+    window = await openWorkspace(browser, { root, screen: '#/home' });
+    const { page } = window;
+    await askEngine(page, 'remotes.add', { name: 'laboratory-archive', url: sandbox.path('archive') });
+    await askEngine(page, 'transfers.start', {
+      kind: 'copy',
+      source: folder,
+      destination: sandbox.path('archive', 'copies of everything that was measured'),
+    });
+  });
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    sandbox?.[Symbol.dispose]();
+    await browser?.close();
+  });
+
+  it.each(SIZES)(
+    'of $width by $height px needs no sideways scrolling, and shows each action',
+    async (size) => {
+      const { page } = window;
+      await page.setViewportSize(size);
+      const found: string[] = [];
+      for (const { action, at, shows } of SCREENS) {
+        await page.goto(`${window.origin}/#/${at}`);
+        await page.getByRole('heading', { level: 1, name: shows }).waitFor();
+        await page.getByRole('main').getByRole('button').first().waitFor();
+        if (at.startsWith('changes'))
+          await page.locator('.change-name').first().waitFor({ state: 'attached' });
+        await page.evaluate(
+          () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+        );
+        found.push(
+          ...(await faultsOf(page, { action: action.source, nameMin: NAME_PX_MIN })).map(
+            (fault) => `${shows}: ${fault}`,
+          ),
+        );
+      }
+      expect(found).toEqual([]);
+      expect(window.complaints).toEqual([]);
+    },
+  );
+});
+
+interface Looked {
+  /** The source of a pattern for the name of the primary action. */
+  readonly action: string;
+  readonly nameMin: number;
+}
+
+/** What is cut off or out of sight, one line each. */
+function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
+  return page.evaluate(({ action, nameMin }) => {
+    const faults: string[] = [];
+    const { innerHeight, innerWidth } = globalThis;
+    const nameOf = (element: Element) =>
+      `${element.tagName.toLowerCase()}.${element.className} ${(element.textContent ?? '').slice(0, 30)}`;
+    const isSeen = (element: Element) => {
+      const { height, width } = element.getBoundingClientRect();
+      return (
+        width > 1 &&
+        height > 1 &&
+        element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+      );
+    };
+    if (document.documentElement.scrollWidth > innerWidth) faults.push('the page is wider than the window');
+    for (const element of document.querySelectorAll('#window *')) {
+      if (!isSeen(element)) continue;
+      const style = getComputedStyle(element);
+      const isWide = element.scrollWidth > element.clientWidth + 1;
+      if (isWide && ['auto', 'scroll'].includes(style.overflowX))
+        faults.push(`scrolls sideways: ${nameOf(element)}`);
+      if (isWide && style.textOverflow === 'ellipsis' && element.clientWidth < nameMin)
+        faults.push(`cut at ${element.clientWidth} px: ${nameOf(element)}`);
+      if (!element.matches('button, a, input, select, textarea')) continue;
+      const { left, right } = element.getBoundingClientRect();
+      if (left < -1 || right > innerWidth + 1) faults.push(`out of the window: ${nameOf(element)}`);
+    }
+    const pattern = new RegExp(action);
+    const isInside = (element: Element) => {
+      const { bottom, left, right, top } = element.getBoundingClientRect();
+      const middle = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      return top >= 0 && bottom <= innerHeight + 1 && right <= innerWidth + 1 && element.contains(middle);
+    };
+    const actions = [...document.querySelectorAll('main button, main a.button')].filter(
+      (element) =>
+        isSeen(element) &&
+        pattern.test((element.getAttribute('aria-label') ?? element.textContent ?? '').trim()),
+    );
+    if (!actions.some(isInside)) faults.push(`no ${action} in sight among ${actions.length}`);
+    return [...new Set(faults)];
+  }, looked);
+}

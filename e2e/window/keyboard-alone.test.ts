@@ -1,0 +1,185 @@
+/** The tasks of the guide's page about the window, in one run and by the keyboard alone. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from './find-chromium.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { rowsShown } from './window-workspace.ts';
+
+const WAIT = { timeout: 120_000, interval: 100 };
+const PRESSES_MAX = 120;
+
+describe.skipIf(!findChromium())('The keyboard alone', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it('sets up, pushes, plans, restores, adds a remote, copies, measures and changes the settings', async () => {
+    await using window = await openWindow(browser);
+    await window.page.addInitScript(refusePointer);
+    await window.page.reload();
+    const root = join(window.folder, 'home', 'coast');
+    mkdirSync(root);
+    writeFileSync(join(root, 'notes.txt'), 'first');
+    writeFileSync(join(root, 'draft.txt'), 'draft');
+    await setUp(window, root);
+    await pushSome(window, root);
+    await clearAndUndo(window);
+    await restoreOld(window, root);
+    await addRemote(window);
+    await copyAcross(window);
+    await measure(window);
+    await changeSettings(window);
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+/** A press of a mouse button would fail the run. */
+function refusePointer(): void {
+  addEventListener('pointerdown', () => console.error('A pointer was used.'), true);
+}
+
+async function setUp({ folder, page }: OpenWindow, root: string): Promise<void> {
+  await tabTo(page, page.getByLabel('Folder with your files'));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type(root);
+  await press(page, page.getByRole('button', { name: 'Next' }));
+  await tabTo(page, page.getByRole('radio', { name: /^A folder/ }));
+  await tabTo(page, page.getByLabel('Folder for the versions'));
+  await page.keyboard.type(join(folder, 'versions'));
+  await press(page, page.getByRole('button', { name: 'Set up' }));
+  await page.getByText('is now a workspace').waitFor();
+  await press(page, page.getByRole('button', { name: 'Push', exact: true }));
+  await page.locator('main').getByText('Done').waitFor();
+}
+
+/** One of two changed files, after a look at the plan. */
+async function pushSome({ page }: OpenWindow, root: string): Promise<void> {
+  writeFileSync(join(root, 'notes.txt'), 'second');
+  writeFileSync(join(root, 'draft.txt'), 'not to be pushed');
+  await command(page, 'Changes');
+  await tabTo(page, page.getByRole('treegrid'));
+  await page.keyboard.press('Home');
+  await page.getByRole('button', { name: 'Push 2 changes' }).waitFor();
+  await page.keyboard.press(' ');
+  await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
+  await command(page, 'Plan');
+  await page.getByRole('heading', { level: 1, name: 'Plan' }).waitFor();
+  await command(page, 'Changes');
+  await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
+  await tabTo(page, page.getByRole('textbox', { name: 'Message' }));
+  await page.keyboard.type('By hand');
+  await page.keyboard.press('Enter');
+  await page.getByText('Pushed as commit').waitFor();
+  // The list is read anew, and has the file that stayed.
+  await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringContaining('draft.txt')]);
+}
+
+async function clearAndUndo({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Transfers');
+  await press(page, page.getByRole('button', { name: 'Clear the list' }));
+  await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
+  await press(page, page.getByRole('button', { name: 'Undo' }));
+  await page.getByRole('list', { name: 'Ended transfers' }).waitFor();
+}
+
+async function restoreOld({ page }: OpenWindow, root: string): Promise<void> {
+  await command(page, 'History');
+  await tabTo(page, page.getByRole('grid', { name: 'Commits' }).getByRole('row').first());
+  await page.keyboard.press('ArrowDown');
+  await tabTo(page, page.getByRole('tab', { name: 'Changes' }));
+  await page.keyboard.press('ArrowRight');
+  const row = page.getByRole('grid', { name: 'Contents' }).getByRole('row', { name: 'notes.txt' });
+  await pressUntil(page, 'Tab', page.getByRole('grid', { name: 'Contents' }).getByRole('row').first());
+  await pressUntil(page, 'ArrowDown', row);
+  await pressUntil(page, 'ArrowRight', page.getByRole('button', { name: 'Restore notes.txt' }));
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await press(page, dialog.getByRole('button', { name: /Restore/ }));
+  await expect.poll(() => readFileSync(join(root, 'notes.txt'), 'utf8'), WAIT).toBe('first');
+}
+
+/** A folder of this computer to the new remote. */
+async function copyAcross({ folder, page }: OpenWindow): Promise<void> {
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'shelf' }) });
+  await press(page, card.getByRole('link', { name: 'Browse' }));
+  const left = page.getByRole('region', { name: /^Left pane/ });
+  await tabTo(page, left.getByRole('grid'));
+  await page.keyboard.type('coast');
+  await left.getByRole('row', { name: 'coast', selected: true }).waitFor();
+  await pressUntil(page, 'Shift+Tab', page.getByRole('button', { name: 'Copy to the right' }));
+  await page.keyboard.press('Enter');
+  await expect.poll(() => existsSync(join(folder, 'shelf', 'coast', 'notes.txt')), WAIT).toBe(true);
+}
+
+async function addRemote({ folder, page }: OpenWindow): Promise<void> {
+  await command(page, 'Add a remote');
+  const dialog = page.getByRole('dialog', { name: 'Add a remote' });
+  await tabTo(page, dialog.getByLabel('Name'));
+  await page.keyboard.type('shelf');
+  await tabTo(page, dialog.getByRole('radio', { name: 'Bucket' }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Space');
+  await tabTo(page, dialog.getByRole('textbox', { name: /Folder|Path/ }));
+  mkdirSync(join(folder, 'shelf'));
+  await page.keyboard.type(join(folder, 'shelf'));
+  await press(page, dialog.getByRole('button', { name: 'Test', exact: true }));
+  await dialog.getByText('supports everything that Dray needs').waitFor();
+  await press(page, dialog.getByRole('button', { name: 'Add', exact: true }));
+  await page.getByRole('heading', { name: 'shelf' }).waitFor();
+}
+
+async function measure({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Repositories');
+  await press(page, page.getByRole('button', { name: /^Measure / }).first());
+  await page
+    .getByRole('button', { name: /^Measure again/ })
+    .first()
+    .waitFor();
+}
+
+async function changeSettings({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Settings');
+  await tabTo(page, page.getByRole('radio', { name: 'System' }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Space');
+  await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme), WAIT).toBe('dark');
+  await tabTo(page, page.getByRole('radio', { name: 'Comfortable' }));
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Space');
+  await expect
+    .poll(() => page.evaluate(() => document.documentElement.dataset.density), WAIT)
+    .toBe('compact');
+}
+
+/** Runs a command of the palette by its first letters. */
+async function command(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('menu', { name: 'Commands' }).waitFor();
+  await page.keyboard.type(name);
+  await page.getByRole('menuitem', { name }).and(page.locator('[data-focused]')).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menu', { name: 'Commands' }).waitFor({ state: 'detached' });
+}
+
+async function press(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press('Enter');
+}
+
+function tabTo(page: Page, target: Locator): Promise<void> {
+  return pressUntil(page, 'Tab', target);
+}
+
+async function pressUntil(page: Page, key: string, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let steps = 0; steps < PRESSES_MAX; steps += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${PRESSES_MAX} times ${key} do not lead to ${target}.`);
+}

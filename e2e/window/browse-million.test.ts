@@ -56,10 +56,12 @@ describe.skipIf(!findChromium())(`A prefix of ${COUNT} objects in Browse`, () =>
     await page.keyboard.type(manyName(middle).slice(0, -4));
     await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(middle)]);
     await pane.getByRole('button', { name: 'Name', exact: true }).click();
+    await rowOf(pane, ROWS - 1).waitFor();
     await grid.focus();
     await page.keyboard.press('Home');
     await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(ROWS - 1)]);
     await pane.getByRole('button', { name: 'Size', exact: true }).click();
+    await rowOf(pane, 0).waitFor();
     await grid.focus();
     await page.keyboard.press('Home');
     await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(0)]);

@@ -33,7 +33,13 @@ export type HostEvent =
   | FolderEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
   /** A list of `browse.open` has grown to this many entries. */
-  | { readonly type: 'listing'; readonly list: string; readonly total: number };
+  | {
+      readonly type: 'listing';
+      readonly list: string;
+      readonly total: number;
+      /** The folder has a repository's descriptor. */
+      readonly isRepository: boolean;
+    };
 
 export interface HostRequests
   extends HomeRequests,

@@ -91,6 +91,8 @@ export interface SyncRequest extends CopyRequest {
    * more, and never a Dray repository.
    */
   readonly maxDelete?: { readonly files: number } | { readonly percent: number };
+  /** With `maxDelete`, the names of the repositories that may be deleted. Default: all. */
+  readonly deletableRepositories?: readonly string[];
 }
 
 export interface CheckTreesRequest extends TreePairRequest {

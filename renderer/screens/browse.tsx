@@ -27,11 +27,12 @@ import {
   rootsOf,
 } from './browse/places.ts';
 import { PlanDialog } from './browse/plan-dialog.tsx';
+import { RepositoryDialog } from './browse/repository-dialog.tsx';
 import { useFolderSizes } from './browse/use-folder-sizes.ts';
 import { type PanePair, type PanesStart, usePanePair } from './browse/use-pane-pair.ts';
 import { useRemoval } from './browse/use-removal.ts';
 import { useSending } from './browse/use-sending.ts';
-import { useStartTransfers } from './start-transfer.ts';
+import { type RepositoryRefusal, refusedRepository, useStartTransfers } from './start-transfer.ts';
 
 /** A removal of more entries shows how far it is. */
 const LONG_REMOVAL = 500;
@@ -86,7 +87,8 @@ function Panes(start: PanesStart) {
   const { active, chosen, here, there } = pair;
   const [asked, setAsked] = useState<Asked>();
   const sizes = useFolderSizes();
-  const sending = useSending();
+  const [refused, setRefused] = useState<RepositoryRefusal>();
+  const sending = useSending(setRefused);
   const remove = useRemoval();
   useReloadAfterCopies(sizes.forget);
 
@@ -143,6 +145,7 @@ function Panes(start: PanesStart) {
       <BrowseDialogs
         pair={pair}
         asked={asked}
+        onRefused={setRefused}
         onClose={() => setAsked(undefined)}
         onDelete={() => {
           const places = chosen.all ? [] : chosen.rows.map(({ path }) => placeOf(here, path));
@@ -151,6 +154,7 @@ function Panes(start: PanesStart) {
           pair.change(active, { choice: NOTHING });
         }}
       />
+      <RepositoryQuestions removal={remove} refused={refused} onClose={() => setRefused(undefined)} />
       {sending.replacing && (
         <ReplaceDialog key={sending.replacing.id} {...sending.replacing} onClose={sending.forget} />
       )}
@@ -181,7 +185,7 @@ function RemovalNotice({ removal }: { readonly removal: ReturnType<typeof useRem
       </Notice>
     );
   }
-  if (!removal.error) return null;
+  if (!removal.error || refusedRepository(removal.error) !== undefined) return null;
   return (
     <ErrorNotice
       error={removal.error}
@@ -194,15 +198,57 @@ function RemovalNotice({ removal }: { readonly removal: ReturnType<typeof useRem
   );
 }
 
+interface RepositoryQuestionsProps {
+  readonly removal: ReturnType<typeof useRemoval>;
+  readonly refused: RepositoryRefusal | undefined;
+  readonly onClose: () => void;
+}
+
+/** Each name is asked for by itself: a folder may hold several repositories. */
+function RepositoryQuestions({ refused, removal, onClose }: RepositoryQuestionsProps) {
+  const typed = useRef<readonly string[]>([]);
+  const doomed = refusedRepository(removal.error);
+  if (doomed !== undefined && removal.variables) {
+    const { variables } = removal;
+    const confirmed = [...(variables.confirmed ?? []), doomed];
+    return (
+      <RepositoryDialog
+        key={confirmed.join('/')}
+        name={doomed}
+        action="Delete"
+        onConfirm={() => removal.mutate({ ...variables, confirmed })}
+        onClose={removal.reset}
+      />
+    );
+  }
+  if (!refused) {
+    typed.current = [];
+    return null;
+  }
+  return (
+    <RepositoryDialog
+      key={refused.name}
+      name={refused.name}
+      action="Copy into it"
+      onConfirm={() => {
+        typed.current = [...typed.current, refused.name];
+        refused.again(typed.current);
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
 interface BrowseDialogsProps {
   readonly pair: PanePair;
   readonly asked: Asked | undefined;
+  readonly onRefused: (refusal: RepositoryRefusal) => void;
   readonly onClose: () => void;
   readonly onDelete: () => void;
 }
 
-function BrowseDialogs({ pair, asked, onClose, onDelete }: BrowseDialogsProps) {
-  const start = useStartTransfers();
+function BrowseDialogs({ pair, asked, onClose, onDelete, onRefused }: BrowseDialogsProps) {
+  const start = useStartTransfers(onRefused);
   const { chosen, here, there } = pair;
   switch (asked?.dialog) {
     case undefined:

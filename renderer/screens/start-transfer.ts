@@ -1,13 +1,27 @@
 /** Starts transfers and shows a message. */
+import { DrayError } from '../../engine/api/error.ts';
 import type { TransferOrder } from '../../engine/api/host/transfers.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { useHost } from '../host/use-host.tsx';
 import { showFailure, showToast } from '../shell/toasts.tsx';
 
+type StartTransfers = (title: string, orders: readonly TransferOrder[]) => Promise<void>;
+
+/** The engine does not touch the stored objects of a repository whose name was not typed. */
+export interface RepositoryRefusal {
+  readonly name: string;
+  readonly again: (confirmed: readonly string[]) => void;
+}
+
+export function refusedRepository(error: unknown): string | undefined {
+  const name = error instanceof DrayError && error.code === 'conflict' ? error.data.repository : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
 /** @returns A function that starts them one after the other; `title` describes what is now in the queue. */
-export function useStartTransfers(): (title: string, orders: readonly TransferOrder[]) => Promise<void> {
+export function useStartTransfers(onRefused?: (refusal: RepositoryRefusal) => void): StartTransfers {
   const host = useHost();
-  return async (title, orders) => {
+  const start: StartTransfers = async (title, orders) => {
     let started = 0;
     try {
       for (const order of orders) {
@@ -17,8 +31,16 @@ export function useStartTransfers(): (title: string, orders: readonly TransferOr
       // Disappears by itself: the count beside Transfers stays.
       showToast({ tone: 'success', title, text: 'See Transfers.' });
     } catch (error) {
+      const name = refusedRepository(error);
+      const again = (confirmed: readonly string[]) =>
+        void start(
+          title,
+          orders.slice(started).map((order) => ('destination' in order ? { ...order, confirmed } : order)),
+        );
+      if (name !== undefined && onRefused) return onRefused({ name, again });
       const some = `Only ${started} of ${formatPlural(orders.length, 'transfer')} could be started`;
       showFailure(started === 0 ? 'The transfer could not be started' : some, error);
     }
   };
+  return start;
 }

@@ -15,7 +15,12 @@ export interface BrowseRequests {
   'browse.open': {
     input: { readonly place: string; readonly resume?: string };
     /** `isCut`: there are more entries than a list can hold. */
-    answer: { readonly list: string; readonly total: number; readonly isCut: boolean };
+    answer: {
+      readonly list: string;
+      readonly total: number;
+      readonly isCut: boolean;
+      readonly isRepository: boolean;
+    };
   };
   'browse.rows': {
     /** `limit` is at most 500. */
@@ -36,6 +41,8 @@ export interface BrowseRequests {
     input: InList & { readonly paths: readonly string[] };
     answer: { readonly rows: readonly EntryRow[] };
   };
+  /** What a repository at a place holds: a request for its branches' list, and two for each of the first 20. */
+  'browse.repository': { input: { readonly place: string }; answer: BrowsedRepository };
   'browse.close': { input: InList; answer: Nothing };
   /**
    * Which of at most 500 names, or of the chosen entries of a list, exist in the folder, as a file or a
@@ -82,16 +89,37 @@ export interface BrowseRequests {
   };
   /**
    * Removes at most 500 places, or the chosen entries of a list, with `progress` events. A name that ends in
-   * a slash removes the folder and everything in it.
+   * a slash removes the folder and everything in it. Fails with `conflict` and the name in `data.repository`
+   * before it removes stored objects of a repository that is not confirmed.
    */
   'browse.remove': {
-    input: { readonly places: readonly string[] } | { readonly all: AllChosen };
+    input: ({ readonly places: readonly string[] } | { readonly all: AllChosen }) & ConfirmedRepositories;
     answer: { readonly removed: number };
   };
 }
 
+/** The names of repositories that the user typed, to change their stored objects. */
+export interface ConfirmedRepositories {
+  readonly confirmed?: readonly string[];
+}
+
 interface InList {
   readonly list: string;
+}
+
+export interface BrowsedRepository {
+  readonly branches: readonly {
+    readonly name: string;
+    readonly commit: string;
+    readonly files: number;
+    readonly bytes: number;
+    readonly author: string;
+    readonly message: string;
+    /** RFC 3339. */
+    readonly time: string;
+  }[];
+  /** All branches, also those that are not listed. */
+  readonly branchCount: number;
 }
 
 export interface EntryView {

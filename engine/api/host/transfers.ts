@@ -87,6 +87,8 @@ export type TransferOrder =
       readonly filter?: string;
       /** Not these, of which folders end in a slash. */
       readonly except?: readonly string[];
+      /** Names of repositories whose stored objects it may change. Without, it fails with `conflict`. */
+      readonly confirmed?: readonly string[];
     }
   | {
       readonly kind: 'sync';
@@ -94,6 +96,8 @@ export type TransferOrder =
       readonly destination: string;
       /** The number of deletions that the user saw in the plan; default: the engine's own bound. */
       readonly maxDelete?: number;
+      /** As of a copy. */
+      readonly confirmed?: readonly string[];
     };
 
 export type TransferState = 'waiting' | 'running' | 'paused' | 'done' | 'failed' | 'cancelled';

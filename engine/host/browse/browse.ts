@@ -4,6 +4,7 @@ import type { AllChosen, EntryRow } from '../../api/host/browse.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
+import { placeBelow } from '../../jobs/places/place-below.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { openSource } from './entry-sources.ts';
@@ -34,6 +35,11 @@ export const BROWSE: HandlersOf<'browse'> = {
     const { names } = input;
     const taken = place.kind === 'local' ? takenHere(place, names) : await takenThere(context, place, names);
     return { names: taken, total: taken.length };
+  },
+  'browse.repository': async ({ place: text }, call) => {
+    const { readRepository } = await import('./read-repository.ts');
+    const [place, context] = placeOf(text, call);
+    return readRepository(context, place);
   },
   'browse.preview': async ({ place: text }, call) => {
     const [place, context] = placeOf(text, call);
@@ -66,8 +72,20 @@ export const BROWSE: HandlersOf<'browse'> = {
   'browse.remove': async (input, call) => {
     const { removeChosen, removePlaces } = await import('./remove-places.ts');
     const context = jobContextOf(call, homedir());
-    if ('places' in input) return { removed: await removePlaces(context, input.places) };
+    const { checkRepositories } = await import('./repository-guard.ts');
+    const { confirmed = [] } = input;
+    if ('places' in input) {
+      const { places } = input;
+      const check = () => checkRepositories(context, { places, isBelowToo: true, confirmed });
+      return { removed: await removePlaces(context, places, check) };
+    }
     const { place } = call.host.entryLists.find(input.all.list);
+    await checkRepositories(context, { places: [place], isBelowToo: false, confirmed });
+    for (const { kind, path } of chosenIn(call, input.all)) {
+      if (kind !== 'folder') continue;
+      const places = [placeBelow(place, path)];
+      await checkRepositories(context, { places, isBelowToo: true, confirmed });
+    }
     return { removed: await removeChosen(context, place, chosenIn(call, input.all)) };
   },
 };

@@ -4,6 +4,7 @@
  * each further request. All of it is done in slices.
  */
 import type { AllChosen, EntryRow, EntryView } from '../../api/host/browse.ts';
+import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
 import { type CompareRows, createPause, mergeRows, type Pause, sortRows } from '../rows/sort-rows.ts';
 import { createEntryRows, type EntryRows } from './entry-rows.ts';
 
@@ -11,6 +12,8 @@ const VIEWS_KEPT = 3;
 
 export interface EntryList {
   readonly size: number;
+  /** A repository's descriptor is among them. */
+  readonly isRepository: boolean;
   push(entries: readonly EntryRow[]): void;
   rows(view: EntryView, range: RowRange, signal: AbortSignal): Promise<EntryPage>;
   /** The first row of the view whose name starts with the text, whatever the case; or the row of a path. */
@@ -54,6 +57,7 @@ interface View {
 export function createEntryList(): EntryList {
   const entries = createEntryRows();
   const views = new Map<string, View>();
+  let isRepository = false;
 
   const viewOf = async (spec: EntryView, signal: AbortSignal): Promise<View> => {
     const key = JSON.stringify([spec.filter ?? '', spec.sort ?? 'name', spec.isDescending ?? false]);
@@ -80,8 +84,14 @@ export function createEntryList(): EntryList {
     get size() {
       return entries.size;
     },
+    get isRepository() {
+      return isRepository;
+    },
     push(more) {
-      for (const entry of more) entries.push(entry);
+      for (const entry of more) {
+        entries.push(entry);
+        if (entry.path === DESCRIPTOR_KEY && entry.kind === 'file') isRepository = true;
+      }
     },
     async rows(spec, { limit, offset }, signal) {
       const { bytes, rows } = await viewOf(spec, signal);

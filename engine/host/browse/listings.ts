@@ -23,9 +23,11 @@ export async function openListing(
   try {
     const isWhole = await listing.goOn(call.signal, () => {
       list ??= entryLists.keep(call.owner, listing);
-      call.emit({ type: 'listing', list, total: listing.entries.size });
+      const { isRepository, size: total } = listing.entries;
+      call.emit({ type: 'listing', list, total, isRepository });
     });
-    return { list: list!, total: listing.entries.size, isCut: !isWhole };
+    const { isRepository, size: total } = listing.entries;
+    return { list: list!, total, isCut: !isWhole, isRepository };
   } finally {
     if (list === undefined) listing.close();
   }

@@ -29,9 +29,14 @@ const KEYS_MAX = 1_000;
  * an object that is already gone counts as removed. @throws `usage`, `notFound` before anything is removed;
  * `partial`, `aborted` and store errors on the way.
  */
-export async function removePlaces(context: JobContext, texts: readonly string[]): Promise<number> {
+export async function removePlaces(
+  context: JobContext,
+  texts: readonly string[],
+  beforeFirst: () => Promise<void> = async () => {},
+): Promise<number> {
   const places = texts.map((text) => [text, parseNamedPlace(context, { place: text })] as const);
   for (const [, place] of places) if (place.kind === 'local') checkRemovable(place);
+  await beforeFirst();
   let removed = 0;
   const objects = new Map<string, RemotePlace[]>();
   for (const [text, place] of places) {

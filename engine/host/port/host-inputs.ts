@@ -48,6 +48,8 @@ const view = v.strictObject({
   open: v.exactOptional(v.pipe(v.array(text), v.maxLength(PATHS_MAX))),
 });
 
+/** Names of repositories. */
+const confirmed = v.exactOptional(v.pipe(v.array(filled), v.maxLength(100)));
 const entryView = v.strictObject({
   filter: v.exactOptional(text),
   sort: v.exactOptional(v.picklist(['name', 'size', 'time'])),
@@ -92,12 +94,14 @@ const order = v.variant('kind', [
     names: v.exactOptional(paths),
     filter: v.exactOptional(text),
     except: v.exactOptional(chosenPaths),
+    confirmed,
   }),
   v.strictObject({
     kind: v.literal('sync'),
     source: place,
     destination: place,
     maxDelete: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+    confirmed,
   }),
 ]);
 
@@ -262,9 +266,10 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(ROWS_MAX),
   }),
   'browse.remove': v.union([
-    v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
-    v.strictObject({ all: allChosen }),
+    v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)), confirmed }),
+    v.strictObject({ all: allChosen, confirmed }),
   ]),
+  'browse.repository': v.strictObject({ place }),
 
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),

@@ -58,6 +58,7 @@ export async function runTransfer(
       return syncTree(context, {
         ...request,
         ...(maxDelete === undefined ? {} : { maxDelete: { files: maxDelete } }),
+        deletableRepositories: order.confirmed ?? [],
       });
     }
   }

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { TransferOrder, TransferState } from '../../api/host/transfers.ts';
@@ -22,11 +23,22 @@ async function checkClone(given: CloneOrder, queue: TransferQueue, call: HostCal
   });
 }
 
+/** A copy into a repository would overwrite its stored objects. What a sync may delete, it checks itself. */
+async function checkDestination(
+  { confirmed = [], destination }: Extract<TransferOrder, { readonly kind: 'copy' | 'sync' }>,
+  call: HostCall,
+): Promise<void> {
+  const { checkRepositories } = await import('../browse/repository-guard.ts');
+  const places = [destination];
+  await checkRepositories(jobContextOf(call, homedir()), { places, isBelowToo: false, confirmed });
+}
+
 const OPEN: ReadonlySet<TransferState> = new Set(['waiting', 'running', 'paused']);
 
 export const TRANSFERS: HandlersOf<'transfers'> = {
   'transfers.start': async (given, call) => {
     const queue = await call.host.transfers();
+    if (given.kind === 'copy' || given.kind === 'sync') await checkDestination(given, call);
     return { id: queue.start(given.kind === 'clone' ? await checkClone(given, queue, call) : given) };
   },
   'transfers.change': async (change, { host }) => {

@@ -10,6 +10,7 @@ export interface ListingNow {
   readonly list: string | undefined;
   readonly listed: number;
   readonly state: ListingState;
+  readonly isRepository: boolean;
   readonly error?: Error;
 }
 
@@ -25,7 +26,7 @@ export function followListing(
   place: string,
   tell: (now: ListingNow) => void,
 ): FollowedListing {
-  let now: ListingNow = { list: undefined, listed: 0, state: 'opening' };
+  let now: ListingNow = { list: undefined, listed: 0, state: 'opening', isRepository: false };
   let stopping = new AbortController();
   let hasLeft = false;
   const change = (next: ListingNow) => {
@@ -35,7 +36,8 @@ export function followListing(
   const onEvents: AskOptions['onEvents'] = (events) => {
     const newest = events.findLast((event) => event.type === 'listing');
     if (newest?.type !== 'listing' || stopping.signal.aborted) return;
-    change({ list: newest.list, listed: newest.total, state: 'listing' });
+    const { isRepository, list, total } = newest;
+    change({ list, listed: total, state: 'listing', isRepository });
   };
   const go = async () => {
     stopping = new AbortController();
@@ -43,7 +45,8 @@ export function followListing(
     const resume = now.list === undefined ? {} : { resume: now.list };
     try {
       const answer = await host.ask('browse.open', { place, ...resume }, { signal, onEvents });
-      change({ list: answer.list, listed: answer.total, state: answer.isCut ? 'cut' : 'done' });
+      const { isCut, isRepository, list, total } = answer;
+      change({ list, listed: total, state: isCut ? 'cut' : 'done', isRepository });
     } catch (error) {
       if (signal.aborted && now.list !== undefined) change({ ...now, state: 'stopped' });
       else if (error instanceof DrayError) change({ ...now, state: 'failed', error });
@@ -54,8 +57,8 @@ export function followListing(
   return {
     stop: () => stopping.abort(),
     goOn: () => {
-      const { list, listed } = now;
-      change({ list, listed, state: list === undefined ? 'opening' : 'listing' });
+      const { isRepository, list, listed } = now;
+      change({ list, listed, isRepository, state: list === undefined ? 'opening' : 'listing' });
       void go();
     },
     leave: () => {

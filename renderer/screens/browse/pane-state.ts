@@ -11,6 +11,8 @@ export interface PaneState {
   /** A part of the names that are shown. */
   readonly filter: string;
   readonly choice: Choice;
+  /** In a repository: its stored objects instead of its branches. */
+  readonly showsObjects?: boolean;
   /** The folder that the user came up from. */
   readonly cameFrom?: string | undefined;
 }

@@ -5,7 +5,7 @@ import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/button.tsx';
 import { Search, Select } from '../../design/field.tsx';
-import { EmptyState, Loading } from '../../design/states.tsx';
+import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
@@ -14,7 +14,16 @@ import type { Chosen } from './copy-orders.ts';
 import { type DesktopEntry, desktopEntries } from './drops/desktop-entries.ts';
 import { EntryTable } from './entry-table.tsx';
 import { chosenIn, type PaneState, type Side } from './pane-state.ts';
-import { crumbsOf, describeLocation, type Location, placeOf, type Root, rootKey } from './places.ts';
+import {
+  crumbsOf,
+  describeLocation,
+  type Location,
+  placeOf,
+  type Root,
+  repositoryName,
+  rootKey,
+} from './places.ts';
+import { RepositoryView } from './repository-view.tsx';
 import type { Entries } from './use-entries.ts';
 import type { FolderSizes } from './use-folder-sizes.ts';
 import { type Moves, useMoves } from './use-moves.ts';
@@ -83,8 +92,17 @@ export function Pane(props: PaneProps) {
     >
       <PaneHead {...props} chosen={chosen} moves={moves} search={search} />
       {entries.error && entries.pages && <OldRows entries={entries} error={entries.error} />}
+      {entries.isRepository && state.showsObjects && (
+        <div className="pane-notice">
+          <Notice tone="warning">
+            These are the stored objects of the repository {repositoryName(location)}.
+          </Notice>
+        </div>
+      )}
       <div className="pane-body">
-        {entries.pages ? (
+        {entries.isRepository && !state.showsObjects ? (
+          <RepositoryView location={location} onShowObjects={() => props.onState({ showsObjects: true })} />
+        ) : entries.pages ? (
           <EntryTable
             key={placeOf(location)}
             label={describeLocation(location)}

@@ -141,3 +141,8 @@ function splitOnce(text: string, separator: string): [string, string | undefined
   const at = text.indexOf(separator);
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }
+
+/** Of a location that is a repository. */
+export function repositoryName(location: Location): string {
+  return nameOf(location.folder === '' ? describeLocation(location).replace(/[:/]+$/, '') : location.folder);
+}

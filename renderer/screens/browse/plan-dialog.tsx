@@ -11,11 +11,11 @@ import { Button } from '../../design/button.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { Checkbox } from '../../design/field.tsx';
+import { Checkbox, Field } from '../../design/field.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
-import { describeLocation, type Location, placeOf } from './places.ts';
+import { describeLocation, type Location, nameOf, placeOf, repositoryName } from './places.ts';
 
 const ROWS_MAX = 200;
 const NAMED_MAX = 3;
@@ -58,7 +58,7 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
           <Button
             look={deletes > 0 ? 'danger' : 'primary'}
             isDisabled={!found || hasNothingToDo(found) || (deletes > 0 && !isAgreed)}
-            onPress={() => onStart(orderOf(kind, [from, to], deletes), to)}
+            onPress={() => onStart(orderOf(kind, [from, to], deletes, doomedIn(found, to)), to)}
           >
             {startLabel(kind, deletes)}
           </Button>
@@ -119,9 +119,16 @@ function startLabel(kind: Kind, deletes: number): string {
 }
 
 /** A sync may delete as many files as the user confirmed, and none that came later. */
-function orderOf(kind: Kind, [from, to]: readonly [Location, Location], deletes: number): TransferOrder {
+function orderOf(
+  kind: Kind,
+  [from, to]: readonly [Location, Location],
+  deletes: number,
+  doomed: string | undefined,
+): TransferOrder {
   const ends = { source: placeOf(from), destination: placeOf(to) };
-  return kind === 'copy' ? { kind, ...ends } : { kind, ...ends, maxDelete: deletes };
+  return kind === 'copy'
+    ? { kind, ...ends }
+    : { kind, ...ends, maxDelete: deletes, ...(doomed === undefined ? {} : { confirmed: [doomed] }) };
 }
 
 function PlanEnds({
@@ -210,6 +217,8 @@ interface DeletionConsentProps {
 
 function DeletionConsent({ plan, to, isAgreed, onAgree }: DeletionConsentProps) {
   const { deletesRepository, summary } = plan;
+  const doomed = doomedIn(plan, to);
+  const [typed, setTyped] = useState('');
   return (
     <Notice tone="danger">
       {deletesRepository !== undefined && (
@@ -218,11 +227,28 @@ function DeletionConsent({ plan, to, isAgreed, onAgree }: DeletionConsentProps) 
           repository. The sync would delete it with all its versions.
         </p>
       )}
-      <Checkbox isSelected={isAgreed} onChange={onAgree}>
-        Delete {formatPlural(summary.deletedFiles, 'file')} in {describeLocation(to)}
-      </Checkbox>
+      {doomed === undefined ? (
+        <Checkbox isSelected={isAgreed} onChange={onAgree}>
+          Delete {formatPlural(summary.deletedFiles, 'file')} in {describeLocation(to)}
+        </Checkbox>
+      ) : (
+        <Field
+          label={`Type ${doomed} to delete ${formatPlural(summary.deletedFiles, 'file')} in ${describeLocation(to)}`}
+          value={typed}
+          onChange={(next) => {
+            setTyped(next);
+            onAgree(next === doomed);
+          }}
+        />
+      )}
     </Notice>
   );
+}
+
+/** The name of the repository that the sync would delete. */
+function doomedIn(plan: Plan | undefined, to: Location): string | undefined {
+  if (plan?.deletesRepository === undefined) return undefined;
+  return nameOf(plan.deletesRepository === '' ? repositoryName(to) : plan.deletesRepository);
 }
 
 /** Files that no run would copy at present. */

@@ -9,7 +9,7 @@ import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import type { FetchRows, RowPages } from '../rows/row-pages.ts';
 import { useShownPages } from '../rows/use-shown-pages.ts';
-import { followListing, type ListingState } from './follow-listing.ts';
+import { followListing, type ListingNow, type ListingState } from './follow-listing.ts';
 import { type Location, placeOf } from './places.ts';
 
 export interface SortedBy {
@@ -26,6 +26,8 @@ export interface Entries {
   /** Entries that are listed so far, whatever the filter. */
   readonly listed: number;
   readonly state: ListingState;
+  /** The folder is a repository of Dray. */
+  readonly isRepository: boolean;
   readonly pages: RowPages<EntryAnswer> | undefined;
   /** With a list: it has what was read before the failure. */
   readonly error: Error | undefined;
@@ -38,12 +40,8 @@ export interface Entries {
 /** The least pause between two looks at a list that grows. */
 const GROWN_MS = 300;
 
-interface Shown {
+interface Shown extends ListingNow {
   readonly place: string;
-  readonly list: string | undefined;
-  readonly listed: number;
-  readonly state: ListingState;
-  readonly error?: Error;
 }
 
 export function useEntries(location: Location, { column, isDescending }: SortedBy, filter: string): Entries {
@@ -66,7 +64,10 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
     listing.current = following;
     return following.leave;
   }, [host, place, round.data]);
-  const shown: Shown = last?.place === place ? last : { place, list: undefined, listed: 0, state: 'opening' };
+  const shown: Shown =
+    last?.place === place
+      ? last
+      : { place, list: undefined, listed: 0, state: 'opening', isRepository: false };
   const { list, listed, state } = shown;
   useClosed(list);
   const view = useMemo(
@@ -84,6 +85,7 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
     list,
     listed,
     state,
+    isRepository: shown.isRepository,
     pages,
     error: shown.error,
     stop: () => listing.current?.stop(),

@@ -22,7 +22,7 @@ export interface Moves {
 export function useMoves({ pane, location, isLoading, onState }: MoveOptions): Moves {
   const setOut = useArrival({ pane, location, isLoading });
   const go = (next: Location, from?: string): void =>
-    onState({ location: next, choice: NOTHING, filter: '', cameFrom: from });
+    onState({ location: next, choice: NOTHING, filter: '', cameFrom: from, showsObjects: false });
   const parent = parentOf(location);
   return {
     go: (next) => go(next),

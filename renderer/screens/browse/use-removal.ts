@@ -15,6 +15,8 @@ export interface Doomed {
   readonly count: number;
   readonly places: readonly string[];
   readonly all?: AllChosen | undefined;
+  /** Names of repositories that the user typed. */
+  readonly confirmed?: readonly string[];
 }
 
 export function useRemoval() {
@@ -23,7 +25,7 @@ export function useRemoval() {
   const [removed, setRemoved] = useState(0);
   const stopping = useRef<AbortController>(undefined);
   const mutation = useMutation<void, Error, Doomed>({
-    mutationFn: async ({ all, places }) => {
+    mutationFn: async ({ all, confirmed = [], places }) => {
       setRemoved(0);
       stopping.current = new AbortController();
       const { signal } = stopping.current;
@@ -31,10 +33,11 @@ export function useRemoval() {
         const newest = events.findLast((event) => event.type === 'progress');
         if (newest?.type === 'progress') setRemoved(newest.filesDone);
       };
-      if (all) await host.ask('browse.remove', { all }, { signal, onEvents });
+      if (all) await host.ask('browse.remove', { all, confirmed }, { signal, onEvents });
       else
         for (let at = 0; at < places.length; at += PLACES_MAX) {
-          await host.ask('browse.remove', { places: places.slice(at, at + PLACES_MAX) }, { signal });
+          const some = places.slice(at, at + PLACES_MAX);
+          await host.ask('browse.remove', { places: some, confirmed }, { signal });
           setRemoved(Math.min(at + PLACES_MAX, places.length));
         }
     },

@@ -4,7 +4,7 @@ import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
-import { useStartTransfers } from '../start-transfer.ts';
+import { type RepositoryRefusal, useStartTransfers } from '../start-transfer.ts';
 import { type Chosen, copyOrders } from './copy-orders.ts';
 import type { Replacing } from './dialogs.tsx';
 import { copyOrdersOf } from './drops/desktop-entries.ts';
@@ -23,9 +23,9 @@ export interface Sending {
   readonly forget: () => void;
 }
 
-export function useSending(): Sending {
+export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sending {
   const [replacing, setReplacing] = useState<readonly Replacing[]>([]);
-  const start = useStartTransfers();
+  const start = useStartTransfers(onRefused);
   const refresh = useRefresh();
   const takenNames = useTakenNames();
   const turns = useRef(new Map<string, Promise<void>>());

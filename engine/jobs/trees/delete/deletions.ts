@@ -38,7 +38,7 @@ export function createDeletes(
 ): Deletes {
   let spill: SpillList | undefined;
   let gathered: TreeItem[] = [];
-  /** The first folder that would lose its repository descriptor. */
+  /** The first folder that would lose its repository descriptor, and may not. */
   let repository: string | undefined;
   const flush = () => {
     if (gathered.length === 0) return;
@@ -56,7 +56,7 @@ export function createDeletes(
   return {
     add(item) {
       gathered.push(item);
-      repository ??= repositoryOf(item.path);
+      repository ??= protectedRepository(run, item.path);
       if (gathered.length >= GATHERED_AT_ONCE) flush();
     },
     async carryOut() {
@@ -92,7 +92,7 @@ function isAllowed(run: TreeRun, deletes: number, repository: string | undefined
   const { counts, destination, request } = run;
   const { maxDelete } = request;
   if (!hasArrived(run, deletes)) return false;
-  if (repository !== undefined && !maxDelete) {
+  if (repository !== undefined) {
     refuseRepository(run, deletes, repository);
     return true;
   }
@@ -129,6 +129,16 @@ function refuseRepository(run: TreeRun, deletes: number, repository: string): vo
   const advice = `If that is intended, allow it with --max-delete ${deletes}.`;
   const data = { deletes, repository, path: repository };
   stopRun(run, 'deletesRepository', new DrayError('tooManyDeletes', message, { advice, data }));
+}
+
+/** As `repositoryOf`, unless the request allows its deletion. */
+function protectedRepository({ destination, request }: TreeRun, path: string): string | undefined {
+  const repository = repositoryOf(path);
+  if (repository === undefined || !request.maxDelete) return repository;
+  const { deletableRepositories } = request;
+  const whole = `${destination.text}/${repository}`;
+  const name = whole.split(/[/\\]/).findLast((part) => part !== '') ?? '';
+  return !deletableRepositories || deletableRepositories.includes(name) ? undefined : repository;
 }
 
 /** '' or ending in `/`; undefined when the path is not a repository's descriptor. */

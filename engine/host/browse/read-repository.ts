@@ -1,0 +1,44 @@
+/** What a repository at a place holds, by its branches and their newest commits: few requests, whatever its size. */
+import type { BrowsedRepository } from '../../api/host/browse.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import { openRemoteAt } from '../../jobs/session/opened-remote.ts';
+import { readCommit } from '../../repository/commit.ts';
+import { listRefNames, readRef } from '../../repository/refs.ts';
+
+const BRANCHES_MAX = 20;
+
+export async function readRepository(
+  context: JobContext,
+  place: LocalPlace | RemotePlace,
+): Promise<BrowsedRepository> {
+  const { signal } = context;
+  const { store } =
+    place.kind === 'remote'
+      ? await openPlace(context, place, { at: 'place' })
+      : await openRemoteAt(context, { kind: 'file', path: place.path });
+  try {
+    const names = await listRefNames(store, 'heads', { signal });
+    const branches = await Promise.all(
+      names.slice(0, BRANCHES_MAX).map(async (name) => {
+        const ref = await readRef(store, name, { signal });
+        if (!ref) return undefined;
+        const { author, message, time, totals } = await readCommit(store, ref.commit, { signal });
+        const { bytes, files } = totals;
+        return {
+          name: name.replace(/^heads\//, ''),
+          commit: ref.commit,
+          files,
+          bytes,
+          author,
+          message,
+          time,
+        };
+      }),
+    );
+    // A branch may disappear between the two requests.
+    return { branches: branches.filter((branch) => branch !== undefined), branchCount: names.length };
+  } finally {
+    await store.close();
+  }
+}

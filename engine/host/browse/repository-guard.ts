@@ -1,0 +1,165 @@
+/**
+ * Keeps repositories whole: what would delete or overwrite stored objects of one needs its name, as a person
+ * types it. A repository is a folder with a descriptor (`dray.json`).
+ */
+import { existsSync } from 'node:fs';
+import { opendir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { DrayError } from '../../api/error.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { checkAborted } from '../../base/abort.ts';
+import { parseNamedPlace } from '../../jobs/places/open-side.ts';
+import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
+
+const PAGE = 1_000;
+
+export interface RepositoryCheck {
+  /** Places that are removed or written. A folder's ends in a slash. */
+  readonly places: readonly string[];
+  /** Also looks through everything in the folders among them. */
+  readonly isBelowToo: boolean;
+  /** The names that the user typed. */
+  readonly confirmed: readonly string[];
+}
+
+/** @throws `conflict` with `repository`, a name to be typed, unless all that are concerned are confirmed. */
+export async function checkRepositories(context: JobContext, check: RepositoryCheck): Promise<void> {
+  const looked = new Set<string>();
+  const isFound = (name: string) => !check.confirmed.includes(name);
+  for (const text of check.places) {
+    checkAborted(context.signal);
+    const place = parseNamedPlace(context, { place: text });
+    const unseen = foldersAbove(place).filter(({ id }) => !looked.has(id));
+    for (const { id } of unseen) looked.add(id);
+    const above = unseen.length > 0 ? await repositoryAbove(context, place, unseen) : undefined;
+    if (above !== undefined && isFound(above)) throw isRepository(above);
+    if (!check.isBelowToo || !place.isFolderForm) continue;
+    const below = await repositoryBelow(context, place, isFound);
+    if (below !== undefined) throw isRepository(below);
+  }
+}
+
+function isRepository(name: string): DrayError {
+  const message = `"${name}" is a Dray repository. This would change its stored objects, and versions may be lost. To do it anyway, confirm it with the repository's name.`;
+  return new DrayError('conflict', message, { data: { repository: name } });
+}
+
+interface FolderAbove {
+  readonly id: string;
+  /** Its path, or its prefix without a slash at its end. */
+  readonly folder: string;
+}
+
+/** From the innermost outwards. The place itself is among them if it is a folder. */
+function foldersAbove(place: LocalPlace | RemotePlace): FolderAbove[] {
+  const found: FolderAbove[] = [];
+  if (place.kind === 'local') {
+    let folder = place.isFolderForm ? resolve(place.path) : dirname(resolve(place.path));
+    for (; ; folder = dirname(folder)) {
+      found.push({ id: folder, folder });
+      if (dirname(folder) === folder) return found;
+    }
+  }
+  const parts = place.url.prefix.split('/');
+  if (!place.isFolderForm || place.url.prefix === '') parts.pop();
+  for (let length = parts.length; length >= 0; length -= 1) {
+    const folder = parts.slice(0, length).join('/');
+    found.push({ id: JSON.stringify([{ ...place.url, prefix: folder }, place.connection]), folder });
+  }
+  return found;
+}
+
+/** The name of the nearest repository that the place lies in or is. On a store, one request for each folder. */
+async function repositoryAbove(
+  context: JobContext,
+  place: LocalPlace | RemotePlace,
+  above: readonly FolderAbove[],
+): Promise<string | undefined> {
+  const folders = above.map(({ folder }) => folder);
+  if (place.kind === 'local') {
+    const found = folders.find((folder) => existsSync(join(folder, DESCRIPTOR_KEY)));
+    return found === undefined ? undefined : lastPart(found);
+  }
+  const { store } = await openPlace(
+    context,
+    { ...place, url: { ...place.url, prefix: '' } },
+    { at: 'place' },
+  );
+  try {
+    const answers = await Promise.all(folders.map((folder) => hasDescriptor(store, folder, context.signal)));
+    const at = answers.indexOf(true);
+    return at === -1 ? undefined : lastPart(folders[at]!) || bucketOf(place);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Keys that reach one prefix only may not look above it, and whoever shared it keeps no repository there. */
+async function hasDescriptor(store: ObjectStore, prefix: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const key = prefix === '' ? DESCRIPTOR_KEY : `${prefix}/${DESCRIPTOR_KEY}`;
+    return (await store.head(key, { signal })) !== undefined;
+  } catch (error) {
+    if (error instanceof DrayError && error.code === 'accessDenied') return false;
+    throw error;
+  }
+}
+
+/** The name of the first repository in a folder for which the function says yes. */
+async function repositoryBelow(
+  context: JobContext,
+  place: LocalPlace | RemotePlace,
+  isFound: (name: string) => boolean,
+): Promise<string | undefined> {
+  const { signal } = context;
+  if (place.kind === 'local') return descriptorBelow(resolve(place.path), isFound, signal);
+  const { store } = await openPlace(context, place, { at: 'place' });
+  try {
+    let after: string | undefined;
+    do {
+      const continuation = after === undefined ? {} : { continuation: after };
+      const page = await store.list({ prefix: '', limit: PAGE, ...continuation }, { signal });
+      for (const { key } of page.objects) {
+        if (key !== DESCRIPTOR_KEY && !key.endsWith(`/${DESCRIPTOR_KEY}`)) continue;
+        const path = `${place.url.prefix}/${key.slice(0, -DESCRIPTOR_KEY.length)}`;
+        const name = lastPart(path) || bucketOf(place);
+        if (isFound(name)) return name;
+      }
+      after = page.continuation;
+    } while (after !== undefined);
+    return undefined;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Follows no link. */
+async function descriptorBelow(
+  folder: string,
+  isFound: (name: string) => boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  checkAborted(signal);
+  if (existsSync(join(folder, DESCRIPTOR_KEY)) && isFound(basename(folder))) return basename(folder);
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (!entry.isDirectory()) continue;
+      const found = await descriptorBelow(join(folder, entry.name), isFound, signal);
+      if (found !== undefined) return found;
+    }
+  } catch (error) {
+    // A folder that is not there, or cannot be read, is the removal's to report.
+    if (error instanceof DrayError) throw error;
+  }
+  return undefined;
+}
+
+function bucketOf({ url }: RemotePlace): string {
+  return url.kind === 's3' ? url.bucket : url.host;
+}
+
+function lastPart(path: string): string {
+  return path.split(/[/\\]/).findLast((part) => part !== '') ?? '';
+}

@@ -1,0 +1,92 @@
+/** A repository in a pane, as its branches instead of its stored objects. */
+import type { AnswerOf } from '../../../engine/api/host.ts';
+import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
+import { Button, LinkButton } from '../../design/button.tsx';
+import { formatMoment } from '../../design/format.ts';
+import { Icon } from '../../design/icon.tsx';
+import { Loading } from '../../design/states.tsx';
+import { ErrorState } from '../../failures/failure.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { hrefOf } from '../../route.ts';
+import { describeLocation, type Location, placeOf, repositoryName } from './places.ts';
+
+export interface RepositoryViewProps {
+  readonly location: Location;
+  readonly onShowObjects: () => void;
+}
+
+export function RepositoryView({ location, onShowObjects }: RepositoryViewProps) {
+  const place = placeOf(location);
+  const { data, error, refetch } = useAsk('browse.repository', { place });
+  const history = useHistoryLink(location);
+  return (
+    <section className="repository" aria-label={`Repository ${repositoryName(location)}`}>
+      <div className="row">
+        <Icon name="branch" />
+        <h2 className="grow cut">{repositoryName(location)}</h2>
+        <span className="small faint">Dray repository</span>
+      </div>
+      {error && (
+        <ErrorState title="Cannot read the repository" error={error} onRetry={() => void refetch()} />
+      )}
+      {!data && !error && <Loading label="Reading the branches" />}
+      {data && <Branches repository={data} />}
+      <div className="row repository-actions">
+        {history !== undefined ? (
+          <LinkButton icon="history" href={history}>
+            Open in History
+          </LinkButton>
+        ) : (
+          <LinkButton icon="download" href={hrefOf('home', { add: 'yes' })}>
+            Clone
+          </LinkButton>
+        )}
+        <Button look="quiet" onPress={onShowObjects}>
+          Show the stored objects
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function Branches({ repository }: { readonly repository: AnswerOf<'browse.repository'> }) {
+  const { branchCount, branches } = repository;
+  if (branchCount === 0) return <p className="soft">Nothing has been pushed to it yet.</p>;
+  return (
+    <>
+      <ul className="repository-branches">
+        {branches.map(({ author, bytes, commit, files, message, name, time }) => (
+          <li key={name}>
+            <div className="row">
+              <strong className="grow cut">{name}</strong>
+              <span>
+                {formatPlural(files, 'file')}, {formatBytes(bytes)}
+              </span>
+            </div>
+            <div className="small faint cut">
+              {commit.slice(0, 8)} by {author}, {formatMoment(time)}
+              {message !== '' && `: ${message}`}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {branchCount > branches.length && (
+        <p className="faint">and {formatCount(branchCount - branches.length)} more branches</p>
+      )}
+    </>
+  );
+}
+
+/** Of the workspace that has this repository as a remote. */
+function useHistoryLink(location: Location): string | undefined {
+  const { data } = useAsk('home.list', {}, { freshMs: 30_000 });
+  const place = describeLocation(location).replace(/\/$/, '');
+  const urls = new Set([place, placeOf(location).replace(/\/$/, '')]);
+  const found = data?.workspaces.find(({ remotes }) =>
+    remotes.some(
+      ({ url }) =>
+        urls.has(url.replace(/^file:\/\//, '').replace(/\/$/, '')) || urls.has(url.replace(/\/$/, '')),
+    ),
+  );
+  return found && hrefOf('history', { workspace: found.root });
+}

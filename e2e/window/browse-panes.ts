@@ -25,6 +25,8 @@ export interface BrowsePanes extends OpenWindow {
 export interface BrowseOptions extends OpenWindowOptions {
   readonly server: S3Server;
   readonly bucket: string;
+  /** Made by an earlier window. */
+  readonly isBucketThere?: boolean;
   readonly local?: Tree;
   readonly remote?: Tree;
 }
@@ -32,9 +34,9 @@ export interface BrowseOptions extends OpenWindowOptions {
 /** Creates the bucket and registers it as the remote `store`. */
 export async function openBrowse(
   browser: Browser,
-  { bucket, local = {}, remote = {}, server, ...options }: BrowseOptions,
+  { bucket, isBucketThere, local = {}, remote = {}, server, ...options }: BrowseOptions,
 ): Promise<BrowsePanes> {
-  await server.createBucket(bucket);
+  if (!isBucketThere) await server.createBucket(bucket);
   const environment = { ...server.environment, ...options.environment };
   const bucketFolder = join(server.dataFolder, bucket);
   writeTree(bucketFolder, remote);

@@ -2,12 +2,14 @@
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
@@ -165,6 +167,36 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     }
   });
 
+  it('keep their folders and their order over a reload and a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dray-kept-panes-'));
+    try {
+      const start = { server: started.server, bucket: 'kept', local: LOCAL, remote: REMOTE, folder };
+      const areThere = async ({ left, page, right }: BrowsePanes) => {
+        await left.getByRole('row').filter({ hasText: 'numbers.bin' }).waitFor();
+        await right.getByRole('row').filter({ hasText: 'coast.jpg' }).waitFor();
+        expect(await left.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).toBe(
+          'ascending',
+        );
+        expect(await page.getByRole('alert').count()).toBe(0);
+      };
+      {
+        await using panes = await openBrowse(started.browser, start);
+        const { left, page, right, row } = panes;
+        await row(left, 'data').dblclick();
+        await left.getByRole('button', { name: 'Size', exact: true }).click();
+        await row(right, 'photos').dblclick();
+        await row(right, '2026').dblclick();
+        await row(right, 'coast.jpg').waitFor();
+        await page.reload();
+        await areThere(panes);
+      }
+      await using panes = await openBrowse(started.browser, { ...start, isBucketThere: true });
+      await areThere(panes);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('start one copy on a double click', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
@@ -274,77 +306,6 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     expect(await dialog.getByRole('button', { name: 'Start syncing' }).isDisabled()).toBe(true);
     expect(await findViolations(page)).toEqual([]);
     expect(existsSync(join(bucketFolder, 'data/only-there.txt'))).toBe(true);
-  });
-
-  it('show a repository by its branches, and change its objects only once its name is typed', async () => {
-    await using panes = await openBrowse(started.browser, {
-      server: started.server,
-      bucket: 'stored',
-      local: { 'work/birds.csv': 'name\nheron\n', 'notes.md': 'notes' },
-      remote: { 'beside.txt': 'x' },
-    });
-    const { bucketFolder, complaints, home, left, page, right, row } = panes;
-    const environment = { ...started.server.environment, DRAY_AUTHOR: 'tester' };
-    const dray = (...parameters: string[]) => runCli(parameters, { cwd: join(home, 'work'), environment });
-    expect((await dray('init', 's3://stored/birds')).stderr).toBe('');
-    await dray('push', '--message', 'First birds');
-    await right.getByRole('button', { name: 'Read again' }).click();
-    await row(right, 'birds').dblclick();
-    const shown = right.getByRole('region', { name: 'Repository birds' });
-    await shown.getByText('main').waitFor();
-    await shown.getByText('1 file, 11 B').waitFor();
-    await shown.getByText('First birds').waitFor();
-    expect(await findViolations(page)).toEqual([]);
-    expect((await row(right, 'objects').count()) + (await row(right, 'packs').count())).toBe(0);
-
-    await shown.getByRole('button', { name: 'Show the stored objects' }).click();
-    await right.getByText('These are the stored objects of the repository birds.').waitFor();
-    await row(right, 'dray.json').click();
-    await page.keyboard.press('Delete');
-    await page.getByRole('dialog').getByRole('textbox').fill('dray.json');
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    const asked = page.getByRole('dialog', { name: 'birds is a Dray repository' });
-    await asked.waitFor();
-    expect(await findViolations(page)).toEqual([]);
-    expect(existsSync(join(bucketFolder, 'birds/dray.json'))).toBe(true);
-    await asked.getByRole('button', { name: 'Cancel' }).click();
-
-    await row(left, 'notes.md').dragTo(right.getByRole('grid'));
-    await asked.waitFor();
-    expect(existsSync(join(bucketFolder, 'birds/notes.md'))).toBe(false);
-    await page.keyboard.press('Escape');
-
-    await right.getByRole('button', { name: 'Folder above' }).click();
-    await row(right, 'birds').click();
-    await page.keyboard.press('Delete');
-    const typed = page.getByRole('dialog').getByRole('textbox');
-    await typed.fill('birds');
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await asked.waitFor();
-    expect(existsSync(join(bucketFolder, 'birds/dray.json'))).toBe(true);
-    await typed.fill('birds');
-    await asked.getByRole('button', { name: 'Delete' }).click();
-    await row(right, 'birds').waitFor({ state: 'detached' });
-    expect(existsSync(join(bucketFolder, 'birds'))).toBe(false);
-    expect(complaints).toEqual([]);
-  });
-
-  it('warn that a sync deletes a repository, and delete it once its name is typed', async () => {
-    const remote = { 'data/birds/dray.json': '{}', 'data/birds/refs/heads/main': 'x' };
-    await using panes = await openBrowse(started.browser, {
-      server: started.server,
-      bucket: 'repository',
-      local: LOCAL,
-      remote,
-    });
-    const { bucketFolder, right, row } = panes;
-    const dialog = await planSync(panes, 'birds');
-    await dialog.getByText('birds is a Dray repository').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).isDisabled()).toBe(true);
-    await dialog.getByRole('textbox', { name: /^Type birds to delete 2 files/ }).fill('birds');
-    await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).click();
-    await row(right, 'birds').waitFor({ state: 'detached' });
-    expect(existsSync(join(bucketFolder, 'data/birds'))).toBe(false);
   });
 
   it('delete a folder whose name the user has typed, and make folders in a store', async () => {

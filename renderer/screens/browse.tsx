@@ -46,7 +46,9 @@ export function BrowseScreen() {
   const { given } = useRoute();
   const home = useAsk('home.listFolders', {}, { freshMs: 600_000 });
   const remotes = useAsk('remotes.list', {});
-  if (home.isPending || remotes.isPending) {
+  // Asked again by each screen that opens: the panes have moved since.
+  const kept = useAsk('browse.panes', {}, { heldMs: 0 });
+  if (home.isPending || remotes.isPending || kept.isPending) {
     return (
       <Screen title="Browse">
         <Loading label="Loading your folders and remotes" />
@@ -67,14 +69,17 @@ export function BrowseScreen() {
       </Screen>
     );
   }
+  const panes = kept.data ?? {};
   const local = localLocation(home.data.folder);
   const roots = rootsOf(local.root, remotes.data.remotes);
-  if (given.place === undefined) return <Panes local={local} roots={roots} right={given.remote} />;
+  if (given.place === undefined)
+    return <Panes local={local} roots={roots} right={given.remote} kept={panes} />;
   // A place from a link: shown for now, not saved.
   const linked = linkedRoot(roots, given.place);
   return (
     <Panes
       key={given.place}
+      kept={panes}
       local={local}
       roots={roots.includes(linked) ? roots : [...roots, linked]}
       right={linked.label}

@@ -41,8 +41,11 @@ export interface BrowseRequests {
     input: InList & { readonly paths: readonly string[] };
     answer: { readonly rows: readonly EntryRow[] };
   };
-  /** What a repository at a place holds: a request for its branches' list, and two for each of the first 20. */
+  /** What a repository holds: one request for its list of branches, and two for each of the first 20. */
   'browse.repository': { input: { readonly place: string }; answer: BrowsedRepository };
+  /** Where the panes were, in whichever window moved them last. */
+  'browse.panes': { input: Nothing; answer: KeptPanes };
+  'browse.keepPane': { input: { readonly side: 'left' | 'right'; readonly pane: KeptPane }; answer: Nothing };
   'browse.close': { input: InList; answer: Nothing };
   /**
    * Which of at most 500 names, or of the chosen entries of a list, exist in the folder, as a file or a
@@ -105,6 +108,20 @@ export interface ConfirmedRepositories {
 
 interface InList {
   readonly list: string;
+}
+
+export interface KeptPanes {
+  readonly left?: KeptPane;
+  readonly right?: KeptPane;
+}
+
+export interface KeptPane {
+  /** The place of the root: this computer's, or a remote's. */
+  readonly root: string;
+  /** '' or parts that each end in a slash. */
+  readonly folder: string;
+  readonly column: 'name' | 'size' | 'time';
+  readonly isDescending: boolean;
 }
 
 export interface BrowsedRepository {

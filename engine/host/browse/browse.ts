@@ -7,6 +7,7 @@ import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { placeBelow } from '../../jobs/places/place-below.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
+import { openPanesFile } from '../user-files/panes-file.ts';
 import { openSource } from './entry-sources.ts';
 import { previewFile } from './file-preview.ts';
 import { openListing } from './listings.ts';
@@ -25,6 +26,11 @@ export const BROWSE: HandlersOf<'browse'> = {
   'browse.find': async ({ list, paths }, { host, signal }) => ({
     rows: await host.entryLists.find(list).entries.find(paths, signal),
   }),
+  'browse.panes': async (_input, { host }) => openPanesFile(host.folder).read(),
+  'browse.keepPane': async ({ pane, side }, { host }) => {
+    openPanesFile(host.folder).keep(side, pane);
+    return {};
+  },
   'browse.close': async ({ list }, { host }) => {
     host.entryLists.drop(list);
     return {};

@@ -1,4 +1,4 @@
-/** What a repository at a place holds, by its branches and their newest commits: few requests, whatever its size. */
+/** What a repository holds, by its branches and their newest commits: few requests, whatever its size. */
 import type { BrowsedRepository } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

@@ -71,7 +71,7 @@ function foldersAbove(place: LocalPlace | RemotePlace): FolderAbove[] {
   return found;
 }
 
-/** The name of the nearest repository that the place lies in or is. On a store, one request for each folder. */
+/** The name of the nearest repository above. On a store, one request for each folder. */
 async function repositoryAbove(
   context: JobContext,
   place: LocalPlace | RemotePlace,

@@ -270,6 +270,16 @@ export const HOST_INPUTS: Inputs = {
     v.strictObject({ all: allChosen, confirmed }),
   ]),
   'browse.repository': v.strictObject({ place }),
+  'browse.panes': nothing,
+  'browse.keepPane': v.strictObject({
+    side: v.picklist(['left', 'right']),
+    pane: v.strictObject({
+      root: place,
+      folder: text,
+      column: v.picklist(['name', 'size', 'time']),
+      isDescending: v.boolean(),
+    }),
+  }),
 
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),

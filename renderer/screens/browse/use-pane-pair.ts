@@ -1,12 +1,15 @@
 /** The two panes: the folder of each, which one is active, and what is chosen in it. */
 import { useEffect, useRef, useState } from 'react';
+import type { KeptPane, KeptPanes } from '../../../engine/api/host/browse.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { type Choice, type ChosenEntries, chooseOnly, NOTHING } from './choice.ts';
 import { chosenIn, type PaneState, type Side } from './pane-state.ts';
-import type { Location, Root } from './places.ts';
+import { type Location, type Root, rootKey } from './places.ts';
 import { type Entries, useEntries } from './use-entries.ts';
 
 export interface PanesStart {
+  /** Where the panes were before. */
+  readonly kept: KeptPanes;
   /** The folder on the left. */
   readonly local: Location;
   readonly roots: readonly Root[];
@@ -29,18 +32,25 @@ export interface PanePair {
   readonly change: (side: Side, next: Partial<PaneState>) => void;
 }
 
-export function usePanePair({ local, roots, right }: PanesStart): PanePair {
+export function usePanePair({ kept, local, roots, right }: PanesStart): PanePair {
+  const host = useHost();
   const [active, activate] = useState<Side>('left');
   const [states, setStates] = useState<PanePair['states']>(() => ({
-    left: paneAt(local),
-    right: paneAt(rightStart(local, roots, right)),
+    left: keptPane(kept.left, roots) ?? paneAt(local),
+    right: (right === undefined && keptPane(kept.right, roots)) || paneAt(rightStart(local, roots, right)),
   }));
   const entries = {
     left: usePaneEntries(states.left),
     right: usePaneEntries(states.right),
   };
-  const change = (side: Side, next: Partial<PaneState>) =>
+  const change = (side: Side, next: Partial<PaneState>) => {
     setStates((before) => ({ ...before, [side]: { ...before[side], ...next } }));
+    if (!next.location && !next.sortedBy) return;
+    const { location, sortedBy } = { ...states[side], ...next };
+    const pane = { root: rootKey(location.root), folder: location.folder, ...sortedBy };
+    // The pane works without it. A full disk is told of by what was meant to be written.
+    host.ask('browse.keepPane', { side, pane }).catch(() => {});
+  };
   useKeptChoice(entries.left, states.left, (choice) => change('left', { choice }));
   useKeptChoice(entries.right, states.right, (choice) => change('right', { choice }));
   const other: Side = active === 'left' ? 'right' : 'left';
@@ -97,6 +107,14 @@ function rightStart(local: Location, roots: readonly Root[], asked: string | und
     remotes.find(({ kind }) => kind === 'named') ??
     remotes[0];
   return root ? { root, folder: '' } : local;
+}
+
+/** Undefined if its remote is no longer known. */
+function keptPane(kept: KeptPane | undefined, roots: readonly Root[]): PaneState | undefined {
+  const root = kept && roots.find((one) => rootKey(one) === kept.root);
+  if (!kept || !root) return undefined;
+  const { column, folder, isDescending } = kept;
+  return { ...paneAt({ root, folder }), sortedBy: { column, isDescending } };
 }
 
 function paneAt(location: Location): PaneState {

@@ -1,0 +1,91 @@
+/** Repositories in Browse: shown by their branches, and kept whole. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { openBrowse } from './browse-panes.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations } from './find-violations.ts';
+
+describe.skipIf(!findChromium())('Browse', () => {
+  const started = startBrowserAndStore();
+
+  it('shows a repository by its branches, and changes its objects only once its name is typed', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'stored',
+      local: { 'work/birds.csv': 'name\nheron\n', 'notes.md': 'notes' },
+      remote: { 'beside.txt': 'x' },
+    });
+    const { bucketFolder, complaints, home, left, page, right, row } = panes;
+    const environment = { ...started.server.environment, DRAY_AUTHOR: 'tester' };
+    const dray = (...parameters: string[]) => runCli(parameters, { cwd: join(home, 'work'), environment });
+    expect((await dray('init', '--remote', 's3://stored/birds')).exitCode).toBe(0);
+    await dray('push', '--message', 'First birds');
+    await right.getByRole('button', { name: 'Read again' }).click();
+    await row(right, 'birds').dblclick();
+    const shown = right.getByRole('region', { name: 'Repository birds' });
+    await shown.getByText('main').waitFor();
+    await shown.getByText('1 file, 11 B').waitFor();
+    await shown.getByText('First birds').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect((await row(right, 'objects').count()) + (await row(right, 'packs').count())).toBe(0);
+
+    await shown.getByRole('button', { name: 'Show the stored objects' }).click();
+    await right.getByText('These are the stored objects of the repository birds.').waitFor();
+    await row(right, 'dray.json').click();
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByRole('textbox').fill('dray.json');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    const asked = page.getByRole('dialog', { name: 'birds is a Dray repository' });
+    await asked.waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(existsSync(join(bucketFolder, 'birds/dray.json'))).toBe(true);
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+
+    await row(left, 'notes.md').dragTo(right.getByRole('grid'));
+    await asked.waitFor();
+    expect(existsSync(join(bucketFolder, 'birds/notes.md'))).toBe(false);
+    await page.keyboard.press('Escape');
+
+    await right.getByRole('button', { name: 'Folder above' }).click();
+    await row(right, 'birds').click();
+    await page.keyboard.press('Delete');
+    const typed = page.getByRole('dialog').getByRole('textbox');
+    await typed.fill('birds');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await asked.waitFor();
+    expect(existsSync(join(bucketFolder, 'birds/dray.json'))).toBe(true);
+    await typed.fill('birds');
+    await asked.getByRole('button', { name: 'Delete' }).click();
+    await row(right, 'birds').waitFor({ state: 'detached' });
+    expect(existsSync(join(bucketFolder, 'birds'))).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  it('warns that a sync deletes a repository, and deletes it once its name is typed', async () => {
+    const remote = { 'data/birds/dray.json': '{}', 'data/birds/refs/heads/main': 'x' };
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'repository',
+      local: { 'data/notes.md': 'notes' },
+      remote,
+    });
+    const { bucketFolder, right, row } = panes;
+    const { left, page } = panes;
+    await row(left, 'data').dblclick();
+    await row(right, 'data').dblclick();
+    await row(right, 'birds').waitFor();
+    await row(left, 'notes.md').click();
+    await page.getByRole('button', { name: 'Sync or copy all' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: 'Sync' }).press('Space');
+    await dialog.getByText('birds is a Dray repository').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).isDisabled()).toBe(true);
+    await dialog.getByRole('textbox', { name: /^Type birds to delete 2 files/ }).fill('birds');
+    await dialog.getByRole('button', { name: 'Sync and delete 2 files' }).click();
+    await row(right, 'birds').waitFor({ state: 'detached' });
+    expect(existsSync(join(bucketFolder, 'data/birds'))).toBe(false);
+  });
+});

@@ -5,7 +5,7 @@ import { phaseWords } from './transfer-words.ts';
 
 export type StateWord = readonly [tone: BadgeTone, word: string];
 
-export function stateWord({ phase, state, summary }: Transfer): StateWord {
+export function stateWord({ order, phase, state, summary }: Transfer): StateWord {
   switch (state) {
     case 'waiting':
       return ['neutral', 'Waiting'];
@@ -14,7 +14,7 @@ export function stateWord({ phase, state, summary }: Transfer): StateWord {
     case 'paused':
       return ['modified', 'Paused'];
     case 'done':
-      return doneWord(summary);
+      return doneWord(order, summary);
     case 'failed':
       return ['deleted', 'Failed'];
     case 'cancelled':
@@ -22,13 +22,19 @@ export function stateWord({ phase, state, summary }: Transfer): StateWord {
   }
 }
 
-/** A push that made no commit, and a pull that brought none, changed nothing. */
-function doneWord(summary: Transfer['summary']): StateWord {
+/**
+ * A push that made no commit, and a pull that brought none, changed nothing. A copy that goes on may find
+ * that all had arrived before its pause, so it is done.
+ */
+function doneWord({ kind }: Transfer['order'], summary: Transfer['summary']): StateWord {
+  if (kind !== 'push' && kind !== 'pull') return DONE;
   const result = summary && 'result' in summary ? summary.result : undefined;
   if (result === 'nothingToPush') return ['neutral', NOTHING_TO_PUSH];
   if (result === 'upToDate') return ['neutral', UP_TO_DATE];
-  return ['added', 'Done'];
+  return DONE;
 }
+
+const DONE: StateWord = ['added', 'Done'];
 
 export const NOTHING_TO_PUSH = 'Nothing to push';
 const UP_TO_DATE = 'Up to date';

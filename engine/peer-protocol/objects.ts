@@ -57,7 +57,10 @@ export const OBJECT_CALLS = {
     limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000))),
     continuation: v.optional(v.string()),
   }),
-  delete: v.strictObject({ keys: v.pipe(v.array(Key), v.maxLength(1_000)) }),
+  delete: v.strictObject({
+    keys: v.pipe(v.array(Key), v.maxLength(1_000)),
+    ifMatch: v.optional(v.string()),
+  }),
   copy: v.strictObject({
     from: Key,
     to: Key,

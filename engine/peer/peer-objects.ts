@@ -167,9 +167,11 @@ async function carryOut({ bytes, call, store }: Carrying, name: ObjectCall, inpu
     }
     case 'list':
       return tell(await store.list(defined(given(name)) as ListRequest, { signal }));
-    case 'delete':
-      await store.delete(given(name).keys, { signal });
+    case 'delete': {
+      const { ifMatch, keys } = given(name);
+      await store.delete(keys, defined({ ifMatch, signal }));
       return tell({});
+    }
     case 'copy': {
       const { from, to, ...copy } = given(name);
       return tell(await store.copy(from, to, defined({ ...copy, signal })));

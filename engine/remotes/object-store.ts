@@ -64,9 +64,9 @@ export interface ObjectStore {
 
   /**
    * Removes objects; absent ones are not an error. One request for up to 1,000 keys if the store has bulk
-   * delete.
+   * delete. `ifMatch` needs a single key.
    */
-  delete(keys: readonly RemoteKey[], options?: CallOptions): Promise<void>;
+  delete(keys: readonly RemoteKey[], options?: DeleteOptions): Promise<void>;
 
   /**
    * Copies inside the store, without the bytes travelling. Fails with `notFound` if `from` is absent, with
@@ -228,6 +228,14 @@ export interface ObjectDescription {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+export interface DeleteOptions extends CallOptions {
+  /**
+   * The object must still have this etag; otherwise the call fails with `conflict`. Folders, peers and Amazon
+   * compare it in the same step. Some S3 stores ignore it, and remove the object.
+   */
+  readonly ifMatch?: string;
 }
 
 export interface HeadOptions extends CallOptions {

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommitHash } from '../model/entry.ts';
+import { openFileStore } from '../remotes/file/file-store.ts';
 import { createMemoryStore } from '../remotes/memory/memory-store.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { hashOfText } from './entries.fixture.ts';
@@ -42,6 +46,31 @@ describe('a ref', () => {
     await deleteRef(store, 'heads/main');
     const gone = await moveRef(store, 'heads/main', refValue('third'), { etag: seen!.etag });
     expect(gone).toEqual({ moved: false, current: undefined });
+  });
+
+  it('is moved or removed by one of two writers, never both, in a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dray-refs-'));
+    try {
+      const [ours, theirs] = await Promise.all([
+        openFileStore({ root: folder }),
+        openFileStore({ root: folder }),
+      ]);
+      for (let round = 0; round < 40; round += 1) {
+        const name = `heads/b${round}`;
+        await moveRef(ours, name, refValue('first'), { absent: true });
+        const { etag } = (await readRef(ours, name))!;
+        const [move, removal] = await Promise.allSettled([
+          moveRef(theirs, name, refValue('pushed'), { etag }),
+          deleteRef(ours, name, { ifMatch: etag }),
+        ]);
+        const isMoved = move.status === 'fulfilled' && move.value.moved;
+        expect(removal.status).toBe(isMoved ? 'rejected' : 'fulfilled');
+        expect((await readRef(ours, name))?.commit).toBe(isMoved ? refValue('pushed').commit : undefined);
+      }
+      await Promise.all([ours.close(), theirs.close()]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('counts as moved when a retried move finds its own value', async () => {

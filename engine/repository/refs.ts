@@ -11,7 +11,7 @@ import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import type { CommitHash } from '../model/entry.ts';
-import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import type { CallOptions, DeleteOptions, ObjectStore } from '../remotes/object-store.ts';
 import { checkSchema, FORMAT, parseDocument } from './document.ts';
 import { isHash, REFS_PREFIX, refKey } from './keys.ts';
 import { checkRefName, refNameReason } from './ref-name.ts';
@@ -97,8 +97,15 @@ export async function moveRef(
   return isOurs ? { moved: true, etag: current.etag } : { moved: false, current };
 }
 
-/** One request. Unconditional; no error when the ref does not exist. */
-export async function deleteRef(store: ObjectStore, name: string, options: CallOptions = {}): Promise<void> {
+/**
+ * One request; no error when the ref does not exist. @throws `conflict` when it has another etag than
+ * `ifMatch`, if the store compares it (`DeleteOptions`).
+ */
+export async function deleteRef(
+  store: ObjectStore,
+  name: string,
+  options: DeleteOptions = {},
+): Promise<void> {
   checkFullName(name);
   await store.delete([refKey(name)], options);
 }

@@ -91,14 +91,14 @@ async function remove(
   }
   const found = await requireRef(session, store, kind, name);
   checkStillAt(found, at);
-  await deleteRef(store, found.name, { signal: session.context.signal });
+  await removeSeen(session, store, kind, found);
   session.context.emit({ type: 'ref', name, commit: found.commit, current: false });
   return { result: 'removed', refs: 1 };
 }
 
 /**
  * Makes the new name, then removes the old one. Stopped in between, both names exist and another run goes on.
- * The old name is removed only while it has the commit that the new one got.
+ * The old name is removed only while it has the commit that the new one got (`removeSeen`).
  */
 async function rename(
   session: Session,
@@ -114,10 +114,27 @@ async function rename(
   const isCurrent = kind === 'heads' && name === session.state.branch;
   // Before the removal: a workspace must not be on a branch that is gone.
   if (isCurrent) session.saveState({ ...session.state, branch: to });
-  checkStillAt(await requireRef(session, store, kind, name), commit);
-  await deleteRef(store, found.name, { signal: session.context.signal });
+  const still = await requireRef(session, store, kind, name);
+  checkStillAt(still, commit);
+  await removeSeen(session, store, kind, still);
   session.context.emit({ type: 'ref', name: to, commit, current: isCurrent });
   return { result: 'renamed', refs: 1 };
+}
+
+/**
+ * Removes the ref that was seen, not one that a push has moved since: the store compares and removes in one
+ * step. An S3 store that ignores If-Match on DELETE leaves the time of one request in which a push could lose
+ * its name; its commit stays, and `dray tag NAME COMMIT` names it again. @throws `conflict`
+ */
+async function removeSeen(session: Session, store: ObjectStore, kind: RefKind, seen: StoredRef) {
+  const { signal } = session.context;
+  try {
+    await deleteRef(store, seen.name, { signal, ...(seen.etag === '' ? {} : { ifMatch: seen.etag }) });
+  } catch (error) {
+    if (!(error instanceof DrayError) || error.code !== 'conflict') throw error;
+    checkStillAt(await requireRef(session, store, kind, seen.name.slice(kind.length + 1)), seen.commit);
+    throw error;
+  }
 }
 
 /** @throws `notFound` */

@@ -12,6 +12,8 @@ export interface StoreAbilities {
   readonly tellsParts: boolean;
   /** `copy` obeys `condition`. */
   readonly copiesUnderConditions: boolean;
+  /** `delete` is known to obey `ifMatch`. */
+  readonly removesUnderConditions: boolean;
 }
 
 /** The memory store, and its wrappers. */
@@ -21,6 +23,7 @@ export const MEMORY_STORE: StoreAbilities = {
   countsParts: true,
   tellsParts: true,
   copiesUnderConditions: true,
+  removesUnderConditions: true,
 };
 
 /** A folder keeps files and nothing else about them. */
@@ -30,6 +33,7 @@ export const FILE_STORE: StoreAbilities = {
   countsParts: false,
   tellsParts: false,
   copiesUnderConditions: true,
+  removesUnderConditions: true,
 };
 
 export const VERSITYGW: StoreAbilities = {
@@ -38,6 +42,7 @@ export const VERSITYGW: StoreAbilities = {
   countsParts: true,
   tellsParts: false,
   copiesUnderConditions: false,
+  removesUnderConditions: true,
 };
 
-export const MINIO: StoreAbilities = { ...VERSITYGW, tellsParts: true };
+export const MINIO: StoreAbilities = { ...VERSITYGW, tellsParts: true, removesUnderConditions: false };

@@ -48,7 +48,7 @@ export function describeObjectStoreContract(
     describeChecksums(store);
     describeStreams(store);
     describeLists(store);
-    describeRemovalAndCopies(store);
+    describeRemovalAndCopies(store, abilities);
     describeMultipart(store);
     describeDescriptions(store, abilities);
     describeKeptChecksums(store, abilities);
@@ -139,7 +139,7 @@ function describeLists(store: () => ObjectStore): void {
   });
 }
 
-function describeRemovalAndCopies(store: () => ObjectStore): void {
+function describeRemovalAndCopies(store: () => ObjectStore, abilities: StoreAbilities): void {
   describe('removal and copies', () => {
     it('removes existing objects and ignores absent ones', async () => {
       const keys = AWKWARD_KEYS.map((key) => `removed/${key}`);
@@ -156,6 +156,19 @@ function describeRemovalAndCopies(store: () => ObjectStore): void {
       expect(await store().head('removed/kept')).toBeUndefined();
       expect((await store().list({ prefix: 'removed/' })).objects).toEqual([]);
       written(await store().put('removed/kept', text('again'), { condition: { absent: true } }));
+    });
+
+    it('removes an object only while it has the etag, where the store compares it', async () => {
+      const first = written(await store().put('removed/seen', text('1')));
+      const second = written(await store().put('removed/seen', text('2')));
+      if (abilities.removesUnderConditions) {
+        const late = store().delete(['removed/seen'], { ifMatch: first });
+        await expect(late).rejects.toMatchObject({ code: 'conflict' });
+        expect(await store().head('removed/seen')).toBeDefined();
+      }
+      await store().delete(['removed/seen'], { ifMatch: second });
+      expect(await store().head('removed/seen')).toBeUndefined();
+      await store().delete(['removed/seen'], { ifMatch: second });
     });
 
     it('copies inside the store, over an existing object', async () => {

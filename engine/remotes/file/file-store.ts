@@ -100,7 +100,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<ObjectSt
       await root.checkPresent();
       for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) {
         const batch = keys.slice(at, at + REMOVALS_AT_ONCE);
-        const removed = await Promise.all(batch.map((key) => placer.remove(key, call?.signal)));
+        const removed = await Promise.all(batch.map((key) => placer.remove(key, call)));
         for (const [index, key] of batch.entries()) if (removed[index]) await root.pruneAbove(key);
       }
       checkAborted(call?.signal);

@@ -13,7 +13,8 @@ import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { folderAbove } from '../../base/held-folders.ts';
-import type { ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
+import { sourceChanged } from '../copy-source.ts';
+import type { DeleteOptions, ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
 import { type FileRoot, nameOf, type TemporaryFile } from './file-root.ts';
@@ -26,8 +27,8 @@ export interface ObjectPlacer {
    * requested. If it throws, nothing is left behind.
    */
   place(key: RemoteKey, options: PutOptions, fill: FillFile): Promise<PutOutcome>;
-  /** Removes the object's file. False if there was none. */
-  remove(key: RemoteKey, signal: AbortSignal | undefined): Promise<boolean>;
+  /** Removes the object's file. False if there was none. @throws `conflict` if it has another etag */
+  remove(key: RemoteKey, options: DeleteOptions | undefined): Promise<boolean>;
 }
 
 export type FillFile = (temporary: TemporaryFile) => Promise<ObjectChecksums | undefined>;
@@ -123,24 +124,38 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
           await temporary.release();
         }
       }),
-    remove: async (key, signal) =>
-      translating(root.pathOf(key), async () => {
-        try {
-          return await root.within(key, async (target) => {
-            const present = await lstatIfAny(target);
-            if (!present || present.isDirectory()) return false;
-            await withKeyLock({ root, key, clock, signal }, async () => {
-              checkAborted(signal);
-              await unlink(target);
-            });
-            return true;
-          });
-        } catch (error) {
-          if (isAbsent(error)) return false;
-          throw error;
-        }
-      }),
+    remove: (key, options) => removeObject(root, clock, key, options),
   };
+}
+
+function removeObject(
+  root: FileRoot,
+  clock: Clock,
+  key: RemoteKey,
+  { ifMatch, signal }: DeleteOptions = {},
+): Promise<boolean> {
+  return translating(root.pathOf(key), async () => {
+    try {
+      return await root.within(key, async (target) => {
+        const present = await lstatIfAny(target);
+        if (!present || present.isDirectory()) return false;
+        return await withKeyLock({ root, key, clock, signal }, async (lock) => {
+          if (ifMatch !== undefined) {
+            const current = await lstatIfAny(target);
+            if (!current) return false;
+            if (etagOf(current) !== ifMatch) throw sourceChanged(key);
+            await lock.stillHeld();
+          }
+          checkAborted(signal);
+          await unlink(target);
+          return true;
+        });
+      });
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  });
 }
 
 function writtenAs({ etag, checksums }: Staged): PutOutcome {

@@ -94,6 +94,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): ObjectStore
       checkAborted(call?.signal);
       for (const key of keys) {
         checkKey(key);
+        const present = objects.get(key);
+        if (present && call?.ifMatch !== undefined && call.ifMatch !== present.etag) throw sourceChanged(key);
         objects.delete(key);
       }
     },

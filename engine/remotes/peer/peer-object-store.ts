@@ -92,9 +92,9 @@ export function createPeerObjectStore(client: PeerClient, at: string): ObjectSto
     put: parts.put,
     putStream: (key, body, options = {}) => putStreamInParts(parts, key, body, options),
     list: async (request, options) => plain(await ask('list', request, options)),
-    async delete(keys, options) {
+    async delete(keys, { ifMatch, signal } = {}) {
       for (let from = 0; from < keys.length; from += 1_000)
-        await ask('delete', { keys: keys.slice(from, from + 1_000) }, options);
+        await ask('delete', { keys: keys.slice(from, from + 1_000), ifMatch }, signal ? { signal } : {});
     },
     copy: async (from, to, { condition, ifMatch, signal } = {}) =>
       outcomeOf(await ask('copy', { from: ownKey(from), to, condition, ifMatch }, signal ? { signal } : {})),

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { DrayError, excerpt } from '../../../api/error.ts';
-import type { CallOptions } from '../../object-store.ts';
+import type { CallOptions, DeleteOptions } from '../../object-store.ts';
 import { isAbsentKey, isStray, type S3Failure, translateFailure } from '../answers/s3-errors.ts';
 import { isWritableInXml } from '../answers/s3-xml-requests.ts';
 import { failedCall } from '../s3-connection.ts';
@@ -20,7 +20,7 @@ const KEYS_NAMED_IN_ERROR = 20;
 export async function deleteKeys(
   caller: S3Caller,
   keys: readonly string[],
-  options: CallOptions,
+  options: DeleteOptions,
 ): Promise<void> {
   if (keys.length === 1) return deleteOne(caller, keys[0]!, options);
   const { keyPrefix } = caller.connection.place;
@@ -32,9 +32,14 @@ export async function deleteKeys(
   await deleteSingly(caller, others, options);
 }
 
-async function deleteOne({ client, connection }: S3Caller, key: string, options: CallOptions): Promise<void> {
+async function deleteOne(caller: S3Caller, key: string, options: DeleteOptions): Promise<void> {
+  const { client, connection } = caller;
+  const { ifMatch, ...plain } = options;
   const request = requestFor(connection, { operation: 'DELETE', method: 'DELETE', key }, options);
-  const { failure } = await client.exchange(request, 0);
+  const headers = ifMatch === undefined ? {} : { headers: { 'if-match': `"${ifMatch}"` } };
+  const { failure } = await client.exchange({ ...request, ...headers }, 0);
+  // A store without conditional removal that says so, where others ignore the header.
+  if (ifMatch !== undefined && failure?.status === 501) return deleteOne(caller, key, plain);
   if (failure && (!isAbsentKey(failure) || isStray(failure, request.call)))
     throw failedCall(failure, request.call, connection);
 }

@@ -25,6 +25,7 @@ export function isAsShown(shown: readonly string[], output: readonly string[]): 
 /** Without what each run has of its own. */
 function withoutChance(line: string): string {
   return line
+    .replace(/\b\d{13}-[0-9a-f]{8}\b/g, 'RUN')
     .replace(/\b[0-9a-f]{64}\b|\b(?=[a-z]*\d)[0-9a-f]{10}\b|\b[0-9a-f]{10}\b/g, 'HASH')
     .replace(/\b(?:[0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, 'HASH')
     .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, 'TOKEN')

@@ -101,7 +101,6 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     for (const [width, height] of [
       [1280, 800],
       [640, 500],
-      [360, 640],
     ] as const) {
       await page.setViewportSize({ width, height });
       await page.goto(`${window.origin}/#/remotes?add=yes`);

@@ -32,6 +32,11 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   'peer/serve-folder.ts',
   // A variable that is set wrongly is named by its name.
   'remotes/peer/peer-tokens.ts: DRAY_TOKEN_HOST is "',
+  // Saved jobs: a notice, what `dray job` prints, a job's log, and the service of `dray job install`.
+  'jobs/saved/notices/send-notice.ts: "dray job log X" shows more.',
+  'jobs/saved/run-record.ts: Started by X: dray X',
+  'jobs/saved/saved-jobs.ts: It runs by "dray job run".',
+  'jobs/saved/service-files.ts: systemctl ',
   // The window has its own words for `locked` and `waitingForLock`.
   'workspace/workspace-lock.ts: "dray X" (process ',
   // Parts of advice.

@@ -23,7 +23,7 @@ export function addKeptCommand(program: Command, host: CommandHost): void {
         view: listView,
       }),
     );
-  command
+  const restore = command
     .command('restore')
     .summary('put files back')
     .description('Puts the files of a run back to their paths. What lies there now is kept in turn.')
@@ -36,7 +36,8 @@ export function addKeptCommand(program: Command, host: CommandHost): void {
         view: putBackView,
       }),
     );
-  command
+  addExamples(restore, [['dray kept restore 1795446000000-5f2c81d0', 'all files of that run']]);
+  const clear = command
     .command('clear')
     .summary('remove kept files')
     .description('Removes the kept files of one run, or all of them. They cannot be brought back.')
@@ -47,6 +48,7 @@ export function addKeptCommand(program: Command, host: CommandHost): void {
         view: { onSummary: ({ removed }, output) => output.note(`Removed ${formatPlural(removed, 'run')}.`) },
       }),
     );
+  addExamples(clear, [['dray kept clear', 'remove all kept files']]);
   addExamples(command, [['dray kept', 'what was overwritten, and when']]);
 }
 

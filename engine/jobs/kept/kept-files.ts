@@ -123,7 +123,7 @@ function findRun(workspace: WorkspaceFolder, id: string): KeptRunFolder {
 }
 
 function notKept(what: string): DrayError {
-  return new DrayError('notFound', `${what}. "dray kept" lists them.`);
+  return new DrayError('notFound', `${what}.`, { advice: '"dray kept" lists them.' });
 }
 
 function removeEmptyAbove({ files }: KeptRunFolder, path: string): void {

@@ -83,8 +83,9 @@ function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>):
 export function readJob(folder: string, name: string): SavedJob {
   const job = findJob(folder, name);
   if (job) return job;
-  throw new DrayError('notFound', `There is no job "${name}". "dray job list" shows them.`, {
+  throw new DrayError('notFound', `There is no job "${name}".`, {
     data: { name },
+    advice: '"dray job list" shows them.',
   });
 }
 

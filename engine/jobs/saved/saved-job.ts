@@ -127,9 +127,8 @@ export function refuseSecrets(
 ): void {
   for (const [at, text] of texts.entries()) {
     if (!SECRETS.some((pattern) => pattern.test(text))) continue;
-    throw new DrayError(
-      'usage',
-      `${nameOf(at)} looks like a secret, and secrets are not saved in jobs. Keep it in an AWS profile, in the keys of "dray login", or in a file that only you can read.`,
-    );
+    throw new DrayError('usage', `${nameOf(at)} looks like a secret, and secrets are not saved in jobs.`, {
+      advice: 'Keep it in an AWS profile, with "dray login", or in a file that only you can read.',
+    });
   }
 }

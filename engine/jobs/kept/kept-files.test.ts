@@ -87,7 +87,7 @@ describe('a pull that takes theirs', () => {
     await putBackKept(testContext(here), { id: back.kept!.id });
     expect(text('a.txt')).toBe('theirs of a.txt');
     await expect(putBackKept(testContext(here), { id: kept!.id, paths: ['nope'] })).rejects.toThrow(
-      '"dray kept"',
+      'is not among',
     );
     expect(await clearKept(testContext(here))).toEqual({ removed: 2 });
     expect(await listKept(testContext(here))).toMatchObject({ runs: [], files: 0 });

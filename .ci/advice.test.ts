@@ -26,7 +26,6 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   'jobs/delta/delta-side-opener.ts',
   'jobs/trees/check/check-report.ts',
   // Saved jobs and what they write for the system, and where kept files are listed.
-  'jobs/kept/kept-files.ts',
   'jobs/saved/',
   // `dray serve`, which runs without a window.
   'peer/serve-folder.ts',

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { watchFolder } from './watch-folder.ts';
+import { watchTree } from './watch-tree.ts';
 
 let folder: string;
 let stopping: AbortController;
@@ -64,6 +66,33 @@ describe('watchFolder', () => {
     writeFileSync(join(root, 'fresh'), '1');
     await watched.until('fresh');
   }, 30_000);
+
+  it('watches a folder below that took the place of another one', async () => {
+    mkdirSync(join(folder, 'data'));
+    const watched = start();
+    renameSync(join(folder, 'data'), join(folder, 'old'));
+    mkdirSync(join(folder, 'data'));
+    await watched.until('data');
+    writeFileSync(join(folder, 'data', 'fresh'), '1');
+    await watched.until('data/fresh');
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'fails when it cannot watch a part, and does not watch the rest',
+    () => {
+      // Longer than the longest path (4,096 bytes), as only steps into each folder can make it.
+      const name = 'n'.repeat(250);
+      const step = `require('fs').mkdirSync('${name}'); process.chdir('${name}');`;
+      const steps = `for (let at = 0; at < 18; at += 1) { ${step} }`;
+      execFileSync(process.execPath, ['-e', steps], { cwd: folder });
+      try {
+        const options = { ignores: () => false, onEvent: () => {}, onError: () => {} };
+        expect(() => watchTree({ root: folder, ...options })).toThrow(/ENAMETOOLONG/);
+      } finally {
+        execFileSync('rm', ['-rf', join(folder, name)]);
+      }
+    },
+  );
 
   it('says that a folder that is not there is not watched', async () => {
     expect(await start(join(folder, 'none')).lost).toBe(false);

@@ -2,10 +2,12 @@
  * Watches a folder and everything below it. Changes are reported together once none has come for a while.
  *
  * The system may lose events: its queue overflows, its number of watches is used up, the folder is moved or
- * its disk unmounted. Then `onLost` is called, the caller looks for itself, and the watch begins again. A
+ * its disk unmounted. Then `onLost` is called, the caller looks for itself, and the watch begins again. While
+ * a part cannot be watched, a change of unknown paths is reported every five minutes. A
  * call of `onChange` is a hint to look, never proof of what changed.
  */
-import { type FSWatcher, type Stats, statSync, watch } from 'node:fs';
+import { type Stats, statSync, watch } from 'node:fs';
+import { watchTree } from './watch-tree.ts';
 
 export interface WatchFolderOptions {
   /** An absolute path. */
@@ -31,7 +33,7 @@ const BROKEN_PAUSE_MS = 5 * 60_000;
 export function watchFolder(options: WatchFolderOptions): void {
   if (options.signal.aborted) return;
   const reports = gatherReports(options);
-  let watcher: FSWatcher | undefined;
+  let watcher: { close(): void } | undefined;
   let watched: Pick<Stats, 'dev' | 'ino'> | undefined;
   let brokenMs = Number.NEGATIVE_INFINITY;
   const stop = () => {
@@ -52,23 +54,27 @@ export function watchFolder(options: WatchFolderOptions): void {
   const begin = (): boolean => {
     try {
       watched = statSync(options.root);
-      watcher = watch(options.root, { recursive: true, encoding: 'utf8' }, (_event, name) =>
-        reports.add(name),
-      );
-      watcher.on('error', breakOff);
+      watcher = watchAll(options, reports.add, breakOff);
       return true;
     } catch {
       stop();
+      brokenMs = performance.now();
       return false;
     }
   };
-  if (!begin()) options.onLost(false);
+  let wasThere = begin();
+  if (!wasThere) options.onLost(false);
   const looks = setInterval(() => {
     const now = statSync(options.root, { throwIfNoEntry: false });
     const isPause = performance.now() - brokenMs < BROKEN_PAUSE_MS;
-    if (!watched && now && !isPause && begin()) options.onLost(true);
+    if (!watched && now && !(isPause && wasThere)) {
+      if (begin()) options.onLost(true);
+      // Nobody else says that something changed.
+      else options.onChange(undefined);
+    }
+    wasThere = now !== undefined;
     // Another folder has this name now: the old one is still watched, and nobody wants that.
-    else if (watched && (now?.ino !== watched.ino || now?.dev !== watched.dev)) lose();
+    if (watched && (now?.ino !== watched.ino || now?.dev !== watched.dev)) lose();
   }, LOOK_EVERY_MS);
   options.signal.addEventListener(
     'abort',
@@ -79,6 +85,16 @@ export function watchFolder(options: WatchFolderOptions): void {
     },
     { once: true },
   );
+}
+
+function watchAll(
+  { ignores, root }: WatchFolderOptions,
+  onEvent: (path: string | null) => void,
+  onError: () => void,
+): { close(): void } {
+  if (process.platform === 'linux') return watchTree({ root, ignores, onEvent, onError });
+  const watcher = watch(root, { recursive: true, encoding: 'utf8' }, (_event, name) => onEvent(name));
+  return watcher.on('error', onError);
 }
 
 function gatherReports({ ignores, onChange, settleMs }: WatchFolderOptions) {

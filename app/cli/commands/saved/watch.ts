@@ -80,7 +80,7 @@ async function watch(
       },
       onLost: (isWatched) => {
         if (isWatched) news.resolve();
-        else isThere.reject(new DrayError('notFound', `${root} cannot be watched. Is it a folder?`));
+        else isThere.reject(cannotWatch(root));
       },
     });
     isThere.resolve();
@@ -103,6 +103,14 @@ async function watch(
     await output.close();
     stops.dispose();
   }
+}
+
+function cannotWatch(root: string): DrayError {
+  return new DrayError(
+    'notFound',
+    `${root} cannot be watched. It must be a folder, and the system must have a watch left for each folder in it (on Linux: fs.inotify.max_user_watches).`,
+    { data: { path: root } },
+  );
 }
 
 /** As if the words were typed. Resolves to whether it worked. */

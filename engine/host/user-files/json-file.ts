@@ -7,6 +7,8 @@ import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 
+const PRIVATE_MODE = 0o600;
+
 /** Undefined if there is none, or it is invalid. @throws `io` */
 export function readJsonFile<S extends v.GenericSchema>(
   path: string,
@@ -27,10 +29,10 @@ export function readJsonFile<S extends v.GenericSchema>(
   }
 }
 
-/** @throws `io` */
+/** Readable by this user alone: it names files, places and messages. @throws `io` */
 export function writeJsonFile(path: string, value: unknown): void {
   try {
-    replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`);
+    replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`, PRIVATE_MODE);
   } catch (cause) {
     throw new DrayError('io', `${path} cannot be written.`, { data: { path }, cause });
   }

@@ -29,6 +29,8 @@ import { checkNamesFit } from '../working-copy/names-fit.ts';
 import { checkFolder, findBegun, leaveNothing } from './clone-folder.ts';
 import { pullCommit } from './pull.ts';
 
+const TAKEN: ReadonlySet<string> = new Set(['locked', 'workspaceExists']);
+
 interface Target {
   readonly branch: string;
   readonly commit: CommitHash;
@@ -83,7 +85,8 @@ export async function cloneWorkspace(
       session.close();
     }
   } catch (error) {
-    const isTaken = error instanceof DrayError && error.code === 'locked';
+    // Another clone was here first, and what lies here is its.
+    const isTaken = error instanceof DrayError && TAKEN.has(error.code);
     if (isOurs && !isTaken) leaveNothing(root, wasThere);
     throw error;
   } finally {

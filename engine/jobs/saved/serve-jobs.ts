@@ -35,14 +35,16 @@ export async function serveJobsBeside(
   request: ServeJobsRequest,
 ): Promise<void> {
   const { emit, signal } = context;
+  let told = '';
   while (!signal.aborted) {
     try {
       if (existsSync(jobsFolder(context))) await serveJobs(context, request);
     } catch (error) {
       const { code, message } = toDrayError(error);
-      if (code !== 'locked') {
+      // It may pass, as a full disk does. Jobs must not stay undone until the window is opened again.
+      if (code !== 'locked' && message !== told) {
+        told = message;
         emit({ type: 'warning', warning: 'savedJob', message });
-        return;
       }
     }
     await systemClock.sleep(WINDOW_PAUSE_MS, signal).catch(() => {});

@@ -1,19 +1,26 @@
 /**
  * What becomes of a transfer that ran when its host was killed. It goes on by itself. If hosts were killed
- * twice in a row within minutes while it ran, it may have killed them, so it waits for its user.
+ * twice within minutes while it ran, or three times within a day, it may have killed them, so it waits for
+ * its user.
  */
 import type { TransferFacts } from './transfer-record.ts';
 
 const TWICE_WITHIN_MS = 10 * 60_000;
+/** Memory that fills slowly kills later than that. */
+const THRICE_WITHIN_MS = 24 * 60 * 60_000;
 
 /** Call once, when the next host reads the queue. @returns True if the facts have changed. */
 export function takeUpAfterKill(facts: TransferFacts, nowMs: number): boolean {
   if (facts.state !== 'running') return false;
-  const before = facts.killedMs;
+  const { killedBeforeMs: first, killedMs: second } = facts;
+  if (second !== undefined) facts.killedBeforeMs = second;
   facts.killedMs = nowMs;
-  if (before !== undefined && Math.abs(nowMs - before) < TWICE_WITHIN_MS) {
+  const isWithin = (killMs: number | undefined, spanMs: number) =>
+    killMs !== undefined && Math.abs(nowMs - killMs) < spanMs;
+  const isTwice = isWithin(second, TWICE_WITHIN_MS);
+  if (isTwice || isWithin(first, THRICE_WITHIN_MS)) {
     facts.state = 'paused';
-    facts.notice = KILLED_TWICE;
+    facts.notice = killedAgain(isTwice ? 'twice within minutes' : 'three times within a day');
   } else {
     facts.state = 'waiting';
     facts.notice = KILLED;
@@ -22,5 +29,12 @@ export function takeUpAfterKill(facts: TransferFacts, nowMs: number): boolean {
 }
 
 const KILLED = 'Dray ended while this transfer ran. It goes on by itself.';
-const KILLED_TWICE =
-  'Dray ended twice within minutes while this transfer ran, so it waits for you. Files that have arrived stay. Resume it to continue.';
+
+/** Its user decides: the count of kills begins anew. */
+export function forgetKills(facts: TransferFacts): void {
+  delete facts.killedMs;
+  delete facts.killedBeforeMs;
+}
+
+const killedAgain = (often: string) =>
+  `Dray ended ${often} while this transfer ran, so it waits for you. Files that have arrived stay. Resume it to continue.`;

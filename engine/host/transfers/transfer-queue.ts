@@ -20,7 +20,7 @@ import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
-import { takeUpAfterKill } from './after-kill.ts';
+import { forgetKills, takeUpAfterKill } from './after-kill.ts';
 import { createRemovedRecords } from './removed-records.ts';
 import { createTransferCalls } from './transfer-calls.ts';
 import { openTransferFile, type TransferFile } from './transfer-file.ts';
@@ -301,7 +301,7 @@ class FileQueue implements TransferQueue {
         return;
       case 'resume':
         if (state !== 'paused') return;
-        delete record.facts.killedMs;
+        forgetKills(record.facts);
         this.#settle(record, 'waiting');
         return;
       case 'cancel':
@@ -344,7 +344,7 @@ class FileQueue implements TransferQueue {
     if (state === 'waiting') delete record.facts.error;
     if (isEnded(record)) {
       record.facts.endedMs = this.#nowMs();
-      delete record.facts.killedMs;
+      forgetKills(record.facts);
     }
     this.#records = withoutOldest(this.#records);
     this.#save();

@@ -16,6 +16,8 @@ export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLe
   failures: readonly TransferFailure[];
   /** When the host last found that it had been killed with this transfer running. */
   killedMs?: number;
+  /** The time before that one. */
+  killedBeforeMs?: number;
   /** Cancelled, and its partial uploads are not removed yet. */
   isUncleaned?: boolean;
 };
@@ -113,7 +115,8 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
       }
     },
     read(nowMs) {
-      const { failures: _, inFlight, inFlightMax, isUncleaned: __, killedMs: ___, ...told } = facts;
+      const { failures: _, inFlight, inFlightMax, isUncleaned: __, ...known } = facts;
+      const { killedBeforeMs: ___, killedMs: ____, ...told } = known;
       const order = shortened(facts.order);
       if (facts.state !== 'running') return { ...told, order, bytesPerSecond: 0 };
       const { bytesDone, bytesTotal } = facts;

@@ -2,7 +2,7 @@
  * Cron's five fields (minute, hour, day of month, month, day of week) as crontab(5) has them, with names,
  * lists, ranges, steps and `@daily` and the like. Times are local.
  *
- * A time of day that a change of the clock skips runs once, at the moment that the clock jumps to; one that
+ * A time of day that a change of the clock skips runs once, later by the change (02:30 at 03:30); one that
  * occurs twice runs at its first occurrence. With an hour of `*` (such as every 10 minutes), time that passes
  * counts: both of two equal hours run.
  */

@@ -112,9 +112,9 @@ export function isJobName(name: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) && !name.endsWith('.') && !isReserved;
 }
 
-/** Secrets in addresses, keys of AWS, and values of options and queries that are named like secrets. */
+/** Users in addresses (maybe tokens), keys of AWS, options and queries that are named like secrets. */
 const SECRETS: readonly RegExp[] = [
-  /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i,
+  /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*@/i,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
   /(?:^|[?&;])(?![^=&;?\s]*file=)[^=&;?\s]*(?:token|secret|passw|signature|credential|access_?key|api_?key)[^=&;?\s]*=/i,
   /^--?[a-z-]*(?:token|secret|password|passwd|access-key|api-key)(?!-file)(?:=|$)/i,

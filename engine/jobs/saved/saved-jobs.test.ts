@@ -165,6 +165,7 @@ describe('a mount', () => {
 describe('saving a job', () => {
   it.each([
     ['s3://key:secret@host/bucket'],
+    ['dray://token@host:7370/x'],
     ['--token=abc'],
     ['--password'],
     ['https://host/x?X-Amz-Signature=abc'],

@@ -149,11 +149,18 @@ function countOperations(requests: readonly LoggedRequest[]): Readonly<Record<st
   return Object.fromEntries(Object.entries(operations).sort());
 }
 
+function withoutModuleBytes(counts: Counts): Counts {
+  const groups = Object.entries(counts).map(([group, { moduleBytes: _, ...others }]) => [group, others]);
+  return Object.fromEntries(groups) as Counts;
+}
+
 describe('Each job costs what the table says:', () => {
   it.each(GUARDED_JOBS)(
     '$name',
     async (job) => {
-      const counts = await count(job);
+      const all = await count(job);
+      // The size of the bundle is pinned once, so that one change of it is one line of the table.
+      const counts = job.name === 'start' ? all : withoutModuleBytes(all);
       counted[job.name] = counts;
       if (isWriting) return;
       const differences = compareCounts(pinned[job.name] ?? {}, counts);

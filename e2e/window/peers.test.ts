@@ -199,6 +199,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await page.getByText('Someone has pushed them already').click();
     await page.getByLabel('Folder to download them to').fill(root);
     await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('button', { name: 'Create it' }).click();
     await page.getByText('An address', { exact: true }).click();
     await page.getByRole('textbox', { name: 'URL' }).fill(`dray://${host}/repository`);
     await page.getByRole('button', { name: 'Download the files' }).click();
@@ -209,7 +210,8 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(requests).toBe(0);
     await confirmTrust(page, page.getByRole('button', { name: TRUST }), host);
-    await page.getByRole('heading', { name: 'History', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Transfers', level: 1 }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('first');
     expect(window.complaints).toEqual([]);
   });

@@ -94,7 +94,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
         await expect
           .poll(() => listSidewaysScrolls(page), { ...WAIT, message: `${name}, ${size.width} wide` })
           .toEqual([]);
-        const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+        const links = page.getByRole('navigation', { name: 'Screens' }).locator('a > .rail-word');
         expect(await links.evaluateAll((all) => all.map((link) => link.textContent))).toEqual([
           'Home',
           'Changes',

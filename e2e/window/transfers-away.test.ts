@@ -61,7 +61,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
     await store.network.cut();
     await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');
     const said = await row.getByRole('alert').textContent();
-    expect(said).toContain('Files that have arrived stay. Retry when the remote is reachable');
+    expect(said).toContain('Files that have arrived stay. Try again when the remote can be reached');
     const arrived = await store.answered('UploadPart');
     await store.network.restore();
     await row.getByRole('button', { name: 'Retry', exact: true }).click();

@@ -53,6 +53,7 @@ export async function runTransfer(
       // Places are resolved as in Browse: the meaning of `NAME:` must not depend on the folder that the
       // window was started in.
       const context = contextIn(homedir());
+      await checkDestination(order, context);
       if (order.kind === 'copy') return copyTree(context, request);
       const { maxDelete } = order;
       return syncTree(context, {
@@ -62,6 +63,18 @@ export async function runTransfer(
       });
     }
   }
+}
+
+/**
+ * A copy into a repository would overwrite its stored objects. What a sync may delete, it checks itself.
+ * @throws `conflict` with `repository`, the name that the user has to type
+ */
+export async function checkDestination(
+  { confirmed = [], destination }: CopyOrder,
+  context: JobContext,
+): Promise<void> {
+  const { checkRepositories } = await import('../browse/repository-guard.ts');
+  await checkRepositories(context, { places: [destination], isBelowToo: false, confirmed });
 }
 
 /** After a transfer was cancelled: removes its partial uploads from a store. */

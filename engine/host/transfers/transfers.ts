@@ -3,8 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { TransferOrder, TransferState } from '../../api/host/transfers.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
+import { checkDestination } from './transfer-jobs.ts';
 import type { TransferQueue } from './transfer-queue.ts';
 
+type CopyOrder = Extract<TransferOrder, { readonly kind: 'copy' | 'sync' }>;
 type CloneOrder = Extract<TransferOrder, { readonly kind: 'clone' }>;
 
 /** A clone into a folder that cannot take it would fail at once, long after its dialog was closed. */
@@ -23,14 +25,16 @@ async function checkClone(given: CloneOrder, queue: TransferQueue, call: HostCal
   });
 }
 
-/** A copy into a repository would overwrite its stored objects. What a sync may delete, it checks itself. */
-async function checkDestination(
-  { confirmed = [], destination }: Extract<TransferOrder, { readonly kind: 'copy' | 'sync' }>,
-  call: HostCall,
-): Promise<void> {
-  const { checkRepositories } = await import('../browse/repository-guard.ts');
-  const places = [destination];
-  await checkRepositories(jobContextOf(call, homedir()), { places, isBelowToo: false, confirmed });
+/**
+ * Asks for the name of a repository before the copy is queued. Any other error, such as missing keys, belongs
+ * to the transfer, which checks again when it runs.
+ */
+async function confirmDestination(order: CopyOrder, call: HostCall): Promise<void> {
+  try {
+    await checkDestination(order, jobContextOf(call, homedir()));
+  } catch (error) {
+    if (error instanceof DrayError && (error.code === 'conflict' || error.code === 'aborted')) throw error;
+  }
 }
 
 const OPEN: ReadonlySet<TransferState> = new Set(['waiting', 'running', 'paused']);
@@ -38,7 +42,7 @@ const OPEN: ReadonlySet<TransferState> = new Set(['waiting', 'running', 'paused'
 export const TRANSFERS: HandlersOf<'transfers'> = {
   'transfers.start': async (given, call) => {
     const queue = await call.host.transfers();
-    if (given.kind === 'copy' || given.kind === 'sync') await checkDestination(given, call);
+    if (given.kind === 'copy' || given.kind === 'sync') await confirmDestination(given, call);
     return { id: queue.start(given.kind === 'clone' ? await checkClone(given, queue, call) : given) };
   },
   'transfers.change': async (change, { host }) => {

@@ -92,8 +92,18 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
 
   it('Browse passes axe and matches its picture', async () => {
     await show('Browse');
-    await page.getByText('dray.json').waitFor();
+    const repository = page.getByRole('region', { name: 'Repository origin' });
+    await repository.getByText('denoise').waitFor();
     await expectScreen('browse');
+  });
+
+  it('Repositories passes axe and matches its picture', async () => {
+    await show('Repositories');
+    await page
+      .getByRole('button', { name: /^Measure/ })
+      .first()
+      .waitFor();
+    await expectScreen('repositories');
   });
 
   it('Remotes passes axe and matches its picture', async () => {

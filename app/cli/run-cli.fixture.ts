@@ -19,6 +19,10 @@ export interface CliOptions {
   readonly onStarted?: (child: ChildProcess) => void;
 }
 
+/** What a phase of a second or more adds to a log. Whether one takes that long depends on the machine. */
+const PHASE_END =
+  /^(?:scanned|hashed|compared|uploaded|downloaded|wrote|removed|committed|verified): .* in [\d.:]+ ?\w*\n/gm;
+
 export function runCli(parameters: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const script = options.script ? fileURLToPath(new URL(options.script, import.meta.url)) : COMMAND;
   // Settings of the tests' own terminal or runner must not reach the command.
@@ -41,6 +45,6 @@ export function runCli(parameters: readonly string[], options: CliOptions = {}):
   options.onStarted?.(child);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr }));
+    child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr: stderr.replace(PHASE_END, '') }));
   });
 }

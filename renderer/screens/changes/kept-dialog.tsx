@@ -86,7 +86,8 @@ function Run({
         <Button
           size="small"
           onPress={onPutBack}
-          isDisabled={putBack.isPending}
+          // Disabling it would drop the focus, and the next Escape with it.
+          isPending={putBack.isPending}
           aria-label={`Put back, ${when}`}
         >
           Put back

@@ -37,7 +37,7 @@ export interface JobContext {
   readonly drained?: () => Promise<void> | undefined;
   /** Limits the content that jobs transfer. Jobs with the same throttle share its limit. */
   readonly throttle?: Throttle;
-  /** Called as each request to a remote begins; a repeated one is told again. */
+  /** Called as each request to a remote begins, for each attempt. */
   readonly onCall?: CallListener;
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;

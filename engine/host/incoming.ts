@@ -14,7 +14,7 @@ import type { HostState } from './host-state.ts';
 import { outgoingOf } from './outgoing.ts';
 import { type HostCall, jobContextOf } from './port/host-call.ts';
 
-/** The workspaces that were used last; the rest are looked at when they are opened. */
+/** Only the workspaces that were used last. Opening another one asks its remote. */
 const WORKSPACES_MAX = 100;
 const LOOKS_AT_ONCE = 6;
 /** A remote that does not answer must not hold up the others. */

@@ -19,7 +19,7 @@ function useAgo(moment: string | number): string {
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One timer for all, and none while nothing is shown. A page that was hidden is told at its return. */
+/** One timer serves all, and none runs while nothing is shown. A page that was hidden updates on focus. */
 function watch(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {

@@ -44,7 +44,7 @@ export interface ChangesRequests {
     };
     answer: { readonly version: number };
   };
-  /** Keeps the message, or how the list is looked at. */
+  /** Keeps the message, or the filter, order and open folders of the list. */
   'changes.keep': {
     input: InWorkspace & {
       readonly direction: 'push' | 'pull';

@@ -1,80 +1,181 @@
 /**
- * Watches a folder and every folder below it by a watch of its own, for Linux. There Node's recursive watch
- * also takes one for each file, and when the system has no more watches, it says nothing and watches a part.
+ * Watches a folder and everything below it, and reports each event.
+ *
+ * On Linux each folder gets a watch of its own. Node's recursive watch takes one for each file there, and says
+ * nothing when the system has no more. A new folder is entered as soon as its event comes. Elsewhere the
+ * system watches the whole tree. What Dray itself writes (`.dray`, `.dray-tmp`) is left out.
  */
-import { type FSWatcher, lstatSync, readdirSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, watch as watchNode } from 'node:fs';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  addIgnoreFile,
+  IGNORE_FILE_BYTES_MAX,
+  IGNORE_FILE_NAME,
+  type IgnoreRules,
+  isIgnored,
+} from '../scan/ignore-rules.ts';
+
+/** Why nothing is watched any more: too many folders, no more watches in the system, or another error. */
+export type WatchEnd = 'tooMany' | 'limit' | 'failed';
 
 export interface WatchTreeOptions {
+  /** An absolute path. */
   readonly root: string;
-  /** Not watched. The path is relative to the root, with `/`. */
-  readonly ignores: (path: string) => boolean;
-  /** @param path Null: unknown. */
+  /** Leaves out what `.drayignore` files name, and workspaces below. */
+  readonly isWorkspace?: boolean;
+  readonly foldersMax?: number;
+  /** @param path Relative, with `/`. Null: unknown. */
   readonly onEvent: (path: string | null) => void;
-  /** A part is not watched. */
-  readonly onError: () => void;
+  /** Called at most once. A tree of which a part cannot be watched is not watched at all. */
+  readonly onEnd: (why: WatchEnd) => void;
+  /** For tests. */
+  readonly watch?: typeof watchNode;
 }
 
-/** It is gone again; or this user may not read it, so neither could whoever looks at what changed. */
-const PASSING: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
+export interface TreeWatch {
+  /** Resolves once the whole tree is watched, or it has ended. */
+  readonly ready: Promise<void>;
+  close(): void;
+}
 
 interface WatchedFolder {
-  readonly ino: number;
   readonly watcher: FSWatcher;
-  readonly below: Map<string, WatchedFolder>;
+  readonly identity: string;
+  rules: IgnoreRules | undefined;
 }
 
-/** @throws The system's error when the root or a folder below it cannot be watched. */
-export function watchTree(options: WatchTreeOptions): { close(): void } {
-  const { ignores, onError, onEvent, root } = options;
-  const close = ({ below, watcher }: WatchedFolder) => {
-    watcher.close();
-    for (const folder of below.values()) close(folder);
-  };
-  const open = (path: string, ino: number): WatchedFolder => {
-    const full = join(root, path);
-    const below = new Map<string, WatchedFolder>();
-    const watcher = watch(full, { encoding: 'utf8' }, (_event, name) => {
-      if (name === null) return onEvent(null);
-      onEvent(joined(path, name));
+const IS_RECURSIVE = process.platform !== 'linux';
+const LIMITS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
+/** The folder is gone again; or this user may not read it, so neither could whoever looks for changes. */
+const PASSING: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
+
+export function watchTree(options: WatchTreeOptions): TreeWatch {
+  const watch = new FolderWatches(options);
+  return { ready: Promise.resolve().then(() => watch.enter('')), close: () => watch.close() };
+}
+
+class FolderWatches {
+  readonly #options: WatchTreeOptions;
+  /** By path with a slash at its end; '' is the root. */
+  readonly #watched = new Map<string, WatchedFolder>();
+  #isClosed = false;
+
+  constructor(options: WatchTreeOptions) {
+    this.#options = options;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const { watcher } of this.#watched.values()) watcher.close();
+    this.#watched.clear();
+  }
+
+  /** Watches the folder and, on Linux, each one below. @param onEntry Called for all that lies in them. */
+  async enter(top: string, onEntry: (path: string) => void = () => {}): Promise<void> {
+    const { foldersMax = Number.POSITIVE_INFINITY } = this.#options;
+    const open = [top];
+    for (let folder = open.pop(); folder !== undefined && !this.#isClosed; folder = open.pop()) {
+      if (folder !== '' && (this.#isLeftOut(parentOf(folder), folder) || this.#watched.has(folder))) continue;
+      if (this.#watched.size >= foldersMax) return this.#end('tooMany');
       try {
-        enter(path, below, name);
-      } catch {
-        onError();
+        open.push(...(await this.#add(folder, onEntry)));
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (folder === '' || !PASSING.has(code)) return this.#end(LIMITS.has(code) ? 'limit' : 'failed');
+        this.#leave(folder);
       }
+    }
+  }
+
+  /** Resolves to the folders in it that need a watch of their own. */
+  async #add(folder: string, onEntry: (path: string) => void): Promise<string[]> {
+    const { isWorkspace = false, root, watch = watchNode } = this.#options;
+    const identity = identityOf(await lstat(join(root, folder)));
+    if (this.#isClosed) return [];
+    const watcher = watch(join(root, folder), { recursive: IS_RECURSIVE, encoding: 'utf8' }, (_, name) =>
+      this.#take(folder, name),
+    );
+    watcher.on('error', () => this.#end('failed'));
+    const added: WatchedFolder = { watcher, identity, rules: undefined };
+    this.#watched.set(folder, added);
+    // Listed after the watch began, so that nothing made meanwhile is missed.
+    const entries = await readdir(join(root, folder), { withFileTypes: true });
+    if (isWorkspace && folder !== '' && entries.some(({ name }) => name === '.dray')) {
+      this.#leave(folder);
+      return [];
+    }
+    if (isWorkspace) added.rules = await rulesIn(root, folder, this.#watched.get(parentOf(folder))?.rules);
+    for (const { name } of entries) onEntry(`${folder}${name}`);
+    if (IS_RECURSIVE) return [];
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${folder}${name}/`);
+  }
+
+  #take(folder: string, name: string | null): void {
+    if (this.#isClosed) return;
+    if (name === null) {
+      this.#options.onEvent(null);
+      return;
+    }
+    const path = `${folder}${process.platform === 'win32' ? name.replaceAll('\\', '/') : name}`;
+    if (this.#isLeftOut(folder, path) && this.#isLeftOut(folder, `${path}/`)) return;
+    this.#options.onEvent(path);
+    if (!IS_RECURSIVE) void this.#enterIfNew(`${path}/`);
+  }
+
+  /** A folder that is new, or took the place of another one. Reports what came before it was watched. */
+  async #enterIfNew(folder: string): Promise<void> {
+    const now = await lstat(join(this.#options.root, folder.slice(0, -1))).catch(() => undefined);
+    const isFolder = now?.isDirectory() === true;
+    if (isFolder && this.#watched.get(folder)?.identity === identityOf(now)) return;
+    this.#leave(folder);
+    if (!isFolder) return;
+    await this.enter(folder, (path) => {
+      if (!this.#isClosed && !this.#isLeftOut(parentOf(path), path)) this.#options.onEvent(path);
     });
-    watcher.on('error', onError);
-    const folder = { ino, watcher, below };
-    try {
-      // Listed after the watch began, so that no folder made meanwhile is missed.
-      for (const entry of readdirSync(full, { withFileTypes: true }))
-        if (entry.isDirectory()) enter(path, below, entry.name);
-      return folder;
-    } catch (error) {
-      close(folder);
-      throw error;
+  }
+
+  #isLeftOut(folder: string, path: string): boolean {
+    return isOwnPath(path) || isIgnored(this.#watched.get(folder)?.rules, path);
+  }
+
+  #leave(folder: string): void {
+    for (const [path, { watcher }] of this.#watched) {
+      if (!path.startsWith(folder)) continue;
+      watcher.close();
+      this.#watched.delete(path);
     }
-  };
-  /** A folder that is new, or took the place of another one. */
-  const enter = (above: string, beside: Map<string, WatchedFolder>, name: string) => {
-    const path = joined(above, name);
-    if (ignores(path)) return;
-    const known = beside.get(name);
-    try {
-      const now = lstatSync(join(root, path), { throwIfNoEntry: false });
-      const isFolder = now?.isDirectory() === true;
-      if (known && isFolder && known.ino === now.ino) return;
-      if (known) close(known);
-      beside.delete(name);
-      if (isFolder) beside.set(name, open(path, now.ino));
-    } catch (error) {
-      if (!PASSING.has((error as NodeJS.ErrnoException).code)) throw error;
-    }
-  };
-  const top = open('', statSync(root).ino);
-  return { close: () => close(top) };
+  }
+
+  #end(why: WatchEnd): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#options.onEnd(why);
+  }
 }
 
-function joined(above: string, name: string): string {
-  return above === '' ? name : `${above}/${name}`;
+/** A new folder may get the number of one that was removed. */
+function identityOf({ birthtimeMs, dev, ino }: { birthtimeMs: number; dev: number; ino: number }): string {
+  return `${dev} ${ino} ${birthtimeMs}`;
+}
+
+async function rulesIn(
+  root: string,
+  folder: string,
+  above: IgnoreRules | undefined,
+): Promise<IgnoreRules | undefined> {
+  const path = join(root, folder, IGNORE_FILE_NAME);
+  const stat = await lstat(path).catch(() => undefined);
+  if (!stat?.isFile() || stat.size > IGNORE_FILE_BYTES_MAX) return above;
+  return addIgnoreFile(above, folder, await readFile(path, 'utf8'));
+}
+
+/** Files that Dray itself writes into a folder. */
+function isOwnPath(path: string): boolean {
+  return /(?:^|\/)\.dray(?:-tmp)?(?:\/|$)/.test(path);
+}
+
+/** The folder of a file or of a folder, with a slash at its end; '' is the root. */
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
 }

@@ -1,12 +1,19 @@
 /** Watches that windows share: one for each workspace, as long as any window wants it. */
 import type { FolderEvent } from '../../api/host/changes.ts';
+import { createSettling } from '../../files/watch/settling.ts';
+import { watchTree } from '../../files/watch/watch-tree.ts';
 import type { HostState } from '../host-state.ts';
 import type { HostCall } from '../port/host-call.ts';
-import { type FolderWatch, watchFolder } from './folder-watch.ts';
+
+/** Beyond this the watches would take much of the system's memory, for a look that a scan does as well. */
+const FOLDERS_MAX = 10_000;
+const QUIET_MS = 500;
+/** A folder that never rests is scanned this often. */
+const PATIENCE_MS = 5_000;
 
 interface Shared {
   readonly listeners: Set<(news: FolderEvent) => void>;
-  readonly watch: FolderWatch;
+  readonly close: () => void;
   news: FolderEvent;
 }
 
@@ -27,7 +34,7 @@ export async function tellFolderNews(root: string, { emit, host, signal }: HostC
   } finally {
     shared.listeners.delete(listener);
     if (shared.listeners.size === 0) {
-      shared.watch.close();
+      shared.close();
       byHost.get(host)?.delete(root);
     }
   }
@@ -43,13 +50,26 @@ function sharedOf(host: HostState, root: string): Shared {
     shared.news = { ...shared.news, ...next };
     for (const listener of listeners) listener(shared.news);
   };
+  const settling = createSettling({ quietMs: QUIET_MS, patienceMs: PATIENCE_MS }, () =>
+    tell({ changes: shared.news.changes + 1 }),
+  );
+  const tree = watchTree({
+    root,
+    isWorkspace: true,
+    foldersMax: FOLDERS_MAX,
+    onEvent: settling.note,
+    onEnd(unwatched) {
+      settling.stop();
+      tell({ unwatched });
+    },
+  });
   const shared: Shared = {
     listeners,
     news: { type: 'folder', root, changes: 0 },
-    watch: watchFolder(root, {
-      onChange: () => tell({ changes: shared.news.changes + 1 }),
-      onEnd: (unwatched) => tell({ unwatched }),
-    }),
+    close() {
+      settling.stop();
+      tree.close();
+    },
   };
   watches.set(root, shared);
   return shared;

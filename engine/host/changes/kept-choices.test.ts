@@ -36,7 +36,7 @@ const openKept = () => createKeptChoices(sandbox.folder);
 const filesKept = () => readdirSync(join(sandbox.folder, 'changes'));
 
 describe('the choices kept for a workspace', () => {
-  it('come back after a restart: excluded rows, the message, and how the list was looked at', () => {
+  it('come back after a restart: excluded rows, the message, and the filter of the list', () => {
     const rows = rowsAt(['a/one', 'a/two', '__proto__']);
     const first = openKept();
     first.choose(ROOT, 'push', rows, { skip: ['__proto__', 'a/one', 'not there'] });

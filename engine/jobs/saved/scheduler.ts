@@ -6,7 +6,7 @@
  * missed, once. One scheduler runs at a time (`lockScheduler`).
  */
 import type { Clock } from '../../base/clock.ts';
-import { isOwnPath, watchFolder } from '../../files/watch/watch-folder.ts';
+import { watchFolder } from '../../files/watch/watch-folder.ts';
 import { nextDueMs } from './due-time.ts';
 import { listJobs, readState } from './job-folder.ts';
 import { lookAtMount, type MountLook, wasMounted } from './mount-look.ts';
@@ -183,17 +183,18 @@ class Scheduler {
     if (!wanted) return;
     const stopping = new AbortController();
     this.#watched.set(job.name, { key, stopping });
-    watchFolder({
+    const begun = watchFolder({
       root: wanted.folder,
       settleMs: wanted.settleMs,
-      ignores: isOwnPath,
       onChange: () => this.#want(job.name, 'change'),
       onLost: (isWatched) => {
         if (isWatched) this.#want(job.name, 'change');
       },
       signal: stopping.signal,
     });
-    this.#want(job.name, 'change');
+    void begun.then(() => {
+      if (!stopping.signal.aborted) this.#want(job.name, 'change');
+    });
   }
 
   #lookAtMounts(job: SavedJob): void {

@@ -1,6 +1,6 @@
 /**
- * Tells a listener of each request as it begins and ends. It wraps below the retry wrapper, so that each
- * attempt is told; a read has ended when its body has.
+ * Calls a listener as each request begins and ends. It wraps below the retry wrapper, so the listener hears of
+ * each attempt. A read ends when its body ends.
  */
 
 import { toDrayError } from '../../api/error.ts';

@@ -1,4 +1,4 @@
-/** What a pane shows: its folder, how it is looked at, and what is chosen in it. */
+/** What a pane shows: its folder, its order and filter, and the rows that are chosen in it. */
 import { type Choice, type ChosenEntries, chosenOf } from './choice.ts';
 import type { Location } from './places.ts';
 import type { Entries, SortedBy } from './use-entries.ts';

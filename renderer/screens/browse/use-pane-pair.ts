@@ -48,7 +48,7 @@ export function usePanePair({ kept, local, roots, right }: PanesStart): PanePair
     if (!next.location && !next.sortedBy) return;
     const { location, sortedBy } = { ...states[side], ...next };
     const pane = { root: rootKey(location.root), folder: location.folder, ...sortedBy };
-    // The pane works without it. A full disk is told of by what was meant to be written.
+    // The pane works without it. If the disk is full, the next copy to it reports that.
     host.ask('browse.keepPane', { side, pane }).catch(() => {});
   };
   useKeptChoice(entries.left, states.left, (choice) => change('left', { choice }));

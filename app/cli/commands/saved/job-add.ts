@@ -136,7 +136,7 @@ function triggersOf(options: AddOptions, inspected: InspectedCommand): Triggers 
 function watchedFolder({ directory, name, words }: InspectedCommand): string {
   if (!['copy', 'sync', 'check'].includes(name)) return directory;
   const source = words[0] ?? '';
-  // As places are told apart: a scheme, or the name of a remote. A drive of Windows has one letter.
+  // A URL has a scheme, and `NAME:` is a remote of two letters or more: one letter is a drive of Windows.
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\\:]{2,}:/.test(source))
     throw usageError('--on-change needs a source on this machine: other places report no changes.');
   return resolve(directory, source);

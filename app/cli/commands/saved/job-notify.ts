@@ -27,7 +27,7 @@ export function addJobNotify(job: Command, host: CommandHost): void {
   const command = job
     .command('notify')
     .description(
-      'Sets who is told when a job fails, works again, or has had no success for days. Replaces what was set before. No notice holds a secret.',
+      'Sends a notice when a job fails, works again, or has had no success for days. Replaces the settings made before. No notice holds a secret.',
     )
     .argument('<name>', 'the job')
     .option('--webhook <url>', 'POST a JSON object there')
@@ -57,7 +57,7 @@ export function addJobNotify(job: Command, host: CommandHost): void {
         },
         view: {
           onSummary: ({ failed }, output) => {
-            if (options.off) output.note(`Nobody is told about ${name} any more.`);
+            if (options.off) output.note(`Dray sends no more notices about ${name}.`);
             else if (failed === 0)
               output.note(`Notices of ${name} are set${options.test ? ', and one was sent' : ''}.`);
           },

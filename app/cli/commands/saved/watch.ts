@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DrayError } from '../../../../engine/api/error.ts';
 import { systemClock } from '../../../../engine/base/clock.ts';
-import { isOwnPath, watchFolder } from '../../../../engine/files/watch/watch-folder.ts';
+import { watchFolder } from '../../../../engine/files/watch/watch-folder.ts';
 import { type CommandHost, type RunObserver, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { type GlobalOptions, readGlobalOptions } from '../../options/global-options.ts';
@@ -69,10 +69,9 @@ async function watch(
   try {
     const isThere = Promise.withResolvers<void>();
     let news = Promise.withResolvers<void>();
-    watchFolder({
+    await watchFolder({
       root,
       settleMs: settle,
-      ignores: isOwnPath,
       signal: stops.signal,
       onChange: (paths) => {
         if (!words) showChanges(output, paths);

@@ -1,5 +1,5 @@
 import './app.css';
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { RouterProvider } from 'react-aria-components';
 import { Loading } from './design/states.tsx';
 import { useAsk, useRefresh } from './host/use-host.tsx';
@@ -33,18 +33,19 @@ export function App() {
   useLookOfSettings();
   useNamedWorkspace(given.workspace);
   useScreenFocus(screen);
-  useEffect(() => {
+  // With the first paint, so that no key is lost that a person presses once the window is there.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
       setPaletteOpen((isOpen) => !isOpen);
     };
     addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  useEffect(() => {
     const idle = setTimeout(fetchScreens, 1_000);
-    return () => {
-      removeEventListener('keydown', onKey);
-      clearTimeout(idle);
-    };
+    return () => clearTimeout(idle);
   }, []);
   return (
     <RouterProvider navigate={(href) => location.assign(href)}>

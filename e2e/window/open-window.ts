@@ -146,6 +146,8 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     const complaints = listen(page);
     await throttle(page);
     await page.goto(options.path === undefined ? ui.link : await enter(context, ui, options.path));
+    // The page is loaded before React has drawn the window. Until then no one is there to press a key.
+    await page.locator('#screen').waitFor();
     return {
       page,
       context,

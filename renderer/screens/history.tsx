@@ -19,7 +19,7 @@ import { openCommits } from './history/commit-words.ts';
 import { CompareAny, type Compared } from './history/compare-any.tsx';
 import { layOutGraph } from './history/graph-lanes.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
-import type { RefMenu, RefTask } from './refs/ref-task.ts';
+import { markCurrent, type RefMenu, type RefTask } from './refs/ref-task.ts';
 import { COMMITS_ASKED } from './refs/version-picker.tsx';
 
 const RefDialog = lazy(async () => ({ default: (await import('./refs/ref-dialogs.tsx')).RefDialog }));
@@ -48,6 +48,8 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
     { keepsPrevious: true },
   );
   const commits = history.data?.commits;
+  const allRefs = history.data?.refs;
+  const refs = useMemo(() => markCurrent(allRefs ?? [], current), [allRefs, current]);
   const place = useHistoryPlace();
   const isOlder = commits !== undefined && commits.length >= limit && limit < LIMIT_MAX;
   const isElsewhere =
@@ -80,7 +82,7 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
           >
             Compare
           </Button>
-          <BranchFilter refs={history.data?.refs ?? []} value={branch} onChange={setBranch} />
+          <BranchFilter refs={refs} value={branch} onChange={setBranch} />
         </>
       }
     >
@@ -103,8 +105,8 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
           The first push makes the first commit. After that you can restore every state that was pushed.
         </EmptyState>
       )}
-      {history.data !== undefined && history.data.commits.length > 0 && (
-        <Commits root={root} history={history.data} place={place}>
+      {commits !== undefined && commits.length > 0 && (
+        <Commits root={root} commits={commits} refs={refs} place={place}>
           {isOlder && (
             <div className="history-more">
               <Button
@@ -160,13 +162,14 @@ function BranchFilter({
 
 interface CommitsProps {
   readonly root: string;
-  readonly history: AnswerOf<'history.list'>;
+  readonly commits: AnswerOf<'history.list'>['commits'];
+  readonly refs: readonly RefRow[];
   readonly place: HistoryPlace;
   /** Below the list. */
   readonly children: ReactNode;
 }
 
-function Commits({ root, history: { commits, refs }, place, children }: CommitsProps) {
+function Commits({ root, commits, refs, place, children }: CommitsProps) {
   const graph = useMemo(() => layOutGraph(commits), [commits]);
   const { commit = '', compare, compared, open } = place;
   const chosen = compared ? [compared.from, compared.to].map((one) => commitOf(one, refs)) : [commit];

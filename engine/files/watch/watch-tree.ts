@@ -1,8 +1,8 @@
 /**
  * Watches a folder and everything below it, and reports each event.
  *
- * On Linux each folder gets a watch of its own. Node's recursive watch takes one for each file there, and says
- * nothing when the system has no more. A new folder is entered as soon as its event comes. Elsewhere the
+ * On Linux each folder gets a watch of its own. Node's recursive watch takes one for each file there, and
+ * says nothing when the system has no more. A new folder is entered as soon as its event comes. Elsewhere the
  * system watches the whole tree. What Dray itself writes (`.dray`, `.dray-tmp`) is left out.
  */
 import { type FSWatcher, watch as watchNode } from 'node:fs';

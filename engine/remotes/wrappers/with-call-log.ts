@@ -1,6 +1,6 @@
 /**
- * Calls a listener as each request begins and ends. It wraps below the retry wrapper, so the listener hears of
- * each attempt. A read ends when its body ends.
+ * Calls a listener as each request begins and ends. It wraps below the retry wrapper, so the listener hears
+ * of each attempt. A read ends when its body ends.
  */
 
 import { toDrayError } from '../../api/error.ts';

@@ -13,22 +13,24 @@ import { ErrorNotice } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
-import { actionsOfRef, type RefMenu, type RefTask } from './ref-task.ts';
+import { actionsOfRef, markCurrent, type RefMenu, type RefTask } from './ref-task.ts';
 import { COMMITS_ASKED } from './version-picker.tsx';
 
 const SHOWN_MAX = 200;
 
 export interface RefListProps {
   readonly root: string;
+  /** The branch that the workspace is on. Undefined while it is not known. */
+  readonly branch: string | undefined;
   readonly onTask: (task: RefTask) => void;
   /** Called before it goes to another screen. */
   readonly onLeave: () => void;
 }
 
-export function RefList({ root, onTask, onLeave }: RefListProps) {
+export function RefList({ root, branch, onTask, onLeave }: RefListProps) {
   const [typed, setTyped] = useState('');
   const history = useAsk('history.list', { root, limit: COMMITS_ASKED }, { freshMs: 5_000 });
-  const refs = history.data?.refs ?? [];
+  const refs = markCurrent(history.data?.refs ?? [], branch);
   const wanted = typed.trim().toLowerCase();
   const found = refs.filter(({ name }) => name.toLowerCase().includes(wanted));
   const show = (given: Readonly<Record<string, string>>): void => {

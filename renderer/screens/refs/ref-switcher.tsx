@@ -47,6 +47,7 @@ export function RefSwitcher({ root, branch, isOpen, onOpenChange }: RefSwitcherP
           <Suspense>
             <RefList
               root={root}
+              branch={branch}
               onTask={(next) => {
                 setOpen(false);
                 setTask(next);

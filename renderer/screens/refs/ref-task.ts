@@ -83,6 +83,15 @@ function action(
   return { id, label, icon, onAction };
 }
 
+/**
+ * Marks the branch that the workspace is on by its card, which the window reads again at each switch. The
+ * list of refs may be older.
+ */
+export function markCurrent(refs: readonly RefRow[], branch: string | undefined): readonly RefRow[] {
+  if (branch === undefined) return refs;
+  return refs.map((ref) => ({ ...ref, isCurrent: ref.kind === 'branch' && ref.name === branch }));
+}
+
 /** A version for people: a name as it is, a commit by its first digits. */
 export function versionName(version: string): string {
   if (version === '@') return 'the commit of this folder';

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requireWorkspace } from '../../workspace/workspace-folder.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { push } from '../push/push.ts';
@@ -21,10 +21,12 @@ import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/j
 import { restore } from '../working-copy/restore.ts';
 import { status } from '../working-copy/status.ts';
 import { clearKept, listKept, putBackKept } from './kept-files.ts';
+import { sweepRuns } from './kept-folder.ts';
 
 let sandbox: Sandbox;
 let here: string;
 let there: string;
+const DAY_MS = 86_400_000;
 const DAY = new Date().toISOString().slice(0, 10);
 const text = (path: string) => readFileSync(join(here, path), 'utf8');
 const mine = (name: string, end = '') => `${name} (mine, ${DAY})${end}`;
@@ -115,24 +117,61 @@ describe('a pull that takes theirs', () => {
     expect(existsSync(join(here, '.dray/kept'))).toBe(false);
   });
 
-  it('never removes expired files through a link, and removes no run that is younger than 30 days', async () => {
+  it('removes a run once two sweeps, a week apart, found it older than 30 days, and nothing through a link', async () => {
     await conflict();
     const { kept } = await pull(testContext(here), { conflicts: 'theirs' });
     const bin = join(here, '.dray/kept');
-    const old = `${String(Date.now() - 31 * 86_400_000).padStart(13, '0')}-00000000`;
-    const linked = `${String(Date.now() - 31 * 86_400_000).padStart(13, '0')}-11111111`;
-    renameSync(join(bin, kept!.id), join(bin, old));
+    const workspace = requireWorkspace(here, () => true);
+    const linked = `${String(Date.now() - 40 * DAY_MS).padStart(13, '0')}-11111111`;
     sandbox.write('outside/precious', 'stays');
     symlinkSync(sandbox.path('outside'), join(bin, linked));
-    symlinkSync(sandbox.path('outside'), join(bin, old, 'files', 'way-out'));
-    sandbox.write('here/a.txt', 'edited again');
-    const next = await restore(testContext(here), { paths: ['a.txt'] });
-    expect(next.kept?.files).toBe(1);
-    expect(readdirSync(bin).sort()).toEqual([linked, next.kept!.id].sort());
+    symlinkSync(sandbox.path('outside'), join(bin, kept!.id, 'files', 'way-out'));
+    const sweepAfter = (days: number) => {
+      sweepRuns(workspace, Date.now() + days * DAY_MS);
+      return readdirSync(bin).includes(kept!.id);
+    };
+    expect([29, 31, 32, 37, 39].map(sweepAfter)).toEqual([true, true, true, true, false]);
+    expect(readdirSync(bin)).toEqual([linked]);
     expect(existsSync(sandbox.path('outside/precious'))).toBe(true);
-    expect(execFileSync('find', [join(bin, next.kept!.id), '-type', 'f'], { encoding: 'utf8' })).toContain(
-      'a.txt',
-    );
+  });
+
+  it('keeps the bin when the clock jumps years ahead, comes back, and jumps again', async () => {
+    await conflict();
+    const { kept } = await pull(testContext(here), { conflicts: 'theirs' });
+    const workspace = requireWorkspace(here, () => true);
+    const year = 365 * DAY_MS;
+    for (const offMs of [
+      20 * year,
+      20 * year + DAY_MS,
+      0,
+      30 * year,
+      -10 * year,
+      25 * year,
+      25 * year + DAY_MS,
+    ])
+      sweepRuns(workspace, Date.now() + offMs);
+    const back = await putBackKept(testContext(here), { id: kept!.id });
+    expect(back).toMatchObject({ restored: 3, failed: 0 });
+    expect(text('gone.txt')).toBe('mine of gone');
+  });
+
+  it('is swept by every pull and restore, and a damaged note of a sweep is written anew', async () => {
+    await conflict();
+    const { kept } = await pull(testContext(here), { conflicts: 'theirs' });
+    const bin = join(here, '.dray/kept');
+    const old = `${String(Date.now() - 60 * DAY_MS).padStart(13, '0')}-00000000`;
+    renameSync(join(bin, kept!.id), join(bin, old));
+    const note = join(bin, old, 'expired');
+    // As a power cut leaves it.
+    sandbox.write(`here/.dray/kept/${old}/expired`, '');
+    await restore(testContext(here), { paths: ['kept.txt'] });
+    expect(Number(readFileSync(note, 'utf8'))).toBeGreaterThan(Date.now() - DAY_MS);
+    sandbox.write(`here/.dray/kept/${old}/expired`, String(Date.now() - 8 * DAY_MS));
+    await pull(testContext(here), {});
+    sandbox.write('there/new', 'theirs');
+    await push(testContext(there), {});
+    await pull(testContext(here), {});
+    expect(existsSync(join(bin, old))).toBe(false);
   });
 });
 

@@ -3,25 +3,17 @@ import { lstatSync, renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
 import type { JobContext, KeptFilesSummary, KeptRun, PutBackSummary } from '../../api/jobs.ts';
-import { systemClock } from '../../base/clock.ts';
 import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import { errnoOf, writeError } from '../../files/write/write-error.ts';
 import { requireWorkspace, type WorkspaceFolder } from '../../workspace/workspace-folder.ts';
 import { openSession } from '../session/session.ts';
 import { allowedBy } from '../session/user-remotes.ts';
-import {
-  filesOfRun,
-  KEPT_DAYS,
-  type KeptRunFolder,
-  listRuns,
-  removeExpired,
-  removeRun,
-  wordsOfRun,
-} from './kept-folder.ts';
+import { filesOfRun, KEPT_DAYS, type KeptRunFolder, listRuns, removeRun, wordsOfRun } from './kept-folder.ts';
 import { openLocalKeeper } from './local-keeper.ts';
 
 const RUNS_TOLD_MAX = 1_000;
 const PATHS_TOLD_MAX = 1_000;
+const PATHS_PER_SYNC = 256;
 
 /** The newest run first. */
 export async function listKept(context: JobContext): Promise<KeptFilesSummary> {
@@ -77,17 +69,28 @@ export async function putBackKept(
     const writer = openTreeWriter({ root, temporaryFolder, signal: context.signal });
     let failed = 0;
     try {
-      for (const path of found) {
-        try {
+      const tryEach = (paths: readonly string[], work: (path: string) => void): readonly string[] =>
+        paths.filter((path) => {
+          try {
+            work(path);
+            return true;
+          } catch (error) {
+            if (context.signal.aborted) throw error;
+            failed += 1;
+            context.emit({ type: 'fileFailed', path, error: toErrorRecord(writeError(error, path)) });
+            return false;
+          }
+        });
+      for (let at = 0; at < found.length; at += PATHS_PER_SYNC) {
+        const ready = tryEach(found.slice(at, at + PATHS_PER_SYNC), (path) => {
           if (path.includes('/')) writer.makeFolder(`${dirname(path)}/`);
           keeper.keep(path);
+        });
+        await keeper.sync();
+        tryEach(ready, (path) => {
           renameSync(join(run.files, path), join(root, path));
           removeEmptyAbove(run, path);
-        } catch (error) {
-          if (context.signal.aborted) throw error;
-          failed += 1;
-          context.emit({ type: 'fileFailed', path, error: toErrorRecord(writeError(error, path)) });
-        }
+        });
       }
     } finally {
       await writer.close();
@@ -107,7 +110,6 @@ export async function clearKept(
 ): Promise<{ readonly removed: number }> {
   const session = await openSession(context, 'kept clear');
   try {
-    removeExpired(session.workspace, systemClock.nowMs());
     const runs = id === undefined ? listRuns(session.workspace) : [findRun(session.workspace, id)];
     for (const run of runs) removeRun(run);
     return { removed: runs.length };

@@ -1,7 +1,12 @@
 /**
  * The bin of a workspace, `.dray/kept/`: a folder for each run that overwrote local files which no commit
  * has, with the files at their paths below `files/`. A scan never enters `.dray`, so it is neither scanned
- * nor pushed. Runs older than `KEPT_DAYS` are removed by the next command that looks at the bin.
+ * nor pushed.
+ *
+ * A run older than `KEPT_DAYS` is removed in two steps, `GRACE_DAYS` apart: a sweep notes the time in the
+ * run's folder, and only a later sweep removes it. The age is a difference of two readings of a clock that
+ * may jump (an empty battery, a wrong year before the network sets it), so one reading must not empty the
+ * bin. A sweep of a clock that is right again removes the note.
  */
 import { randomUUID } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +16,7 @@ import { DrayError } from '../../api/error.ts';
 import { makeFolder, type WorkspaceFolder } from '../../workspace/workspace-folder.ts';
 
 export const KEPT_DAYS = 30;
+const GRACE_DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const RUN_NAME = /^(\d{13})-[0-9a-f]{8}$/;
 const ABOUT = v.object({ words: v.pipe(v.string(), v.maxLength(1_000)) });
@@ -53,8 +59,35 @@ export function removeRun({ folder }: KeptRunFolder): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-export function removeExpired(workspace: WorkspaceFolder, nowMs: number): void {
-  for (const run of listRuns(workspace)) if (run.atMs < nowMs - KEPT_DAYS * DAY_MS) removeRun(run);
+/** Removes what has expired. A run that cannot be removed now stays for the next sweep. */
+export function sweepRuns(workspace: WorkspaceFolder, nowMs: number): void {
+  for (const run of listRuns(workspace)) {
+    try {
+      sweepRun(run, nowMs);
+    } catch {
+      // Somebody else's files among them, or a full disk.
+    }
+  }
+}
+
+function sweepRun(run: KeptRunFolder, nowMs: number): void {
+  const note = join(run.folder, 'expired');
+  const notedMs = readNote(note);
+  const isExpired = run.atMs < nowMs - KEPT_DAYS * DAY_MS;
+  const isNoted = notedMs !== undefined && notedMs <= nowMs;
+  if (!isExpired) {
+    if (notedMs !== undefined) rmSync(note);
+  } else if (!isNoted) {
+    rmSync(note, { recursive: true, force: true });
+    writeFileSync(note, String(nowMs), { flag: 'wx' });
+  } else if (notedMs < nowMs - GRACE_DAYS * DAY_MS) removeRun(run);
+}
+
+/** Undefined for none, and for one that a power cut damaged. */
+function readNote(note: string): number | undefined {
+  if (!lstatSync(note, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const text = readFileSync(note, 'utf8');
+  return /^\d{13}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The command that made the run, for people. */

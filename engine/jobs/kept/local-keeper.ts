@@ -3,6 +3,9 @@
  * file gets another name (a hard link) right before the new one takes its place in one step, so after a kill
  * at any moment its content is at its path, under the other name, or both. No byte is copied. Where a file
  * system has no hard links the file is renamed, and put back if nothing took its place.
+ *
+ * The other name and the content are on the disk before the first name goes: the file may have been written
+ * a second ago, and a power cut would leave an empty file in the bin.
  */
 import {
   type BigIntStats,
@@ -17,17 +20,20 @@ import {
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import type { KeptTotals, MadeCopy } from '../../api/jobs.ts';
+import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { errnoOf, linkInTheWay, writeError } from '../../files/write/write-error.ts';
 import type { Session } from '../session/session.ts';
 import { copyName } from './copy-name.ts';
-import { type KeptRunFolder, makeRun, removeExpired, removeRun } from './kept-folder.ts';
+import { type KeptRunFolder, makeRun, removeRun, sweepRuns } from './kept-folder.ts';
 
 const TURNS_MAX = 1_000;
 const COPIES_TOLD_MAX = 100;
 
 export interface LocalKeeper {
-  /** Call it right before the path is overwritten or removed. Nothing happens if no file is there. */
+  /** Gives the file its other name. Nothing happens if no file is there. */
   keep(path: string): void;
+  /** Call it after `keep`, right before the paths are overwritten or removed. One sync serves many paths. */
+  sync(): Promise<void>;
   /** Forgets what was not replaced after all. */
   settle(): { readonly kept?: KeptTotals; readonly copies?: readonly MadeCopy[] };
 }
@@ -63,12 +69,12 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
   const nowMs = clock.nowMs();
   const day = new Date(nowMs).toISOString().slice(0, 'yyyy-mm-dd'.length);
   let run: KeptRunFolder | undefined;
+  const disk = openDiskSync(root);
   /** By the file or folder that the second name is made of. */
   const turns = new Map<string, number>();
 
   const keepInBin = (path: string): string => {
     if (!run) {
-      removeExpired(workspace, nowMs);
       run = makeRun(workspace, nowMs, options.words);
     }
     const to = join(run.files, path);
@@ -106,11 +112,14 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
         const whole = options.copies?.get(path);
         const place = whole === undefined ? keepInBin(path) : keepBeside(path, whole);
         const to = whole === undefined ? { to: place } : { to: join(root, place), copy: place };
+        // The folders above may be new too.
+        for (let name = to.to; name.length > root.length; name = dirname(name)) disk.note(name);
         all.set(path, { path, identity: identity.id, bytes: identity.bytes, ...to });
       } catch (error) {
         throw writeError(error, path);
       }
     },
+    sync: disk.sync,
     settle() {
       const kept: Kept[] = [];
       for (const one of all.values()) {
@@ -127,6 +136,7 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
       const copies = kept.flatMap(({ copy, path }) => (copy === undefined ? [] : [{ path, copy }]));
       const inBin = kept.filter(({ copy }) => copy === undefined);
       if (run && inBin.length === 0) removeRun(run);
+      sweepRuns(workspace, nowMs);
       const bytes = inBin.reduce((sum, one) => sum + one.bytes, 0);
       return {
         ...(run && inBin.length > 0 ? { kept: { id: run.id, files: inBin.length, bytes } } : {}),

@@ -18,7 +18,7 @@ import type { OpenedRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Session } from '../session/session.ts';
 import { createTraffic } from '../session/traffic.ts';
-import { downloadFiles } from './download-files.ts';
+import { type DownloadOptions, downloadFiles } from './download-files.ts';
 import { noteOfWriting, type Writing } from './interrupted-writes.ts';
 
 export interface ApplyOptions {
@@ -80,7 +80,11 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
           options.keeper?.keep(path);
           return true;
         };
-    let failed = await removeAll(session, writer, options.deletions, mayReplace);
+    const guard: ReplaceGuard = {
+      mayReplace,
+      beforeReplacing: async () => options.keeper?.sync(),
+    };
+    let failed = await removeAll(session, writer, options.deletions, guard);
     const { totals } = options;
     const progress = createProgress(session, {
       phase: 'download',
@@ -97,11 +101,11 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
         writer,
         progress,
         limit,
-        mayReplace,
+        ...guard,
       },
       fileWindows(options.writes, (entry) => others.push(entry)),
     );
-    failed += downloaded.failed + (await writeOthers(session, writer, others, mayReplace));
+    failed += downloaded.failed + (await writeOthers(session, writer, others, guard));
     progress.end();
     if (downloaded.written > 0) warnOfNetworkDisk(context, workspace.root);
     return { bytes: downloaded.bytes, failed };
@@ -137,38 +141,58 @@ export function lstatIfThere(root: string, path: string): Stats | undefined {
   }
 }
 
-type MayReplace = (path: string) => boolean;
+type ReplaceGuard = Pick<DownloadOptions, 'mayReplace' | 'beforeReplacing'>;
 
 async function removeAll(
   session: Session,
   writer: TreeWriter,
   paths: readonly string[],
-  mayReplace: MayReplace,
+  { beforeReplacing, mayReplace }: ReplaceGuard,
 ): Promise<number> {
   let failed = 0;
+  const fail = (path: string, error: unknown) => {
+    const record = toErrorRecord(error);
+    // A folder that is no longer empty simply stays.
+    if (path.endsWith('/') && record.code === 'conflict') return session.index.files.setAbsent(path);
+    failed += 1;
+    session.context.emit({ type: 'fileFailed', path, error: record });
+  };
   // Deepest first: a folder's content goes before the folder.
-  for (const [at, path] of paths.toReversed().entries()) {
-    if (at % PATHS_PER_TURN === 0) await breathe();
+  const deepestFirst = paths.toReversed();
+  for (let at = 0; at < deepestFirst.length; at += PATHS_PER_TURN) {
+    await breathe();
     checkAborted(session.context.signal);
-    try {
-      if (!path.endsWith('/') && !mayReplace(path)) {
-        const message = `${path} changed here during the pull; it was not deleted. Pull again.`;
-        throw new DrayError('conflict', message, { data: { path } });
+    const check = (path: string) => {
+      if (!path.endsWith('/') && !mayReplace(path)) throw changedMeanwhile(path, 'it was not deleted');
+    };
+    const ready: string[] = [];
+    for (const path of deepestFirst.slice(at, at + PATHS_PER_TURN)) {
+      try {
+        check(path);
+        ready.push(path);
+      } catch (error) {
+        fail(path, error);
       }
-      writer.remove(path);
-      session.index.files.setAbsent(path);
-    } catch (error) {
-      const record = toErrorRecord(error);
-      // A folder that is no longer empty simply stays.
-      if (path.endsWith('/') && record.code === 'conflict') {
+    }
+    await beforeReplacing();
+    for (const path of ready) {
+      checkAborted(session.context.signal);
+      try {
+        // Again: the sync may have taken a while.
+        check(path);
+        writer.remove(path);
         session.index.files.setAbsent(path);
-        continue;
+      } catch (error) {
+        fail(path, error);
       }
-      failed += 1;
-      session.context.emit({ type: 'fileFailed', path, error: record });
     }
   }
   return failed;
+}
+
+function changedMeanwhile(path: string, what: string): DrayError {
+  const message = `${path} changed here during the pull; ${what}. Pull again.`;
+  return new DrayError('conflict', message, { data: { path } });
 }
 
 async function* fileWindows(
@@ -195,7 +219,7 @@ async function writeOthers(
   session: Session,
   writer: TreeWriter,
   entries: readonly Entry[],
-  mayReplace: MayReplace,
+  { beforeReplacing, mayReplace }: ReplaceGuard,
 ): Promise<number> {
   let failed = 0;
   for (const [at, entry] of entries.entries()) {
@@ -206,16 +230,8 @@ async function writeOthers(
         writer.makeFolder(entry.path);
         noteFolder(session, entry);
       } else if (entry.kind === 'link') {
-        if (!mayReplace(entry.path)) {
-          const message = `${entry.path} changed here during the pull; it was left as it is. Pull again.`;
-          failed += 1;
-          session.context.emit({
-            type: 'fileFailed',
-            path: entry.path,
-            error: { code: 'conflict', message, retry: 'no', data: {} },
-          });
-          continue;
-        }
+        if (!mayReplace(entry.path)) throw changedMeanwhile(entry.path, 'it was left as it is');
+        await beforeReplacing();
         session.index.files.setWritten(entry, writer.writeLink(entry.path, entry.target));
       }
     } catch (error) {

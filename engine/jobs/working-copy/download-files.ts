@@ -44,6 +44,8 @@ export interface DownloadOptions {
   readonly progress: Progress;
   /** Asked right before a file is written. False keeps the local file and reports a conflict. */
   readonly mayReplace: (path: string) => boolean;
+  /** Called after `mayReplace` for one or more files, and before the first of them is replaced. */
+  readonly beforeReplacing: () => Promise<void>;
 }
 
 export interface Downloaded {
@@ -244,6 +246,7 @@ class FileDownloader {
   ): Promise<readonly E[]> {
     const wanted = items.filter((item) => this.#mayReplace(item));
     if (wanted.length === 0) return [];
+    await this.#options.beforeReplacing();
     const results = await this.#options.writer.writeMany(bytes, wanted);
     return this.#record(wanted, results, isAgain);
   }
@@ -360,6 +363,7 @@ class FileDownloader {
       await pieces.settle();
       // Checked again: the download may have taken hours.
       if (!this.#mayReplace(entry)) return;
+      await this.#options.beforeReplacing();
       const stat = await file.commit({ verifyContent: entry.location.in === 'object' });
       this.#rows.add(entry, stat);
       this.#options.progress.add(1, 0);

@@ -107,6 +107,22 @@ describe.skipIf(!findChromium())('A clone', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('is shown as whole, also if it ends before a page that was just opened knows the queue', async () => {
+    await using window = await open();
+    const { page } = window;
+    await startClone(window);
+    await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
+    const queue = await holdQueue(page);
+    await page.goto(`${window.origin}/#/home`);
+    await page.reload();
+    const card = page.getByRole('article', { name: 'clone' });
+    await card.getByText('Not all files are here').waitFor();
+    await store.network.setBandwidth(0);
+    await expect.poll(queue.newest, WAIT).toContain('"state":"done"');
+    queue.release();
+    await card.getByText('No changes').waitFor();
+  });
+
   it('that was cancelled stays as a card, which can go on or be removed', async () => {
     await using window = await open();
     const { page } = window;
@@ -170,4 +186,33 @@ async function fillClone(page: Page, root: string, bucket: string, place = 'scan
   await page.getByText('Object storage', { exact: true }).click();
   await page.getByLabel('Bucket', { exact: true }).fill(bucket);
   await page.getByLabel('Folder in it (optional)').fill(place);
+}
+
+interface HeldQueue {
+  /** The last message about the queue that is held back. */
+  readonly newest: () => string;
+  /** Lets it pass, and all later ones. */
+  readonly release: () => void;
+}
+
+/** Holds back what the engine sends of its queue, from the next load of the page on. */
+async function holdQueue(page: Page): Promise<HeldQueue> {
+  let isHeld = true;
+  let newest = '';
+  let send = () => {};
+  await page.routeWebSocket('**/host', (socket) => {
+    socket.connectToServer().onMessage((message) => {
+      if (isHeld && String(message).includes('"type":"transfers"')) {
+        newest = String(message);
+        send = () => socket.send(message);
+      } else socket.send(message);
+    });
+  });
+  return {
+    newest: () => newest,
+    release() {
+      isHeld = false;
+      send();
+    },
+  };
 }

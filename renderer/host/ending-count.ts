@@ -2,18 +2,33 @@
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 
 /**
- * @returns A function that takes each new list of ended transfers and returns the number of endings since the
- * first list. The number never falls. Removing transfers from the list adds nothing. A transfer that runs
- * again and ends adds one.
+ * @param sinceMs Unix time in milliseconds. What ended before it does not count. It matters while the first
+ * list has not come yet: a transfer may end then, after the page has asked for what the transfer changes.
+ * @returns A function that takes each new list of ended transfers, undefined before the first one. It returns
+ * the number of endings since its first call. The number never falls. Removing transfers from the list adds
+ * nothing. A transfer that runs again and ends adds one.
  */
-export function createEndingCount(): (ended: readonly Transfer[] | undefined) => number {
+export function createEndingCount(sinceMs: number): (ended: readonly Transfer[] | undefined) => number {
   let known: ReadonlySet<string> | undefined;
+  let hasWaited = false;
   let count = 0;
   return (ended) => {
-    if (!ended) return count;
-    const now = new Set(ended.map(({ endedMs, id, state }) => `${id} ${state} ${endedMs}`));
-    for (const ending of now) if (known && !known.has(ending)) count += 1;
+    if (!ended) {
+      hasWaited ||= !known;
+      return count;
+    }
+    const now = new Set(ended.map(keyOf));
+    const earlier = known ?? (hasWaited ? new Set(ended.filter(isBefore(sinceMs)).map(keyOf)) : now);
+    for (const ending of now) if (!earlier.has(ending)) count += 1;
     known = now;
     return count;
   };
+}
+
+function keyOf({ endedMs, id, state }: Transfer): string {
+  return `${id} ${state} ${endedMs}`;
+}
+
+function isBefore(sinceMs: number): (transfer: Transfer) => boolean {
+  return ({ endedMs = 0 }) => endedMs < sinceMs;
 }

@@ -1,6 +1,7 @@
 /** Hooks through which screens send requests to the engine. */
 import {
   keepPreviousData,
+  type Query,
   QueryClient,
   QueryClientProvider,
   type UseMutationResult,
@@ -112,10 +113,23 @@ export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<
   const client = useQueryClient();
   return useCallback(
     async (...names) => {
-      await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: [name] })));
+      await Promise.all(
+        names.map(async (name) => {
+          const queryKey = [name];
+          // A first request that is under way is not sent again. Its answer may be older than the change.
+          const begun = new Set(client.getQueryCache().findAll({ queryKey, predicate: isFirstRead }));
+          await client.invalidateQueries({ queryKey });
+          if (begun.size > 0)
+            await client.invalidateQueries({ queryKey, predicate: (query) => begun.has(query) });
+        }),
+      );
     },
     [client],
   );
+}
+
+function isFirstRead({ state }: Query): boolean {
+  return state.data === undefined && state.fetchStatus === 'fetching';
 }
 
 /** The queue at present. Undefined until the engine has sent it. */
@@ -172,7 +186,7 @@ const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
 
 /** Grows by one with each transfer that ends. @param isMeant Picks the ended transfers that count. */
 export function useEndings(isMeant: (transfer: Transfer) => boolean = () => true): number {
-  const [count] = useState(createEndingCount);
+  const [count] = useState(() => createEndingCount(performance.timeOrigin));
   const ended = useTransfers()?.filter(({ state }) => ENDS.has(state));
   return count(ended?.filter(isMeant));
 }

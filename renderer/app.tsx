@@ -40,8 +40,9 @@ export function App() {
       event.preventDefault();
       setPaletteOpen((isOpen) => !isOpen);
     };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    // Before the element that has the focus, which may keep its keys to itself.
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
   }, []);
   useEffect(() => {
     const idle = setTimeout(fetchScreens, 1_000);

@@ -4,6 +4,7 @@
  * One host at a time owns it, by a lock beside it; another host that runs at the same time keeps its queue
  * only in memory.
  */
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
@@ -14,20 +15,17 @@ import { readJsonFile, writeJsonFile } from '../user-files/json-file.ts';
 import type { TransferFacts } from './transfer-record.ts';
 
 const COUNT = v.pipe(v.number(), v.minValue(0));
-const SCHEMA = v.object({
-  transfers: v.array(
-    v.looseObject({
-      id: v.string(),
-      order: HOST_INPUTS['transfers.start'],
-      title: v.string(),
-      state: v.picklist(['waiting', 'running', 'paused', 'done', 'failed', 'cancelled']),
-      filesDone: COUNT,
-      bytesDone: COUNT,
-      failed: v.optional(COUNT, 0),
-      warnings: v.array(v.string()),
-      failures: v.array(v.object({ path: v.string(), message: v.string() })),
-    }),
-  ),
+const SCHEMA = v.object({ transfers: v.array(v.unknown()) });
+const TRANSFER = v.looseObject({
+  id: v.string(),
+  order: HOST_INPUTS['transfers.start'],
+  title: v.string(),
+  state: v.picklist(['waiting', 'running', 'paused', 'done', 'failed', 'cancelled']),
+  filesDone: COUNT,
+  bytesDone: COUNT,
+  failed: v.optional(COUNT, 0),
+  warnings: v.array(v.string()),
+  failures: v.array(v.object({ path: v.string(), message: v.string() })),
 });
 
 const PROGRESS = v.object({
@@ -45,7 +43,10 @@ const PROGRESS = v.object({
 });
 
 export interface TransferFile {
-  /** The transfers that the last host left. */
+  /**
+   * The transfers that the last host left. Some may be unreadable, such as of a newer version. They are left
+   * out, and the file with them is kept as `transfers.json.damaged`.
+   */
   read(): TransferFacts[];
   write(transfers: readonly TransferFacts[]): void;
   /** The counts of running transfers. A second call within a second or so may be lost in a kill. */
@@ -60,7 +61,11 @@ export async function openTransferFile(folder: string, clock: Clock): Promise<Tr
   const progressPath = join(folder, 'transfers-progress.json');
   return {
     read() {
-      const transfers = (readJsonFile(path, SCHEMA)?.transfers ?? []) as unknown as TransferFacts[];
+      const found = readJsonFile(path, SCHEMA)?.transfers ?? [];
+      const transfers = found
+        .map((one) => v.safeParse(TRANSFER, one))
+        .flatMap(({ output, success }) => (success ? [output as unknown as TransferFacts] : []));
+      if (transfers.length < found.length) copyFileSync(path, `${path}.damaged`);
       if (transfers.some(({ state }) => state === 'running')) addProgress(transfers, progressPath);
       return transfers;
     },

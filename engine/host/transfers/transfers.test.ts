@@ -374,6 +374,19 @@ describe('the queue of transfers', () => {
     await fifth.host.close();
   });
 
+  it('leaves out a transfer that it cannot read, such as of a newer version, and keeps the file', async () => {
+    const id = await start(await slowPush());
+    const path = join(fixture.host.folder, 'transfers.json');
+    await fixture.host.close();
+    const [known] = JSON.parse(readFileSync(path, 'utf8')).transfers;
+    const newer = { ...known, id: 'newer', order: { kind: 'teleport' } };
+    writeFileSync(path, JSON.stringify({ transfers: [newer, known] }));
+    const next = fixture.reopen();
+    expect((await next.host.transfers()).list()).toMatchObject([{ id, state: 'running' }]);
+    await next.host.close();
+    expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('teleport');
+  });
+
   it('shows after two kills what had arrived', async () => {
     const id = await start(await slowPush());
     const path = join(fixture.host.folder, 'transfers.json');

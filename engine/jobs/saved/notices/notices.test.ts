@@ -231,6 +231,14 @@ describe('a notice', () => {
     expect(noticeOfRun(run('stopped'), [run('failed')])).toBeUndefined();
   });
 
+  it('is for the first failure on change, not for each time that it is tried again', () => {
+    const failed: JobRun = { ...run('failed'), by: 'change' };
+    expect(noticeOfRun(failed, [])).toBe('failure');
+    expect(noticeOfRun(failed, [failed])).toBeUndefined();
+    expect(noticeOfRun(run('failed'), [failed])).toBe('failure');
+    expect(noticeOfRun({ ...run('done'), by: 'change' }, [failed, failed])).toBe('recovery');
+  });
+
   it('follows a run, and after days without success comes once in as many days', async () => {
     const { received, until, url } = await startReceiver();
     const folder = sandbox.path('jobs');

@@ -38,9 +38,16 @@ const KEY_BYTES_MAX = 64 * 1024;
 
 /** Which notice the end of a run calls for. A run that a person stopped calls for none. */
 export function noticeOfRun(run: JobRun, before: readonly JobRun[]): NoticeKind | undefined {
+  const [previous] = before;
+  // A run on change that failed is tried again by itself. One notice is enough.
+  if (previous && isFailedOnChange(previous) && isFailedOnChange(run)) return undefined;
   if (run.result === 'failed') return 'failure';
   const last = before.find(({ result }) => result === 'done' || result === 'failed');
   return run.result === 'done' && last?.result === 'failed' ? 'recovery' : undefined;
+}
+
+function isFailedOnChange({ by, result }: JobRun): boolean {
+  return by === 'change' && result === 'failed';
 }
 
 export function createNotice(facts: Omit<Notice, 'host'>): Notice {

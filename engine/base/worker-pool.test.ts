@@ -2,11 +2,14 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
-/** Doubles numbers; dies at a negative one. */
+/** Doubles numbers; dies at a negative one, exits at a half, and never answers no number. */
 const SCRIPT = `
   const { parentPort } = require('node:worker_threads');
   parentPort.on('message', (message) => {
     if (message === 'end') parentPort.close();
+    else if ('note' in message) parentPort.postMessage({ note: message.note * 2 });
+    else if (message.task === 0.5) process.exit(3);
+    else if (Number.isNaN(message.task)) return;
     else if (message.task < 0) throw new Error('a negative number');
     else parentPort.postMessage({ id: message.id, result: message.task * 2 });
   });`;
@@ -48,6 +51,25 @@ describe('a pool of worker threads', () => {
     for (const work of works) await expect(work).rejects.toThrow('A thread that doubles numbers died');
     await expect(pool.run(1)).rejects.toMatchObject({ code: 'internal' });
     await pool.close();
+  });
+
+  it('fails the tasks of a thread that exits', async () => {
+    const pool = openPool();
+    pool.open();
+    await expect(pool.run(0.5)).rejects.toThrow('it ended with code 3');
+    await pool.close();
+  });
+
+  it('passes notes to and from one thread, and fails its tasks when it is terminated', async () => {
+    const pool = openPool();
+    const notes = Promise.withResolvers<number>();
+    const thread = pool.open(notes.resolve);
+    const unanswered = thread.run(Number.NaN);
+    thread.tell(21);
+    expect(await notes.promise).toBe(42);
+    const failed = expect(unanswered).rejects.toMatchObject({ code: 'aborted' });
+    await pool.terminate();
+    await failed;
   });
 
   it('rejects queued and later tasks once its signal has fired', async () => {

@@ -26,6 +26,11 @@ export type PoolAnswer<Message> =
   | { readonly id: number; readonly result: Message }
   | { readonly id: number; readonly error: ErrorRecord };
 
+/** A message beside tasks and answers, in either direction. */
+export interface PoolNote<Message> {
+  readonly note: Message;
+}
+
 export interface WorkerPoolOptions<Task, Result> {
   /** What the threads do, for an error, such as `writes files`. */
   readonly work: string;
@@ -35,27 +40,41 @@ export interface WorkerPoolOptions<Task, Result> {
   /** The task as a message, and the buffers that move to the thread. */
   readonly toMessage: (task: Task) => { readonly message: unknown; readonly moved: readonly Transferable[] };
   readonly toResult: (message: never) => Result;
-  readonly runHere: (task: Task, stop: Int32Array) => Result | Promise<Result>;
+  /** Required if tasks are run before a thread is open. */
+  readonly runHere?: (task: Task, stop: Int32Array) => Result | Promise<Result>;
 }
 
 export type RunTask<Task, Result> = (task: Task) => Promise<Result>;
 
+/** One thread, for tasks that must follow each other. */
+export interface PoolLane<Task, Result> {
+  readonly run: RunTask<Task, Result>;
+  /** Sends the thread a note, for the task that it works on. */
+  tell(note: unknown): void;
+}
+
 export interface WorkerPool<Task, Result> {
   /** Threads that were opened. Without any, tasks run in the caller's thread. */
   size(): number;
-  open(): void;
+  /** @param onNote Receives the notes of the new thread. */
+  open(onNote?: (note: never) => void): PoolLane<Task, Result>;
   /** Whether an open thread has nothing to do. */
   hasIdle(): boolean;
   /**
    * Runs a task in the least busy thread. Throws the task's error, or `aborted` once the signal has fired.
    */
   readonly run: RunTask<Task, Result>;
-  /** One thread for tasks that must follow each other. */
+  /** Runs tasks one after the other in the least busy thread. */
   lane(): RunTask<Task, Result>;
   /** Resolves when no task is in flight. */
   idle(): Promise<void>;
   /** Waits for tasks in flight, and ends the threads. */
   close(): Promise<void>;
+  /**
+   * Ends the threads at once. Tasks in flight fail when no thread uses their memory any more. Only for
+   * threads that load no native code.
+   */
+  terminate(): Promise<void>;
 }
 
 interface Job<Task, Result> {
@@ -78,12 +97,12 @@ export function createWorkerPool<Task, Result>(
   const threads = createThreads(options, stop);
   const runHere = inTurn((task: Task) => {
     checkAborted(signal);
-    return options.runHere(task, stop);
+    return options.runHere!(task, stop);
   });
   const running = new Set<Promise<unknown>>();
   const onAbort = () => {
     Atomics.store(stop, 0, 1);
-    threads.rejectQueued(new DrayError('aborted', 'Stopped on request.'));
+    threads.rejectQueued();
   };
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
@@ -95,7 +114,7 @@ export function createWorkerPool<Task, Result>(
     return work;
   }
   function runIn(member: Member<Task, Result> | undefined, task: Task, mayQueue: boolean) {
-    if (signal.aborted) return Promise.reject(new DrayError('aborted', 'Stopped on request.'));
+    if (signal.aborted) return Promise.reject(stopped());
     return track(member ? threads.run(member, task, mayQueue) : runHere(task));
   }
   async function idle(): Promise<void> {
@@ -104,7 +123,13 @@ export function createWorkerPool<Task, Result>(
 
   return {
     size: threads.size,
-    open: threads.open,
+    open(onNote) {
+      const member = threads.open(onNote);
+      return {
+        run: (task) => runIn(member, task, false),
+        tell: (note) => member.worker.postMessage({ note } satisfies PoolNote<unknown>),
+      };
+    },
     hasIdle: () => threads.leastBusy()?.jobs.size === 0,
     run: (task) => runIn(threads.leastBusy(), task, true),
     lane() {
@@ -117,6 +142,10 @@ export function createWorkerPool<Task, Result>(
       signal.removeEventListener('abort', onAbort);
       await threads.end();
     },
+    async terminate() {
+      signal.removeEventListener('abort', onAbort);
+      await threads.terminate();
+    },
   };
 }
 
@@ -124,17 +153,20 @@ function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, s
   const members: Member<Task, Result>[] = [];
   const queue: Job<Task, Result>[] = [];
   let broken: DrayError | undefined;
+  let isEnding = false;
   let nextId = 0;
 
-  function open(): void {
+  function open(onNote: ((note: never) => void) | undefined): Member<Task, Result> {
     const worker = options.openThread(members.length + 1, stop);
-    const exited = new Promise<void>((done) => worker.once('exit', () => done()));
-    const member: Member<Task, Result> = { worker, exited, jobs: new Map() };
-    worker.on('message', (answer: PoolAnswer<never>) => settle(member, answer));
-    worker.on('error', (cause) => fail(member, cause));
-    // An idle thread does not keep the process alive.
-    worker.unref();
+    const member = openMember<Task, Result>(worker, (cause) => {
+      if (!isEnding) fail(member, cause);
+    });
+    worker.on('message', (message: PoolAnswer<never> | PoolNote<never>) => {
+      if ('note' in message) onNote!(message.note);
+      else settle(member, message);
+    });
     members.push(member);
+    return member;
   }
 
   function settle(member: Member<Task, Result>, answer: PoolAnswer<never>): void {
@@ -149,14 +181,10 @@ function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, s
 
   function fail(member: Member<Task, Result>, cause: unknown): void {
     const message = cause instanceof Error ? cause.message : String(cause);
-    broken = new DrayError('internal', `A thread that ${options.work} died: ${message}`, { cause });
-    for (const job of member.jobs.values()) job.reject(broken);
+    broken ??= new DrayError('internal', `A thread that ${options.work} died: ${message}`, { cause });
+    rejectAll(member.jobs.values(), broken);
+    rejectAll(queue.splice(0), broken);
     member.jobs.clear();
-    rejectQueued(broken);
-  }
-
-  function rejectQueued(error: DrayError): void {
-    for (const job of queue.splice(0)) job.reject(error);
   }
 
   function post(member: Member<Task, Result>, job: Job<Task, Result>): void {
@@ -169,7 +197,7 @@ function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, s
 
   return {
     open,
-    rejectQueued,
+    rejectQueued: () => rejectAll(queue.splice(0), stopped()),
     size: () => members.length,
     leastBusy(): Member<Task, Result> | undefined {
       let least: Member<Task, Result> | undefined;
@@ -184,7 +212,14 @@ function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, s
         else post(member, job);
       });
     },
+    async terminate(): Promise<void> {
+      isEnding = true;
+      const ended = members.splice(0);
+      await Promise.all(ended.map(({ worker }) => worker.terminate()));
+      for (const { jobs } of ended) rejectAll(jobs.values(), stopped());
+    },
     async end(): Promise<void> {
+      isEnding = true;
       await Promise.all(
         members.splice(0).map(({ exited, worker }) => {
           worker.ref();
@@ -194,6 +229,24 @@ function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, s
       );
     },
   };
+}
+
+function openMember<Task, Result>(worker: Worker, onDeath: (cause: unknown) => void): Member<Task, Result> {
+  const exited = new Promise<void>((done) => worker.once('exit', () => done()));
+  worker.on('error', onDeath);
+  worker.on('messageerror', onDeath);
+  worker.on('exit', (code) => onDeath(new Error(`it ended with code ${code}`)));
+  // An idle thread does not keep the process alive.
+  worker.unref();
+  return { worker, exited, jobs: new Map() };
+}
+
+function rejectAll(jobs: Iterable<{ reject(error: DrayError): void }>, error: DrayError): void {
+  for (const job of jobs) job.reject(error);
+}
+
+function stopped(): DrayError {
+  return new DrayError('aborted', 'Stopped on request.');
 }
 
 /** One after the other, each in a tick of its own, so that the caller's thread can react to the signal. */

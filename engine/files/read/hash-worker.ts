@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../../api/error.ts';
 import type { Span } from '../../base/byte-arena.ts';
+import type { PoolAnswer, PoolNote, PoolRequest } from '../../base/worker-pool.ts';
 import type { Chunk } from '../../model/entry.ts';
 import { type ChunkerTools, openChunkerTools } from '../chunks/chunker.ts';
 import {
@@ -16,7 +17,14 @@ import {
 import { readBatch } from './read-batch.ts';
 import { type BlockHost, type LargeTask, readLarge } from './read-large.ts';
 import { BATCH_BYTES_MAX, PIECE_BYTES } from './read-limits.ts';
-import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from './reader-protocol.ts';
+import {
+  type NoteFromThread,
+  type NoteToThread,
+  PATH_SEPARATOR,
+  type ReaderAnswer,
+  type ReaderTask,
+  type ThreadData,
+} from './reader-protocol.ts';
 
 const { settings, memory } = workerData as ThreadData;
 const port = parentPort!;
@@ -34,52 +42,49 @@ const given: (Span | undefined)[] = [];
 let wantedCount = 0;
 let onGiven: (() => void) | undefined;
 
-port.on('message', (message: ToThread) => {
-  switch (message.kind) {
-    case 'batch':
-      answerBatch(message.paths.split(PATH_SEPARATOR), message.span);
-      break;
-    case 'large':
-      isReadingLarge = true;
-      wantedCount = 1;
-      void answerLarge({ settings, path: message.path, fileClass: message.fileClass });
-      break;
-    case 'block':
-      acceptBlock(message.span);
-      break;
-  }
+port.on('message', (message: PoolRequest<ReaderTask> | PoolNote<NoteToThread>) => {
+  if ('note' in message) acceptBlock(message.note.span);
+  else if (message.task.kind === 'batch') answerBatch(message.id, message.task);
+  else void answerLarge(message.id, { settings, ...message.task });
 });
 
-function post(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, moved);
+function post(answer: PoolAnswer<ReaderAnswer>, moved: readonly ArrayBuffer[] = []): void {
+  port.postMessage(answer, moved);
 }
 
-function answerBatch(paths: readonly string[], span: Span | undefined): void {
+function tell(note: NoteFromThread): void {
+  port.postMessage({ note } satisfies PoolNote<NoteFromThread>);
+}
+
+function answerBatch(id: number, { paths: joined, span }: ReaderTask & { kind: 'batch' }): void {
   if (span === undefined) scratch ??= new Uint8Array(BATCH_BYTES_MAX);
-  const report = readBatch({ settings, paths, buffer: span === undefined ? scratch! : bytesOf(span) });
-  post({ kind: 'batch', report }, [report.columns]);
+  const paths = joined.split(PATH_SEPARATOR);
+  const result = readBatch({ settings, paths, buffer: span === undefined ? scratch! : bytesOf(span) });
+  post({ id, result }, [result.columns]);
 }
 
 function bytesOf(span: Span): Uint8Array {
   return viewMemory(memory!, span.offset, span.length);
 }
 
-async function answerLarge(task: LargeTask): Promise<void> {
+async function answerLarge(id: number, task: LargeTask): Promise<void> {
+  isReadingLarge = true;
+  wantedCount = 1;
   const isHandedOver = task.fileClass === 'cut' && settings.wantBytes;
   try {
-    const end = await readLarge(task, isHandedOver ? handedBlocks : scratchBlocks());
+    const result = await readLarge(task, isHandedOver ? handedBlocks : scratchBlocks());
     isReadingLarge = false;
-    for (const _ of given.splice(0)) post({ kind: 'unused' });
-    post({ kind: 'end', end });
+    for (const _ of given.splice(0)) tell({ kind: 'unused' });
+    post({ id, result });
   } catch (error) {
-    post({ kind: 'crashed', error: toErrorRecord(error) });
+    post({ id, error: toErrorRecord(error) });
   }
 }
 
 /** Returns a block at once that arrives after its file's end, because the file turned out smaller. */
 function acceptBlock(span: Span | undefined): void {
   if (!isReadingLarge) {
-    post({ kind: 'unused' });
+    tell({ kind: 'unused' });
     return;
   }
   wantedCount -= 1;
@@ -89,7 +94,7 @@ function acceptBlock(span: Span | undefined): void {
 
 function wantBlock(): void {
   wantedCount += 1;
-  post({ kind: 'wantBlock' });
+  tell({ kind: 'wantBlock' });
 }
 
 async function nextGiven(): Promise<Span | undefined> {
@@ -111,7 +116,7 @@ const handedBlocks: BlockHost = {
     return bytesOf(span);
   },
   sendBlock(chunks) {
-    post({ kind: 'chunks', chunks });
+    tell({ kind: 'chunks', chunks });
     return Promise.resolve();
   },
   chunkerTools() {
@@ -141,7 +146,7 @@ function scratchBlocks(): BlockHost {
       pending.push(...chunks);
       const isLast = restBytes <= PIECE_BYTES;
       if (isLast || pieces % PIECES_PER_BLOCK === 0) {
-        post({ kind: 'chunks', chunks: pending });
+        tell({ kind: 'chunks', chunks: pending });
         pending = [];
       }
       return Promise.resolve();

@@ -6,27 +6,30 @@
  * the consumer releases it.
  */
 import { Worker } from 'node:worker_threads';
-import { DrayError, fromErrorRecord } from '../../api/error.ts';
 import type { Lease } from '../../base/leased-memory.ts';
+import { createWorkerPool, type PoolLane } from '../../base/worker-pool.ts';
+import type { BatchReport } from './read-batch.ts';
+import type { LargeEnd } from './read-large.ts';
 import { blockBytesOf } from './read-limits.ts';
 import type { ReadTask, TaskRunner } from './read-tasks.ts';
-import { type FromThread, PATH_SEPARATOR, type ThreadData, type ToThread } from './reader-protocol.ts';
+import {
+  type NoteFromThread,
+  type NoteToThread,
+  PATH_SEPARATOR,
+  type ReaderAnswer,
+  type ReaderTask,
+  type ThreadData,
+} from './reader-protocol.ts';
 import type { LargeFile, ReadRun } from './reader-run.ts';
 import type { ReadRequest } from './reader-types.ts';
 import { createReadingGauge, processCpuMs } from './reading-gauge.ts';
 
 /** One thread and its work: up to `BATCHES_MAX` batches, so that it never idles, or one large file. */
-interface Lane {
-  readonly worker: Worker;
-  readonly batches: BatchUnderWay[];
+interface Lane extends PoolLane<ReaderTask, ReaderAnswer> {
+  batches: number;
   large: LargeUnderWay | undefined;
   /** The leases of the thread's blocks, in the order that they were sent. */
   readonly blockLeases: Lease[];
-}
-
-interface BatchUnderWay {
-  readonly requests: readonly ReadRequest[];
-  readonly lease: Lease | undefined;
 }
 
 interface LargeUnderWay {
@@ -48,85 +51,105 @@ export function createThreadRunner(run: ReadRun, threadCount: number): TaskRunne
     cpuMs: processCpuMs,
     nowMs: () => performance.now(),
   });
-  let isClosed = false;
+  const { settings, memory, signal } = run;
+  const workerData: ThreadData = {
+    settings,
+    memory: settings.wantBytes ? memory.memory().chunkerMemory : undefined,
+  };
+  const pool = createWorkerPool<ReaderTask, ReaderAnswer>({
+    work: 'reads files',
+    signal,
+    openThread: () => new Worker(WORKER_URL, { workerData, name: 'dray-hash' }),
+    toMessage: (task) => ({ message: task, moved: [] }),
+    toResult: (answer) => answer,
+  });
 
   const openLane = (): Lane => {
-    const { settings, memory } = run;
-    const workerData: ThreadData = {
-      settings,
-      memory: settings.wantBytes ? memory.memory().chunkerMemory : undefined,
-    };
-    const worker = new Worker(WORKER_URL, { workerData, name: 'dray-hash' });
-    const lane: Lane = { worker, batches: [], large: undefined, blockLeases: [] };
-    worker.on('message', (message: FromThread) => {
-      if (isClosed) return;
-      if (message.kind === 'batch') measureBatch(lane);
-      onMessage(run, lane, message);
-    });
-    const onDeath = (cause: unknown) => {
-      if (isClosed) return;
-      run.fail(new DrayError('internal', `A thread that reads files died: ${cause}`, { cause }));
-    };
-    worker.on('error', onDeath);
-    worker.on('messageerror', onDeath);
-    worker.on('exit', (code) => onDeath(new Error(`it ended with code ${code}`)));
+    const thread = pool.open((note: NoteFromThread) => onNote(run, lane, note));
+    const lane: Lane = { ...thread, batches: 0, large: undefined, blockLeases: [] };
     lanes.push(lane);
     return lane;
   };
 
   /** Call it before the batch is removed from the lane. */
-  const measureBatch = (lane: Lane) => {
-    const isFull = lanes.every(
-      ({ batches, large }) => large || batches.length > (batches === lane.batches ? 1 : 0),
-    );
-    gauge.read(lane.batches[0]!.requests.length, isFull);
+  const measureBatch = (lane: Lane, files: number) => {
+    const isFull = lanes.every((each) => each.large || each.batches > (each === lane ? 1 : 0));
+    gauge.read(files, isFull);
   };
 
   /** An idle thread, a new one, or for a batch one with room for another. */
   const pickLane = (kind: ReadTask['kind']): Lane | undefined => {
-    const idle = lanes.find((lane) => lane.large === undefined && lane.batches.length === 0);
+    const idle = lanes.find((lane) => lane.large === undefined && lane.batches === 0);
     if (idle !== undefined) return idle;
     // Several large files at once would only make a disk seek, so their waiting never justifies a new thread.
     if (lanes.length < (kind === 'batch' ? gauge.threads : threadCount)) return openLane();
     if (kind !== 'batch') return undefined;
-    return lanes.find((lane) => lane.large === undefined && lane.batches.length < BATCHES_MAX);
+    return lanes.find((lane) => lane.large === undefined && lane.batches < BATCHES_MAX);
   };
 
   return {
     async start(task) {
       await run.room();
       const lane = await run.until(() => pickLane(task.kind));
-      if (task.kind === 'batch') await sendBatch(run, lane, task);
-      else sendLarge(run, lane, task.request, task.kind);
+      if (task.kind === 'batch') await startBatch(run, lane, task, measureBatch);
+      else void readLarge(run, lane, task.request, task.kind);
     },
     async finish() {
-      await run.until(() => lanes.every((lane) => lane.large === undefined && lane.batches.length === 0));
+      await run.until(() => lanes.every((lane) => lane.large === undefined && lane.batches === 0));
     },
     async close() {
-      isClosed = true;
-      await Promise.all(lanes.map(({ worker }) => worker.terminate()));
-      for (const lane of lanes) {
-        for (const { lease } of lane.batches.splice(0)) lease?.release();
-        for (const lease of lane.blockLeases.splice(0)) lease?.release();
-      }
+      // Batches release their memory as they fail.
+      await pool.terminate();
+      for (const { blockLeases } of lanes) for (const lease of blockLeases.splice(0)) lease.release();
     },
   };
 }
 
-async function sendBatch(run: ReadRun, lane: Lane, task: ReadTask & { kind: 'batch' }): Promise<void> {
-  const { requests, sizeBytes } = task;
+/** Resolves when the batch is sent. */
+async function startBatch(
+  run: ReadRun,
+  lane: Lane,
+  { requests, sizeBytes }: ReadTask & { kind: 'batch' },
+  onRead: (lane: Lane, files: number) => void,
+): Promise<void> {
   const lease = run.settings.wantBytes ? await run.memory.take(sizeBytes, run.signal) : undefined;
-  lane.batches.push({ requests, lease });
   const paths = requests.map(({ path }) => path).join(PATH_SEPARATOR);
-  send(lane, { kind: 'batch', paths, span: lease?.span });
+  lane.batches += 1;
+  lane.run({ kind: 'batch', paths, span: lease?.span }).then(
+    (report) => {
+      onRead(lane, requests.length);
+      lane.batches -= 1;
+      run.deliverBatch(requests, report as BatchReport, lease);
+      run.changed();
+    },
+    (error: unknown) => {
+      lease?.release();
+      run.fail(error);
+    },
+  );
 }
 
-function sendLarge(run: ReadRun, lane: Lane, request: ReadRequest, fileClass: 'cut' | 'stream'): void {
+/** Never rejects: a failure ends the run. */
+async function readLarge(
+  run: ReadRun,
+  lane: Lane,
+  request: ReadRequest,
+  fileClass: 'cut' | 'stream',
+): Promise<void> {
   const isCut = fileClass === 'cut';
-  const large = { file: { request, isCut, chunks: [] }, isHandedOver: isCut && run.settings.wantBytes };
+  const file = { request, isCut, chunks: [] };
+  const large = { file, isHandedOver: isCut && run.settings.wantBytes };
   lane.large = large;
-  send(lane, { kind: 'large', path: request.path, fileClass });
+  const reading = lane.run({ kind: 'large', path: request.path, fileClass });
   void giveBlock(run, lane, large);
+  try {
+    const end = await reading;
+    lane.large = undefined;
+    run.deliverEnd(file, end as LargeEnd);
+    run.changed();
+  } catch (error) {
+    run.fail(error);
+  }
 }
 
 /** Never rejects: a failure ends the run. */
@@ -141,43 +164,24 @@ async function giveBlock(run: ReadRun, lane: Lane, large: LargeUnderWay): Promis
       return;
     }
     if (lease !== undefined) lane.blockLeases.push(lease);
-    send(lane, { kind: 'block', span: lease?.span });
+    lane.tell({ span: lease?.span } satisfies NoteToThread);
   } catch (error) {
     run.fail(error);
   }
 }
 
-function onMessage(run: ReadRun, lane: Lane, message: FromThread): void {
-  switch (message.kind) {
-    case 'batch': {
-      const { requests, lease } = lane.batches.shift()!;
-      run.deliverBatch(requests, message.report, lease);
-      break;
-    }
+function onNote(run: ReadRun, lane: Lane, note: NoteFromThread): void {
+  switch (note.kind) {
     case 'wantBlock':
       void giveBlock(run, lane, lane.large!);
       break;
     case 'chunks': {
       const { file, isHandedOver } = lane.large!;
-      run.deliverChunks(file, message.chunks, isHandedOver ? lane.blockLeases.shift() : undefined);
+      run.deliverChunks(file, note.chunks, isHandedOver ? lane.blockLeases.shift() : undefined);
       break;
     }
     case 'unused':
       lane.blockLeases.shift()?.release();
       break;
-    case 'end': {
-      const { file } = lane.large!;
-      lane.large = undefined;
-      run.deliverEnd(file, message.end);
-      break;
-    }
-    case 'crashed':
-      run.fail(fromErrorRecord(message.error));
-      break;
   }
-  run.changed();
-}
-
-function send(lane: Lane, message: ToThread): void {
-  lane.worker.postMessage(message);
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createDigestThreads, type DigestAlgorithm, openDigest } from './digest-threads.ts';
 
+const { signal } = new AbortController();
+
 const noise = (length: number, seed: number) => {
   const bytes = new Uint8Array(new SharedArrayBuffer(length));
   for (let at = 0; at < length; at += 1) bytes[at] = Math.imul(at + seed, 2_654_435_761) >>> 24;
@@ -10,7 +12,7 @@ const noise = (length: number, seed: number) => {
 
 describe('digests in threads', () => {
   it.each(['md5', 'sha256'] as const)('are those of all bytes in order (%s)', async (algorithm) => {
-    const threads = createDigestThreads(2);
+    const threads = createDigestThreads(signal, 2);
     const contents = Array.from({ length: 7 }, (_, index) => noise(10_000 * index + 3, index));
     const ofOne = async (bytes: Uint8Array) => {
       const digest = threads.open(algorithm);
@@ -22,7 +24,7 @@ describe('digests in threads', () => {
   });
 
   it('are those of all bytes when pieces of many digests are in flight, of whatever length', async () => {
-    const threads = createDigestThreads(1);
+    const threads = createDigestThreads(signal, 1);
     const lengths = [0, 1, 55, 56, 63, 64, 65, 119, 128, 1_000, 40_000, 70_001];
     const digests = lengths.map((length, index) => {
       const bytes = noise(length, index);
@@ -47,9 +49,9 @@ describe('digests in threads', () => {
   });
 
   it('start no thread before one is needed, and end all of them', async () => {
-    const threads = createDigestThreads(3);
+    const threads = createDigestThreads(signal, 3);
     await threads.close();
-    const one = createDigestThreads(1);
+    const one = createDigestThreads(signal, 1);
     const left = one.open('md5');
     await left.update(noise(100, 1));
     // An abandoned digest does not delay anything.

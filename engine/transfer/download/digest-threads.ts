@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { DrayError } from '../../api/error.ts';
+import { createWorkerPool, type RunTask } from '../../base/worker-pool.ts';
 import { MD5_LANES } from '../../checksums/md5-lanes.ts';
-import type { DigestAnswer, DigestRequest } from './digest-worker.ts';
+import type { DigestTask } from './digest-worker.ts';
 
 export type DigestAlgorithm = 'md5' | 'sha256';
 
@@ -28,7 +28,7 @@ export interface DigestThreads {
    * when the thread dies.
    */
   readonly open: OpenDigest;
-  /** Resolves when the threads have ended. Later calls of a digest are never answered. */
+  /** Waits for calls in flight, and ends the threads. No later call may be made. */
   close(): Promise<void>;
 }
 
@@ -39,54 +39,45 @@ export const openDigest: OpenDigest = (algorithm) => {
 };
 
 const THREADS_MAX = 4;
+// The bundle has the worker beside its main file.
+const WORKER_URL = new URL(
+  import.meta.url.endsWith('.ts') ? './digest-worker.ts' : './digest-worker.js',
+  import.meta.url,
+);
 
-interface Waiting {
-  readonly resolve: (digest: Uint8Array | undefined) => void;
-  readonly reject: (error: unknown) => void;
-}
+type DigestResult = Uint8Array | undefined;
 
-interface Thread {
-  readonly worker: Worker;
-  readonly exited: Promise<void>;
-  /** By digest, each in the order of its requests. */
-  readonly waiting: Map<number, Waiting[]>;
+interface DigestThread {
+  readonly run: RunTask<DigestTask, DigestResult>;
   digests: number;
 }
 
-/** Starts threads as digests are opened, at most one less than there are cores. */
+/**
+ * Starts threads as digests are opened, at most one less than there are cores. Calls are rejected with
+ * `aborted` once the signal has fired.
+ */
 export function createDigestThreads(
+  signal: AbortSignal,
   threadsMax = Math.min(THREADS_MAX, Math.max(1, availableParallelism() - 1)),
 ): DigestThreads {
-  const threads: Thread[] = [];
-  let nextId = 0;
-  let broken: DrayError | undefined;
+  const threads: DigestThread[] = [];
+  const pool = createWorkerPool<DigestTask, DigestResult>({
+    work: 'computes digests',
+    signal,
+    openThread: () => new Worker(WORKER_URL, { name: 'dray-digest', execArgv: [] }),
+    toMessage: (task) => ({ message: task, moved: [] }),
+    toResult: (digest) => digest,
+  });
+  let nextDigest = 0;
 
-  function start(): Thread {
-    // The bundle has the worker beside its main file.
-    const name = import.meta.url.endsWith('.ts') ? './digest-worker.ts' : './digest-worker.js';
-    const worker = new Worker(new URL(name, import.meta.url), { name: 'dray-digest', execArgv: [] });
-    const exited = new Promise<void>((done) => worker.once('exit', () => done()));
-    const thread: Thread = { worker, exited, waiting: new Map(), digests: 0 };
-    worker.on('message', (answer: DigestAnswer) => {
-      const waiting = thread.waiting.get(answer.id)!;
-      const { resolve } = waiting.shift()!;
-      if (waiting.length === 0) thread.waiting.delete(answer.id);
-      // An idle thread does not keep the process alive.
-      if (thread.waiting.size === 0) worker.unref();
-      resolve(answer.digest);
-    });
-    worker.on('error', (cause) => {
-      broken = new DrayError('internal', `A thread that computes digests died: ${cause}`, { cause });
-      for (const { reject } of [...thread.waiting.values()].flat()) reject(broken);
-      thread.waiting.clear();
-    });
-    worker.unref();
+  function start(): DigestThread {
+    const thread = { run: pool.open().run, digests: 0 };
     threads.push(thread);
     return thread;
   }
 
-  function pick(algorithm: DigestAlgorithm): Thread {
-    const least = threads.reduce<Thread | undefined>(
+  function pick(algorithm: DigestAlgorithm): DigestThread {
+    const least = threads.reduce<DigestThread | undefined>(
       (best, thread) => (best && best.digests <= thread.digests ? best : thread),
       undefined,
     );
@@ -94,40 +85,19 @@ export function createDigestThreads(
     return !least || (least.digests >= side && threads.length < threadsMax) ? start() : least;
   }
 
-  function ask({ waiting, worker }: Thread, request: DigestRequest): Promise<Uint8Array | undefined> {
-    if (broken) return Promise.reject(broken);
-    return new Promise((resolve, reject) => {
-      // First: a message that cannot be sent gets no answer, and answers go to the oldest request of their
-      // digest.
-      worker.postMessage(request);
-      if (waiting.size === 0) worker.ref();
-      const ofDigest = waiting.get(request.id) ?? [];
-      waiting.set(request.id, ofDigest);
-      ofDigest.push({ resolve, reject });
-    });
-  }
-
   return {
     open(algorithm) {
       const thread = pick(algorithm);
       thread.digests += 1;
-      const id = nextId++;
+      const digest = nextDigest++;
       return {
-        update: async (bytes) => void (await ask(thread, { id, algorithm, bytes })),
+        update: async (bytes) => void (await thread.run({ digest, algorithm, bytes })),
         async end() {
           thread.digests -= 1;
-          return (await ask(thread, { id, algorithm }))!;
+          return (await thread.run({ digest, algorithm }))!;
         },
       };
     },
-    async close() {
-      // The thread exits by itself once it has started: terminating one while it loads native code ends the
-      // whole process.
-      for (const { worker } of threads) {
-        worker.ref();
-        worker.postMessage('end');
-      }
-      await Promise.all(threads.map(({ exited }) => exited));
-    },
+    close: pool.close,
   };
 }

@@ -5,6 +5,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { POOL_END, type PoolAnswer, type PoolRequest } from '../../base/worker-pool.ts';
 import {
   MD5_LANES,
   type Md5Lanes,
@@ -13,25 +14,20 @@ import {
   type RunningMd5,
 } from '../../checksums/md5-lanes.ts';
 
-export interface DigestRequest {
-  readonly id: number;
+export interface DigestTask {
+  /** Distinguishes the digests of one thread. */
+  readonly digest: number;
   readonly algorithm: 'md5' | 'sha256';
   /** The next bytes; absent at the end. */
   readonly bytes?: Uint8Array;
 }
 
-export interface DigestAnswer {
-  readonly id: number;
-  /** At the end; otherwise the bytes are no longer needed. */
-  readonly digest?: Uint8Array;
-}
+type DigestRequest = PoolRequest<DigestTask>;
 
-/** An MD5 and what is to come into it. */
+/** An MD5 and its unanswered requests, in order; without a piece: the end. */
 interface Line {
-  readonly id: number;
   readonly md5: RunningMd5;
-  /** In order; without a piece: the end. */
-  readonly requests: (Md5Piece | 'end')[];
+  readonly requests: { readonly id: number; readonly piece: Md5Piece | 'end' }[];
 }
 
 const port = parentPort!;
@@ -43,7 +39,7 @@ const lines = new Map<number, Line>();
 const WAIT_MS = 2;
 let waiting: NodeJS.Timeout | undefined;
 
-port.on('message', (message: DigestRequest | 'end') => {
+port.on('message', (message: DigestRequest | typeof POOL_END) => {
   take(message);
   if (lanes) workWhileFull(lanes);
 });
@@ -67,7 +63,7 @@ function takeAll(): void {
 
 /** Of the MD5s that are open, as many have a piece here as fit side by side; or one is at its end. */
 function isFull(): boolean {
-  const fronts = [...lines.values()].flatMap(({ requests: [next] }) => (next === undefined ? [] : [next]));
+  const fronts = [...lines.values()].flatMap(({ requests: [next] }) => (next ? [next.piece] : []));
   return fronts.includes('end') || (fronts.length > 0 && fronts.length >= Math.min(MD5_LANES, lines.size));
 }
 
@@ -84,50 +80,55 @@ function openLanes(): Md5Lanes | undefined {
   }
 }
 
-function take(message: DigestRequest | 'end'): void {
-  if (message === 'end') port.close();
-  else if (lanes && message.algorithm === 'md5') queue(lanes, message);
-  else port.postMessage(hash(message));
+function take(message: DigestRequest | typeof POOL_END): void {
+  if (message === POOL_END) port.close();
+  else if (lanes && message.task.algorithm === 'md5') queue(lanes, message);
+  else answer(message.id, hash(message.task));
 }
 
-function hash({ algorithm, bytes, id }: DigestRequest): DigestAnswer {
-  const known = running.get(id) ?? createHash(algorithm);
+/** @param result At the end, the digest; otherwise the bytes are no longer needed. */
+function answer(id: number, result: Uint8Array | undefined): void {
+  port.postMessage({ id, result } satisfies PoolAnswer<Uint8Array | undefined>);
+}
+
+function hash({ algorithm, bytes, digest }: DigestTask): Uint8Array | undefined {
+  const known = running.get(digest) ?? createHash(algorithm);
   if (bytes) {
     known.update(bytes);
-    running.set(id, known);
-    return { id };
+    running.set(digest, known);
+    return undefined;
   }
-  running.delete(id);
-  return { id, digest: known.digest() };
+  running.delete(digest);
+  return known.digest();
 }
 
-function queue({ start }: Md5Lanes, { bytes, id }: DigestRequest): void {
-  const line = lines.get(id) ?? { id, md5: start(), requests: [] };
-  lines.set(id, line);
-  line.requests.push(bytes ? { md5: line.md5, bytes, takenBytes: 0 } : 'end');
+function queue({ start }: Md5Lanes, { id, task: { bytes, digest } }: DigestRequest): void {
+  const line = lines.get(digest) ?? { md5: start(), requests: [] };
+  lines.set(digest, line);
+  line.requests.push({ id, piece: bytes ? { md5: line.md5, bytes, takenBytes: 0 } : 'end' });
 }
 
-/** Some of what is here; the next call goes on with the rest. */
+/** Takes a part of the waiting pieces; the next call continues with the rest. */
 function workOn({ end, take: takeTogether }: Md5Lanes): void {
   const pieces: Md5Piece[] = [];
-  for (const line of lines.values()) {
-    const [next] = line.requests;
-    if (next === 'end') {
-      lines.delete(line.id);
-      port.postMessage({ id: line.id, digest: end(line.md5) } satisfies DigestAnswer);
-    } else if (next && pieces.length < MD5_LANES) pieces.push(next);
+  for (const [digest, { md5, requests }] of lines) {
+    const [next] = requests;
+    if (next?.piece === 'end') {
+      lines.delete(digest);
+      answer(next.id, end(md5));
+    } else if (next && pieces.length < MD5_LANES) pieces.push(next.piece);
   }
   if (pieces.length > 0) takeTogether(pieces);
   for (const line of lines.values()) answerDone(line);
 }
 
-function answerDone({ id, requests }: Line): void {
+function answerDone({ requests }: Line): void {
   for (
     let [next] = requests;
-    next && next !== 'end' && next.takenBytes === next.bytes.length;
+    next && next.piece !== 'end' && next.piece.takenBytes === next.piece.bytes.length;
     [next] = requests
   ) {
     requests.shift();
-    port.postMessage({ id } satisfies DigestAnswer);
+    answer(next.id, undefined);
   }
 }

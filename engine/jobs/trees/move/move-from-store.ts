@@ -60,7 +60,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
     writer,
     batches: createWriteBatches(writer, run.memory, signal),
     open: new Budget(LARGE_FILES_OPEN_MAX),
-    digests: createDigestThreads(),
+    digests: createDigestThreads(signal),
     rangedBytes: 0,
   };
   const { files } = run.source.store;

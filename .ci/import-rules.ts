@@ -55,7 +55,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/jobs': [...PARTS, 'engine/peer'],
   'engine/host': ENGINE,
   renderer: ['engine/api'],
-  'app/desktop': WINDOW,
+  // Saved jobs run the command.
+  'app/desktop': [...WINDOW, 'app/cli'],
   // In a clone, `dray ui` builds the window when it is missing.
   'app/web': [...WINDOW, 'app/build'],
   'app/cli': [...ENGINE, 'app/web'],

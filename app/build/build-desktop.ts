@@ -1,6 +1,6 @@
 /**
- * Bundles the desktop app into `dist/desktop/`: its main process and the engine's threads as ES modules, and
- * the preload as the one CommonJS file that a sandboxed page may have.
+ * Bundles the desktop app into `dist/desktop/`: its main process, the engine's threads and the process of
+ * saved jobs as ES modules, and the preload as the one CommonJS file that a sandboxed page may have.
  *
  * esbuild bundles it as it bundles the command: the main process runs the same engine, with the same groups
  * of modules and the same native packages. Vite (or electron-vite) would bundle it in a second way and would
@@ -28,6 +28,7 @@ export async function buildDesktop(folder: string): Promise<void> {
     external: EXTERNAL,
     entryPoints: [
       { in: 'app/desktop/main.ts', out: 'main' },
+      { in: 'app/desktop/job-process.ts', out: 'job-process' },
       ...workers.map((path) => ({ in: path, out: basename(path, '.ts') })),
     ],
     outdir: folder,

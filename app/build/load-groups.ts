@@ -14,7 +14,7 @@ interface Group {
   readonly contents: string;
 }
 
-/** The modules that are imported dynamically. The build fails when one is missing here. */
+/** The modules that are imported dynamically. The build fails when one is missing here and in `APART`. */
 const JOBS = [
   'delta/delta-benchmark',
   'delta/delta-file',
@@ -47,6 +47,9 @@ const JOBS = [
   'working-copy/status',
 ];
 
+/** What saved jobs, and few other commands, load: files of their own. */
+const APART = /\/jobs\/(?:saved\/|history\/verified|remotes\/login)/;
+
 const GROUPS: readonly Group[] = [
   {
     name: 'jobs',
@@ -65,7 +68,7 @@ export function loadGroups(root: string): Plugin {
     setup(build) {
       for (const { name, imports, modules, contents } of GROUPS) {
         build.onResolve({ filter: imports }, ({ kind, path }) => {
-          if (kind !== 'dynamic-import') return undefined;
+          if (kind !== 'dynamic-import' || APART.test(path)) return undefined;
           if (modules.some((module) => path.endsWith(`/jobs/${module}.ts`)))
             return { path: name, namespace: NAMESPACE };
           return {

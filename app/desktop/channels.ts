@@ -5,3 +5,5 @@ export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';
 export const CHOOSE_FILES_CHANNEL = 'dray:choose-files';
 export const SECRETS_CHANNEL = 'dray:secrets';
 export const SAVE_KEYS_CHANNEL = 'dray:save-keys';
+/** From the main process to a run of a saved job: stop, so that it can be resumed. */
+export const STOP_MESSAGE = 'dray:stop';

@@ -11,17 +11,19 @@ import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';
 import type { ElectronParts } from './electron-parts.ts';
 import { type EngineHost, openEngineHost } from './engine-host.ts';
-import { HIDDEN_ARGUMENT, loginItem } from './login-item.ts';
+import { HIDDEN_ARGUMENT, isOpenedAtLogin, loginItem } from './login-item.ts';
 import { notify } from './notify.ts';
 import { registerOwnScheme, serveOwnScheme } from './own-protocol.ts';
 import { answerOwnQuestions } from './own-questions.ts';
 import { denyPermissions } from './permissions.ts';
 import { progressOf, showProgress } from './progress.ts';
+import { drayUtility } from './run-dray.ts';
 import { openSecrets } from './secrets.ts';
 import { createMainWindow, type MainWindow } from './window/main-window.ts';
 import { menuTemplate } from './window/menu.ts';
 import { confineNavigation } from './window/navigation.ts';
 import { createTransferTray, type TransferTray } from './window/tray.ts';
+import { createWork, type Work } from './work.ts';
 
 const LINK_SCHEME = 'dray';
 /**
@@ -38,6 +40,8 @@ export interface DesktopFacts {
   /** The folder of the built window. */
   readonly windowFolder: string;
   readonly preloadPath: string;
+  /** The module that runs `dray` for saved jobs. */
+  readonly jobProcessPath: string;
   readonly iconPath: string;
   readonly trayIconPath: string;
   readonly openHost: (options: OpenHostOptions) => OpenHost;
@@ -84,27 +88,15 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   serveOwnScheme(electron, facts.windowFolder);
   const userData = app.getPath('userData');
   const secrets = openSecrets(electron, { path: join(userData, 'secrets.json'), platform: facts.platform });
-  let transfers: readonly Transfer[] | undefined;
-  const isBusy = () =>
-    transfers?.some(
-      ({ needsKeys, state }) => state === 'running' || (state === 'waiting' && needsKeys === undefined),
-    ) ?? false;
-
-  let isQuitting = false;
-  app.on('before-quit', () => {
-    isQuitting = true;
-  });
+  const work = createWork();
+  const tellOfClosing = closingTeller(electron, facts, work);
 
   const window = createMainWindow(electron, {
     preloadPath: facts.preloadPath,
     statePath: join(userData, 'window.json'),
     iconPath: facts.iconPath,
     isDevelopment: !app.isPackaged,
-    onClosed: () => {
-      if (isQuitting || facts.platform === 'darwin' || !isBusy()) return;
-      const body = 'Dray quits when they have ended.';
-      notify(electron, { title: 'Transfers continue', body }, () => window.show('#/transfers'));
-    },
+    onClosed: () => tellOfClosing(window.show),
   });
 
   const tray: TransferTray = createTransferTray(electron, facts.trayIconPath, {
@@ -114,26 +106,32 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   });
   /** @returns The list before this one; undefined at first. */
   const tell = (now: readonly Transfer[]): readonly Transfer[] | undefined => {
-    const before = transfers;
-    transfers = now;
+    const before = work.tellTransfers(now);
     const progress = progressOf(now);
     showProgress(electron, window.current(), progress);
     tray.update(progress);
     return before;
   };
   const quitWhenIdle = () => {
-    if (facts.platform !== 'darwin' && !window.current() && !isBusy()) app.quit();
+    if (facts.platform !== 'darwin' && !window.current() && work.mayQuit()) app.quit();
   };
 
   const engine: EngineHost = await openEngineHost(electron, {
     openHost: facts.openHost,
     environment: () => secrets.environmentOver(facts.environment),
+    runDray: drayUtility(electron, facts.jobProcessPath),
+    isLogin: isOpenedAtLogin(electron, facts.argv),
     onCrash: (error, isGivenUp) => {
       if (isGivenUp) {
         tell([]);
-        transfers = undefined;
+        work.forget();
+        tray.tellJobs({ waiting: 0, running: 0 });
       }
       tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
+    },
+    onJobs: (list) => {
+      tray.tellJobs(work.tellJobs(list));
+      if (work.isKnown()) quitWhenIdle();
     },
     onTransfers: (now) => {
       const before = tell(now);
@@ -143,11 +141,18 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     },
   });
 
-  lookOften(electron, { engine, tray, isTold: () => isBusy() || window.current()?.isFocused() === true });
+  lookOften(electron, {
+    engine,
+    tray,
+    isTold: () => work.hasTransfers() || window.current()?.isFocused() === true,
+  });
   answerOwnQuestions(electron, { engine, secrets, window: window.current });
   setMenu(electron, facts, window);
   app.on('activate', () => window.show());
-  app.on('window-all-closed', quitWhenIdle);
+  app.on('window-all-closed', () => {
+    work.tellClosed();
+    quitWhenIdle();
+  });
   quitInOrder(electron, { engine, tray });
 
   const openLink = (link: string) => void askAndOpen(electron, window, engine, link);
@@ -157,6 +162,30 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     if (link !== undefined) openLink(link);
   });
   return { window, openLink };
+}
+
+/** Says what goes on without the window, of jobs once. */
+function closingTeller(
+  electron: ElectronParts,
+  { platform }: Pick<DesktopFacts, 'platform'>,
+  work: Work,
+): (show: MainWindow['show']) => void {
+  let isQuitting = false;
+  let isTold = false;
+  electron.app.on('before-quit', () => {
+    isQuitting = true;
+  });
+  return (show) => {
+    if (isQuitting || platform === 'darwin') return;
+    if (work.hasJobs() && !isTold) {
+      isTold = true;
+      const body = 'It starts your saved jobs when they are due. Its icon quits it.';
+      notify(electron, { title: 'Dray stays in the tray', body }, () => show('#/jobs'));
+    } else if (work.hasTransfers()) {
+      const body = work.hasJobs() ? 'Dray stays in the tray.' : 'Dray quits when they have ended.';
+      notify(electron, { title: 'Transfers continue', body }, () => show('#/transfers'));
+    }
+  };
 }
 
 function setMenu(electron: ElectronParts, facts: DesktopFacts, window: MainWindow): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { transfer, until } from './engine.fixture.ts';
+import type { SavedJobCard } from '../../engine/api/host/saved.ts';
+import { NO_JOBS, transfer, until } from './engine.fixture.ts';
 import { inUserFolder } from './start-desktop.fixture.ts';
 
 const { start } = inUserFolder();
@@ -124,6 +125,72 @@ describe('transfers', () => {
       await tell(transfer({ ...long, state: 'done' }));
       expect(notifications).toEqual([]);
     }
+  });
+});
+
+describe('saved jobs', () => {
+  const job: SavedJobCard = {
+    ...{ name: 'night', arguments: ['push'], places: [], directory: '/data' },
+    triggers: [{ on: 'every', everyMs: 60_000 }],
+    state: 'idle',
+  };
+  const byHand = { ...job, name: 'hand', triggers: [] };
+  const labelsOf = (menu: readonly { readonly label?: string }[]) => menu.map(({ label }) => label);
+
+  it('that start by themselves keep Dray in the tray, and it quits when none is left', async () => {
+    const { engine, tell, trays, windows, notifications, app } = await start();
+    await tell();
+    engine.tellJobs({ ...NO_JOBS, jobs: [job, byHand, { ...job, name: 'other', state: 'paused' }] });
+    await until(() => trays.length === 1);
+    expect(trays[0]!.toolTip).toBe('Dray: 1 job waiting');
+    expect(labelsOf(trays[0]!.menu)).toEqual([
+      ...['1 job waiting', undefined, 'Show Jobs', undefined, 'Quit Dray'],
+    ]);
+    windows[0]!.close();
+    expect([app.hasQuit, notifications.map(({ title }) => title)]).toEqual([
+      false,
+      ['Dray stays in the tray'],
+    ]);
+    trays[0]!.emit('click');
+    expect(windows[0]!.webContents.getURL()).toContain('#/jobs');
+    windows[0]!.close();
+    expect(notifications).toHaveLength(1);
+    engine.tellJobs({ ...NO_JOBS, jobs: [byHand] });
+    await until(() => app.hasQuit);
+    expect([trays[0]!.isDestroyed(), engine.counts.closed]).toEqual([true, 1]);
+  });
+
+  it('that another process starts keep Dray open only while one runs', async () => {
+    const { engine, tell, trays, windows, app } = await start();
+    await tell();
+    const running: SavedJobCard = { ...job, state: 'running' };
+    engine.tellJobs({ ...NO_JOBS, startedBy: 'elsewhere', jobs: [running, { ...job, name: 'other' }] });
+    await until(() => trays.length === 1);
+    expect(trays[0]!.toolTip).toBe('Dray: 1 job running');
+    windows[0]!.close();
+    expect(app.hasQuit).toBe(false);
+    engine.tellJobs({ ...NO_JOBS, startedBy: 'elsewhere', jobs: [job] });
+    await until(() => app.hasQuit);
+  });
+
+  it('share the tray with transfers', async () => {
+    const { engine, tell, trays } = await start();
+    engine.tellJobs({ ...NO_JOBS, jobs: [job] });
+    await tell(transfer({ id: 'a', state: 'running' }));
+    expect(trays).toHaveLength(1);
+    expect(labelsOf(trays[0]!.menu)).toEqual([
+      ...['1 transfer', '1 job waiting', undefined, 'Show Transfers', 'Pause All', 'Show Jobs'],
+      ...[undefined, 'Quit Dray'],
+    ]);
+  });
+
+  it('at login run when the system has started Dray, and not when a person has', async () => {
+    const byPerson = await start();
+    expect(byPerson.engine.options()).toMatchObject({ isLogin: false });
+    const byLogin = await start({ argv: ['/opt/dray', '--hidden'] });
+    expect(byLogin.engine.options()).toMatchObject({ isLogin: true });
+    await byLogin.tell();
+    await until(() => byLogin.app.hasQuit);
   });
 });
 

@@ -18,4 +18,5 @@ export type ElectronParts = Pick<
   | 'session'
   | 'shell'
   | 'Tray'
+  | 'utilityProcess'
 >;

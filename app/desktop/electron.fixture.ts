@@ -21,6 +21,7 @@ import {
   itemsOf,
   type MenuTemplate,
 } from './electron-system.fixture.ts';
+import { createUtilities } from './electron-utility.fixture.ts';
 import { FakeMessageChannel, FakeWindow, preventable } from './electron-window.fixture.ts';
 import type { FakeOf } from './fake-of.fixture.ts';
 
@@ -32,6 +33,7 @@ export function createFakeElectron(options: FakeOptions) {
   const session = createSession();
   const dialog = createDialog();
   const notifications = createNotifications();
+  const utilities = createUtilities(app);
   const trays: FakeTray[] = [];
   const opened: string[] = [];
   let applicationMenu: readonly FakeMenuItem[] = [];
@@ -88,6 +90,7 @@ export function createFakeElectron(options: FakeOptions) {
       },
     },
     Tray,
+    utilityProcess: utilities.part,
   } satisfies FakeOf<ElectronParts>;
 
   return {
@@ -95,6 +98,7 @@ export function createFakeElectron(options: FakeOptions) {
     app,
     windows,
     trays,
+    utilities: utilities.started,
     /** URLs opened in the system's browser. */
     opened,
     notifications: notifications.shown,

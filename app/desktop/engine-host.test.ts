@@ -21,6 +21,9 @@ async function open(engine = createFakeEngine(), more: Partial<EngineHostOptions
   const host = await openEngineHost(electron, {
     openHost: engine.openHost,
     environment: async () => ({}),
+    runDray: () => Promise.reject(new Error('No job runs here.')),
+    isLogin: false,
+    onJobs: () => {},
     onTransfers: (transfers) => told.push(transfers),
     onCrash: (error, isGivenUp) => crashes.push({ error, isGivenUp }),
     ...more,

@@ -6,6 +6,7 @@
 import type { MessagePortMain, WebContents } from 'electron';
 import { PORT_END } from '../../engine/api/desktop-bridge.ts';
 import type { DrayError } from '../../engine/api/error.ts';
+import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { AnswerOf, HostEvent, HostRequestName, InputOf } from '../../engine/api/host.ts';
 import { connectHost, type HostClient } from '../../engine/api/host-client.ts';
@@ -19,6 +20,10 @@ type Environment = OpenHostOptions['environment'];
 export interface EngineHostOptions {
   readonly openHost: (options: OpenHostOptions) => OpenHost;
   readonly environment: () => Promise<Environment>;
+  readonly runDray: NonNullable<OpenHostOptions['runDray']>;
+  /** Started by a login: jobs that run then are due once. */
+  readonly isLogin: boolean;
+  readonly onJobs: (list: SavedJobList) => void;
   readonly onTransfers: (transfers: readonly Transfer[]) => void;
   /** `isGivenUp`: stopped until `startAnew`. */
   readonly onCrash: (error: DrayError, isGivenUp: boolean) => void;
@@ -37,20 +42,22 @@ export interface EngineHost {
 
 export async function openEngineHost(
   { MessageChannelMain }: Pick<Electron, 'MessageChannelMain'>,
-  { openHost, environment, onTransfers, onCrash }: EngineHostOptions,
+  { openHost, environment, isLogin, onCrash, onJobs, onTransfers, runDray }: EngineHostOptions,
 ): Promise<EngineHost> {
   const ports = new Map<WebContents, MessagePortMain>();
   const waiting = new Set<WebContents>();
   let isGivenUp = false;
   let isClosing = false;
   let client: HostClient | undefined;
-  let host = await start();
+  let host = await start(isLogin);
   follow();
 
-  async function start(): Promise<OpenHost> {
+  async function start(isLogin: boolean): Promise<OpenHost> {
     isGivenUp = false;
     return openHost({
       environment: await environment(),
+      runDray,
+      isLogin,
       onCrash: (error, isLast) => {
         isGivenUp = isLast;
         onCrash(error, isLast);
@@ -67,7 +74,7 @@ export async function openEngineHost(
     if (!followed) return;
     const own = connectHost(followed);
     client = own;
-    watchTransfers(own, onTransfers);
+    watchWork(own, { onJobs, onTransfers });
     own.onClose(() => {
       if (client === own && !isClosing) queueMicrotask(follow);
     });
@@ -116,7 +123,7 @@ export async function openEngineHost(
     renewEnvironment: async () => host.setEnvironment(await environment()),
     async startAnew() {
       await stop();
-      host = await start();
+      host = await start(false);
       isClosing = false;
       follow();
       const asking = [...waiting];
@@ -127,12 +134,18 @@ export async function openEngineHost(
   };
 }
 
-function watchTransfers(client: HostClient, onTransfers: EngineHostOptions['onTransfers']): void {
+function watchWork(
+  client: HostClient,
+  { onJobs, onTransfers }: Pick<EngineHostOptions, 'onJobs' | 'onTransfers'>,
+): void {
   const onEvents = (events: readonly HostEvent[]): void => {
-    const newest = events.findLast((event) => event.type === 'transfers');
-    if (newest?.type === 'transfers') onTransfers(newest.transfers);
+    for (const event of events) {
+      if (event.type === 'transfers') onTransfers(event.transfers);
+      else if (event.type === 'savedJobs') onJobs(event.list);
+    }
   };
   client.ask('transfers.watch', {}, { onEvents }).catch(() => {});
+  client.ask('saved.watch', {}, { onEvents }).catch(() => {});
 }
 
 /** Ports of Electron and of Node are different objects that carry the same messages. */

@@ -1,5 +1,6 @@
 /** An engine that says what a test wants, over the same ports, and crashes on request. */
 import { DrayError } from '../../engine/api/error.ts';
+import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { ClientMessage, HostMessage } from '../../engine/api/host.ts';
 import type { HostPort } from '../../engine/api/host-port.ts';
@@ -9,31 +10,46 @@ type Answers = Readonly<Record<string, (input: unknown) => unknown>>;
 
 export interface FakeEngine {
   readonly openHost: (options: OpenHostOptions) => OpenHost;
-  /** All requests of all threads, in order. */
+  /** All requests of all threads, in order, but those for the saved jobs. */
   readonly asked: { readonly name: string; readonly input: unknown }[];
   /** One per thread that `openHost` opened. */
   readonly environments: OpenHostOptions['environment'][];
+  /** Of the last thread. */
+  readonly options: () => OpenHostOptions | undefined;
+  readonly tellJobs: (list: SavedJobList) => void;
   readonly counts: { open: number; closed: number };
   readonly tellTransfers: (transfers: readonly Transfer[]) => void;
   readonly crash: (isGivenUp?: boolean) => void;
 }
+
+export const NO_JOBS: SavedJobList = { jobs: [], problems: [], startedBy: 'here' };
 
 export function createFakeEngine(answers: Answers = {}): FakeEngine {
   const asked: FakeEngine['asked'] = [];
   const environments: OpenHostOptions['environment'][] = [];
   const counts = { open: 0, closed: 0 };
   const watchers = new Map<HostPort, number>();
+  const jobWatchers = new Map<HostPort, number>();
+  let last: OpenHostOptions | undefined;
   let ends: (() => void)[] = [];
   let isGivenUp = false;
   let onCrash: OpenHostOptions['onCrash'];
 
   function serve(port: HostPort): void {
     const say = (message: HostMessage) => port.post(message);
-    port.onClose(() => watchers.delete(port));
+    port.onClose(() => {
+      watchers.delete(port);
+      jobWatchers.delete(port);
+    });
     port.onMessage((received) => {
       const message = received as ClientMessage;
       if (message.do === 'stop') return;
       const { id, name, input } = message;
+      if (name === 'saved.watch') {
+        jobWatchers.set(port, id);
+        say({ is: 'events', id, events: [{ type: 'savedJobs', list: NO_JOBS }] });
+        return;
+      }
       asked.push({ name, input });
       if (name === 'transfers.watch') {
         watchers.set(port, id);
@@ -54,6 +70,7 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
     counts,
     openHost(options) {
       environments.push(options.environment);
+      last = options;
       onCrash = options.onCrash;
       isGivenUp = false;
       counts.open += 1;
@@ -81,6 +98,11 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
     tellTransfers(transfers) {
       for (const [port, id] of watchers)
         port.post({ is: 'events', id, events: [{ type: 'transfers', transfers }] } satisfies HostMessage);
+    },
+    options: () => last,
+    tellJobs(list) {
+      for (const [port, id] of jobWatchers)
+        port.post({ is: 'events', id, events: [{ type: 'savedJobs', list }] } satisfies HostMessage);
     },
     crash(isLast = false) {
       isGivenUp = isLast;

@@ -9,6 +9,11 @@ import type { Electron } from './electron-parts.ts';
 /** Starts the app without its window. The window appears on request. */
 export const HIDDEN_ARGUMENT = '--hidden';
 
+/** @param argv Of this start. macOS gives no arguments, but an answer. */
+export function isOpenedAtLogin({ app }: Pick<Electron, 'app'>, argv: readonly string[]): boolean {
+  return argv.includes(HIDDEN_ARGUMENT) || app.getLoginItemSettings().wasOpenedAtLogin === true;
+}
+
 export interface LoginItem {
   readonly opensAtLogin: () => boolean;
   readonly setOpensAtLogin: (opens: boolean) => void;

@@ -15,6 +15,7 @@ startDesktop(electron, {
   argv: process.argv,
   program: process.execPath,
   windowFolder: join(folder, '..', 'window'),
+  jobProcessPath: join(folder, 'job-process.js'),
   preloadPath: join(folder, 'preload.cjs'),
   iconPath: join(folder, 'icon.png'),
   trayIconPath: join(folder, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'),

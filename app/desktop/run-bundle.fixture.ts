@@ -1,13 +1,15 @@
 /**
- * Runs the bundled desktop app in Node with a fake `electron`, to show that the bundle is complete and finds
- * its threads.
+ * Runs the bundled desktop app in Node with a fake `electron`, to show that the bundle is complete, finds its
+ * threads, and runs saved jobs.
  */
+import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createFakeElectron } from './electron.fixture.ts';
 
-const [, , built = '', userData = ''] = process.argv;
+/** The last one: a file that a saved job makes. */
+const [, , built = '', userData = '', made = ''] = process.argv;
 const loaded = Promise.withResolvers<void>();
 const fake = createFakeElectron({ userData, whenLoaded: loaded.promise });
 const names = Object.keys(fake.electron);
@@ -40,6 +42,7 @@ const port = contents.sent[0]!.ports[0]!;
 const heard = new Promise((resolve) => port.on('message', ({ data }) => resolve(data)));
 port.start();
 port.postMessage({ do: 'ask', id: 1, name: 'home.list', input: {} });
+while (made !== '' && !existsSync(made)) await new Promise((resolve) => setTimeout(resolve, 20));
 process.stdout.write(JSON.stringify({ url, status, answer: await heard }));
 fake.app.quit();
 while (!fake.app.hasQuit) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -44,6 +44,7 @@ async function startInFake(
     program: '/opt/dray',
     windowFolder: join(folder, 'window'),
     preloadPath: '/app/preload.cjs',
+    jobProcessPath: '/app/job-process.js',
     iconPath: '/app/icon.png',
     trayIconPath: '/app/tray.png',
     openHost: engine.openHost,

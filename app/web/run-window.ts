@@ -3,7 +3,7 @@ import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
-import { serveJobsBeside } from '../../engine/jobs/saved/serve-jobs.ts';
+import { drayProcess } from '../../engine/jobs/saved/dray-process.ts';
 import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';
 import { findWorkspace } from '../../engine/workspace/workspace-folder.ts';
 import { limitedDrops } from './drop-context.ts';
@@ -49,8 +49,6 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   let opened = 0;
   let browser: StartedBrowser | undefined;
   let server: WindowServer | undefined;
-  const jobsEnding = new AbortController();
-  let jobs: Promise<void> | undefined;
   const givenUp = Promise.withResolvers<never>();
   givenUp.promise.catch(() => {});
   const host = openHost({
@@ -58,6 +56,8 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     connection: context.connection,
     onCrash: (error, isGivenUp) =>
       isGivenUp ? givenUp.reject(error) : warn('engineStopped', toDrayError(error).message),
+    onJobEvent: emit,
+    ...(request.jobCommand ? { runDray: drayProcess(request.jobCommand) } : {}),
     ...(request.workerUrl ? { workerUrl: request.workerUrl } : {}),
   });
   try {
@@ -77,11 +77,6 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
         `Port ${USUAL_PORT} is taken, most likely by another "dray ui". This window uses port ${server.port}.`,
       );
     if (root !== undefined) await addWorkspace(host, root);
-    if (request.jobCommand) {
-      const jobSignal = AbortSignal.any([signal, jobsEnding.signal]);
-      const command = request.jobCommand;
-      jobs = serveJobsBeside({ emit, environment, signal: jobSignal }, { command, isLogin: false });
-    }
     const { newLink, port } = server;
     const tellLink = () => emit({ type: 'window', url: newLink(), port });
     tellLink();
@@ -99,8 +94,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     return { port, opened };
   } finally {
     browser?.forget();
-    jobsEnding.abort();
-    await Promise.all([server?.close(), host.close(), jobs]);
+    await Promise.all([server?.close(), host.close()]);
   }
 }
 

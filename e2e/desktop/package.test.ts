@@ -98,13 +98,17 @@ describe.runIf(process.platform === 'linux')('A package', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('starts from its own files: the window, the engine and the native code', async () => {
+  it('starts from its own files: the window, the engine, a saved job and the native code', async () => {
     const entry = join(ROOT, 'app/desktop/run-bundle.fixture.ts');
     const home = join(folder, 'home');
     await mkdir(home);
-    const { stdout } = await run(process.execPath, [entry, join(app, 'dist'), home], {
-      env: { PATH: process.env.PATH, HOME: home, DRAY_CONFIG: join(home, 'config.json') },
-    });
+    const env = { PATH: process.env.PATH, HOME: home, DRAY_CONFIG: join(home, 'config.json') };
+    const [from, to] = [join(home, 'from'), join(home, 'to')];
+    await mkdir(from);
+    await writeFile(join(from, 'a'), 'a');
+    const words = ['job', 'add', 'live', '--on-change', '--', 'copy', from, to];
+    await run(process.execPath, [join(ROOT, 'app/cli/main.ts'), ...words], { env });
+    const { stdout } = await run(process.execPath, [entry, join(app, 'dist'), home, join(to, 'a')], { env });
     expect(JSON.parse(stdout)).toEqual({
       url: 'dray-app://window/index.html',
       status: 200,

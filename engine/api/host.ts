@@ -14,6 +14,7 @@ import type { HomeRequests } from './host/home.ts';
 import type { KeptRequests } from './host/kept.ts';
 import type { KeysRequests, PeersRequests, RemotesRequests } from './host/remotes.ts';
 import type { RepositoriesRequests, RepositoryEvent } from './host/repositories.ts';
+import type { SavedJobList, SavedRequests } from './host/saved.ts';
 import type { SettingsRequests } from './host/settings.ts';
 import type { Transfer, TransfersRequests } from './host/transfers.ts';
 
@@ -32,6 +33,7 @@ export type HostEvent =
   | RepositoryEvent
   | FolderEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
+  | { readonly type: 'savedJobs'; readonly list: SavedJobList }
   /** A list of `browse.open` has grown to this many entries. */
   | {
       readonly type: 'listing';
@@ -53,6 +55,7 @@ export interface HostRequests
     KeysRequests,
     PeersRequests,
     RepositoriesRequests,
+    SavedRequests,
     SettingsRequests {}
 
 export type HostRequestName = keyof HostRequests;

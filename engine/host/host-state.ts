@@ -5,6 +5,7 @@ import { DrayError } from '../api/error.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
+import type { RunDray } from '../jobs/saved/dray-process.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
@@ -12,6 +13,7 @@ import type { Listing } from './browse/entry-list.ts';
 import { createKeptChoices, type KeptChoicesStore } from './changes/kept-choices.ts';
 import type { RowList } from './changes/row-list.ts';
 import { createKeptLists, type KeptLists } from './rows/kept-lists.ts';
+import { createOwnDray, type OwnDray } from './saved/own-dray.ts';
 import type { TransferQueue } from './transfers/transfer-queue.ts';
 import { createTypedKeys } from './typed-keys.ts';
 import { openUsageFile, type UsageFile } from './user-files/usage-file.ts';
@@ -45,6 +47,8 @@ export interface HostState {
   readonly throttle: Throttle;
   /** Opened at first use, with what a killed engine left in it. @throws `aborted` once the host is closed. */
   transfers(): Promise<TransferQueue>;
+  /** Runs `dray` in a process of its own. Absent: this program has no way to. */
+  readonly dray?: OwnDray;
   /** Stops transfers. Those that ran resume when the next host opens the queue. */
   close(): Promise<void>;
 }
@@ -54,12 +58,14 @@ export interface HostOptions {
   /** Flags of the command that the host serves. They override the settings. */
   readonly connection?: ConnectionFlags;
   readonly clock?: Clock;
+  readonly runDray?: RunDray;
 }
 
 export function createHost({
   clock = systemClock,
   connection = {},
   environment: given,
+  runDray,
 }: HostOptions): HostState {
   const typed = createTypedKeys();
   let own = given;
@@ -89,6 +95,7 @@ export function createHost({
     folder,
     clock,
     windowFile,
+    ...(runDray ? { dray: createOwnDray(runDray) } : {}),
     changeLists: createKeptLists({
       most: CHANGE_LISTS_MAX,
       gone: 'This list of changes is gone. Open it again.',

@@ -1,25 +1,32 @@
 /** The engine as a thread of its own. Each port that it receives is one window. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { JobEvent } from '../api/events.ts';
 import { fromMessagePort } from '../api/host-port.ts';
 import { forgetOwnLocks } from '../workspace/workspace-lock.ts';
 import { createHost } from './host-state.ts';
 import type { FromWorker, ToWorker, WorkerFacts } from './open-host.ts';
 import { loadFirstHandlers } from './port/host-requests.ts';
 import { type ServedPort, servePort } from './port/serve-port.ts';
+import { createDrayRelay } from './saved/dray-relay.ts';
+import { lookAtJobs } from './saved/job-watch.ts';
 
-const { connection, crashedMs, environment } = workerData as WorkerFacts;
+const { connection, crashedMs, environment, hasDray, isLogin } = workerData as WorkerFacts;
 // Locks of the crashed thread before this one are free.
 if (crashedMs !== undefined) forgetOwnLocks({ beforeMs: crashedMs });
-const host = createHost({ connection, environment });
+const relay = createDrayRelay(answer);
+const host = createHost({ connection, environment, ...(hasDray ? { runDray: relay.run } : {}) });
 
 const served = new Set<ServedPort>();
 loadFirstHandlers();
 // What ran when the last host ended goes on, whether or not a window opens. Each window reports a failure.
 host.transfers().catch(() => {});
+const jobsEnding = new AbortController();
+const jobs = startDueJobs();
 
 parentPort!.on('message', (message: ToWorker) => {
   if (message.do === 'serve') serve(message.port);
   else if (message.do === 'close') void close();
+  else if (message.do === 'drayEnded') relay.hear(message);
   else if (message.do === 'readEnvironment') answer({ did: message.do, environment: host.environment });
   else {
     host.setEnvironment(message.environment);
@@ -38,8 +45,30 @@ function serve(messagePort: MessagePort): void {
   port.onClose(() => served.delete(serving));
 }
 
+/** Also without a window, as long as no other process does. */
+async function startDueJobs(): Promise<void> {
+  const { dray } = host;
+  if (!dray) return;
+  const { serveJobsBeside } = await import('../jobs/saved/serve-jobs.ts');
+  const context = {
+    // Read anew at each run: with the keys that were typed into a window.
+    get environment() {
+      return host.environment;
+    },
+    signal: jobsEnding.signal,
+    emit: (event: JobEvent) => answer({ did: 'jobEvent', event }),
+  };
+  const onServing = (isServing: boolean) => {
+    dray.isServing = isServing;
+    lookAtJobs(host);
+  };
+  await serveJobsBeside(context, { run: dray.run, isLogin, onServing });
+}
+
 /** Jobs release their locks first. */
 async function close(): Promise<void> {
+  jobsEnding.abort();
+  await jobs;
   await Promise.all([host.close(), ...[...served].map((serving) => serving.close())]);
   parentPort!.close();
 }

@@ -5,8 +5,11 @@
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { DrayError, toDrayError } from '../api/error.ts';
+import type { JobEvent } from '../api/events.ts';
 import { fromMessagePort, type HostPort } from '../api/host-port.ts';
 import type { ConnectionFlags, JobContext } from '../api/jobs.ts';
+import type { RunDray } from '../jobs/saved/dray-process.ts';
+import { createDrayRuns, type DrayAnswer, type DrayAsked, type DrayRuns } from './saved/dray-relay.ts';
 
 const CRASHES_MAX = 5;
 const CRASHES_WITHIN_MS = 60_000;
@@ -18,17 +21,25 @@ export interface WorkerFacts {
   readonly connection: ConnectionFlags;
   /** The last time that the previous thread was known to run. */
   readonly crashedMs?: number;
+  /** Saved jobs can run. */
+  readonly hasDray: boolean;
+  /** Jobs that run at login are due. */
+  readonly isLogin: boolean;
 }
 
 export type ToWorker =
   | { readonly do: 'serve'; readonly port: MessagePort }
   | { readonly do: 'setEnvironment'; readonly environment: JobContext['environment'] }
   | { readonly do: 'readEnvironment' }
-  | { readonly do: 'close' };
+  | { readonly do: 'close' }
+  | DrayAnswer;
 
 export type FromWorker =
   | { readonly did: 'setEnvironment' }
-  | { readonly did: 'readEnvironment'; readonly environment: JobContext['environment'] };
+  | { readonly did: 'readEnvironment'; readonly environment: JobContext['environment'] }
+  /** Of the saved jobs that start by themselves. */
+  | { readonly did: 'jobEvent'; readonly event: JobEvent }
+  | DrayAsked;
 
 export interface OpenHostOptions {
   readonly environment: JobContext['environment'];
@@ -36,6 +47,12 @@ export interface OpenHostOptions {
   readonly connection?: ConnectionFlags;
   /** Called at each crash; `isGivenUp`: no new thread was started. */
   readonly onCrash?: (error: DrayError, isGivenUp: boolean) => void;
+  /** Runs `dray` for saved jobs, which then start when they are due. Absent: none run. */
+  readonly runDray?: RunDray;
+  /** Jobs that run at login are due. */
+  readonly isLogin?: boolean;
+  /** Runs of saved jobs that started by themselves, and warnings about them. */
+  readonly onJobEvent?: (event: JobEvent) => void;
   /** For tests: another thread's code. */
   readonly workerUrl?: URL;
 }
@@ -58,9 +75,13 @@ const WORKER_NAME = import.meta.url.endsWith('.ts') ? './host-worker.ts' : './ho
 export function openHost({
   connection = {},
   environment: given,
+  isLogin = false,
   onCrash,
+  onJobEvent,
+  runDray,
   workerUrl,
 }: OpenHostOptions): OpenHost {
+  const runs = runDray && createDrayRuns(runDray);
   let environment = given;
   const url = workerUrl ?? new URL(WORKER_NAME, import.meta.url);
   let crashes: number[] = [];
@@ -72,9 +93,12 @@ export function openHost({
     const workerData: WorkerFacts = {
       environment,
       connection,
+      hasDray: runDray !== undefined,
+      isLogin: isLogin && crashedMs === undefined,
       ...(crashedMs === undefined ? {} : { crashedMs }),
     };
     const started = new Worker(url, { name: 'dray-host', workerData });
+    hearJobs(started, runs, onJobEvent);
     let failure: unknown;
     started.on('error', (error) => {
       failure = error;
@@ -129,6 +153,8 @@ export function openHost({
       if (!ending) return;
       const ended = new Promise((resolve) => ending.once('exit', resolve));
       ending.postMessage({ do: 'close' } satisfies ToWorker);
+      // Runs of jobs have their own patience. The thread waits for them, to release its lock of the schedule.
+      await runs?.stop();
       const timer = setTimeout(() => void ending.terminate(), CLOSE_PATIENCE_MS);
       await ended;
       clearTimeout(timer);
@@ -136,10 +162,22 @@ export function openHost({
   };
 }
 
+function hearJobs(
+  thread: Worker,
+  runs: DrayRuns | undefined,
+  onJobEvent: OpenHostOptions['onJobEvent'],
+): void {
+  const hearDray = runs?.serve((answer) => thread.postMessage(answer satisfies ToWorker));
+  thread.on('message', (message: FromWorker) => {
+    if (message.did === 'jobEvent') onJobEvent?.(message.event);
+    else if (message.did === 'askDray' || message.did === 'stopDray') hearDray?.(message);
+  });
+}
+
 /** Undefined if the thread ended before it answered, or there is none. */
 async function askThread(
   asked: Worker | undefined,
-  message: Exclude<ToWorker, { do: 'serve' | 'close' }>,
+  message: Extract<ToWorker, { do: 'setEnvironment' | 'readEnvironment' }>,
 ): Promise<FromWorker | undefined> {
   if (!asked) return undefined;
   const { promise, resolve } = Promise.withResolvers<FromWorker | undefined>();

@@ -1,4 +1,4 @@
-/** A tray icon while transfers run, so that the window can be closed meanwhile. */
+/** A tray icon while transfers run or jobs wait, so that the window can be closed meanwhile. */
 import type { Tray } from 'electron';
 import type { IncomingLook } from '../../../engine/api/host/home.ts';
 import type { Electron } from '../electron-parts.ts';
@@ -10,8 +10,15 @@ export interface TrayActions {
   readonly quit: () => void;
 }
 
+export interface TrayJobs {
+  /** Jobs that start by themselves, in this app. */
+  readonly waiting: number;
+  readonly running: number;
+}
+
 export interface TransferTray {
   readonly update: (progress: Progress) => void;
+  readonly tellJobs: (jobs: TrayJobs) => void;
   /** Workspaces with something to pull or to push, for the menu. */
   readonly tellLooks: (looks: readonly IncomingLook[]) => void;
   readonly dispose: () => void;
@@ -26,6 +33,7 @@ export function createTransferTray(
   let told = '';
   let waiting: readonly string[] = [];
   let last: Progress = { running: 0 };
+  let jobs: TrayJobs = { waiting: 0, running: 0 };
 
   const dispose = () => {
     tray?.destroy();
@@ -35,29 +43,38 @@ export function createTransferTray(
 
   const update = (progress: Progress): void => {
     last = progress;
-    if (progress.running === 0) {
+    const work = [...(progress.running > 0 ? [describeProgress(progress)] : []), ...describeJobs(jobs)];
+    if (work.length === 0) {
       dispose();
       return;
     }
-    const text = [describeProgress(progress), ...waiting].join('\n');
+    const hasTransfers = progress.running > 0;
+    const text = [...work, ...waiting].join('\n');
     if (!tray) {
       const icon = nativeImage.createFromPath(iconPath);
       // macOS draws it in the colours of its menu bar.
       icon.setTemplateImage(true);
       tray = new Tray(icon);
-      tray.on('click', () => actions.show('#/transfers'));
+      tray.on('click', () => actions.show(last.running > 0 ? '#/transfers' : '#/jobs'));
     }
     // Setting a menu closes the one that is open.
     if (text === told) return;
     told = text;
-    tray.setToolTip(`Dray: ${describeProgress(progress)}`);
+    tray.setToolTip(`Dray: ${work.join(', ')}`);
     tray.setContextMenu(
       Menu.buildFromTemplate([
-        { label: describeProgress(progress), enabled: false },
+        ...work.map((label) => ({ label, enabled: false })),
         ...waiting.map((label) => ({ label, click: () => actions.show('#/home') })),
         { type: 'separator' },
-        { label: 'Show Transfers', click: () => actions.show('#/transfers') },
-        { label: 'Pause All', click: actions.pauseAll },
+        ...(hasTransfers
+          ? [
+              { label: 'Show Transfers', click: () => actions.show('#/transfers') },
+              { label: 'Pause All', click: actions.pauseAll },
+            ]
+          : []),
+        ...(jobs.waiting + jobs.running > 0
+          ? [{ label: 'Show Jobs', click: () => actions.show('#/jobs') }]
+          : []),
         { type: 'separator' },
         { label: 'Quit Dray', click: actions.quit },
       ]),
@@ -66,11 +83,23 @@ export function createTransferTray(
   return {
     dispose,
     update,
+    tellJobs(now) {
+      jobs = now;
+      update(last);
+    },
     tellLooks(looks) {
       waiting = describeLooks(looks);
       update(last);
     },
   };
+}
+
+function describeJobs({ running, waiting }: TrayJobs): readonly string[] {
+  const jobs = (count: number) => `${count} ${count === 1 ? 'job' : 'jobs'}`;
+  return [
+    ...(running > 0 ? [`${jobs(running)} running`] : []),
+    ...(waiting > 0 ? [`${jobs(waiting)} waiting`] : []),
+  ];
 }
 
 function describeLooks(looks: readonly IncomingLook[]): readonly string[] {

@@ -34,6 +34,8 @@ const fingerprint = v.pipe(
   v.regex(/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/, 'it must be a SHA-256 fingerprint'),
 );
 
+const ofJob = v.strictObject({ name: v.pipe(filled, v.maxLength(63)) });
+
 const inWorkspace = { root };
 const namedRef = { root, kind: v.picklist(['branch', 'tag']), name: filled };
 
@@ -296,6 +298,13 @@ export const HOST_INPUTS: Inputs = {
 
   'keys.list': nothing,
   'keys.hold': v.strictObject({ profile, keys: v.exactOptional(keys) }),
+
+  'saved.watch': nothing,
+  'saved.run': ofJob,
+  'saved.stop': ofJob,
+  'saved.pause': v.strictObject({ ...ofJob.entries, isPaused: v.boolean() }),
+  'saved.remove': ofJob,
+  'saved.log': v.strictObject({ ...ofJob.entries, lines: upTo(1_000) }),
 
   'repositories.list': nothing,
   'repositories.look': v.strictObject({

@@ -48,6 +48,12 @@ const TRIGGER = v.variant('on', [
 /** `job.json`. */
 export const SAVED_JOB = v.object({
   name: v.string(),
+  /** What the words mean, as their command read them. Absent in files of earlier versions. */
+  kind: v.exactOptional(v.picklist(SAVED_COMMANDS)),
+  /** The words that are no options: of a copy its source and its destination. */
+  places: v.exactOptional(
+    v.pipe(v.array(v.pipe(v.string(), v.maxLength(TEXT_MAX))), v.maxLength(ARGUMENTS_MAX)),
+  ),
   /** The words after `dray`. */
   arguments: v.pipe(v.array(v.pipe(v.string(), v.maxLength(TEXT_MAX))), v.maxLength(ARGUMENTS_MAX)),
   /** The folder that the command runs in, absolute. */

@@ -28,7 +28,10 @@ import {
 } from './saved-job.ts';
 
 type Context = Pick<JobContext, 'environment' | 'emit'>;
-export type JobDefinition = Pick<SavedJob, 'name' | 'arguments' | 'directory' | 'triggers'>;
+export type JobDefinition = Pick<
+  SavedJob,
+  'name' | 'kind' | 'places' | 'arguments' | 'directory' | 'triggers'
+>;
 
 /** @throws `usage` for a name that is taken, a bad schedule, or a secret */
 export function saveJob(context: Context, definition: JobDefinition): SavedJobEvent {
@@ -54,6 +57,31 @@ export async function listSavedJobs(context: Context): Promise<{ jobs: number; i
     }
   }
   return { jobs: jobs.length, isScheduled: await isSchedulerRunning(folder) };
+}
+
+export interface KnownJob {
+  readonly job: SavedJob;
+  readonly state: JobState;
+  readonly shown: SavedJobEvent;
+}
+
+/** All jobs at this moment. `problems` are sentences about those that cannot be read. */
+export async function readSavedJobs(
+  context: Pick<Context, 'environment'>,
+): Promise<{ readonly jobs: readonly KnownJob[]; readonly problems: readonly string[] }> {
+  const folder = jobsFolder(context);
+  const problems: string[] = [];
+  const onProblem = (error: unknown) => void problems.push(toDrayError(error).message);
+  const jobs: KnownJob[] = [];
+  for (const job of listJobs(folder, onProblem)) {
+    try {
+      const state = readState(folder, job.name);
+      jobs.push({ job, state, shown: describe(job, state, await isJobRunning(folder, job.name)) });
+    } catch (error) {
+      onProblem(error);
+    }
+  }
+  return { jobs, problems };
 }
 
 /** @throws `notFound` */

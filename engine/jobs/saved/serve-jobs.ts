@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { toDrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
+import type { RunDray } from './dray-process.ts';
 import { jobsFolder, lockScheduler } from './job-folder.ts';
-import { runProcess } from './run-process.ts';
 import type { RunStart } from './saved-job.ts';
 import { runScheduler } from './scheduler.ts';
 import { noticeStaleness } from './staleness.ts';
@@ -12,10 +12,11 @@ import { noticeStaleness } from './staleness.ts';
 const PROBLEMS_MAX = 1_000;
 
 export interface ServeJobsRequest {
-  /** The program and the words that make it `dray`. */
-  readonly command: readonly [string, ...string[]];
+  readonly run: RunDray;
   /** Started by a login: jobs that run at login are due. */
   readonly isLogin: boolean;
+  /** Called with true once no other process can start jobs, and with false at the end of that. */
+  readonly onServing?: (isServing: boolean) => void;
 }
 
 export interface ServedJobs {
@@ -25,6 +26,8 @@ export interface ServedJobs {
 
 /** Nobody else starts jobs for this long before a window does. */
 const WINDOW_PAUSE_MS = 30_000;
+/** Between two looks whether there is a job at all. */
+const EMPTY_PAUSE_MS = 2_000;
 
 /**
  * Beside a window: does the same whenever no other process does, from the first job on. Resolves after the
@@ -37,8 +40,12 @@ export async function serveJobsBeside(
   const { emit, signal } = context;
   let told = '';
   while (!signal.aborted) {
+    if (!existsSync(jobsFolder(context))) {
+      await systemClock.sleep(EMPTY_PAUSE_MS, signal).catch(() => {});
+      continue;
+    }
     try {
-      if (existsSync(jobsFolder(context))) await serveJobs(context, request);
+      await serveJobs(context, request);
     } catch (error) {
       const { code, message } = toDrayError(error);
       // It may pass, as a full disk does. Jobs must not stay undone until the window is opened again.
@@ -54,9 +61,9 @@ export async function serveJobsBeside(
 /** @throws `locked` while another process does this */
 export async function serveJobs(
   context: Pick<JobContext, 'emit' | 'environment' | 'signal'>,
-  { command, isLogin }: ServeJobsRequest,
+  { isLogin, onServing, run: runDray }: ServeJobsRequest,
 ): Promise<ServedJobs> {
-  const { emit, environment, signal } = context;
+  const { emit, signal } = context;
   const folder = jobsFolder(context);
   const clock = systemClock;
   const lock = await lockScheduler(folder, 'job serve');
@@ -65,7 +72,10 @@ export async function serveJobs(
   const run = async (name: string, by: RunStart) => {
     runs += 1;
     emit({ type: 'jobRun', name, by, state: 'started' });
-    const exitCode = await runProcess({ command, name, by, environment, signal });
+    // Read at each run: a window's keys may have changed.
+    const { environment } = context;
+    const words = ['job', 'run', name, '--by', by, '--quiet'];
+    const { exitCode } = await runDray({ words, environment, signal, takesOutput: false });
     if (exitCode !== 0) failedRuns += 1;
     emit({ type: 'jobRun', name, by, state: 'ended', exitCode });
     return exitCode;
@@ -78,10 +88,12 @@ export async function serveJobs(
     told.add(message);
     emit({ type: 'warning', warning: 'savedJob', message });
   };
-  const onLook = noticeStaleness({ folder, clock, environment, signal });
+  const onLook = noticeStaleness({ folder, clock, environment: context.environment, signal });
+  onServing?.(true);
   try {
     await runScheduler({ folder, clock, signal, run, isLogin, onProblem, onLook });
   } finally {
+    onServing?.(false);
     lock.release();
   }
   return { runs, failedRuns };

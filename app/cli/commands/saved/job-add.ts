@@ -57,7 +57,8 @@ export function addJobAdd(job: Command, host: CommandHost): void {
           if (!SAVED_COMMANDS.some((known) => words.includes(known)))
             throw usageError(`A job can be one of ${SAVED_COMMANDS.join(', ')}.`);
           const inspected = await inspect(host, words, context.directory);
-          if (!SAVED_COMMANDS.some((known) => known === inspected.name))
+          const kind = SAVED_COMMANDS.find((known) => known === inspected.name);
+          if (!kind)
             throw usageError(
               `"${inspected.name}" cannot be saved. A job is one of ${SAVED_COMMANDS.join(', ')}.`,
             );
@@ -66,6 +67,8 @@ export function addJobAdd(job: Command, host: CommandHost): void {
           const { saveJob } = await import('../../../../engine/jobs/saved/saved-jobs.ts');
           return saveJob(context, {
             name,
+            kind,
+            places: [...inspected.words],
             arguments: [...words],
             directory: context.directory,
             triggers: triggersOf(options, inspected),

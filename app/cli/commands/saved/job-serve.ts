@@ -17,11 +17,11 @@ export function addJobServe(job: Command, host: CommandHost): void {
     .addOption(new Option('--login', 'started by a login: jobs with --at-login run').hideHelp())
     .action(({ login = false }: { readonly login?: boolean }, self: Command) =>
       runCommand(host, self, {
-        start: async (context) =>
-          (await import('../../../../engine/jobs/saved/serve-jobs.ts')).serveJobs(context, {
-            command: ownCommand(),
-            isLogin: login,
-          }),
+        start: async (context) => {
+          const { serveJobs } = await import('../../../../engine/jobs/saved/serve-jobs.ts');
+          const { drayProcess } = await import('../../../../engine/jobs/saved/dray-process.ts');
+          return serveJobs(context, { run: drayProcess(ownCommand()), isLogin: login });
+        },
         view,
         graceMs: GRACE_MS,
       }),

@@ -153,7 +153,9 @@ function readKey(path: string): Uint8Array {
 
 /** The facts are in the environment, never in the text of the command: no name can run as a command. */
 function runCommand(command: string, notice: Notice, { environment, signal }: NoticeHost): Promise<void> {
-  const own = Object.entries(environment).filter(([name]) => !/^(?:AWS_|DRAY_TOKEN)/.test(name));
+  const own = Object.entries(environment).filter(
+    ([name]) => !/^(?:AWS_|DRAY_TOKEN|DRAY_KEPT_KEYS)/.test(name),
+  );
   const facts = {
     DRAY_NOTICE: notice.notice,
     DRAY_JOB: notice.job,

@@ -1,0 +1,62 @@
+/** What keeps Dray open without a window: transfers under way, and saved jobs that it starts when due. */
+import type { SavedJobList } from '../../engine/api/host/saved.ts';
+import type { Transfer } from '../../engine/api/host/transfers.ts';
+import type { TrayJobs } from './window/tray.ts';
+
+export interface Work {
+  /** @returns The list before this one; undefined at first. */
+  tellTransfers(now: readonly Transfer[]): readonly Transfer[] | undefined;
+  tellJobs(now: SavedJobList): TrayJobs;
+  /** The engine is gone: nothing is under way. */
+  forget(): void;
+  hasTransfers(): boolean;
+  hasJobs(): boolean;
+  /** After the last window was closed, transfers that the engine cannot tell of keep nothing open. */
+  tellClosed(): void;
+  /** The engine has told of all that counts. */
+  isKnown(): boolean;
+  /** Before the engine has told of its jobs, it may have some. */
+  mayQuit(): boolean;
+}
+
+const NO_JOBS: TrayJobs = { waiting: 0, running: 0 };
+
+export function createWork(): Work {
+  let transfers: readonly Transfer[] | undefined;
+  let jobs: TrayJobs | undefined;
+  let isClosed = false;
+  const hasTransfers = () =>
+    transfers?.some(
+      ({ needsKeys, state }) => state === 'running' || (state === 'waiting' && needsKeys === undefined),
+    ) ?? false;
+  const hasJobs = () => jobs !== undefined && jobs.waiting + jobs.running > 0;
+  return {
+    tellTransfers(now) {
+      const before = transfers;
+      transfers = now;
+      return before;
+    },
+    tellJobs(now) {
+      jobs = countJobs(now);
+      return jobs;
+    },
+    forget() {
+      transfers = undefined;
+      jobs = NO_JOBS;
+    },
+    hasTransfers,
+    hasJobs,
+    tellClosed() {
+      isClosed = true;
+    },
+    isKnown: () => (transfers !== undefined || isClosed) && jobs !== undefined,
+    mayQuit: () => jobs !== undefined && !hasTransfers() && !hasJobs(),
+  };
+}
+
+/** Jobs that another process starts need no tray of ours. */
+function countJobs({ jobs, startedBy }: SavedJobList): TrayJobs {
+  const waiting = jobs.filter(({ state, triggers }) => state === 'idle' && triggers.length > 0).length;
+  const running = jobs.filter(({ state }) => state === 'running').length;
+  return { waiting: startedBy === 'here' ? waiting : 0, running };
+}

@@ -1,0 +1,55 @@
+/** The requests for saved jobs. */
+import type { JobLogEvent, SavedJobEvent } from '../events.ts';
+import type { Nothing } from './in-workspace.ts';
+
+export interface SavedRequests {
+  /** Sends a `savedJobs` event at once and after each change, until it is stopped; never answers. */
+  'saved.watch': { input: Nothing; answer: Nothing };
+  /** Answers once the run has begun. It goes on without the window. */
+  'saved.run': { input: OfJob; answer: Nothing };
+  /** Stops a run that this engine has started; `isStopping` is false for any other. */
+  'saved.stop': { input: OfJob; answer: { readonly isStopping: boolean } };
+  'saved.pause': { input: OfJob & { readonly isPaused: boolean }; answer: Nothing };
+  /** Also removes its log. */
+  'saved.remove': { input: OfJob; answer: Nothing };
+  /** The newest lines, the oldest of them first. */
+  'saved.log': {
+    input: OfJob & { readonly lines: number };
+    answer: { readonly lines: readonly SavedJobLine[] };
+  };
+}
+
+export interface OfJob {
+  readonly name: string;
+}
+
+export type SavedJobLine = Pick<JobLogEvent, 'time' | 'kind' | 'text'>;
+
+/** A job as a window shows it. Times are RFC 3339. */
+export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 'waits'> {
+  /** Absent in jobs that an earlier version saved. */
+  readonly kind?: string;
+  /** Of a copy its source and destination, as they were typed. */
+  readonly places: readonly string[];
+  readonly triggers: readonly SavedTrigger[];
+  /** When the last run ended. */
+  readonly lastEnd?: string;
+  /** What started the last run: `hand`, `schedule`, `change`, `mount` or `login`. */
+  readonly lastBy?: string;
+}
+
+export type SavedTrigger =
+  | { readonly on: 'every'; readonly everyMs: number }
+  | { readonly on: 'cron'; readonly expression: string }
+  | { readonly on: 'change'; readonly folder: string; readonly settleMs: number }
+  | { readonly on: 'mount'; readonly path: string }
+  | { readonly on: 'login' };
+
+export interface SavedJobList {
+  /** In the order of their names. */
+  readonly jobs: readonly SavedJobCard[];
+  /** Jobs that cannot be read, as sentences. */
+  readonly problems: readonly string[];
+  /** Which process starts due jobs: this one, another one, or none. */
+  readonly startedBy: 'here' | 'elsewhere' | 'nobody';
+}

@@ -1,0 +1,35 @@
+/** The saved jobs as windows show them. */
+import { toDrayError } from '../../api/error.ts';
+import type { SavedJobCard, SavedJobList } from '../../api/host/saved.ts';
+import { isSchedulerRunning, jobsFolder } from '../../jobs/saved/job-folder.ts';
+import { type KnownJob, readSavedJobs } from '../../jobs/saved/saved-jobs.ts';
+import type { HostState } from '../host-state.ts';
+
+export async function readJobList(host: HostState): Promise<SavedJobList> {
+  try {
+    const { jobs, problems } = await readSavedJobs(host);
+    return { jobs: jobs.map(cardOf), problems, startedBy: await whoStarts(host) };
+  } catch (error) {
+    return { jobs: [], problems: [toDrayError(error).message], startedBy: 'nobody' };
+  }
+}
+
+/** An engine that can start jobs takes over within seconds when nobody else does. */
+async function whoStarts(host: HostState): Promise<SavedJobList['startedBy']> {
+  if (host.dray?.isServing) return 'here';
+  if (await isSchedulerRunning(jobsFolder(host))) return 'elsewhere';
+  return host.dray ? 'here' : 'nobody';
+}
+
+function cardOf({ job, shown, state }: KnownJob): SavedJobCard {
+  const { triggers: _, type: __, waits: ___, ...rest } = shown;
+  const [last] = state.runs;
+  return {
+    ...rest,
+    ...(job.kind === undefined ? {} : { kind: job.kind }),
+    places: job.places ?? [],
+    triggers: job.triggers,
+    ...(last?.endedMs === undefined ? {} : { lastEnd: new Date(last.endedMs).toISOString() }),
+    ...(last ? { lastBy: last.by } : {}),
+  };
+}

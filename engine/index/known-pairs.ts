@@ -33,7 +33,12 @@ export interface KnownPairs {
 
 const PAIRS_IN_PAGE = 1_000;
 
-type PairRow = readonly [path: string, one: string, other: string, proven: number];
+interface PairRow {
+  readonly path: string;
+  readonly one: string;
+  readonly other: string;
+  readonly proven: number;
+}
 
 /** @param isTurned The caller's pair of places is in the reverse order of the file's. */
 export function createKnownPairs(
@@ -41,14 +46,12 @@ export function createKnownPairs(
   transaction: <T>(work: () => T) => T,
   isTurned: boolean,
 ): KnownPairs {
-  const page = database
-    .prepare<[string, number], PairRow>(
-      'SELECT path, one, other, proven FROM pair WHERE path > ? ORDER BY path LIMIT ?',
-    )
-    .raw();
-  const find = database
-    .prepare<[string], PairRow>('SELECT path, one, other, proven FROM pair WHERE path = ?')
-    .raw();
+  const page = database.prepare<[string, number], PairRow>(
+    'SELECT path, one, other, proven FROM pair WHERE path > ? ORDER BY path LIMIT ?',
+  );
+  const find = database.prepare<[string], PairRow>(
+    'SELECT path, one, other, proven FROM pair WHERE path = ?',
+  );
   const put = database.prepare(
     `INSERT INTO pair (path, one, other, proven) VALUES (?, ?, ?, ?)
      ON CONFLICT (path) DO UPDATE SET
@@ -57,7 +60,7 @@ export function createKnownPairs(
        one = excluded.one, other = excluded.other`,
   );
   const remove = database.prepare('DELETE FROM pair WHERE path = ?');
-  const toPair = ([path, one, other, proven]: PairRow): KnownPair => ({
+  const toPair = ({ one, other, path, proven }: PairRow): KnownPair => ({
     path,
     tokens: isTurned ? [other, one] : [one, other],
     proof: PROOFS.get(proven) ?? 'contentAlone',

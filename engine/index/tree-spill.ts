@@ -106,11 +106,9 @@ function openFile(path: string): SpillFile {
 function createList({ database, write }: SpillFile, table: string): SpillList {
   database.exec(`CREATE TABLE ${table} (id INTEGER PRIMARY KEY, text TEXT NOT NULL)`);
   const insert = database.prepare(`INSERT INTO ${table} (text) VALUES (?)`);
-  const page = database
-    .prepare<[number, number], readonly [id: number, text: string]>(
-      `SELECT id, text FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
-    )
-    .raw();
+  const page = database.prepare<[number, number], { readonly id: number; readonly text: string }>(
+    `SELECT id, text FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
+  );
   let size = 0;
   return {
     push(texts) {
@@ -125,22 +123,25 @@ function createList({ database, write }: SpillFile, table: string): SpillList {
     *pages() {
       for (let after = 0; ; ) {
         const rows = page.all(after, ROWS_IN_PAGE);
-        if (rows.length > 0) yield rows.map(([, text]) => text);
+        if (rows.length > 0) yield rows.map(({ text }) => text);
         if (rows.length < ROWS_IN_PAGE) return;
-        [after] = rows.at(-1)!;
+        after = rows.at(-1)!.id;
       }
     },
   };
 }
 
+interface MarkRow {
+  readonly path: string;
+  readonly mark: number;
+}
+
 function createPaths({ database, write }: SpillFile, table: string): SpilledPaths {
   database.exec(`CREATE TABLE ${table} (path TEXT PRIMARY KEY, mark INTEGER NOT NULL) WITHOUT ROWID`);
   const insert = database.prepare(`INSERT OR REPLACE INTO ${table} (path, mark) VALUES (?, ?)`);
-  const page = database
-    .prepare<[string | Buffer, number], readonly [path: string, mark: number]>(
-      `SELECT path, mark FROM ${table} WHERE path < ? ORDER BY path DESC LIMIT ?`,
-    )
-    .raw();
+  const page = database.prepare<[string | Buffer, number], MarkRow>(
+    `SELECT path, mark FROM ${table} WHERE path < ? ORDER BY path DESC LIMIT ?`,
+  );
   return {
     add(paths, marks) {
       write(() => {
@@ -150,10 +151,10 @@ function createPaths({ database, write }: SpillFile, table: string): SpilledPath
     *descending() {
       // SQLite sorts every text before any blob.
       for (let before: string | Buffer = Buffer.alloc(0); ; ) {
-        const rows: (readonly [string, number])[] = page.all(before, ROWS_IN_PAGE);
-        if (rows.length > 0) yield rows.map(([path, mark]) => [path, mark !== 0] as const);
+        const rows: MarkRow[] = page.all(before, ROWS_IN_PAGE);
+        if (rows.length > 0) yield rows.map(({ mark, path }) => [path, mark !== 0] as const);
         if (rows.length < ROWS_IN_PAGE) return;
-        [before] = rows.at(-1)!;
+        before = rows.at(-1)!.path;
       }
     },
   };

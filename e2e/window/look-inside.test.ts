@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { parquetFile } from '../../engine/host/preview/parquet/parquet.fixture.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
@@ -75,6 +77,46 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     const bytes = page.getByRole('region', { name: /^Bytes of/ });
     await bytes.waitFor();
     expect(await bytes.innerText()).toMatch(/^00000000 {2}00 01 44 72 61 79 ff +\.\.Dray\.$/);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows Parquet as a table with its types, its differences by key, and why a damaged one has none', async () => {
+    const environment = { ...server.environment, DRAY_AUTHOR: 'Ada' };
+    writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('before'));
+    const pushed = await runCli(['push', '-m', 'sites'], { cwd: repository.root, environment });
+    expect(pushed).toMatchObject({ exitCode: 0 });
+    writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('after'));
+    writeFileSync(join(repository.root, 'all.parquet'), parquetFile('types'));
+    writeFileSync(join(repository.root, 'broken.parquet'), parquetFile('types').subarray(0, 900));
+    await using window = await repository.open(browser, { theme: 'light' });
+    const { complaints, page } = window;
+    await page.goto(`${window.origin}/#/changes?direction=push`);
+    await rowOf(page, 'sites.parquet').click();
+    const rows = page.getByRole('region', { name: 'Rows that differ' });
+    await rows.getByText(/Rows are paired by "id"\. 3 rows differ, 1 row is the same\./).waitFor();
+    expect(await cells(page, 'Rows that differ')).toEqual([
+      ['before', '2', 'east'],
+      ['after', '2', 'south'],
+      ['AAdded', '4', 'west'],
+      ['DDeleted', '3', 'west'],
+    ]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await rowOf(page, 'broken.parquet').click();
+    await page
+      .getByText('This Parquet file cannot be shown as a table: it does not end as a Parquet file does.')
+      .waitFor();
+    await page.getByRole('region', { name: /^Bytes of/ }).waitFor();
+
+    await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(repository.root)}`);
+    await page
+      .getByRole('row', { name: /all\.parquet/ })
+      .first()
+      .dblclick();
+    const table = page.getByRole('region', { name: 'Rows of all.parquet' });
+    await expect.poll(() => table.getByRole('columnheader').first().textContent(), WAIT).toBe('idint64');
+    // Text of a file is text here too.
+    await table.getByText('<b>bold</b>').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -53,6 +53,8 @@ function Content({
           {preview.isCut && <p className="file-preview-note">Showing only the beginning.</p>}
         </>
       );
+    case 'table':
+      return <TableView table={preview.table} name={name} />;
     case 'image':
       return (
         <div className="file-preview-image">
@@ -62,7 +64,7 @@ function Content({
     case 'facts':
       return (
         <>
-          <p className="file-preview-note">No preview for this kind of file.</p>
+          <p className="file-preview-note">{preview.why ?? 'No preview for this kind of file.'}</p>
           {preview.start !== undefined && (
             <HexView start={preview.start} sizeBytes={preview.facts.sizeBytes} label={`Bytes of ${name}`} />
           )}

@@ -9,9 +9,14 @@ export type FilePreview =
       /** The same text as rows, for CSV, TSV and JSON Lines. */
       readonly table?: TablePreview;
     }
+  /** A file that holds a table and no text: Parquet. */
+  | { readonly as: 'table'; readonly table: TablePreview; readonly facts: FileFacts }
   | { readonly as: 'image'; readonly mime: string; readonly base64: string; readonly facts: FileFacts }
-  /** `start`: the first bytes, in base64; absent for what has no bytes. */
-  | { readonly as: 'facts'; readonly facts: FileFacts; readonly start?: string };
+  /**
+   * `start`: the first bytes, in base64; absent for what has no bytes. `why`: why a file of a known kind is
+   * not shown as such; a whole sentence.
+   */
+  | { readonly as: 'facts'; readonly facts: FileFacts; readonly start?: string; readonly why?: string };
 
 export interface FileFacts {
   readonly sizeBytes: number;
@@ -19,12 +24,18 @@ export interface FileFacts {
   readonly hash?: string;
 }
 
+/** Of a column of text: what all its values shown look like. */
 export type ColumnType = 'whole number' | 'number' | 'boolean' | 'time' | 'text' | 'mixed' | 'empty';
 
 export interface TablePreview {
-  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];
+  /** `type`: a `ColumnType`, or the type that a Parquet file declares. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
   /** Each with a cell for every column; null: no value. */
   readonly rows: readonly (readonly (string | null)[])[];
   /** The file has more rows or columns. */
   readonly isCut: boolean;
+  /** All rows of the file, where the file says how many. */
+  readonly rowsTotal?: number;
+  /** Sentences on what is not shown. */
+  readonly note?: string;
 }

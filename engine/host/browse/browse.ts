@@ -7,12 +7,12 @@ import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { placeBelow } from '../../jobs/places/place-below.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
+import { previewFile } from '../preview/file-preview.ts';
+import { previewLocalFile } from '../preview/preview-sources.ts';
 import { openPanesFile } from '../user-files/panes-file.ts';
 import { openSource } from './entry-sources.ts';
-import { previewFile } from './file-preview.ts';
 import { openListing } from './listings.ts';
 import { makeLocalFolder, makeRemoteFolder } from './make-folder.ts';
-import { previewLocalFile } from './preview-sources.ts';
 import { takenHere, takenOf, takenThere } from './taken-names.ts';
 
 export const BROWSE: HandlersOf<'browse'> = {
@@ -113,16 +113,18 @@ async function previewObject(context: JobContext, place: RemotePlace): Promise<F
     const info = await store.head(key, { signal });
     if (!info) return undefined;
     const { modifiedMs, sizeBytes } = info;
+    const readRange = async (start: number, end: number) => {
+      if (end <= start) return new Uint8Array(0);
+      const read = await store.read(key, { range: { start, end }, maxBytes: end - start, signal });
+      if (!read) throw nothingThere(place.text);
+      return read.bytes;
+    };
     return await previewFile({
       name: key,
       facts: { sizeBytes, mtime: new Date(modifiedMs).toISOString() },
-      read: async (maxBytes) => {
-        const end = Math.min(maxBytes, sizeBytes);
-        if (end === 0) return new Uint8Array(0);
-        const read = await store.read(key, { range: { start: 0, end }, maxBytes: end, signal });
-        if (!read) throw nothingThere(place.text);
-        return read.bytes;
-      },
+      read: (maxBytes) => readRange(0, Math.min(maxBytes, sizeBytes)),
+      readRange,
+      signal,
     });
   } finally {
     await store.close();

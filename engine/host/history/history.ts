@@ -15,10 +15,10 @@ import type { CommitHash } from '../../model/entry.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { parseModifiedTime } from '../../repository/modified-time.ts';
 import { listRefs } from '../../repository/refs.ts';
-import { previewEntry } from '../browse/preview-sources.ts';
 import { checkSafePath } from '../check-path.ts';
 import { formatMoment } from '../format-moment.ts';
 import { type HandlersOf, jobContextOf } from '../port/host-call.ts';
+import { previewEntry } from '../preview/preview-sources.ts';
 import { type Commits, withCommits } from '../repository-read.ts';
 import { changeRef, planSwitch } from './refs.ts';
 

@@ -34,15 +34,15 @@ function SideContent({ before, after, titles }: FileSidesProps) {
   const [look, setLook] = useState<'table' | 'text'>('table');
   if (isText(before) && isText(after) && (before || after)) {
     const tables = { before: tableOf(before), after: tableOf(after) };
-    const isTable = (!before || tables.before) && (!after || tables.after);
+    const areTables = (!before || tables.before) && (!after || tables.after);
     return (
       <>
-        {isTable && (
+        {areTables && (
           <div className="two-sides-look">
             <Segmented label="Compare as" size="small" value={look} onChange={setLook} choices={LOOKS} />
           </div>
         )}
-        {isTable && look === 'table' ? (
+        {areTables && look === 'table' ? (
           <TableSides {...tables} />
         ) : (
           <TextSides before={textOf(before)} after={textOf(after)} isCut={isCut(before) || isCut(after)} />
@@ -50,6 +50,8 @@ function SideContent({ before, after, titles }: FileSidesProps) {
       </>
     );
   }
+  if ((before || after) && isTable(before) && isTable(after))
+    return <TableSides before={tableOf(before)} after={tableOf(after)} />;
   if (before?.as === 'image' || after?.as === 'image')
     return <ImageSides before={pictureOf(before)} after={pictureOf(after)} titles={titles} />;
   const starts = [
@@ -62,6 +64,7 @@ function SideContent({ before, after, titles }: FileSidesProps) {
     <div className="hex-sides">
       {starts.map(({ side, title }) => (
         <div key={title}>
+          {whyOf(side) !== undefined && <p className="file-preview-note">{whyOf(side)}</p>}
           <HexView
             start={startOf(side) ?? ''}
             sizeBytes={side?.facts.sizeBytes ?? 0}
@@ -80,7 +83,11 @@ const LOOKS = [
 ] as const;
 
 function tableOf(side: FilePreview | undefined) {
-  return side?.as === 'text' ? side.table : undefined;
+  return side?.as === 'text' || side?.as === 'table' ? side.table : undefined;
+}
+
+function isTable(side: FilePreview | undefined): boolean {
+  return side === undefined || side.as === 'table';
 }
 
 function pictureOf(side: FilePreview | undefined) {
@@ -89,6 +96,10 @@ function pictureOf(side: FilePreview | undefined) {
 
 function startOf(side: FilePreview | undefined) {
   return side?.as === 'facts' ? side.start : undefined;
+}
+
+function whyOf(side: FilePreview | undefined) {
+  return side?.as === 'facts' ? side.why : undefined;
 }
 
 function isText(side: FilePreview | undefined): boolean {

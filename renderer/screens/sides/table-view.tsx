@@ -2,7 +2,7 @@
 import './table-view.css';
 import { useMemo } from 'react';
 import type { TablePreview } from '../../../engine/api/host/file-preview.ts';
-import { formatPlural } from '../../../engine/api/numbers.ts';
+import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
 import { diffTables, type TableDifference } from './table-diff.ts';
 
@@ -34,12 +34,18 @@ export function TableView({ table, name }: { readonly table: TablePreview; reado
         </table>
       </section>
       <p className="file-preview-note">
-        {table.isCut
-          ? `The first ${formatPlural(table.rows.length, 'row')}. Types are those of these rows.`
-          : formatPlural(table.rows.length, 'row')}
+        {rowsShown(table)}
+        {table.note !== undefined && ` ${table.note}`}
       </p>
     </>
   );
+}
+
+function rowsShown({ isCut, rows, rowsTotal }: TablePreview): string {
+  const shown = formatPlural(rows.length, 'row');
+  if (rowsTotal === undefined)
+    return isCut ? `The first ${shown}. Types are those of these rows.` : `${shown}.`;
+  return rowsTotal > rows.length ? `The first ${shown} of ${formatCount(rowsTotal)}.` : `${shown}.`;
 }
 
 function Cells({
@@ -77,6 +83,7 @@ export function TableSides({ before, after }: TableSidesProps) {
         {formatPlural(differences.length, 'row')} {differences.length === 1 ? 'differs' : 'differ'},{' '}
         {formatPlural(sameRows, 'row')} {sameRows === 1 ? 'is' : 'are'} the same.
         {isCut && ' Only the first rows of each version are compared.'}
+        {[before?.note, after?.note].map((note) => note !== undefined && ` ${note}`)}
       </p>
       {differences.length > 0 && (
         <table>

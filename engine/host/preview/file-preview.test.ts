@@ -11,6 +11,8 @@ const preview = (name: string, content: string | Uint8Array) => {
       readBytes = Math.min(maxBytes, bytes.length);
       return bytes.subarray(0, maxBytes);
     },
+    readRange: async (start: number, end: number) => bytes.subarray(start, end),
+    signal: new AbortController().signal,
   };
   return previewFile(source).then((shown) => ({ ...shown, readBytes }));
 };

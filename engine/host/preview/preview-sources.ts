@@ -4,7 +4,7 @@ import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
-import { findEntry, readEntryStart } from '../../jobs/history/read-entry.ts';
+import { findEntry, readEntryBytes, readEntryStart } from '../../jobs/history/read-entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { formatMoment } from '../format-moment.ts';
@@ -37,12 +37,9 @@ export async function previewLocalFile(
   return previewFile({
     name: basename(path),
     facts,
-    read: async (maxBytes) => {
-      const chunks: Buffer[] = [];
-      if (stat.size === 0) return new Uint8Array(0);
-      for await (const chunk of createReadStream(path, { end: maxBytes - 1, signal })) chunks.push(chunk);
-      return Buffer.concat(chunks);
-    },
+    read: (maxBytes) => readLocal(path, { start: 0, end: Math.min(maxBytes, stat.size), signal }),
+    readRange: (start, end) => readLocal(path, { start, end, signal }),
+    signal,
   });
 }
 
@@ -67,9 +64,25 @@ export async function previewEntry(
         name: basename(path),
         facts: { sizeBytes, mtime: formatMoment(mtimeNs), hash: blob },
         read: (maxBytes) => readEntryStart(store, entry, { maxBytes, signal }),
+        readRange: async (start, end) => {
+          const pieces: Uint8Array[] = [];
+          for await (const piece of readEntryBytes(store, entry, { start, end, signal })) pieces.push(piece);
+          return Buffer.concat(pieces);
+        },
+        signal,
       });
     }
   }
+}
+
+async function readLocal(
+  path: string,
+  { end, signal, start }: { readonly start: number; readonly end: number; readonly signal: AbortSignal },
+): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  if (end <= start) return new Uint8Array(0);
+  for await (const chunk of createReadStream(path, { start, end: end - 1, signal })) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 async function hashFile(path: string, signal: AbortSignal): Promise<string> {

@@ -50,7 +50,7 @@ function readRecords(text: string, delimiter: string, isCut: boolean) {
   let isQuoted = false;
   let wasQuoted = false;
   const endField = () => {
-    record.push(shorten(field));
+    record.push(shortenCell(field));
     field = '';
     wasQuoted = false;
   };
@@ -103,7 +103,7 @@ function linesTable(text: string, isCut: boolean): TablePreview | undefined {
       if (place === undefined && names.length === COLUMNS_MAX) isWide = true;
       else {
         if (place === undefined) {
-          place = names.push(shorten(key)) - 1;
+          place = names.push(shortenCell(key)) - 1;
           places.set(key, place);
         }
         row[place] = cellOf(cell);
@@ -124,10 +124,10 @@ function fieldsOf(value: unknown): object {
 
 function cellOf(value: unknown): Cell {
   if (value === null || value === undefined) return null;
-  return shorten(typeof value === 'string' ? value : JSON.stringify(value));
+  return shortenCell(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-function shorten(text: string): string {
+export function shortenCell(text: string): string {
   return text.length > CELL_MAX ? `${text.slice(0, CELL_MAX)}\u2026` : text;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The preview of a file: its text, its picture, or its facts and first bytes. The bytes decide the kind, not
- * the name.
+ * The preview of a file: its text, its table, its picture, or its facts and first bytes. The name says what
+ * to try, and the bytes decide.
  */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
@@ -19,6 +19,9 @@ export interface PreviewSource {
   readonly facts: FileFacts;
   /** The first bytes, or all if there are fewer. */
   read(maxBytes: number): Promise<Uint8Array>;
+  /** `end` is exclusive, and at most the size. */
+  readRange(start: number, end: number): Promise<Uint8Array>;
+  readonly signal: AbortSignal;
 }
 
 /** Signatures of pictures, with their offsets. */
@@ -32,7 +35,11 @@ const IMAGES: readonly { readonly mime: string; readonly at: number; readonly by
 ];
 const IMAGE_NAMES = /^\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
-export async function previewFile({ facts, name, read }: PreviewSource): Promise<FilePreview> {
+const PARQUET_NAMES = /^\.(?:parquet|pq)$/i;
+
+export async function previewFile(source: PreviewSource): Promise<FilePreview> {
+  const { facts, name, read } = source;
+  if (PARQUET_NAMES.test(extname(name)) && facts.sizeBytes > 0) return previewTable(source);
   const isPerhapsImage = IMAGE_NAMES.test(extname(name)) && facts.sizeBytes <= IMAGE_BYTES_MAX;
   const bytes = await read(isPerhapsImage ? IMAGE_BYTES_MAX : TEXT_BYTES_MAX);
   const mime = isPerhapsImage ? imageOf(bytes) : undefined;
@@ -43,6 +50,15 @@ export async function previewFile({ facts, name, read }: PreviewSource): Promise
   const isCut = facts.sizeBytes > TEXT_BYTES_MAX;
   const table = tablePreview(name, text, isCut);
   return { as: 'text', text, isCut, facts, ...(table && { table }) };
+}
+
+async function previewTable({ facts, read, readRange, signal }: PreviewSource): Promise<FilePreview> {
+  const { previewParquet } = await import('./parquet/preview-parquet.ts');
+  const source = { sizeBytes: facts.sizeBytes, read: readRange };
+  const outcome = await previewParquet(source, { signal });
+  if ('table' in outcome) return { as: 'table', table: outcome.table, facts };
+  const start = Buffer.from(await read(START_BYTES)).toString('base64');
+  return { as: 'facts', facts, start, why: `This Parquet file cannot be shown as a table: ${outcome.why}.` };
 }
 
 function imageOf(bytes: Uint8Array): string | undefined {

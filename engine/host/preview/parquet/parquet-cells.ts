@@ -1,0 +1,122 @@
+/** Values of a Parquet file as text, exactly, and the names of its types. */
+import { isUtf8 } from 'node:buffer';
+import type { SchemaElement, SchemaTree } from 'hyparquet';
+import { shortenCell } from '../table-preview.ts';
+
+const BYTES_SHOWN = 32;
+const DECIMAL_BYTES_MAX = 64;
+
+/** Times as text, because a JavaScript date ends at milliseconds. */
+export const PARSERS = {
+  timestampFromMilliseconds: (value: bigint) => momentOf(value, 3),
+  timestampFromMicroseconds: (value: bigint) => momentOf(value, 6),
+  timestampFromNanoseconds: (value: bigint) => momentOf(value, 9),
+  dateFromDays: (days: number) => momentOf(BigInt(days) * 86_400n, 0).slice(0, -' 00:00:00'.length),
+};
+
+/** @param digits Of the fraction of a second. */
+function momentOf(value: unknown, digits: number): string {
+  if (typeof value !== 'bigint' && typeof value !== 'number') return '';
+  const whole = BigInt(value);
+  const unit = 10n ** BigInt(digits);
+  const part = ((whole % unit) + unit) % unit;
+  const date = new Date(Number((whole - part) / unit) * 1000);
+  if (Number.isNaN(date.getTime())) return String(whole);
+  const seconds = date.toISOString().replace('T', ' ').slice(0, -'.000Z'.length);
+  const fraction = part === 0n ? '' : `.${String(part).padStart(digits, '0').replace(/0+$/, '')}`;
+  return seconds + fraction;
+}
+
+/** Null for no value. @param element Of a column without columns below. */
+export function cellText(value: unknown, element?: SchemaElement): string | null {
+  if (value === null || value === undefined) return null;
+  if (element && isDecimal(element)) return decimalText(value, element.scale ?? 0);
+  if (typeof value === 'number') return element?.type === 'FLOAT' ? singleText(value) : String(value);
+  if (value instanceof Uint8Array) return bytesText(value);
+  if (typeof value === 'object') return shortenCell(JSON.stringify(value, plain));
+  return shortenCell(String(value));
+}
+
+/** For values inside lists, maps and structs. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  return value instanceof Uint8Array ? bytesText(value) : value;
+}
+
+function bytesText(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return shortenCell(Buffer.from(bytes).toString('utf8'));
+  const shown = Buffer.from(bytes.subarray(0, BYTES_SHOWN)).toString('hex');
+  return `0x${shown}${bytes.length > BYTES_SHOWN ? '\u2026' : ''}`;
+}
+
+/** The fewest digits that name this number of 32 bits. */
+function singleText(value: number): string {
+  for (let digits = 6; digits < 9; digits += 1)
+    if (Math.fround(Number(value.toPrecision(digits))) === value)
+      return String(Number(value.toPrecision(digits)));
+  return String(value);
+}
+
+function decimalText(value: unknown, scale: number): string {
+  let whole: bigint;
+  if (value instanceof Uint8Array) {
+    if (value.length > DECIMAL_BYTES_MAX) return bytesText(value);
+    whole = BigInt.asIntN(value.length * 8, BigInt(`0x${Buffer.from(value).toString('hex') || '0'}`));
+  } else whole = BigInt(value as bigint | number);
+  const places = Math.min(Math.max(0, scale), 1_000);
+  const digits = String(whole < 0n ? -whole : whole).padStart(places + 1, '0');
+  const text = places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
+  return whole < 0n ? `-${text}` : text;
+}
+
+function isDecimal({ converted_type, logical_type }: SchemaElement): boolean {
+  return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL';
+}
+
+/**
+ * The schema that the library decodes by. It would round decimals, run a JSON parser, and fail on types that
+ * it cannot show; those come as they are stored.
+ */
+export function storedTypes(schema: readonly SchemaElement[]): SchemaElement[] {
+  return schema.map((element) => {
+    const { converted_type, logical_type, ...rest } = element;
+    const isLeaf = element.type !== undefined;
+    if (isLeaf && (isDecimal(element) || converted_type === 'BSON' || converted_type === 'INTERVAL'))
+      return rest;
+    if (isLeaf && (converted_type === 'JSON' || logical_type?.type === 'JSON'))
+      return { ...rest, converted_type: 'UTF8' };
+    const isOpaque = /^(?:VARIANT|GEOMETRY|GEOGRAPHY|BSON)$/.test(logical_type?.type ?? '');
+    return isOpaque ? { ...rest, ...(converted_type && { converted_type }) } : element;
+  });
+}
+
+export function typeName({ children, element }: SchemaTree): string {
+  const { converted_type, logical_type, precision, scale, type, type_length } = element;
+  if (children.length > 0) {
+    if (converted_type === 'LIST' || logical_type?.type === 'LIST') return 'list';
+    if (converted_type === 'MAP' || logical_type?.type === 'MAP') return 'map';
+    return element.repetition_type === 'REPEATED' ? 'list' : 'struct';
+  }
+  if (isDecimal(element)) return `decimal(${precision ?? '?'}, ${scale ?? 0})`;
+  if (logical_type?.type === 'TIMESTAMP') return logical_type.isAdjustedToUTC ? 'time, UTC' : 'time';
+  if (type === 'INT96' || converted_type?.startsWith('TIMESTAMP')) return 'time';
+  if (converted_type === 'DATE') return 'date';
+  if (converted_type === 'UTF8' || converted_type === 'ENUM' || logical_type?.type === 'STRING')
+    return 'text';
+  const unsigned = /^UINT_(\d+)$/.exec(converted_type ?? '')?.[1];
+  if (unsigned !== undefined) return `uint${unsigned}`;
+  const signed = /^INT_(\d+)$/.exec(converted_type ?? '')?.[1];
+  if (signed !== undefined) return `int${signed}`;
+  return type === 'FIXED_LEN_BYTE_ARRAY'
+    ? `bytes(${type_length ?? '?'})`
+    : (PLAIN_NAMES[type ?? ''] ?? 'bytes');
+}
+
+const PLAIN_NAMES: Readonly<Record<string, string>> = {
+  BOOLEAN: 'boolean',
+  INT32: 'int32',
+  INT64: 'int64',
+  FLOAT: 'float32',
+  DOUBLE: 'float64',
+  BYTE_ARRAY: 'bytes',
+};

@@ -1,0 +1,207 @@
+/**
+ * The first rows of a Parquet file as a table. Runs in a thread of its own (`parquet-worker.ts`), because the
+ * file is hostile: the thread is ended when it takes too long, and nothing here allocates by a count that the
+ * file has not the bytes for. https://parquet.apache.org/docs/file-format/
+ */
+import type { SchemaTree } from 'hyparquet';
+import { readColumn } from 'hyparquet/src/column.js';
+import { parquetMetadata, parquetSchema } from 'hyparquet/src/metadata.js';
+import { assembleAsync } from 'hyparquet/src/rowgroup.js';
+import { getMaxDefinitionLevel, getTreePath, isFlatColumn } from 'hyparquet/src/schema.js';
+import type { TablePreview } from '../../../api/host/file-preview.ts';
+import { shortenCell } from '../table-preview.ts';
+import {
+  DECOMPRESSORS,
+  type PageBudget,
+  readFirstPages,
+  UNPACKED_BYTES_MAX,
+  VALUES_MAX,
+} from './column-pages.ts';
+import { cellText, PARSERS, storedTypes, typeName } from './parquet-cells.ts';
+import type { ParquetSource } from './parquet-source.ts';
+import { endOfStruct } from './thrift-bounds.ts';
+
+const ROWS_MAX = 500;
+const COLUMNS_MAX = 50;
+const GROUPS_MAX = 50;
+const LEAVES_MAX = 200;
+const FOOTER_BYTES_MAX = 8 * 1024 * 1024;
+const TAIL_BYTES = 64 * 1024;
+/** A file up to this size is read at once. */
+const SMALL_BYTES = 1024 * 1024;
+const MAGIC = 'PAR1';
+const MAGIC_ENCRYPTED = 'PARE';
+
+type Metadata = ReturnType<typeof parquetMetadata>;
+
+/** @throws Error whose message ends a sentence: "This Parquet file cannot be shown: ..." */
+export async function parquetTable(given: ParquetSource): Promise<TablePreview> {
+  const source = await holdingSmall(given);
+  const metadata = await readFooter(source);
+  const shown = { ...metadata, schema: storedTypes(metadata.schema) };
+  const tree = parquetSchema(metadata);
+  const columns = tree.children.slice(0, COLUMNS_MAX);
+  const budget: PageBudget = { values: VALUES_MAX, bytes: UNPACKED_BYTES_MAX };
+  const rows: (string | null)[][] = [];
+  const failures = new Map<string, string>();
+  for (const group of shown.row_groups.slice(0, GROUPS_MAX)) {
+    if (rows.length >= ROWS_MAX) break;
+    const wanted = Math.min(ROWS_MAX - rows.length, countOf(group.num_rows));
+    const read = await readGroup({ source, tree: parquetSchema(shown), group, columns, wanted, budget });
+    for (const [name, why] of read.failures) failures.set(name, why);
+    rows.push(...read.rows);
+    if (read.rows.length < wanted) break;
+  }
+  const rowsTotal = countOf(metadata.num_rows);
+  const failed = columns.filter(({ element }) => failures.has(element.name));
+  if (columns.length === 0 || (failed.length === columns.length && rowsTotal > 0))
+    throw new Error([...failures.values()][0] ?? 'it has no columns');
+  const places = columns.flatMap((column, at) => (failed.includes(column) ? [] : [at]));
+  return {
+    columns: places.map((at) => ({
+      name: shortenCell(columns[at]!.element.name),
+      type: typeName(columns[at]!),
+    })),
+    rows: rows.map((row) => places.map((at) => row[at] ?? null)),
+    isCut: rowsTotal > rows.length || tree.children.length > columns.length,
+    rowsTotal,
+    ...noteOf(failures, tree.children.length - columns.length),
+  };
+}
+
+async function holdingSmall(source: ParquetSource): Promise<ParquetSource> {
+  if (source.sizeBytes > SMALL_BYTES) return source;
+  const all = await source.read(0, source.sizeBytes);
+  return { sizeBytes: source.sizeBytes, read: async (start, end) => all.subarray(start, end) };
+}
+
+async function readFooter(source: ParquetSource): Promise<Metadata> {
+  const { sizeBytes } = source;
+  if (sizeBytes < 12) throw new Error('it is too short');
+  let tail = await source.read(Math.max(0, sizeBytes - TAIL_BYTES), sizeBytes);
+  const magic = Buffer.from(tail.subarray(-4)).toString('latin1');
+  if (magic === MAGIC_ENCRYPTED) throw new Error('it is encrypted');
+  if (magic !== MAGIC) throw new Error('it does not end as a Parquet file does');
+  const lengthBytes = Buffer.from(tail).readUInt32LE(tail.length - 8);
+  if (lengthBytes > sizeBytes - 12) throw new Error('its footer claims to be longer than the file');
+  if (lengthBytes > FOOTER_BYTES_MAX) throw new Error('its footer is larger than 8 MiB');
+  if (lengthBytes + 8 > tail.length) tail = await source.read(sizeBytes - lengthBytes - 8, sizeBytes);
+  const footer = tail.subarray(tail.length - lengthBytes - 8);
+  endOfStruct(footer, 0);
+  const metadata = parquetMetadata(footer, { parsers: PARSERS, geoparquet: false });
+  if (metadata.schema.length === 0) throw new Error('it has no columns');
+  return metadata;
+}
+
+interface GroupRead {
+  readonly source: ParquetSource;
+  readonly tree: SchemaTree;
+  readonly group: Metadata['row_groups'][number];
+  readonly columns: readonly SchemaTree[];
+  readonly wanted: number;
+  readonly budget: PageBudget;
+}
+
+/** A column that cannot be read fails alone. */
+async function readGroup({ budget, columns, group, source, tree, wanted }: GroupRead) {
+  const failures = new Map<string, string>();
+  const values = new Map<SchemaTree, ArrayLike<unknown>>();
+  for (const column of columns) {
+    const { name } = column.element;
+    try {
+      const chunks = group.columns.filter(({ meta_data }) => meta_data?.path_in_schema[0] === name);
+      if (chunks.length === 0) throw new Error('a column is missing');
+      if (chunks.length > LEAVES_MAX) throw new Error('a column is nested too widely');
+      const read = chunks.map((chunk) => readLeaf(source, tree, chunk, wanted, budget));
+      const asyncColumns = (await Promise.all(read)).map((leaf) => ({
+        ...leaf,
+        data: Promise.resolve(leaf.data),
+      }));
+      const only = {
+        ...tree,
+        children: tree.children.filter(({ element }) => element.name === name).slice(0, 1),
+      };
+      const rowGroup = { groupStart: 0, groupRows: wanted, selectStart: 0, selectEnd: wanted, asyncColumns };
+      const [assembled] = assembleAsync(rowGroup, only, PARSERS as never).asyncColumns;
+      const { data } = await assembled!.data;
+      values.set(
+        column,
+        data.length === 1 ? data[0]! : data.flatMap((part) => Array.from(part as ArrayLike<unknown>)),
+      );
+    } catch (error) {
+      failures.set(name, reasonOf(error));
+    }
+  }
+  const found = Math.min(wanted, ...[...values.values()].map(({ length }) => length));
+  const rows = Array.from({ length: values.size === 0 ? 0 : found }, (_, row) =>
+    columns.map((column) => {
+      const element = column.children.length === 0 ? column.element : undefined;
+      return cellText(values.get(column)?.[row], element);
+    }),
+  );
+  return { rows, failures };
+}
+
+async function readLeaf(
+  source: ParquetSource,
+  tree: SchemaTree,
+  { file_path, meta_data }: GroupRead['group']['columns'][number],
+  wanted: number,
+  budget: PageBudget,
+) {
+  if (file_path || !meta_data) throw new Error('a column lies in another file or is encrypted');
+  const { codec, data_page_offset, dictionary_page_offset, path_in_schema, total_compressed_size } =
+    meta_data;
+  if (!(codec === 'UNCOMPRESSED' || codec === 'SNAPPY' || codec in DECOMPRESSORS))
+    throw new Error(`Dray does not read ${codec ?? 'this'} compression`);
+  const schemaPath = getTreePath(tree, path_in_schema);
+  const start = countOf(dictionary_page_offset || data_page_offset);
+  const isNested = !isFlatColumn(schemaPath);
+  const place = {
+    start,
+    end: start + countOf(total_compressed_size),
+    isNested,
+    depth: getMaxDefinitionLevel(schemaPath),
+  };
+  const pages = await readFirstPages(source, place, wanted, budget);
+  // The library keeps views of the memory, so it gets its own.
+  const view = new DataView(Uint8Array.from(pages).buffer);
+  const decoder = {
+    ...meta_data,
+    pathInSchema: path_in_schema,
+    schemaPath,
+    element: schemaPath.at(-1)!.element,
+    compressors: DECOMPRESSORS,
+    parsers: { ...LIBRARY_PARSERS, ...PARSERS },
+    utf8: false,
+  } as unknown as Parameters<typeof readColumn>[2];
+  const selected = { groupStart: 0, selectStart: 0, selectEnd: wanted };
+  return { pathInSchema: path_in_schema, data: readColumn({ view, offset: 0 }, selected as never, decoder) };
+}
+
+/** Of the library's own parsers the ones that need no date and run nothing. */
+const LIBRARY_PARSERS = {
+  stringFromBytes: (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('utf8'),
+  uuidFromBytes: (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex'),
+};
+
+function countOf(value: bigint | number | undefined): number {
+  const count = Number(value ?? -1);
+  if (!Number.isSafeInteger(count) || count < 0) throw new Error('a count is wrong');
+  return count;
+}
+
+function reasonOf(error: unknown): string {
+  const { message } = error as Error;
+  // The engine's own names for what a damaged file leads to.
+  const isOurs = error instanceof Error && error.constructor === Error;
+  return isOurs ? shortenCell(message.replace(/^parquet /, '')) : 'its content is damaged';
+}
+
+function noteOf(failures: ReadonlyMap<string, string>, more: number): Pick<TablePreview, 'note'> {
+  const notes = [...failures]
+    .slice(0, 3)
+    .map(([name, why]) => `Column "${shortenCell(name)}" is not shown: ${why}.`);
+  if (more > 0) notes.push(`${more} more columns are not shown.`);
+  return notes.length === 0 ? {} : { note: notes.join(' ') };
+}

@@ -1,6 +1,6 @@
 /**
  * `POST /drop?place=...&path=...`: streams a file that was dropped on the window to its destination. Nothing
- * holds the whole file.
+ * holds the whole file. A file inside a repository needs the repository's name as typed, in `confirmed`.
  */
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -12,7 +12,10 @@ import { checkEntryPath } from '../../engine/model/safe-path.ts';
 import type { DropContext } from './drop-context.ts';
 import { readDropped } from './dropped-body.ts';
 
-/** @throws `unsafePath` if the path leads out of the place, and the errors of the copy. */
+/**
+ * @throws `unsafePath` if the path leads out of the place, `conflict` with `repository` if that name was not
+ * typed, and the errors of the copy.
+ */
 export async function dropFile(
   request: IncomingMessage,
   parameters: URLSearchParams,
@@ -30,9 +33,10 @@ export async function dropFile(
     const message = `The path "${path}" cannot be written: ${reason}.`;
     throw new DrayError('unsafePath', message, { data: { path } });
   }
-  const [{ copyTree }, { parsePlace }] = await Promise.all([
+  const [{ copyTree }, { parsePlace }, { checkRepositories }] = await Promise.all([
     import('../../engine/jobs/trees/copy-tree.ts'),
     import('../../engine/jobs/places/places.ts'),
+    import('../../engine/host/browse/repository-guard.ts'),
   ]);
   const environment = await context.environment();
   const job: JobContext = {
@@ -44,6 +48,16 @@ export async function dropFile(
   };
   const destination = { place: placeBelow(place, path) };
   const target = parsePlace(job, destination);
+  await checkRepositories(
+    // Other files may wait for the same answers, so a browser that leaves does not stop the look.
+    { ...job, signal: new AbortController().signal },
+    {
+      places: [destination.place],
+      isBelowToo: false,
+      confirmed: parameters.getAll('confirmed'),
+      ...(context.memory && { memory: context.memory() }),
+    },
+  );
   if (target.kind === 'local') await makeFolder(dirname(target.path));
   const { bytes } = await copyTree(job, { source: { place: '-' }, destination });
   return { bytes };

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { openBrowse } from './browse-panes.ts';
+import { openBrowse, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
+import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 
@@ -23,6 +24,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     const dray = (...parameters: string[]) => runCli(parameters, { cwd: join(home, 'work'), environment });
     expect((await dray('init', '--remote', 's3://stored/birds')).exitCode).toBe(0);
     await dray('push', '--message', 'First birds');
+    await dray('tag', 'v1');
     await right.getByRole('button', { name: 'Read again' }).click();
     await row(right, 'birds').dblclick();
     const shown = right.getByRole('region', { name: 'Repository birds' });
@@ -31,6 +33,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     await shown.getByText('First birds').waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect((await row(right, 'objects').count()) + (await row(right, 'packs').count())).toBe(0);
+    await expect.poll(() => right.locator('.pane-foot').innerText()).toBe('1 branch, 1 tag');
 
     await shown.getByRole('button', { name: 'Show the stored objects' }).click();
     await right.getByText('These are the stored objects of the repository birds.').waitFor();
@@ -62,6 +65,52 @@ describe.skipIf(!findChromium())('Browse', () => {
     await row(right, 'birds').waitFor({ state: 'detached' });
     expect(existsSync(join(bucketFolder, 'birds'))).toBe(false);
     expect(complaints).toEqual([]);
+  });
+
+  it('asks for its name before files are dropped among its objects', async () => {
+    const remote = { 'birds/dray.json': '{}', 'birds/refs/heads/main': 'x', 'open/a.txt': 'a' };
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'dropped-inside',
+      remote,
+    });
+    const { bucketFolder, folder, page, right, row } = panes;
+    writeTree(folder, { 'new.txt': 'new', 'birds/refs/heads/other': 'x' });
+    await row(right, 'birds').dblclick();
+    await right.getByRole('button', { name: 'Show the stored objects' }).click();
+    await row(right, 'dray.json').waitFor();
+    await dropFromDesktop(page, right.getByRole('grid'), [join(folder, 'new.txt')]);
+    const asked = page.getByRole('dialog', { name: 'birds is a Dray repository' });
+    await asked.getByRole('textbox').fill('birds');
+    expect(existsSync(join(bucketFolder, 'birds/new.txt'))).toBe(false);
+    await asked.getByRole('button', { name: 'Copy into it' }).click();
+    await row(right, 'new.txt').waitFor();
+
+    // Among the files of a folder that holds one, those inside are refused.
+    await right.getByRole('button', { name: 'Folder above' }).click();
+    await row(right, 'open').waitFor();
+    await dropFromDesktop(page, right.getByRole('grid'), [join(folder, 'birds')]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy and replace' }).click();
+    await page.getByText(/^birds\/refs\/heads\/other: "birds" is a Dray repository/).waitFor();
+    expect(existsSync(join(bucketFolder, 'birds/refs/heads/other'))).toBe(false);
+  });
+
+  it('is cloned from Browse with its address filled in', async () => {
+    const remote = { 'lab data/birds/dray.json': '{}' };
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'cloned-from',
+      remote,
+    });
+    const { home, page, right, row } = panes;
+    await row(right, 'lab data').dblclick();
+    await row(right, 'birds').dblclick();
+    await right.getByRole('link', { name: 'Clone' }).click();
+    await page.getByRole('textbox', { name: 'Folder to download them to' }).fill(join(home, 'birds'));
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create it' }).click();
+    await expect.poll(() => page.getByRole('textbox', { name: 'Bucket' }).inputValue()).toBe('cloned-from');
+    expect(await page.getByRole('textbox', { name: /^(Prefix|Folder)/ }).inputValue()).toBe('lab data/birds');
   });
 
   it('warns that a sync deletes a repository, and deletes it once its name is typed', async () => {

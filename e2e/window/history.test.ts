@@ -65,6 +65,13 @@ describe.skipIf(!findChromium())('History', () => {
     await using window = await repository.open(browser);
     const { page } = window;
     await commit(page, 'second').click();
+    const against = page.locator('.compare-head .select-button', {
+      hasText: 'Compared with the previous commit',
+    });
+    const parts = against.locator('.select-value, .menu-item-label');
+    await parts.first().waitFor();
+    const isCut = (words: readonly Element[]) => words.some((one) => one.scrollWidth > one.clientWidth);
+    expect(await parts.evaluateAll(isCut)).toBe(false);
     await expect
       .poll(() => differences(page), WAIT)
       .toEqual([

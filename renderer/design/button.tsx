@@ -19,6 +19,10 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
 /**
  * A button that starts an action, so a double click counts as one press: the browser counts the clicks, at
  * the user's own speed and however busy the page is. Any other press counts, even right after another one.
+ *
+ * With `isPending` it works on an earlier press, and takes no other one. It is not `isDisabled` then,
+ * because a disabled button drops the focus, and with it the next key. The kit's own `isPending` announces
+ * the button by its id, also when it has gone.
  */
 export function Button({
   look = 'plain',
@@ -26,6 +30,7 @@ export function Button({
   icon,
   children,
   className = '',
+  isPending = false,
   onPress,
   ...rest
 }: ButtonProps) {
@@ -33,6 +38,7 @@ export function Button({
   return (
     <AriaButton
       {...rest}
+      {...(isPending && { 'aria-disabled': true })}
       onPressStart={() => {
         clicks.current = 0;
       }}
@@ -40,9 +46,9 @@ export function Button({
         clicks.current = detail;
       }}
       onPress={(event) => {
-        if (clicks.current <= 1) onPress?.(event);
+        if (clicks.current <= 1 && !isPending) onPress?.(event);
       }}
-      className={`button button-${look} button-${size} ${className}`}
+      className={`button button-${look} button-${size} ${isPending ? 'is-pending' : ''} ${className}`}
     >
       {icon && <Icon name={icon} />}
       {children}
@@ -58,13 +64,25 @@ export interface IconButtonProps extends Omit<AriaButtonProps, 'children' | 'cla
   readonly className?: string;
 }
 
-export function IconButton({ icon, label, size = 'normal', className = '', ...rest }: IconButtonProps) {
+export function IconButton({
+  icon,
+  label,
+  size = 'normal',
+  className = '',
+  isPending = false,
+  onPress,
+  ...rest
+}: IconButtonProps) {
   return (
     <TooltipTrigger delay={500}>
       <AriaButton
         {...rest}
+        {...(isPending && { 'aria-disabled': true })}
+        onPress={(event) => {
+          if (!isPending) onPress?.(event);
+        }}
         aria-label={label}
-        className={`button button-quiet button-icon button-${size} ${className}`}
+        className={`button button-quiet button-icon button-${size} ${isPending ? 'is-pending' : ''} ${className}`}
       >
         <Icon name={icon} />
       </AriaButton>

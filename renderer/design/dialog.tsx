@@ -64,6 +64,8 @@ export interface FormDialogProps {
   readonly action: string;
   readonly onSubmit: () => void;
   readonly isDisabled?: boolean;
+  /** It works on what was submitted, and takes nothing more meanwhile. */
+  readonly isPending?: boolean;
   /** Between Cancel and the action. */
   readonly extraActions?: ReactNode;
   readonly children: ReactNode;
@@ -77,6 +79,7 @@ export function FormDialog({
   action,
   onSubmit,
   isDisabled = false,
+  isPending = false,
   extraActions,
   children,
 }: FormDialogProps) {
@@ -91,7 +94,7 @@ export function FormDialog({
         <>
           <Button onPress={onClose}>Cancel</Button>
           {extraActions}
-          <Button look="primary" isDisabled={isDisabled} onPress={onSubmit}>
+          <Button look="primary" isDisabled={isDisabled} isPending={isPending} onPress={onSubmit}>
             {action}
           </Button>
         </>
@@ -103,7 +106,7 @@ export function FormDialog({
           event.preventDefault();
           // React also passes the event to a form that contains this dialog.
           event.stopPropagation();
-          if (!isDisabled) onSubmit();
+          if (!isDisabled && !isPending) onSubmit();
         }}
       >
         {children}

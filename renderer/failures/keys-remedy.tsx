@@ -74,7 +74,8 @@ function KeysDialog({ profile, onClose, onMended }: KeysDialogProps) {
       title={profile === 'default' ? 'Keys for remotes that name none' : `Keys of ${profile}`}
       onClose={onClose}
       action={keptBy === 'engine' ? 'Use these keys' : 'Save'}
-      isDisabled={isBusy || !isWhole(keys) || state?.isAvailable === false}
+      isDisabled={!isWhole(keys) || state?.isAvailable === false}
+      isPending={isBusy}
       onSubmit={() => void submit()}
     >
       <KeyPair keys={keys} onChange={setKeys} autoFocus />

@@ -83,7 +83,7 @@ function TrustDialog({ host, fingerprint, onClose, onMended }: Needs<'trust'> & 
       title={`Trust ${host}?`}
       onClose={onClose}
       action="Trust this machine"
-      isDisabled={trust.isPending}
+      isPending={trust.isPending}
       onSubmit={() => trust.mutate({ address: host, fingerprint }, { onSuccess: onMended })}
     >
       <p>Compare this fingerprint with the one that was shown on that machine when it began to serve:</p>
@@ -107,7 +107,8 @@ function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & DialogP
       size="small"
       onClose={onClose}
       action="Save"
-      isDisabled={token === '' || login.isPending}
+      isDisabled={token === ''}
+      isPending={login.isPending}
       onSubmit={() => login.mutate({ peer, token }, { onSuccess: onMended })}
     >
       <Field

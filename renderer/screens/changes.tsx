@@ -94,7 +94,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       actions={
         <>
           <IconButton icon="history" label="Kept files" onPress={() => setShowingKept(true)} />
-          <IconButton icon="refresh" label="Look again" onPress={reopen} isDisabled={isOpening} />
+          <IconButton icon="refresh" label="Look again" onPress={reopen} isPending={isOpening} />
           <Segmented
             label="Direction"
             value={direction}

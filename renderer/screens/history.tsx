@@ -112,7 +112,7 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
               <Button
                 size="small"
                 look="quiet"
-                isDisabled={history.isFetching}
+                isPending={history.isFetching}
                 onPress={() => setLimit(limit + COMMITS_ASKED)}
               >
                 Show older commits

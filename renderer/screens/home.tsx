@@ -34,7 +34,7 @@ export function HomeScreen() {
   if (given.add === 'yes')
     return (
       <Screen title="Add a workspace">
-        <StartSteps onLeave={() => goTo('home')} />
+        <StartSteps key={given.clone} clone={given.clone} onLeave={() => goTo('home')} />
       </Screen>
     );
   if (isFirstStart)
@@ -88,7 +88,7 @@ function LookButton() {
     }
   };
   return (
-    <Button icon="refresh" isDisabled={isBusy} onPress={() => void look()}>
+    <Button icon="refresh" isPending={isBusy} onPress={() => void look()}>
       Look for changes
     </Button>
   );

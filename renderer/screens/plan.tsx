@@ -52,7 +52,7 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       isFull={!data || (data.requests.total === 0 && !last)}
       actions={
         <>
-          <IconButton icon="refresh" label="Plan anew" onPress={() => refetch()} isDisabled={isFetching} />
+          <IconButton icon="refresh" label="Plan anew" onPress={() => refetch()} isPending={isFetching} />
           <LinkButton href={hrefOf('changes', { direction: 'push' })} look="primary">
             See the changes
           </LinkButton>

@@ -30,7 +30,7 @@ export function RepositoriesScreen() {
       actions={
         shown &&
         shown.length > 0 && (
-          <Button icon="refresh" isDisabled={isLooking} onPress={() => look()}>
+          <Button icon="refresh" isPending={isLooking} onPress={() => look()}>
             Look again
           </Button>
         )

@@ -41,7 +41,10 @@ export interface BrowseRequests {
     input: InList & { readonly paths: readonly string[] };
     answer: { readonly rows: readonly EntryRow[] };
   };
-  /** What a repository holds: one request for its list of branches, and two for each of the first 20. */
+  /**
+   * What a repository holds: one request each for the lists of branches and of tags, and two for each of the
+   * first 20 branches.
+   */
   'browse.repository': { input: { readonly place: string }; answer: BrowsedRepository };
   /** Where the panes were, in whichever window moved them last. */
   'browse.panes': { input: Nothing; answer: KeptPanes };
@@ -64,6 +67,8 @@ export interface BrowseRequests {
    * On a store without folders, creates an empty object `NAME/`. Fails with `conflict` when the name exists.
    */
   'browse.makeFolder': { input: { readonly place: string }; answer: Nothing };
+  /** Fails as `browse.remove` does if the place is inside a repository that is not confirmed. */
+  'browse.checkWrite': { input: { readonly place: string } & ConfirmedRepositories; answer: Nothing };
   /**
    * The dry run of a copy or sync, with the first of its changes (`limit` is at most 500). Unreadable items
    * (`failures`) and excluded links and special files (`skipped`) list only the first few; the summary counts
@@ -137,6 +142,7 @@ export interface BrowsedRepository {
   }[];
   /** All branches, also those that are not listed. */
   readonly branchCount: number;
+  readonly tagCount: number;
 }
 
 export interface EntryView {

@@ -75,6 +75,12 @@ export const BROWSE: HandlersOf<'browse'> = {
     const { planCopy } = await import('./browse-plan.ts');
     return planCopy(input, (emit) => jobContextOf(call, homedir(), { emit }));
   },
+  'browse.checkWrite': async ({ confirmed = [], place }, call) => {
+    const { checkRepositories } = await import('./repository-guard.ts');
+    const check = { places: [place], isBelowToo: false, confirmed };
+    await checkRepositories(jobContextOf(call, homedir()), check);
+    return {};
+  },
   'browse.remove': async (input, call) => {
     const { removeChosen, removePlaces } = await import('./remove-places.ts');
     const context = jobContextOf(call, homedir());

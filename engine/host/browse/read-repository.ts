@@ -18,7 +18,10 @@ export async function readRepository(
       ? await openPlace(context, place, { at: 'place' })
       : await openRemoteAt(context, { kind: 'file', path: place.path });
   try {
-    const names = await listRefNames(store, 'heads', { signal });
+    const [names, tags] = await Promise.all([
+      listRefNames(store, 'heads', { signal }),
+      listRefNames(store, 'tags', { signal }),
+    ]);
     const branches = await Promise.all(
       names.slice(0, BRANCHES_MAX).map(async (name) => {
         const ref = await readRef(store, name, { signal });
@@ -37,7 +40,11 @@ export async function readRepository(
       }),
     );
     // A branch may disappear between the two requests.
-    return { branches: branches.filter((branch) => branch !== undefined), branchCount: names.length };
+    return {
+      branches: branches.filter((branch) => branch !== undefined),
+      branchCount: names.length,
+      tagCount: tags.length,
+    };
   } finally {
     await store.close();
   }

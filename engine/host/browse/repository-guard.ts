@@ -22,7 +22,12 @@ export interface RepositoryCheck {
   readonly isBelowToo: boolean;
   /** The names that the user typed. */
   readonly confirmed: readonly string[];
+  /** For calls that follow each other: folders that were looked at are not looked at again. */
+  readonly memory?: FolderMemory;
 }
+
+/** Whether a folder of this id is a repository. */
+export type FolderMemory = Map<string, Promise<boolean>>;
 
 /** @throws `conflict` with `repository`, a name to be typed, unless all that are concerned are confirmed. */
 export async function checkRepositories(context: JobContext, check: RepositoryCheck): Promise<void> {
@@ -33,7 +38,7 @@ export async function checkRepositories(context: JobContext, check: RepositoryCh
     const place = parseNamedPlace(context, { place: text });
     const unseen = foldersAbove(place).filter(({ id }) => !looked.has(id));
     for (const { id } of unseen) looked.add(id);
-    const above = unseen.length > 0 ? await repositoryAbove(context, place, unseen) : undefined;
+    const above = unseen.length > 0 ? await repositoryAbove(context, place, unseen, check.memory) : undefined;
     if (above !== undefined && isFound(above)) throw isRepository(above);
     if (!check.isBelowToo || !place.isFolderForm) continue;
     const below = await repositoryBelow(context, place, isFound);
@@ -76,23 +81,40 @@ async function repositoryAbove(
   context: JobContext,
   place: LocalPlace | RemotePlace,
   above: readonly FolderAbove[],
+  memory: FolderMemory = new Map(),
 ): Promise<string | undefined> {
   const folders = above.map(({ folder }) => folder);
   if (place.kind === 'local') {
     const found = folders.find((folder) => existsSync(join(folder, DESCRIPTOR_KEY)));
     return found === undefined ? undefined : lastPart(found);
   }
-  const { store } = await openPlace(
-    context,
-    { ...place, url: { ...place.url, prefix: '' } },
-    { at: 'place' },
+  const unknown = above.filter(({ id }) => !memory.has(id));
+  if (unknown.length > 0) await lookAtFolders(context, place, unknown, memory);
+  const answers = await Promise.all(above.map(({ id }) => memory.get(id)));
+  const at = answers.indexOf(true);
+  return at === -1 ? undefined : lastPart(folders[at]!) || bucketOf(place);
+}
+
+/** Others who ask for the same folders meanwhile wait for these answers. A failed look is forgotten. */
+async function lookAtFolders(
+  context: JobContext,
+  place: RemotePlace,
+  folders: readonly FolderAbove[],
+  memory: FolderMemory,
+): Promise<void> {
+  const opening = openPlace(context, { ...place, url: { ...place.url, prefix: '' } }, { at: 'place' });
+  const looks = folders.map(async ({ folder }) =>
+    hasDescriptor((await opening).store, folder, context.signal),
   );
+  for (const [index, { id }] of folders.entries()) memory.set(id, looks[index]!);
   try {
-    const answers = await Promise.all(folders.map((folder) => hasDescriptor(store, folder, context.signal)));
-    const at = answers.indexOf(true);
-    return at === -1 ? undefined : lastPart(folders[at]!) || bucketOf(place);
+    await Promise.all(looks);
+  } catch (error) {
+    for (const { id } of folders) memory.delete(id);
+    throw error;
   } finally {
-    await store.close();
+    await Promise.allSettled(looks);
+    await opening.then(({ store }) => store.close()).catch(() => {});
   }
 }
 

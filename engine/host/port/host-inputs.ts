@@ -271,6 +271,7 @@ export const HOST_INPUTS: Inputs = {
     v.strictObject({ places: v.pipe(v.array(place), v.maxLength(ROWS_MAX)), confirmed }),
     v.strictObject({ all: allChosen, confirmed }),
   ]),
+  'browse.checkWrite': v.strictObject({ place, confirmed }),
   'browse.repository': v.strictObject({ place }),
   'browse.panes': nothing,
   'browse.keepPane': v.strictObject({

@@ -28,7 +28,7 @@ export function BrowseActions(props: BrowseActionsProps) {
       >
         Quick look
       </Button>
-      <Button icon="trash" look="danger" isDisabled={isNone || isDeleting} onPress={props.onDelete}>
+      <Button icon="trash" look="danger" isDisabled={isNone} isPending={isDeleting} onPress={props.onDelete}>
         Delete
       </Button>
       <Button icon="copy" look="primary" isDisabled={isNone || isBothSame} onPress={props.onCopy}>

@@ -56,7 +56,7 @@ export function NewFolderDialog({ location, onClose }: DialogProps) {
       size="small"
       action="Make folder"
       onSubmit={submit}
-      isDisabled={make.isPending}
+      isPending={make.isPending}
     >
       <Field
         label="Name"

@@ -1,5 +1,5 @@
 /** One of the two panes: its place, its entries, and its actions. */
-import { type Ref, useRef, useSyncExternalStore } from 'react';
+import { type ReactNode, type Ref, useRef, useSyncExternalStore } from 'react';
 import type { DropItem } from 'react-aria-components';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
@@ -23,7 +23,7 @@ import {
   repositoryName,
   rootKey,
 } from './places.ts';
-import { RepositoryView } from './repository-view.tsx';
+import { RepositoryCounts, RepositoryView } from './repository-view.tsx';
 import type { Entries } from './use-entries.ts';
 import type { FolderSizes } from './use-folder-sizes.ts';
 import { type Moves, useMoves } from './use-moves.ts';
@@ -128,7 +128,9 @@ export function Pane(props: PaneProps) {
           <Loading label="Reading the folder" />
         )}
       </div>
-      <PaneFoot chosen={chosen} entries={entries} filter={state.filter} />
+      <PaneFoot chosen={chosen} entries={entries} filter={state.filter}>
+        {entries.isRepository && !state.showsObjects && <RepositoryCounts location={location} />}
+      </PaneFoot>
     </section>
   );
 }
@@ -255,14 +257,16 @@ interface PaneFootProps {
   readonly chosen: ChosenEntries;
   readonly entries: Entries;
   readonly filter: string;
+  /** Words about what the pane shows instead of its entries. */
+  readonly children: ReactNode;
 }
 
-function PaneFoot({ chosen, entries, filter }: PaneFootProps) {
+function PaneFoot({ chosen, entries, filter, children }: PaneFootProps) {
   const { state } = entries;
   useSyncExternalStore(entries.pages?.subscribe ?? neverTells, entries.pages?.version ?? zero);
   return (
     <footer className="pane-foot row small faint">
-      <span className="grow">{footWords(chosen, entries, filter)}</span>
+      <span className="grow">{children || footWords(chosen, entries, filter)}</span>
       {state === 'listing' && entries.listed > 0 && (
         <Button size="small" look="quiet" onPress={entries.stop}>
           Stop reading

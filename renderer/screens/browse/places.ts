@@ -9,7 +9,8 @@ import { trimEnd } from '../../../engine/api/trim-ends.ts';
 export type Root =
   /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */
   | { readonly kind: 'local'; readonly label: string; readonly prefix: string; readonly home: string }
-  | { readonly kind: 'named'; readonly label: string; readonly name: string }
+  /** `url`: undefined if a link named it and no such remote is known. */
+  | { readonly kind: 'named'; readonly label: string; readonly name: string; readonly url?: string }
   | { readonly kind: 'url'; readonly label: string; readonly url: string };
 
 export interface Location {
@@ -28,7 +29,7 @@ export function localLocation(path: string): Location {
 
 /** A user's remote is addressed by its name, which every folder knows; a workspace's remote by its URL. */
 export function remoteRoot(card: RemoteCard): Root {
-  if (card.of === 'user') return { kind: 'named', label: card.name, name: card.name };
+  if (card.of === 'user') return { kind: 'named', label: card.name, name: card.name, url: card.url };
   return { kind: 'url', label: card.name, url: card.url };
 }
 
@@ -79,6 +80,12 @@ export function placeOf({ root, folder }: Location, entry = ''): string {
   const encoded = isUrl ? path.split('/').map(encodeURIComponent).join('/') : path;
   const joined = `${trimEnd(base, '/')}/${encoded}`;
   return parameters === undefined ? joined : `${joined}?${parameters}`;
+}
+
+/** The address that holds without the user's names of remotes. Of this computer: the path. */
+export function addressOf({ root, folder }: Location, entry = ''): string {
+  if (root.kind !== 'named' || root.url === undefined) return placeOf({ root, folder }, entry);
+  return placeOf({ root: { kind: 'url', label: root.label, url: root.url }, folder }, entry);
 }
 
 export function parentOf(location: Location): Location | undefined {

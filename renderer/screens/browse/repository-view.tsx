@@ -8,7 +8,7 @@ import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
-import { describeLocation, type Location, placeOf, repositoryName } from './places.ts';
+import { addressOf, describeLocation, type Location, placeOf, repositoryName } from './places.ts';
 
 export interface RepositoryViewProps {
   readonly location: Location;
@@ -37,7 +37,10 @@ export function RepositoryView({ location, onShowObjects }: RepositoryViewProps)
             Open in History
           </LinkButton>
         ) : (
-          <LinkButton icon="download" href={hrefOf('home', { add: 'yes' })}>
+          <LinkButton
+            icon="download"
+            href={hrefOf('home', { add: 'yes', clone: repositoryAddress(location) })}
+          >
             Clone
           </LinkButton>
         )}
@@ -47,6 +50,15 @@ export function RepositoryView({ location, onShowObjects }: RepositoryViewProps)
       </div>
     </section>
   );
+}
+
+/** In the footer, where other folders have the number of their entries. */
+export function RepositoryCounts({ location }: Pick<RepositoryViewProps, 'location'>) {
+  const { data } = useAsk('browse.repository', { place: placeOf(location) });
+  if (!data) return null;
+  const { branchCount, tagCount } = data;
+  const tags = tagCount === 0 ? '' : `, ${formatPlural(tagCount, 'tag')}`;
+  return `${formatPlural(branchCount, 'branch', 'branches')}${tags}`;
 }
 
 function Branches({ repository }: { readonly repository: AnswerOf<'browse.repository'> }) {
@@ -75,6 +87,10 @@ function Branches({ repository }: { readonly repository: AnswerOf<'browse.reposi
       )}
     </>
   );
+}
+
+function repositoryAddress({ folder, root }: Location): string {
+  return addressOf({ root, folder: '' }, folder.replace(/\/$/, ''));
 }
 
 /** Of the workspace that has this repository as a remote. */

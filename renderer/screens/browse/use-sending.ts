@@ -1,10 +1,10 @@
 /** Copies from pane to pane and from the desktop. Existing files are replaced only after a confirmation. */
 import { useRef, useState } from 'react';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import { useRefresh } from '../../host/use-host.tsx';
+import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
-import { type RepositoryRefusal, useStartTransfers } from '../start-transfer.ts';
+import { type RepositoryRefusal, refusedRepository, useStartTransfers } from '../start-transfer.ts';
 import { type Chosen, copyOrders } from './copy-orders.ts';
 import type { Replacing } from './dialogs.tsx';
 import { copyOrdersOf } from './drops/desktop-entries.ts';
@@ -27,6 +27,7 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
   const [replacing, setReplacing] = useState<readonly Replacing[]>([]);
   const start = useStartTransfers(onRefused);
   const refresh = useRefresh();
+  const host = useHost();
   const takenNames = useTakenNames();
   const turns = useRef(new Map<string, Promise<void>>());
   const questions = useRef(0);
@@ -66,12 +67,22 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
       setReplacing((before) => [...before, question]);
     }
   };
-  const send = async ({ entries, items }: Dropped, into: Location): Promise<void> => {
+  const send = async (dropped: Dropped, into: Location, confirmed: readonly string[] = []): Promise<void> => {
+    const { entries, items } = dropped;
     if (entries) {
       await start(`Copying the dropped files to ${describeLocation(into)}`, copyOrdersOf(entries, into));
       return;
     }
-    const outcome = await sendFiles(walkDropped(items, placeOf(into)));
+    const place = placeOf(into);
+    try {
+      await host.ask('browse.checkWrite', { place, confirmed });
+    } catch (error) {
+      const name = refusedRepository(error);
+      const again = (typed: readonly string[]) => void send(dropped, into, typed);
+      if (name !== undefined) return onRefused({ name, again });
+      // Each file meets any other error, and its report names it.
+    }
+    const outcome = await sendFiles(walkDropped(items, { place, confirmed }));
     await refresh('browse.open');
     if (outcome && parseRoute(location.hash).screen !== 'browse') tellElsewhere(outcome);
   };

@@ -86,7 +86,6 @@ function Run({
         <Button
           size="small"
           onPress={onPutBack}
-          // Disabling it would drop the focus, and the next Escape with it.
           isPending={putBack.isPending}
           aria-label={`Put back, ${when}`}
         >

@@ -77,7 +77,8 @@ export function SendBar(props: SendBarProps) {
         <Button
           look="primary"
           icon={isPush ? 'upload' : 'download'}
-          isDisabled={isBlocked || isSending}
+          isDisabled={isBlocked}
+          isPending={isSending}
           onPress={onSend}
         >
           {isPush ? 'Push' : 'Pull'} {formatPlural(Math.max(0, rows), 'change')}

@@ -30,11 +30,13 @@ const STEPS: readonly { readonly id: Step; readonly title: string }[] = [
 export interface StartStepsProps {
   /** Then there is no screen to go back to before a workspace exists. */
   readonly isFirst?: boolean;
+  /** The address of a repository that is to be cloned. */
+  readonly clone?: string | undefined;
   readonly onLeave: () => void;
 }
 
-export function StartSteps({ isFirst = false, onLeave }: StartStepsProps) {
-  const steps = useStartSteps();
+export function StartSteps({ isFirst = false, clone, onLeave }: StartStepsProps) {
+  const steps = useStartSteps(clone);
   const { absent, made, origin, problem, step } = steps;
   return (
     <Card className="start">
@@ -101,7 +103,7 @@ function NextButton({ steps: { folder, isBusy, next, origin, placeForm, step } }
   const isIncomplete = folder === '' || (step === 'place' && isEmpty(placeForm.fields));
   const action = origin === 'here' ? 'Set up' : 'Download the files';
   return (
-    <Button look="primary" isDisabled={isBusy || isIncomplete} onPress={next}>
+    <Button look="primary" isDisabled={isIncomplete} isPending={isBusy} onPress={next}>
       {step === 'folder' ? 'Next' : isBusy ? 'Working' : action}
     </Button>
   );
@@ -172,7 +174,7 @@ function FirstPush({
         <LinkButton href={hrefOf('changes', { direction: 'push' })}>Review the files first</LinkButton>
         <span className="grow" />
         <Button onPress={onLeave}>Later</Button>
-        <Button look="primary" icon="upload" isDisabled={start.isPending} onPress={push}>
+        <Button look="primary" icon="upload" isPending={start.isPending} onPress={push}>
           Push
         </Button>
       </footer>

@@ -63,7 +63,7 @@ export function UnfinishedClone({ workspace, onForget }: UnfinishedCloneProps) {
             <Button size="small" onPress={onForget}>
               Forget
             </Button>
-            <Button size="small" look="primary" icon="play" isDisabled={isBusy} onPress={goOn}>
+            <Button size="small" look="primary" icon="play" isPending={isBusy} onPress={goOn}>
               Go on
             </Button>
           </>

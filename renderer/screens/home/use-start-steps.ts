@@ -8,6 +8,7 @@ import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import {
   EMPTY_PLACE,
+  fieldsOf,
   findFaults,
   isAbsolute,
   type PlaceFields,
@@ -45,11 +46,12 @@ export interface Steps {
   readonly retry: () => void;
 }
 
-export function useStartSteps(): Steps {
-  const [origin, setOrigin] = useState<Origin>('here');
+/** @param clone The address of a repository that is to be cloned. */
+export function useStartSteps(clone?: string): Steps {
+  const [origin, setOrigin] = useState<Origin>(clone === undefined ? 'here' : 'elsewhere');
   const [step, setStep] = useState<Step>('folder');
   const [folder, setFolder] = useState('');
-  const [place, setPlace] = useState<PlaceFields>({ ...EMPTY_PLACE, kind: 'folder' });
+  const [place, setPlace] = useState(() => placeAt(clone));
   const [isFolderTried, setFolderTried] = useState(false);
   const [isPlaceTried, setPlaceTried] = useState(false);
   const [made, setMade] = useState<WorkspaceCard>();
@@ -125,6 +127,13 @@ export function useStartSteps(): Steps {
     },
     retry: goOn,
   };
+}
+
+/** As the form of this screen shows it: another machine is an address here. */
+function placeAt(url: string | undefined): PlaceFields {
+  if (url === undefined) return { ...EMPTY_PLACE, kind: 'folder' };
+  const fields = fieldsOf('', url);
+  return fields.kind === 'peer' ? { ...EMPTY_PLACE, kind: 'address', address: url } : fields;
 }
 
 function useSetUp(credentials: Credentials) {

@@ -78,7 +78,8 @@ function NewRefDialog({
       size="small"
       onClose={onClose}
       action={`Make the ${kind}`}
-      isDisabled={name === '' || isBusy}
+      isDisabled={name === ''}
+      isPending={isBusy}
       onSubmit={() => void run((change) => change.make({ kind, name }, commit))}
     >
       <NameField kind={kind} value={name} onChange={setName} />
@@ -106,7 +107,8 @@ function RenameDialog({ root, of, onClose }: OfRefProps) {
       size="small"
       onClose={onClose}
       action="Rename"
-      isDisabled={name === '' || name === of.name || isBusy}
+      isDisabled={name === '' || name === of.name}
+      isPending={isBusy}
       onSubmit={() => void run((change) => change.rename(of, name))}
     >
       <NameField kind={of.kind} value={name} onChange={setName} />
@@ -129,7 +131,8 @@ function MoveDialog({ root, of, to: first, onClose }: OfRefProps & { readonly to
       size="small"
       onClose={onClose}
       action="Move"
-      isDisabled={to === of.commit || isBusy}
+      isDisabled={to === of.commit}
+      isPending={isBusy}
       onSubmit={() => void run((change) => change.move(of, to))}
     >
       <p className="soft">
@@ -154,7 +157,7 @@ function RemoveDialog({ root, of, onClose }: OfRefProps) {
       actions={
         <>
           <Button onPress={onClose}>Cancel</Button>
-          <Button look="danger" isDisabled={isBusy} onPress={() => void run((change) => change.remove(of))}>
+          <Button look="danger" isPending={isBusy} onPress={() => void run((change) => change.remove(of))}>
             Delete the {of.kind}
           </Button>
         </>

@@ -85,7 +85,7 @@ export function RemoteDialog({ start, edits, taken, onClose }: RemoteDialogProps
       onClose={onClose}
       action={edits === undefined ? 'Add' : 'Save'}
       onSubmit={() => void submit()}
-      isDisabled={isBusy}
+      isPending={isBusy}
       extraActions={
         <Button icon="check" onPress={test}>
           Test

@@ -94,7 +94,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
               <span>
                 Read {formatPlural(growth.commitsRead, 'commit')} so far; older ones are not read yet.
               </span>
-              <Button size="small" isDisabled={isAsking} onPress={() => onLook(COMMITS_MAX)}>
+              <Button size="small" isPending={isAsking} onPress={() => onLook(COMMITS_MAX)}>
                 Read older commits
               </Button>
             </div>

@@ -13,6 +13,8 @@ export interface DroppedFile {
   readonly place: string;
   /** Below the place, with forward slashes. */
   readonly path: string;
+  /** The names of repositories that the user typed. */
+  readonly confirmed?: readonly string[];
   readonly open: () => Promise<Blob>;
 }
 
@@ -109,13 +111,14 @@ export async function sendDropped(
 
 /** `POST /drop`: streams the file from the disk, and reports the bytes sent. */
 export function postDropped(
-  { path, place }: DroppedFile,
+  { confirmed = [], path, place }: DroppedFile,
   body: Blob,
   { onBytes, signal }: SendOptions,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', `/drop?${new URLSearchParams({ place, path })}`);
+    const names = confirmed.map((name) => ['confirmed', name]);
+    request.open('POST', `/drop?${new URLSearchParams([['place', place], ['path', path], ...names])}`);
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.setRequestHeader(WINDOW_KEY_HEADER, heldWindowKey() ?? '');
     request.upload.onprogress = (event) => onBytes(event.loaded);

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { launchBrowser } from './open-window.ts';
+import { type SlowStore, startSlowStore } from './slow-store.ts';
 
 /** Available within tests and hooks, once both have started. */
 export interface BrowserAndStore {
@@ -15,16 +16,43 @@ export interface BrowserAndStore {
  * them started.
  */
 export function startBrowserAndStore(): BrowserAndStore {
+  const started = startBrowserAnd(startVersitygw);
+  return {
+    get browser() {
+      return started.browser;
+    },
+    get server() {
+      return started.other;
+    },
+  };
+}
+
+/** The same with a store behind a network that tests slow down and cut. */
+export function startBrowserAndSlowStore(): { readonly browser: Browser; readonly store: SlowStore } {
+  const started = startBrowserAnd(startSlowStore);
+  return {
+    get browser() {
+      return started.browser;
+    },
+    get store() {
+      return started.other;
+    },
+  };
+}
+
+function startBrowserAnd<T extends AsyncDisposable>(
+  start: () => Promise<T>,
+): { readonly browser: Browser; readonly other: T } {
   const stack = new AsyncDisposableStack();
   let browser: Browser;
-  let server: S3Server;
+  let other: T;
   beforeAll(async () => {
     await Promise.all([
       launchBrowser().then((launched) => {
         browser = stack.adopt(launched, (one) => one.close());
       }),
-      startVersitygw().then((started) => {
-        server = stack.use(started);
+      start().then((started) => {
+        other = stack.use(started);
       }),
     ]);
   });
@@ -33,8 +61,8 @@ export function startBrowserAndStore(): BrowserAndStore {
     get browser() {
       return browser;
     },
-    get server() {
-      return server;
+    get other() {
+      return other;
     },
   };
 }

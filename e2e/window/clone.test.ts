@@ -2,14 +2,14 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { askEngine } from './ask-engine.ts';
+import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { type OpenWindow, openWindow } from './open-window.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -19,44 +19,38 @@ const FILE_BYTES = 2 * MIB;
 const SLOW_KIB_PER_SECOND = 1024;
 
 describe.skipIf(!findChromium())('A clone', () => {
-  let browser: Browser;
-  let store: SlowStore;
+  const slow = startBrowserAndSlowStore();
   let folder: string;
   const contents = new Map<string, Buffer>();
 
   beforeAll(async () => {
-    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
-    const origin = join(store.server.dataFolder, '..', 'origin');
+    const origin = join(slow.store.server.dataFolder, '..', 'origin');
     mkdirSync(origin);
     const run = (...args: string[]) =>
-      runCli(args, { cwd: origin, environment: { ...store.server.environment, DRAY_AUTHOR: 'tester' } });
-    await run('init', '--remote', `s3://${store.server.bucket}/scans`);
+      runCli(args, { cwd: origin, environment: { ...slow.store.server.environment, DRAY_AUTHOR: 'tester' } });
+    await run('init', '--remote', `s3://${slow.store.server.bucket}/scans`);
     for (let at = 0; at < FILES; at += 1) {
       const { bytes } = writeLarge(origin, `${at}`, FILE_BYTES);
       contents.set(`${at}/large.bin`, bytes);
     }
     expect((await run('push')).exitCode).toBe(0);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await store?.[Symbol.asyncDispose]();
-  });
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'dray-clone-'));
-    await store.network.restore();
-    await store.server.resetRequests();
+    await slow.store.network.restore();
+    await slow.store.server.resetRequests();
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const open = (path = '/#/home?add=yes') =>
-    openWindow(browser, { environment: store.environment, folder, path });
+    openWindow(slow.browser, { environment: slow.store.environment, folder, path });
 
   /** Starts the clone of the repository, two requests at a time, into `folder/clone`. */
   const startClone = async ({ page }: OpenWindow) => {
     await askEngine(page, 'settings.set', { transfers: 2 });
-    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     mkdirSync(join(folder, 'clone'));
-    await fillClone(page, join(folder, 'clone'), store.server.bucket);
+    await fillClone(page, join(folder, 'clone'), slow.store.server.bucket);
     await page.getByRole('button', { name: 'Download the files' }).click();
     await expect.poll(() => page.url(), WAIT).toContain('#/transfers');
   };
@@ -83,7 +77,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     const card = page.getByRole('article', { name: 'clone' });
     await card.getByText('Paused').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await card.getByRole('button', { name: 'Go on' }).click();
     await card.getByText('No changes').waitFor();
     expectWhole();
@@ -98,7 +92,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     await killed.page.getByText("Dray's engine does not answer.").waitFor();
     await killed.context.close();
     expect(arrived().length).toBeLessThan(FILES);
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
 
     await using window = await open('/#/home');
     const card = window.page.getByRole('article', { name: 'clone' });
@@ -117,7 +111,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     await page.reload();
     const card = page.getByRole('article', { name: 'clone' });
     await card.getByText('Not all files are here').waitFor();
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await expect.poll(queue.newest, WAIT).toContain('"state":"done"');
     queue.release();
     await card.getByText('No changes').waitFor();
@@ -166,7 +160,7 @@ describe.skipIf(!findChromium())('A clone', () => {
       await alert.getByText(words).waitFor();
     }
     mkdirSync(join(folder, 'clone'));
-    await fillClone(page, join(folder, 'clone'), store.server.bucket, 'nothing');
+    await fillClone(page, join(folder, 'clone'), slow.store.server.bucket, 'nothing');
     await page.getByRole('button', { name: 'Download the files' }).click();
     await alert.getByText('There is no repository').waitFor();
     expect(page.url()).toContain('#/home');

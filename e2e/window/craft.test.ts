@@ -1,54 +1,21 @@
 /** The window's craft: how dense its rows are, and how little moves. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { makeSurvey } from './survey.fixture.ts';
+import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
 
 const WAIT = { timeout: 120_000, interval: 50 };
-const SCREENS = [
-  'Home',
-  'Changes',
-  'Plan',
-  'Transfers',
-  'History',
-  'Browse',
-  'Repositories',
-  'Remotes',
-  'Settings',
-] as const;
 /** No movement of the window takes as long as this. */
 const MOTION_MAX_MS = 150;
 /** Turn as long as something is under way, and move nothing that a person waits for. */
 const BUSY_SIGNS = ['turn', 'wander'];
 
 describe.skipIf(!findChromium())('The craft of the window', () => {
-  let browser: Browser;
-  let window: OpenWindow;
+  const window = startSurveyWindow();
   let page: Page;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-    window = await openWindow(browser);
+  beforeAll(() => {
     page = window.page;
-    const [root, otherRoot] = [join(window.folder, 'coast-survey'), join(window.folder, 'noor')];
-    const home = join(window.folder, 'home');
-    await makeSurvey({
-      root,
-      otherRoot,
-      remoteUrl: pathToFileURL(join(window.folder, 'remote')).href,
-      environment: { HOME: home },
-    });
-    const settings = join(home, '.config', 'dray');
-    mkdirSync(settings, { recursive: true });
-    writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root, otherRoot] }));
-  });
-  afterAll(async () => {
-    await window?.[Symbol.asyncDispose]();
-    await browser?.close();
   });
 
   const show = async (name: string) => {

@@ -5,9 +5,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
+import { afterAll, beforeAll } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { writeTree } from './browse-panes.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
 import type { OpenWindow, Theme } from './open-window.ts';
 import { openWorkspace } from './window-workspace.ts';
 
@@ -21,7 +23,7 @@ export const PICTURES = {
   blue: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg==',
 };
 
-export interface HistoryRepository extends AsyncDisposable {
+interface HistoryRepository extends Disposable {
   /** The workspace, on `main`, with everything pushed. */
   readonly root: string;
   /** A workspace without a push. */
@@ -33,6 +35,34 @@ export interface OpenHistoryOptions {
   readonly theme?: Theme;
   /** Default: the repository's workspace. */
   readonly root?: string;
+}
+
+/** Available within tests and hooks. */
+export interface StartedHistory extends Pick<HistoryRepository, 'root' | 'emptyRoot'> {
+  readonly server: S3Server;
+  open(options?: OpenHistoryOptions): Promise<OpenWindow>;
+}
+
+/** Call it in a `describe`: one repository, its store and a browser for all tests. */
+export function startHistoryRepository(): StartedHistory {
+  const started = startBrowserAndStore();
+  let repository: HistoryRepository | undefined;
+  beforeAll(async () => {
+    repository = await createHistoryRepository(started.server);
+  });
+  afterAll(() => repository?.[Symbol.dispose]());
+  return {
+    get root() {
+      return repository!.root;
+    },
+    get emptyRoot() {
+      return repository!.emptyRoot;
+    },
+    get server() {
+      return started.server;
+    },
+    open: (options) => repository!.open(started.browser, options),
+  };
 }
 
 /**
@@ -82,6 +112,6 @@ export async function createHistoryRepository(server: S3Server): Promise<History
     emptyRoot,
     open: (browser, { root: shown = root, theme = 'light' } = {}) =>
       openWorkspace(browser, { environment, theme, root: shown, screen: '#/history' }),
-    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -4,33 +4,21 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { createHistoryRepository, type HistoryRepository, NOTES, PICTURES } from './history-repository.ts';
-import { launchBrowser, PATIENCE_MS, THEMES, type Theme } from './open-window.ts';
+import { NOTES, PICTURES, startHistoryRepository } from './history-repository.ts';
+import { PATIENCE_MS, THEMES, type Theme } from './open-window.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 
 describe.skipIf(!findChromium())('History', () => {
-  let browser: Browser;
-  let server: S3Server;
-  let repository: HistoryRepository;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-    repository = await createHistoryRepository(server);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await repository?.[Symbol.asyncDispose]();
-    await server?.stop();
-  });
+  const repository = startHistoryRepository();
 
   it('draws branches, a tag and a merge, and filters by branch', async () => {
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { complaints, page } = window;
     await commit(page, 'first').waitFor();
     const rows = commits(page).getByRole('row');
@@ -62,7 +50,7 @@ describe.skipIf(!findChromium())('History', () => {
   });
 
   it('compares any two commits, and shows changes in a text and a picture', async () => {
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { page } = window;
     await commit(page, 'second').click();
     const against = page.locator('.compare-head .select-button', {
@@ -107,7 +95,7 @@ describe.skipIf(!findChromium())('History', () => {
 
   it("lists a commit's files, and restores a file and a folder from it", async () => {
     const { root } = repository;
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { page } = window;
     await commit(page, 'first').click();
     await page.getByRole('tab', { name: 'Contents' }).click();
@@ -145,13 +133,13 @@ describe.skipIf(!findChromium())('History', () => {
 
   it('explains itself before the first push, and says when the store is away', async () => {
     const { emptyRoot } = repository;
-    await using window = await repository.open(browser, { root: emptyRoot });
+    await using window = await repository.open({ root: emptyRoot });
     const { page } = window;
     await page.getByText('No commits yet').waitFor();
     expect(await findViolations(page)).toEqual([]);
     const config = join(emptyRoot, '.dray/config.json');
     const text = readFileSync(config, 'utf8');
-    writeFileSync(config, text.replaceAll(server.bucket, 'no-such-bucket'));
+    writeFileSync(config, text.replaceAll(repository.server.bucket, 'no-such-bucket'));
     await page.reload();
     await page.getByRole('alert').getByText('Cannot read the history').waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -163,7 +151,7 @@ describe.skipIf(!findChromium())('History', () => {
   it.each(runBudget<readonly Theme[]>(THEMES))(
     'has no accessibility violation by axe, in the %s theme',
     async (theme) => {
-      await using window = await repository.open(browser, { theme });
+      await using window = await repository.open({ theme });
       const { page } = window;
       await commit(page, 'second').click();
       await page.getByRole('grid', { name: 'Differences' }).waitFor();

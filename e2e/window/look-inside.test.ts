@@ -1,34 +1,21 @@
 /** Files are looked into: tables by rows, pictures under a slider, and bytes of the rest. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { parquetFile } from '../../engine/host/preview/parquet/parquet.fixture.ts';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { createHistoryRepository, type HistoryRepository, PICTURES } from './history-repository.ts';
-import { launchBrowser } from './open-window.ts';
+import { PICTURES, startHistoryRepository } from './history-repository.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The inside of files', () => {
-  let browser: Browser;
-  let server: S3Server;
-  let repository: HistoryRepository;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-    repository = await createHistoryRepository(server);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await repository?.[Symbol.asyncDispose]();
-    await server?.stop();
-  });
+  const repository = startHistoryRepository();
 
   it('shows the rows of a table with types, and its differences by key, or its text', async () => {
     writeFileSync(join(repository.root, 'reads/run-1.csv'), 'run,value\n1,11\n7,70\n');
-    await using window = await repository.open(browser, { theme: 'light' });
+    await using window = await repository.open({ theme: 'light' });
     const { complaints, page } = window;
     await page.goto(`${window.origin}/#/changes?direction=push`);
     await rowOf(page, 'reads/').click();
@@ -60,7 +47,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
   it('puts two versions of a picture under a slider that the keys move, and shows the bytes of the rest', async () => {
     writeFileSync(join(repository.root, 'coast.png'), Buffer.from(PICTURES.red, 'base64'));
     writeFileSync(join(repository.root, 'raw.bin'), Buffer.from([0, 1, 0x44, 0x72, 0x61, 0x79, 0xff]));
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { complaints, page } = window;
     await page.goto(`${window.origin}/#/changes?direction=push`);
     await rowOf(page, 'coast.png').click();
@@ -82,14 +69,14 @@ describe.skipIf(!findChromium())('The inside of files', () => {
   });
 
   it('shows Parquet as a table with its types, its differences by key, and why a damaged one has none', async () => {
-    const environment = { ...server.environment, DRAY_AUTHOR: 'Ada' };
+    const environment = { ...repository.server.environment, DRAY_AUTHOR: 'Ada' };
     writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('before'));
     const pushed = await runCli(['push', '-m', 'sites'], { cwd: repository.root, environment });
     expect(pushed).toMatchObject({ exitCode: 0 });
     writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('after'));
     writeFileSync(join(repository.root, 'all.parquet'), parquetFile('types'));
     writeFileSync(join(repository.root, 'broken.parquet'), parquetFile('types').subarray(0, 900));
-    await using window = await repository.open(browser, { theme: 'light' });
+    await using window = await repository.open({ theme: 'light' });
     const { complaints, page } = window;
     await page.goto(`${window.origin}/#/changes?direction=push`);
     await rowOf(page, 'sites.parquet').click();

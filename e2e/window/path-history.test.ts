@@ -1,32 +1,19 @@
 /** The history of one file, from the menus of its rows: who changed it, and its versions brought back. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { createHistoryRepository, type HistoryRepository, NOTES } from './history-repository.ts';
-import { launchBrowser } from './open-window.ts';
+import { NOTES, startHistoryRepository } from './history-repository.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The history of a file', () => {
-  let browser: Browser;
-  let server: S3Server;
-  let repository: HistoryRepository;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-    repository = await createHistoryRepository(server);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await repository?.[Symbol.asyncDispose]();
-    await server?.stop();
-  });
+  const repository = startHistoryRepository();
 
   it('opens from a row of History, says who changed it last, shows and restores each version', async () => {
     const { root } = repository;
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { complaints, page } = window;
     await page.getByRole('tab', { name: 'Contents' }).click();
     const contents = page.getByRole('grid', { name: 'Contents' });
@@ -48,7 +35,7 @@ describe.skipIf(!findChromium())('The history of a file', () => {
   it('opens by the Menu key from a row of Changes', async () => {
     const { root } = repository;
     writeFileSync(join(root, 'coast.png'), 'not a picture any more');
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { page } = window;
     await page.goto(`${window.origin}/#/changes?direction=push`);
     await rowOf(page, 'coast.png').click();

@@ -1,31 +1,18 @@
 /** Branches and tags: made, renamed, moved, deleted, switched and compared, by mouse and by keys. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { createHistoryRepository, type HistoryRepository, NOTES } from './history-repository.ts';
-import { launchBrowser } from './open-window.ts';
+import { NOTES, startHistoryRepository } from './history-repository.ts';
 import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('Branches and tags', () => {
-  let browser: Browser;
-  let server: S3Server;
-  let repository: HistoryRepository;
-  beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-    repository = await createHistoryRepository(server);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await repository?.[Symbol.asyncDispose]();
-    await server?.stop();
-  });
+  const repository = startHistoryRepository();
 
   it('makes a tag at a commit by the right button, renames, moves and deletes it, and undoes that', async () => {
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { complaints, page } = window;
     await commit(page, 'second').click({ button: 'right' });
     expect(await findViolations(page)).toEqual([]);
@@ -65,7 +52,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
   });
 
   it('says before a deletion which commits no other name leads to, and Undo brings the branch back', async () => {
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { page } = window;
     await page.getByRole('button', { name: 'Branch main' }).click();
     const refs = page.getByRole('grid', { name: 'Branches and tags' });
@@ -88,7 +75,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
 
   it('switches to a branch as a transfer, from Home and by the palette, and refuses to overwrite', async () => {
     const { root } = repository;
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { page } = window;
     await commit(page, 'first').waitFor();
     await page.goto(`${window.origin}/#/home`);
@@ -132,7 +119,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
   });
 
   it('compares any two versions by two labelled choices, over a reload too', async () => {
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { page } = window;
     await commit(page, 'first').waitFor();
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
@@ -156,7 +143,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
   });
 
   it('lists the files of the first commit as added, and shows short hashes with the whole one to copy', async () => {
-    await using window = await repository.open(browser);
+    await using window = await repository.open();
     const { context, page } = window;
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: window.origin });
     await commit(page, 'first').click();

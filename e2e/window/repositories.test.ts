@@ -3,30 +3,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { addCommits } from '../../engine/host/repositories/repository.fixture.ts';
+import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { openWindow } from './open-window.ts';
+import type { SlowStore } from './slow-store.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
 const SCREEN = { path: '/#/repositories' };
 
 describe.skipIf(!findChromium())('Repositories', () => {
-  const stack = new AsyncDisposableStack();
-  let browser: Browser;
-  let store: SlowStore;
-  beforeAll(async () => {
-    browser = stack.adopt(await launchBrowser(), (one) => one.close());
-    store = stack.use(await startSlowStore());
-  });
-  afterAll(() => stack.disposeAsync());
+  const slow = startBrowserAndSlowStore();
 
   it('teach what they are where there is none, and are reached by the keyboard', async () => {
-    await using window = await openWindow(browser, { path: '/#/home' });
+    await using window = await openWindow(slow.browser, { path: '/#/home' });
     const { page } = window;
     await page.keyboard.press('Control+k');
     await page.keyboard.type('Reposi');
@@ -42,7 +36,7 @@ describe.skipIf(!findChromium())('Repositories', () => {
 
   it('show size, growth, cost, push and verify of each, and why one cannot be reached', async () => {
     using folder = temporaryFolder();
-    const { environment, server } = store;
+    const { environment, server } = slow.store;
     const home = join(folder.path, 'home');
     const root = join(folder.path, 'coast');
     mkdirSync(root, { recursive: true });
@@ -68,11 +62,11 @@ describe.skipIf(!findChromium())('Repositories', () => {
     await dray('remote', 'add', '--user', 'gone', 's3://gone?endpoint=http://127.0.0.1:9&region=us-east-1');
     writeFileSync(join(home, '.config', 'dray', 'window.json'), JSON.stringify({ workspaces: [root] }));
 
-    const commitReads = () => countCommitReads(store);
+    const commitReads = () => countCommitReads(slow.store);
     const before = await commitReads();
     const kept = { folder: folder.path, environment };
     {
-      await using window = await openWindow(browser, { ...kept, ...SCREEN });
+      await using window = await openWindow(slow.browser, { ...kept, ...SCREEN });
       const { page } = window;
       const coast = cardOf(page, 'coast');
       await coast.getByText('Last push').waitFor();
@@ -96,12 +90,12 @@ describe.skipIf(!findChromium())('Repositories', () => {
       expect(await june.innerText()).toMatch(/90.0 MiB\s+1\s+1/);
       expect(await findViolationsInBothThemes(page)).toEqual([]);
 
-      await store.network.hang();
+      await slow.store.network.hang();
       await coast.getByRole('button', { name: 'Measure coast' }).press('Enter');
       await coast.getByText('0 objects so far').waitFor();
       await coast.getByRole('button', { name: 'Stop' }).press('Enter');
       await coast.getByText('Not measured').waitFor();
-      await store.network.restore();
+      await slow.store.network.restore();
       await coast.getByRole('button', { name: 'Measure coast' }).press('Enter');
       await expect
         .poll(() => figureOf(page, 'coast', 'Stored'), WAIT)
@@ -109,20 +103,20 @@ describe.skipIf(!findChromium())('Repositories', () => {
       expect(window.complaints).toEqual([]);
     }
     // Another window on the same home: nothing is read again, and the remembered shows without the store.
-    await store.network.cut();
+    await slow.store.network.cut();
     try {
-      await using window = await openWindow(browser, { ...kept, ...SCREEN });
+      await using window = await openWindow(slow.browser, { ...kept, ...SCREEN });
       const { page } = window;
       await expect.poll(() => figureOf(page, 'coast', 'Stored'), WAIT).toMatch(/^4\.8 MiB \d+ objects/);
       await cardOf(page, 'coast').getByText('This is what it answered').waitFor();
       expect(await findViolationsInBothThemes(page)).toEqual([]);
-      await store.network.restore();
+      await slow.store.network.restore();
       await cardOf(page, 'coast').getByRole('button', { name: 'Ask again' }).press('Enter');
       await expect
         .poll(() => cardOf(page, 'coast').getByText('This is what it answered').count(), WAIT)
         .toBe(0);
     } finally {
-      await store.network.restore();
+      await slow.store.network.restore();
     }
     expect(await commitReads()).toBe(before + 2);
   });

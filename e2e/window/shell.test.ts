@@ -2,53 +2,20 @@
  * The frame around the screens: the rail, the commands, the keyboard, small and large windows. A survey's
  * dataset fills every screen.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { makeSurvey } from './survey.fixture.ts';
+import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
 
 /** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };
-const SCREENS = [
-  'Home',
-  'Changes',
-  'Plan',
-  'Transfers',
-  'History',
-  'Browse',
-  'Repositories',
-  'Remotes',
-  'Settings',
-] as const;
 
 describe.skipIf(!findChromium())('The window around its screens', () => {
-  let browser: Browser;
-  let window: OpenWindow;
+  const window = startSurveyWindow();
   let page: Page;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-    window = await openWindow(browser);
+  beforeAll(() => {
     page = window.page;
-    const [root, otherRoot] = [join(window.folder, 'coast-survey'), join(window.folder, 'noor')];
-    const home = join(window.folder, 'home');
-    await makeSurvey({
-      root,
-      otherRoot,
-      remoteUrl: pathToFileURL(join(window.folder, 'remote')).href,
-      environment: { HOME: home },
-    });
-    const settings = join(home, '.config', 'dray');
-    mkdirSync(settings, { recursive: true });
-    writeFileSync(join(settings, 'window.json'), JSON.stringify({ workspaces: [root, otherRoot] }));
-  });
-  afterAll(async () => {
-    await window?.[Symbol.asyncDispose]();
-    await browser?.close();
   });
 
   const showScreen = async (name: string) => {

@@ -4,12 +4,30 @@
  */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { startBrowser } from './browser-and-store.ts';
 import { encodePng } from './encode-png.ts';
+import { type OpenWindow, openWindow } from './open-window.ts';
 
 const TILES = 24;
 const TILE_SIDE = 160;
 const RECORDINGS = 5;
+
+/** The headings of all screens. */
+export const SCREENS = [
+  'Home',
+  'Changes',
+  'Plan',
+  'Transfers',
+  'History',
+  'Browse',
+  'Repositories',
+  'Remotes',
+  'Settings',
+] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,6 +38,36 @@ export interface SurveyPlaces {
   readonly otherRoot: string;
   readonly remoteUrl: string;
   readonly environment: Environment;
+}
+
+/**
+ * Call it in a `describe`: one window for all tests, which knows the survey's two workspaces. Its page and
+ * origin are available within tests and hooks.
+ */
+export function startSurveyWindow(): Pick<OpenWindow, 'origin' | 'page'> {
+  const started = startBrowser();
+  let window: OpenWindow;
+  beforeAll(async () => {
+    window = await openWindow(started.browser);
+    const [root, otherRoot] = [join(window.folder, 'coast-survey'), join(window.folder, 'noor')];
+    const home = join(window.folder, 'home');
+    await makeSurvey({
+      root,
+      otherRoot,
+      remoteUrl: pathToFileURL(join(window.folder, 'remote')).href,
+      environment: { HOME: home },
+    });
+    write(home, '.config/dray/window.json', JSON.stringify({ workspaces: [root, otherRoot] }));
+  });
+  afterAll(() => window?.[Symbol.asyncDispose]());
+  return {
+    get origin() {
+      return window.origin;
+    },
+    get page(): Page {
+      return window.page;
+    },
+  };
 }
 
 /** Makes six commits on two branches, a merge and a tag, then unpushed changes of every kind. */

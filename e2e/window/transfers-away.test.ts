@@ -2,72 +2,65 @@
  * A remote that goes away during a transfer and comes back: what the Transfers screen says, and that the data
  * is correct.
  */
-import type { Browser } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
+import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { type OpenWindow, openWindow } from './open-window.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
 
 describe.skipIf(!findChromium())('A remote that goes away during a transfer', () => {
-  let browser: Browser;
-  let store: SlowStore;
+  const slow = startBrowserAndSlowStore();
   let window: OpenWindow;
 
   beforeAll(async () => {
-    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
     // Connects directly to the bad network: a counter before it would accept bytes that it cannot pass on.
-    const environment = { ...store.environment, AWS_ENDPOINT_URL: store.network.endpoint };
-    window = await openWindow(browser, { environment, path: '/#/transfers' });
+    const environment = { ...slow.store.environment, AWS_ENDPOINT_URL: slow.store.network.endpoint };
+    window = await openWindow(slow.browser, { environment, path: '/#/transfers' });
     await askEngine(window.page, 'settings.set', { transfers: 2 });
   });
-  afterAll(async () => {
-    await window?.[Symbol.asyncDispose]();
-    await browser?.close();
-    await store?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => window?.[Symbol.asyncDispose]());
 
-  afterEach(() => store.network.restore());
+  afterEach(() => slow.store.network.restore());
 
   /** Starts a copy. Resolves when a part of it has arrived. */
   const startCopy = async (name: string) => {
-    await store.server.resetRequests();
-    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    await slow.store.server.resetRequests();
+    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     const { bytes, source } = writeLarge(window.folder, name, 48 * MIB);
-    const destination = `s3://${store.server.bucket}/${name}/`;
+    const destination = `s3://${slow.store.server.bucket}/${name}/`;
     await askEngine(window.page, 'transfers.start', { kind: 'copy', source, destination });
-    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
     return { bytes, row: rowOf(window.page, `Copy ${name}`) };
   };
 
   it('is awaited visibly, and the transfer ends by itself once it is back', async () => {
     const { bytes, row } = await startCopy('back-soon');
-    await store.network.cut();
+    await slow.store.network.cut();
     await row.getByText('Trying again. Files that have arrived stay.').waitFor();
     expect(await findViolationsInBothThemes(window.page)).toEqual([]);
-    await store.network.restore();
+    await slow.store.network.restore();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(store.read('back-soon/large.bin').equals(bytes)).toBe(true);
+    expect(slow.store.read('back-soon/large.bin').equals(bytes)).toBe(true);
     expect(await row.textContent()).not.toContain('Trying again');
   });
 
   it('makes the transfer fail when it stays away, and Retry resumes the transfer', async () => {
     const { bytes, row } = await startCopy('back-late');
-    await store.network.cut();
+    await slow.store.network.cut();
     await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');
     const said = await row.getByRole('alert').textContent();
     expect(said).toContain('Files that have arrived stay. Try again when the remote can be reached');
-    const arrived = await store.answered('UploadPart');
-    await store.network.restore();
+    const arrived = await slow.store.answered('UploadPart');
+    await slow.store.network.restore();
     await row.getByRole('button', { name: 'Retry', exact: true }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(store.read('back-late/large.bin').equals(bytes)).toBe(true);
-    expect(await store.answered('UploadPart')).toBe(6);
+    expect(slow.store.read('back-late/large.bin').equals(bytes)).toBe(true);
+    expect(await slow.store.answered('UploadPart')).toBe(6);
     expect(arrived).toBeGreaterThanOrEqual(1);
     expect(window.complaints).toEqual([]);
   });

@@ -1,13 +1,13 @@
 /** A transfer survives a reload of the page, a kill of `dray ui`, and a crash of the engine's thread. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
+import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { type OpenWindow, openWindow } from './open-window.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -15,45 +15,43 @@ const SLOW_KIB_PER_SECOND = 1024;
 const PARTS = 8;
 
 describe.skipIf(!findChromium())('A running transfer', () => {
-  let browser: Browser;
-  let store: SlowStore;
-  beforeAll(async () => {
-    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await store?.[Symbol.asyncDispose]();
-  });
+  const slow = startBrowserAndSlowStore();
 
   /** Starts a copy. Resolves when a part of it has arrived. */
   const startCopy = async (page: Page, folder: string, name: string) => {
     // Leaves most of the copy for after the interruption.
     await askEngine(page, 'settings.set', { transfers: 2 });
-    await store.server.resetRequests();
-    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    await slow.store.server.resetRequests();
+    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     const { bytes, source } = writeLarge(folder, name, PARTS * 8 * MIB);
-    const destination = `s3://${store.server.bucket}/${name}/`;
+    const destination = `s3://${slow.store.server.bucket}/${name}/`;
     await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
-    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
     return bytes;
   };
 
   it('continues while the page is reloaded, and the page shows it again', async () => {
-    await using window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    await using window = await openWindow(slow.browser, {
+      environment: slow.store.environment,
+      path: '/#/transfers',
+    });
     const { folder, page } = window;
     const bytes = await startCopy(page, folder, 'reloaded');
     await page.reload();
     const row = rowOf(page, 'Copy reloaded');
     await expect.poll(stateOf(row), WAIT).toBe('Uploading');
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(store.read('reloaded/large.bin').equals(bytes)).toBe(true);
-    expect(await store.answered('UploadPart')).toBe(PARTS);
+    expect(slow.store.read('reloaded/large.bin').equals(bytes)).toBe(true);
+    expect(await slow.store.answered('UploadPart')).toBe(PARTS);
     expect(window.complaints).toEqual([]);
   });
 
   it('goes on after a kill of `dray ui`, waits after a second one, and shows what had arrived', async () => {
-    const killed = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    const killed = await openWindow(slow.browser, {
+      environment: slow.store.environment,
+      path: '/#/transfers',
+    });
     const { folder } = killed;
     const bytes = await startCopy(killed.page, folder, 'killed');
     await kill(killed);
@@ -61,12 +59,12 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     await killed.context.close();
 
     const reopen = () =>
-      openWindow(browser, { environment: store.environment, folder, path: '/#/transfers' });
+      openWindow(slow.browser, { environment: slow.store.environment, folder, path: '/#/transfers' });
     const second = await reopen();
     const again = rowOf(second.page, 'Copy killed');
     await expect.poll(stateOf(again), WAIT).toBe('Uploading');
-    const before = await store.answered('UploadPart');
-    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThan(before);
+    const before = await slow.store.answered('UploadPart');
+    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThan(before);
     await kill(second);
     await second.context.close();
 
@@ -74,23 +72,23 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     const row = rowOf(window.page, 'Copy killed');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
     expect(await row.textContent()).toContain('Dray ended twice within minutes');
-    const arrived = await store.answered('UploadPart');
+    const arrived = await slow.store.answered('UploadPart');
     expect(arrived).toBeLessThan(PARTS);
     expect(arrivedMib(await row.textContent())).toBeGreaterThanOrEqual(8);
     expect(arrivedMib(await row.textContent())).toBeLessThanOrEqual(8 * arrived);
     expect(await findViolationsInBothThemes(window.page)).toEqual([]);
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await window.page.getByRole('button', { name: 'Resume Copy killed' }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(store.read('killed/large.bin').equals(bytes)).toBe(true);
+    expect(slow.store.read('killed/large.bin').equals(bytes)).toBe(true);
     // A kill may lose the answer for a part that has arrived. That part is sent again, and no other one.
-    expect(await store.answered('UploadPart')).toBeLessThan(PARTS + arrived);
+    expect(await slow.store.answered('UploadPart')).toBeLessThan(PARTS + arrived);
     expect(window.complaints).toEqual([]);
   });
 
   it('goes on after a crash of the engine, which restarts, and the window says so', async () => {
-    await using window = await openWindow(browser, {
-      environment: { ...store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
+    await using window = await openWindow(slow.browser, {
+      environment: { ...slow.store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
       path: '/#/transfers',
     });
     const { folder, page } = window;
@@ -98,10 +96,10 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     writeFileSync(join(folder, 'home', 'crash'), '');
     await page.getByText("Dray's engine is back").waitFor();
     const row = rowOf(page, 'Copy crashed');
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(store.read('crashed/large.bin').equals(bytes)).toBe(true);
-    expect(await store.answered('UploadPart')).toBe(PARTS);
+    expect(slow.store.read('crashed/large.bin').equals(bytes)).toBe(true);
+    expect(await slow.store.answered('UploadPart')).toBe(PARTS);
   });
 });
 

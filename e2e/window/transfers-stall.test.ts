@@ -1,38 +1,32 @@
 /** A transfer that stands still says why, and shows its last requests. */
-import type { Browser } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
+import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { openWindow } from './open-window.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 const SLOW_KIB_PER_SECOND = 2 * 1024;
 
 describe.skipIf(!findChromium())('A transfer that stands still', () => {
-  let browser: Browser;
-  let store: SlowStore;
-  beforeAll(async () => {
-    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await store?.[Symbol.asyncDispose]();
-  });
+  const slow = startBrowserAndSlowStore();
 
   it('says since when, which request waits and how often it was repeated, until bytes move again', async () => {
-    await using window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    await using window = await openWindow(slow.browser, {
+      environment: slow.store.environment,
+      path: '/#/transfers',
+    });
     const { folder, page } = window;
     await askEngine(page, 'settings.set', { transfers: 1 });
-    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     const { bytes, source } = writeLarge(folder, 'still', 32 * MIB);
-    const destination = `s3://${store.server.bucket}/still/`;
+    const destination = `s3://${slow.store.server.bucket}/still/`;
     await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
-    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
     const row = rowOf(page, 'Copy still');
-    await store.network.hang();
+    await slow.store.network.hang();
     await expect.poll(() => row.textContent(), WAIT).toMatch(/No byte has moved for \d+/);
     await expect
       .poll(() => row.textContent(), WAIT)
@@ -45,16 +39,16 @@ describe.skipIf(!findChromium())('A transfer that stands still', () => {
       .getByText(/PUT PART large\.bin: done after/)
       .first()
       .waitFor();
-    expect(await log.textContent()).not.toContain(store.server.environment.AWS_SECRET_ACCESS_KEY);
+    expect(await log.textContent()).not.toContain(slow.store.server.environment.AWS_SECRET_ACCESS_KEY);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     // Without the network each attempt fails, and is repeated.
-    await store.network.cut();
+    await slow.store.network.cut();
     await expect.poll(() => log.textContent(), WAIT).toMatch(/unreachable after .*\(attempt 2\)/);
-    await store.network.restore();
+    await slow.store.network.restore();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(await row.textContent()).not.toContain('No byte has moved');
-    expect(store.read('still/large.bin').equals(bytes)).toBe(true);
+    expect(slow.store.read('still/large.bin').equals(bytes)).toBe(true);
     expect(window.complaints).toEqual([]);
   });
 });

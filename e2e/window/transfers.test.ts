@@ -1,11 +1,11 @@
 /** The Transfers screen over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
-import type { Browser, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
+import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { type OpenWindow, openWindow } from './open-window.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -17,25 +17,19 @@ const CRAWL_KIB_PER_SECOND = 8;
 const STILL_POLLS = 15;
 
 describe.skipIf(!findChromium())('The queue of transfers', () => {
-  let browser: Browser;
-  let store: SlowStore;
+  const slow = startBrowserAndSlowStore();
   let window: OpenWindow;
   let page: Page;
   let place: string;
 
   beforeAll(async () => {
-    [browser, store] = await Promise.all([launchBrowser(), startSlowStore()]);
-    window = await openWindow(browser, { environment: store.environment, path: '/#/transfers' });
+    window = await openWindow(slow.browser, { environment: slow.store.environment, path: '/#/transfers' });
     page = window.page;
-    place = `s3://${store.server.bucket}/`;
+    place = `s3://${slow.store.server.bucket}/`;
     // Few requests are in flight when it is paused.
     await askEngine(page, 'settings.set', { transfers: 2 });
   });
-  afterAll(async () => {
-    await window?.[Symbol.asyncDispose]();
-    await browser?.close();
-    await store?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => window?.[Symbol.asyncDispose]());
 
   const folder = (name: string, sizeBytes: number) => writeLarge(window.folder, name, sizeBytes);
   const copy = (source: string, to: string) =>
@@ -43,11 +37,11 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
   afterEach(async () => {
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await askEngine(page, 'transfers.change', { ids: 'all', action: 'cancel' });
     await askEngine(page, 'transfers.change', { ids: 'all', action: 'remove' });
     await page.getByRole('heading', { name: 'Nothing moves' }).waitFor();
-    await store.server.resetRequests();
+    await slow.store.server.resetRequests();
   });
 
   it('says that nothing moves when it is empty', async () => {
@@ -57,17 +51,17 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
 
   it('pauses without further requests, and resumes from the finished parts', async () => {
     const { bytes, source } = folder('paused', 64 * MIB);
-    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
-    const sentBefore = store.counter.sentBytes();
+    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    const sentBefore = slow.store.counter.sentBytes();
     await copy(source, 'paused');
     const row = rowOf(page, 'Copy paused');
-    await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(2);
     await expect.poll(() => row.textContent(), WAIT).toMatch(/of 64\.0 MiB.*MiB\/s/);
     await press('Pause Copy paused');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
     // Any request still in flight arrives now. The server logs an interrupted one when it notices.
-    await store.network.setBandwidth(0);
-    const answered = async () => (await store.server.requests()).length;
+    await slow.store.network.setBandwidth(0);
+    const answered = async () => (await slow.store.server.requests()).length;
     const counts = [await answered()];
     await expect
       .poll(async () => {
@@ -80,23 +74,23 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     await page.reload();
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
     expect(await answered()).toBe(counts.at(-1));
-    expect(await store.uploads()).toContain('large.bin');
+    expect(await slow.store.uploads()).toContain('large.bin');
 
     await press('Resume Copy paused');
     await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(store.read('paused/large.bin').equals(bytes)).toBe(true);
-    expect(store.counter.sentBytes() - sentBefore).toBeLessThan(1.3 * bytes.length);
-    expect(await store.uploads()).not.toContain('large.bin');
+    expect(slow.store.read('paused/large.bin').equals(bytes)).toBe(true);
+    expect(slow.store.counter.sentBytes() - sentBefore).toBeLessThan(1.3 * bytes.length);
+    expect(await slow.store.uploads()).not.toContain('large.bin');
   });
 
   it('cancels a running or paused upload and leaves no parts in the store', async () => {
-    await store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
     for (const isPaused of [false, true]) {
-      await store.server.resetRequests();
+      await slow.store.server.resetRequests();
       const name = isPaused ? 'cancelled-paused' : 'cancelled';
       await copy(folder(name, 48 * MIB).source, name);
       const row = rowOf(page, `Copy ${name}`);
-      await expect.poll(() => store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+      await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
       if (isPaused) {
         await press(`Pause Copy ${name}`);
         await expect.poll(stateOf(row), WAIT).toBe('Paused');
@@ -106,12 +100,12 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
         await page.getByRole('button', { name: 'Cancel 1 transfer' }).click();
       }
       await expect.poll(stateOf(row), WAIT).toBe('Cancelled');
-      await expect.poll(() => store.uploads(), WAIT).not.toContain('large.bin');
+      await expect.poll(() => slow.store.uploads(), WAIT).not.toContain('large.bin');
     }
   });
 
   it('runs a transfer that was moved up before older ones', async () => {
-    await store.network.setBandwidth(CRAWL_KIB_PER_SECOND);
+    await slow.store.network.setBandwidth(CRAWL_KIB_PER_SECOND);
     for (const name of ['one', 'two', 'three', 'four']) await copy(folder(name, 1 * MIB).source, name);
     const titles = () => page.locator('[aria-label="Queue"] .transfer-title').allTextContents();
     await expect.poll(titles, WAIT).toHaveLength(4);
@@ -141,7 +135,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
 
     await press('Pause all');
     await expect.poll(() => page.locator('.transfer.is-paused').count(), WAIT).toBe(3);
-    await store.network.setBandwidth(0);
+    await slow.store.network.setBandwidth(0);
     await press('Resume all');
     await expect.poll(() => page.locator('[aria-label="Queue"]').count(), WAIT).toBe(0);
     for (const name of ['two', 'three', 'four'])
@@ -159,7 +153,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     expect(said).toContain('Check the address of the remote.');
     expect(await row.getByRole('link', { name: 'Open Remotes' }).getAttribute('href')).toBe('#/remotes');
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await store.server.createBucket('made-later');
+    await slow.store.server.createBucket('made-later');
     await row.getByRole('button', { name: 'Retry', exact: true }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     const { bytes: arrived } = await askEngine(page, 'browse.size', { place: destination });

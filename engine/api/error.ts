@@ -62,6 +62,7 @@ const EXIT_CODES = {
 } as const;
 
 export type ErrorCode = keyof typeof EXIT_CODES;
+export const ERROR_CODES = Object.keys(EXIT_CODES) as readonly ErrorCode[];
 
 /** Whether the same call may succeed later. `backoff` asks for a longer pause and less concurrency. */
 export type RetryAdvice = 'no' | 'retry' | 'backoff';

@@ -18,7 +18,7 @@ import { Switch as AriaSwitch, type SwitchProps as AriaSwitchProps } from 'react
 import { Text } from 'react-aria-components/Text';
 import { TextArea } from 'react-aria-components/TextArea';
 import { TextField, type TextFieldProps } from 'react-aria-components/TextField';
-import { Icon } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
 
 export interface FieldProps extends Omit<TextFieldProps, 'children' | 'className'> {
   readonly label: string;
@@ -148,23 +148,37 @@ export function Select<T extends string>({
       )}
       <Popover className="popover" offset={4}>
         <ListBox className="menu" items={choices}>
-          {({ id, label: text, note }) => (
-            <ListBoxItem id={id} textValue={text} className="menu-item">
-              <span className="grow">
-                <Text slot="label" className="menu-item-label">
-                  {text}
-                </Text>
-                {note !== undefined && (
-                  <Text slot="description" className="menu-item-note cut">
-                    {note}
-                  </Text>
-                )}
-              </span>
-            </ListBoxItem>
-          )}
+          {(choice) => <ChoiceItem {...choice} />}
         </ListBox>
       </Popover>
     </AriaSelect>
+  );
+}
+
+/** A choice in a list box. */
+export function ChoiceItem({
+  icon,
+  id,
+  label,
+  note,
+}: Choice<string> & {
+  /** Before the label, which then keeps to one line. */
+  readonly icon?: IconName;
+}) {
+  return (
+    <ListBoxItem id={id} textValue={label} className="menu-item">
+      {icon && <Icon name={icon} />}
+      <span className="grow">
+        <Text slot="label" className={`menu-item-label ${icon ? 'cut' : ''}`}>
+          {label}
+        </Text>
+        {note !== undefined && (
+          <Text slot="description" className="menu-item-note cut">
+            {note}
+          </Text>
+        )}
+      </span>
+    </ListBoxItem>
   );
 }
 

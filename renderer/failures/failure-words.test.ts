@@ -1,42 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { DrayError, type ErrorCode, exitCodeOf } from '../../engine/api/error.ts';
+import { DrayError, ERROR_CODES, exitCodeOf } from '../../engine/api/error.ts';
 import { adviceFor, commandDetail, failureWords } from './failure-words.ts';
-
-/** Every code, as the compiler knows them. */
-const CODES = Object.keys({
-  internal: 1,
-  usage: 1,
-  notFound: 1,
-  notAWorkspace: 1,
-  workspaceExists: 1,
-  notARepository: 1,
-  formatTooNew: 1,
-  damaged: 1,
-  conflict: 1,
-  partial: 1,
-  noCredentials: 1,
-  accessDenied: 1,
-  unknownPeer: 1,
-  clockSkew: 1,
-  bucketMissing: 1,
-  unreachable: 1,
-  slowDown: 1,
-  remoteFailed: 1,
-  checksumRefused: 1,
-  unsupported: 1,
-  diskFull: 1,
-  io: 1,
-  tooManyDeletes: 1,
-  manyEmptied: 1,
-  unsafePath: 1,
-  locked: 1,
-  aborted: 1,
-} satisfies Record<ErrorCode, 1>) as ErrorCode[];
 
 const COMMAND = /\bdray [a-z]|--[a-z]|[A-Z]+_[A-Z]/;
 
 describe('The words for an error', () => {
-  it.each(CODES)('leave its command out, and offer it as a detail: %s', (code) => {
+  it.each(ERROR_CODES)('leave its command out, and offer it as a detail: %s', (code) => {
     expect(exitCodeOf(code)).toBeGreaterThan(0);
     const error = new DrayError(code, 'It did not work.', {
       data: { paths: ['a.csv'], count: 12, owner: 7 },

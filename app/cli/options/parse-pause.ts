@@ -1,7 +1,8 @@
 /** Parses a duration of an option. */
 import { InvalidArgumentError } from 'commander';
 
-const UNIT_MS: Readonly<Record<string, number>> = {
+/** Of one unit of a duration. */
+export const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,
   h: 3_600_000,

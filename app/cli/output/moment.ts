@@ -1,14 +1,7 @@
 /** Parses a time in the past: how long ago, or a date. */
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../../../engine/base/clock.ts';
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-};
+import { UNIT_MS } from '../options/parse-pause.ts';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/;

@@ -7,7 +7,7 @@ import type { ChangeRow } from '../../api/host/changes.ts';
 import type { RefRow } from '../../api/host/history.ts';
 import type { AnswerOf } from '../../api/host.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
-import { walkHistory } from '../../jobs/history/log.ts';
+import { commitEvent, walkHistory } from '../../jobs/history/log.ts';
 import { findSoleCommits } from '../../jobs/history/sole-commits.ts';
 import { NO_CHANGES } from '../../jobs/session/no-changes.ts';
 import { resolveCommit } from '../../jobs/session/resolve-commit.ts';
@@ -150,17 +150,9 @@ async function readHistory(
 ): Promise<CommitEvent[]> {
   const events: CommitEvent[] = [];
   for await (const [hash, commit] of walkHistory(session, store, starts)) {
-    const { author, message, parents, time, totals } = commit;
     const names = refs.filter((ref) => ref.commit === hash);
     events.push({
-      type: 'commit',
-      commit: hash,
-      parents,
-      author,
-      message,
-      time,
-      files: totals.files,
-      bytes: totals.bytes,
+      ...commitEvent({ hash, commit }),
       refs: names.map(({ kind, name }) => (kind === 'tag' ? `tag: ${name}` : name)),
     });
     if (events.length >= limit) break;

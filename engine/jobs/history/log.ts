@@ -32,7 +32,7 @@ export async function log(context: JobContext, request: LogRequest): Promise<Log
         isMore = commits === limit;
         if (isMore) break;
         commits += 1;
-        context.emit({ ...eventOf(one), refs: names.get(one.hash) ?? [] });
+        context.emit({ ...commitEvent(one), refs: names.get(one.hash) ?? [] });
       }
       isMore ||= walk.isCut;
       if (commits === 0 && path !== undefined && !isMore) throw neverThere(path);
@@ -66,7 +66,8 @@ function neverThere(path: string): DrayError {
 
 type Found = Pick<PathChange, 'hash' | 'commit'> & Partial<PathChange>;
 
-function eventOf({ change, commit, hash, sizeBytes }: Found): Omit<CommitEvent, 'refs'> {
+/** A commit as the log shows it; the names of its refs are the caller's. */
+export function commitEvent({ change, commit, hash, sizeBytes }: Found): Omit<CommitEvent, 'refs'> {
   const { author, message, parents, time, totals } = commit;
   const { bytes, files } = totals;
   return {

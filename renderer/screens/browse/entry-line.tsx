@@ -9,6 +9,7 @@ import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { formatMoment } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
+import { WaitingRow } from '../rows/waiting-row.tsx';
 import { nameOf } from './places.ts';
 import type { FolderSize } from './use-folder-sizes.ts';
 
@@ -31,16 +32,8 @@ export interface EntryLineProps {
 /** Re-rendered only when its own data changes. */
 export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
   const { entry, id, index, isActive, isChosen, isTarget, size, topPx } = props;
-  const style = { transform: `translateY(${topPx}px)` };
   if (!entry)
-    return (
-      <div id={id} role="row" aria-rowindex={index + 2} className="entry-row" style={style}>
-        <span role="gridcell" className="entry-name">
-          <span className="change-wait" />
-          <span className="unseen">Loading</span>
-        </span>
-      </div>
-    );
+    return <WaitingRow id={id} rowIndex={index + 2} topPx={topPx} look="entry-row" cellLook="entry-name" />;
   const name = nameOf(entry.path);
   const looks = ['entry-row', `is-${entry.kind}`, isActive ? 'is-active' : ''];
   return (
@@ -52,7 +45,7 @@ export const EntryLine = memo(function EntryLine(props: EntryLineProps) {
       className={looks.join(' ')}
       data-entry={entry.path}
       data-drop-target={isTarget || undefined}
-      style={style}
+      style={{ transform: `translateY(${topPx}px)` }}
       draggable
       onClick={(event) => props.onRowClick(event, index)}
       onDoubleClick={() => props.onRowOpen(entry)}

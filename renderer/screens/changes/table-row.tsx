@@ -12,6 +12,7 @@ import type { ChangeRow, Winner } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeBadge } from '../../design/badge.tsx';
 import { Icon } from '../../design/icon.tsx';
+import { WaitingRow } from '../rows/waiting-row.tsx';
 import { SIDE_WORDS } from './side-words.ts';
 
 export interface TableRowProps {
@@ -37,16 +38,8 @@ export interface TableRowProps {
 /** Re-rendered only when its own data changes: scrolling moves the element that holds the rows. */
 export const TableRow = memo(function TableRow(props: TableRowProps) {
   const { id, index, topPx, row, isActive, isSelected, isTree, open, choices } = props;
-  const style = { transform: `translateY(${topPx}px)` };
   if (!row)
-    return (
-      <div id={id} role="row" aria-rowindex={index + 1} className="change-row" style={style}>
-        <span role="gridcell" className="change-path">
-          <span className="change-wait" />
-          <span className="unseen">Loading</span>
-        </span>
-      </div>
-    );
+    return <WaitingRow id={id} rowIndex={index + 1} topPx={topPx} look="change-row" cellLook="change-path" />;
   const skip = skipOf(choices, row.path);
   const tick = tickOf(choices, row);
   const depth = isTree ? row.path.replace(/\/$/, '').split('/').length - 1 : 0;
@@ -68,7 +61,7 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
       aria-level={isTree ? depth + 1 : undefined}
       aria-expanded={isFolder ? open.has(row.path) : undefined}
       className={looks.join(' ')}
-      style={style}
+      style={{ transform: `translateY(${topPx}px)` }}
       onClick={() => props.onActivate(index)}
     >
       <span role="gridcell" className="change-path">

@@ -3,13 +3,12 @@ import './refs.css';
 import { useId, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
-import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
+import { ListBox } from 'react-aria-components/ListBox';
 import { Popover } from 'react-aria-components/Popover';
-import { Text } from 'react-aria-components/Text';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
-import { Search } from '../../design/field.tsx';
+import { type Choice, ChoiceItem, Search } from '../../design/field.tsx';
 import { formatAgo } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Loading } from '../../design/states.tsx';
@@ -97,28 +96,14 @@ function Versions({ root, label, value, onPick }: VersionsProps) {
         // Choosing the chosen one again leaves an empty set.
         onSelectionChange={(keys) => onPick(keys === 'all' ? value : String([...keys][0] ?? value))}
       >
-        {({ icon, id, label: text, note }) => (
-          <ListBoxItem id={id} textValue={text} className="menu-item">
-            <Icon name={icon} />
-            <span className="grow">
-              <Text slot="label" className="menu-item-label cut">
-                {text}
-              </Text>
-              <Text slot="description" className="menu-item-note cut">
-                {note}
-              </Text>
-            </span>
-          </ListBoxItem>
-        )}
+        {(version) => <ChoiceItem {...version} />}
       </ListBox>
       {found.length > SHOWN_MAX && <p className="version-more">Type to find the others.</p>}
     </>
   );
 }
 
-interface Version {
-  readonly id: string;
-  readonly label: string;
+interface Version extends Choice<string> {
   readonly note: string;
   readonly icon: IconName;
 }

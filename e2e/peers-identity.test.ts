@@ -7,6 +7,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
 import { fingerprintOf } from '../engine/peer/peer-certificate.ts';
@@ -214,7 +215,7 @@ describe('A token', () => {
     });
     await new Promise<void>((resolve) => taker.listen(port, '127.0.0.1', resolve));
     onTestFinished(() => void taker.close());
-    expect(await run(['cat', place('a')])).toMatchObject({ exitCode: 1 });
+    expect(await run(['cat', place('a')], SHORT_PAUSES)).toMatchObject({ exitCode: 1 });
     expect(received.length).toBeGreaterThan(0);
     expect(Buffer.concat(received).includes(TEST_TOKEN)).toBe(false);
     await new Promise((resolve) => taker.close(resolve));

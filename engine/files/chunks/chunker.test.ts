@@ -56,7 +56,7 @@ describe('the chunker', () => {
         const size = { min: average / 16, average, max: 8 * average };
         expect(chunkLengths(bytes, size, pieces)).toEqual(chunkLengthsByDefinition(bytes, size));
       }),
-      { numRuns: 15 },
+      { numRuns: runBudget({ short: 5, long: 60 }) },
     );
   });
 

@@ -209,6 +209,7 @@ describe('A kept connection that the server closed', () => {
       if (head.includes('/bad')) socket.destroy();
       else socket.write(EMPTY_ANSWER);
     });
+    await transport.exchange(ask(), 0);
     const outcomes = await Promise.allSettled(
       ['/bad1', '/ok', '/bad2', '/ok'].map((path) => transport.exchange(ask('POST', { path }), 0)),
     );
@@ -272,15 +273,13 @@ describe('A connection is closed', () => {
     }
   });
 
-  it('and running and waiting requests fail when the transport is closed', async () => {
-    let asked = 0;
-    const { transport } = await serve(() => {
-      asked += 1;
-    });
+  it('and running and waiting requests fail at once when the transport is closed', async () => {
+    const { connections, transport } = await serve(() => {});
     const outcomes = [1, 2, 3].map(() => expect(transport.exchange(ask(), 0)).rejects.toThrow('closed'));
-    while (asked === 0) await tick();
+    while (connections() === 0) await tick();
     await transport.close();
     await Promise.all(outcomes);
+    expect(connections()).toBe(1);
     await expect(transport.exchange(ask(), 0)).rejects.toThrow('closed');
   });
 });

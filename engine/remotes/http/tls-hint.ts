@@ -20,6 +20,7 @@ export function withTlsHint(transport: HttpTransport, origin: URL): HttpTranspor
   /** The server has given a plain answer, or failed the handshake. */
   let isPlain = false;
   let asked: Promise<boolean> | undefined;
+  let isClosed = false;
   const refuseTls = async () => {
     asked ??= speaksTls(origin);
     isPlain = !(await asked);
@@ -30,7 +31,9 @@ export function withTlsHint(transport: HttpTransport, origin: URL): HttpTranspor
     try {
       answer = await work();
     } catch (error) {
-      if (SUSPECT_CODES.has((error as NodeJS.ErrnoException | undefined)?.code)) await refuseTls();
+      // Closing fails requests as a reset does.
+      const isSuspectCode = SUSPECT_CODES.has((error as NodeJS.ErrnoException | undefined)?.code);
+      if (isSuspectCode && !isClosed) await refuseTls();
       throw error;
     }
     if (!isSuspect(answer)) isPlain = true;
@@ -46,7 +49,10 @@ export function withTlsHint(transport: HttpTransport, origin: URL): HttpTranspor
   };
   const { exchange, stream } = transport;
   return {
-    ...transport,
+    close() {
+      isClosed = true;
+      return transport.close();
+    },
     exchange: (request, maxBytes) =>
       isPlain
         ? exchange(request, maxBytes)

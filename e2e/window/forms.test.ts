@@ -99,6 +99,7 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     await page.getByText('is now a workspace').waitFor();
     const cancelled = 'x'.repeat(60);
     for (const [width, height] of [
+      [360, 740],
       [1280, 800],
       [640, 500],
     ] as const) {

@@ -2,7 +2,7 @@
  * Every screen at the widths of a phone, half a laptop, a tablet and a large monitor, and at 200 % zoom.
  * Nothing is wider than the window, the primary action is in sight, and names keep enough room to be read.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,6 +28,7 @@ const NAME_PX_MIN = 88;
 const SCREENS: readonly { readonly at: string; readonly shows: string; readonly action: RegExp }[] = [
   { at: 'home', shows: 'Home', action: /^Push/ },
   { at: 'changes?direction=push', shows: 'Changes', action: /^Push \d/ },
+  { at: 'changes?direction=pull', shows: 'Changes', action: /^Pull \d/ },
   { at: 'plan', shows: 'Plan', action: /./ },
   { at: 'transfers', shows: 'Transfers', action: /^Pause all/ },
   { at: 'history', shows: 'History', action: /./ },
@@ -52,10 +53,20 @@ describe.skipIf(!findChromium())('A narrow window', () => {
       writeFileSync(join(folder, `temperature and humidity of day ${count}.csv`), `row ${count}`);
     await dray('init', '--remote', sandbox.path('versions'));
     await dray('push', '-m', 'The first campaign, with all stations of the north and the south');
+    const theirs = sandbox.path('campaign of the other laboratory');
+    await runCli(['clone', sandbox.path('versions'), theirs], { cwd: sandbox.folder, environment: {} });
+    const theirFolder = join(theirs, 'raw data of the northern station', '2026-01');
+    writeFileSync(join(theirFolder, 'temperature and humidity of day 3.csv'), 'changed there');
+    writeFileSync(join(theirFolder, 'temperature and humidity of day 4.csv'), 'changed there');
+    rmSync(join(theirFolder, 'temperature and humidity of day 5.csv'));
+    await runCli(['push', '-m', 'Corrections of the other laboratory'], { cwd: theirs, environment: {} });
     writeFileSync(join(folder, 'temperature and humidity of day 3.csv'), 'changed');
     writeFileSync(join(folder, 'a new file with a long and telling name.csv'), 'new');
     window = await openWorkspace(browser, { root, screen: '#/home' });
     const { page } = window;
+    // Every row of the pull shows its choices.
+    const look = { filter: '', kinds: [], sort: 'path', isTree: false, open: [] } as const;
+    await askEngine(page, 'changes.keep', { root, direction: 'pull', look });
     await askEngine(page, 'remotes.add', { name: 'laboratory-archive', url: sandbox.path('archive') });
     await askEngine(page, 'transfers.start', {
       kind: 'copy',
@@ -81,20 +92,65 @@ describe.skipIf(!findChromium())('A narrow window', () => {
         await page.getByRole('main').getByRole('button').first().waitFor();
         if (at.startsWith('changes'))
           await page.locator('.change-name').first().waitFor({ state: 'attached' });
+        if (at.endsWith('pull')) await page.getByText('day 5.csv').first().waitFor();
         await page.evaluate(
           () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
         );
-        found.push(
-          ...(await faultsOf(page, { action: action.source, nameMin: NAME_PX_MIN })).map(
-            (fault) => `${shows}: ${fault}`,
-          ),
-        );
+        if (at.endsWith('pull')) {
+          expect(await rowsInSight(page), `${size.width} by ${size.height}`).toBeGreaterThan(1);
+          expect(await nameInSight(page, 'day 5.csv')).toBe(true);
+        }
+        const faults = await faultsOf(page, { action: action.source, nameMin: NAME_PX_MIN });
+        found.push(...faults.map((fault) => `${at}: ${fault}`));
       }
       expect(found).toEqual([]);
       expect(window.complaints).toEqual([]);
     },
   );
+
+  it.each(SIZES)('of $width by $height px shows a dialog whole, with its buttons', async (size) => {
+    const { page } = window;
+    await page.setViewportSize(size);
+    await page.goto(`${window.origin}/#/remotes?add=yes`);
+    const dialog = page.getByRole('dialog', { name: 'Add a remote' });
+    const found: string[] = [];
+    for (const kind of ['Bucket', 'Folder', 'Another machine']) {
+      const radio = dialog.getByRole('radio', { name: kind, exact: true });
+      await radio.click({ force: true });
+      await expect.poll(() => radio.isChecked()).toBe(true);
+      const faults = await faultsOf(page, { action: '^Add$', nameMin: NAME_PX_MIN });
+      found.push(...faults.map((fault) => `${kind}: ${fault}`));
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(found).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
 });
+
+/** Rows of the list whose middle is not under anything else. */
+function rowsInSight(page: Page): Promise<number> {
+  return page.locator('.change-row').evaluateAll((rows) => {
+    const isInSight = (row: Element) => {
+      const { bottom, left, right, top } = row.getBoundingClientRect();
+      return row.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+    };
+    return rows.filter(isInSight).length;
+  });
+}
+
+/** Whether the end of a path has room in its row. */
+function nameInSight(page: Page, end: string): Promise<boolean> {
+  return page.locator(`.change-name[title$="${end}"]`).evaluate((name, length) => {
+    const file = document.createRange();
+    const text = name.querySelector('bdi')!.lastChild as Text;
+    file.setStart(text, text.length - length);
+    file.setEnd(text, text.length);
+    const shown = file.getBoundingClientRect();
+    const room = name.getBoundingClientRect();
+    return shown.left >= room.left && shown.right <= room.right + 1;
+  }, end.length);
+}
 
 interface Looked {
   /** The source of a pattern for the name of the primary action. */
@@ -118,7 +174,7 @@ function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
       );
     };
     if (document.documentElement.scrollWidth > innerWidth) faults.push('the page is wider than the window');
-    for (const element of document.querySelectorAll('#window *')) {
+    for (const element of document.querySelectorAll('#window *, [role=dialog] *')) {
       if (!isSeen(element)) continue;
       const style = getComputedStyle(element);
       const isWide = element.scrollWidth > element.clientWidth + 1;
@@ -136,7 +192,7 @@ function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
       const middle = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
       return top >= 0 && bottom <= innerHeight + 1 && right <= innerWidth + 1 && element.contains(middle);
     };
-    const actions = [...document.querySelectorAll('main button, main a.button')].filter(
+    const actions = [...document.querySelectorAll('main button, main a.button, [role=dialog] button')].filter(
       (element) =>
         isSeen(element) &&
         pattern.test((element.getAttribute('aria-label') ?? element.textContent ?? '').trim()),

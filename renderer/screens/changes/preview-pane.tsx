@@ -22,7 +22,7 @@ export interface PreviewPaneProps {
 export function PreviewPane({ root, list, row }: PreviewPaneProps) {
   const stayed = useStayed(row);
   return (
-    <section className="preview" aria-label="Preview">
+    <section className={stayed ? 'preview' : 'preview preview-empty'} aria-label="Preview">
       {!stayed ? (
         <EmptyState icon="file" title="No row selected">
           Select a file to see what changed in it.

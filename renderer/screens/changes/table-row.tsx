@@ -135,14 +135,17 @@ function SkipBox({
 function RowName({ row, isTree }: { readonly row: ChangeRow; readonly isTree: boolean }) {
   const path = row.path.replace(/\/$/, '');
   const slash = path.lastIndexOf('/') + 1;
+  const isPath = !isTree && slash > 0 && row.fromPath === undefined;
   return (
     <span
-      className="change-name cut"
+      className={isPath ? 'change-name cut cut-start' : 'change-name cut'}
       title={row.fromPath === undefined ? row.path : `${row.fromPath} -> ${row.path}`}
     >
-      {!isTree && slash > 0 && <span className="faint">{path.slice(0, slash)}</span>}
-      {path.slice(slash)}
-      {row.fromPath !== undefined && <span className="faint"> from {row.fromPath}</span>}
+      <bdi dir="ltr">
+        {!isTree && slash > 0 && <span className="faint">{path.slice(0, slash)}</span>}
+        {path.slice(slash)}
+        {row.fromPath !== undefined && <span className="faint"> from {row.fromPath}</span>}
+      </bdi>
     </span>
   );
 }

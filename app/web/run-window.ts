@@ -2,6 +2,7 @@
 import { DrayError, toDrayError } from '../../engine/api/error.ts';
 import { connectHost } from '../../engine/api/host-client.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
+import { untilAborted } from '../../engine/base/abort.ts';
 import { type OpenHost, openHost } from '../../engine/host/open-host.ts';
 import { drayProcess } from '../../engine/jobs/saved/dray-process.ts';
 import { allowedBy } from '../../engine/jobs/session/user-remotes.ts';
@@ -87,7 +88,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
     }
     try {
       // A window without an engine is useless.
-      await Promise.race([stopped(signal), givenUp.promise]);
+      await Promise.race([untilAborted(signal), givenUp.promise]);
     } finally {
       request.linkRequests?.off('data', tellLink);
     }
@@ -118,11 +119,4 @@ async function serveOnPort(
     if (port !== undefined || !isTaken) throw error;
     return serveWindow({ ...options, port: 0 });
   }
-}
-
-function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', () => done(), { once: true });
-  });
 }

@@ -4,3 +4,10 @@ import { DrayError } from '../api/error.ts';
 export function checkAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new DrayError('aborted', 'Stopped on request.', { cause: signal.reason });
 }
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', () => done(), { once: true });
+  });
+}

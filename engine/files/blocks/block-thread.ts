@@ -1,7 +1,7 @@
 /** Runs block tasks by blocking calls: in a worker thread, or in the caller's for little work. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { DrayError, fromErrorRecord } from '../../api/error.ts';
+import { DrayError } from '../../api/error.ts';
 import { writeFully } from '../../base/write-fully.ts';
 import {
   BLOCK_DIGEST_BYTES,
@@ -19,7 +19,7 @@ import {
   createChunkerMemory,
   viewMemory,
 } from '../chunks/chunker-memory.ts';
-import { checkUnchanged, describeFailure, FileFailure, openFile } from '../read/open-file.ts';
+import { checkUnchanged, FileFailure, openFile, readError } from '../read/open-file.ts';
 import { writeError } from '../write/write-error.ts';
 import type { BlockFile, BlockResult, BlockTask } from './block-tasks.ts';
 
@@ -270,7 +270,7 @@ function withFile(file: BlockFile, mayChange: boolean, work: (descriptor: number
       if (descriptor === undefined) closeSync(opened.descriptor);
     }
   } catch (cause) {
-    throw cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
+    throw readError(path, cause);
   }
 }
 

@@ -1,11 +1,10 @@
 /** The source of a block delta on this machine. */
 import { closeSync, fstatSync } from 'node:fs';
-import { DrayError, fromErrorRecord } from '../../api/error.ts';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaFile } from '../../model/delta-sides.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 import { tokenOf } from '../read/file-source.ts';
-import { checkUnchanged, describeFailure, openFile, readStatOf } from '../read/open-file.ts';
+import { attemptRead, checkUnchanged, openFile, readStatOf } from '../read/open-file.ts';
 import type { ReadStat } from '../read/reader-types.ts';
 import { blockHasherOn } from './block-hasher.ts';
 import type { BlockThreads } from './block-threads.ts';
@@ -28,7 +27,7 @@ const PERMISSION_BITS = 0o7777n;
 /** Never opens a link. The caller closes it. @throws `io` as file sources do. */
 export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDeltaSource {
   const { chunkSize, path, signature, threads } = options;
-  const opened = attempt(path, () => openFile(path));
+  const opened = attemptRead(path, () => openFile(path));
   const file = { path, descriptor: opened.descriptor };
   const sizeBytes = Number(opened.stats.size);
   const hasher = blockHasherOn(threads);
@@ -47,16 +46,8 @@ export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDel
       return sign ? digests : undefined;
     },
     async checkUnchanged() {
-      attempt(path, () => checkUnchanged(opened, Number(fstatSync(opened.descriptor).size)));
+      attemptRead(path, () => checkUnchanged(opened, Number(fstatSync(opened.descriptor).size)));
     },
     close: () => closeSync(opened.descriptor),
   };
-}
-
-function attempt<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    throw cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
-  }
 }

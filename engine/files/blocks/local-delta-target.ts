@@ -19,14 +19,14 @@ import {
   rmSync,
 } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { DrayError, fromErrorRecord } from '../../api/error.ts';
+import { DrayError } from '../../api/error.ts';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaTarget, RangeList } from '../../model/delta-sides.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 import { loadPunchHole } from '../disk/punch-hole.ts';
 import { loadSetMtime } from '../disk/set-mtime.ts';
 import { syncContent } from '../disk/sync-disk.ts';
-import { checkUnchanged, describeFailure, type OpenFile, openFile } from '../read/open-file.ts';
+import { attemptRead, checkUnchanged, type OpenFile, openFile, readError } from '../read/open-file.ts';
 import { putInPlace, writtenStat } from '../write/put-in-place.ts';
 import type { WrittenStat } from '../write/tree-writer-types.ts';
 import { errnoOf, folderInTheWay, writeError } from '../write/write-error.ts';
@@ -187,7 +187,7 @@ function openOld(path: string): OpenFile | undefined {
     return openFile(path);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw fromErrorRecord(describeFailure(path, cause));
+    throw readError(path, cause);
   }
 }
 
@@ -220,11 +220,7 @@ function statOverwritten(descriptor: number, path: string): WrittenStat {
 }
 
 function checkOld(old: OpenFile, path: string): void {
-  try {
-    checkUnchanged(old, Number(old.stats.size));
-  } catch (cause) {
-    throw fromErrorRecord(describeFailure(path, cause));
-  }
+  attemptRead(path, () => checkUnchanged(old, Number(old.stats.size)));
 }
 
 function outside(path: string): DrayError {

@@ -19,13 +19,12 @@ import {
 import { copyFile, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { DrayError, fromErrorRecord } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { ASYNC_WRITE_BYTES_MAX, writeFully } from '../../base/write-fully.ts';
 import { tokenOf } from '../read/file-source.ts';
 import {
+  attemptRead,
   checkUnchanged,
-  describeFailure,
   FileFailure,
   type OpenFile,
   openFile,
@@ -78,13 +77,13 @@ export async function copyLocalFile(copy: LocalCopy): Promise<LocalCopied> {
   const { from, signal, temporary, to } = copy;
   setMtime ??= await loadSetMtime();
   checkAborted(signal);
-  const source = attempt(from, () => openFile(from));
+  const source = attemptRead(from, () => openFile(from));
   try {
     const stat = readStatOf(source);
     try {
       const copiedBytes = await copyContent(source, copy);
       checkAborted(signal);
-      attempt(from, () => checkSame(source, from, copiedBytes));
+      attemptRead(from, () => checkSame(source, from, copiedBytes));
       await syncLarge(temporary, copiedBytes);
       finishTemporary(temporary, stat.mtimeNs, Number(source.stats.mode) & FILE_MODE_BITS);
       const placed = replaceWhatIsThere(temporary, to);
@@ -201,13 +200,5 @@ function finishTemporary(path: string, mtimeNs: bigint, mode: number): void {
     if (process.platform !== 'win32') fchmodSync(fd, mode);
   } finally {
     closeSync(fd);
-  }
-}
-
-function attempt<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    throw cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
   }
 }

@@ -4,9 +4,9 @@
  */
 import { closeSync, constants, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { DrayError, fromErrorRecord } from '../../api/error.ts';
+import { DrayError } from '../../api/error.ts';
 import { fileToken } from '../../model/tree-item.ts';
-import { checkUnchanged, describeFailure, FileFailure, openFile, readStatOf } from './open-file.ts';
+import { checkUnchanged, FileFailure, openFile, readError, readStatOf } from './open-file.ts';
 import type { ReadStat } from './reader-types.ts';
 
 export type { ReadStat };
@@ -57,7 +57,7 @@ export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions
       closeSync(file.descriptor);
     }
   } catch (cause) {
-    throw readFailed(path, cause);
+    throw readError(path, cause);
   }
 }
 
@@ -85,7 +85,7 @@ export async function openFileSource(path: string): Promise<FileSource> {
   const handle = await attempt(path, () => open(path, OPEN_FLAGS));
   try {
     const stats = await attempt(path, () => handle.stat(EXACT));
-    if (!stats.isFile()) throw readFailed(path, new FileFailure('notAFile'));
+    if (!stats.isFile()) throw readError(path, new FileFailure('notAFile'));
     const stat = readStatOf({ descriptor: handle.fd, stats, openedMs });
     return {
       name: path,
@@ -128,12 +128,8 @@ async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw readFailed(path, cause);
+    throw readError(path, cause);
   }
-}
-
-function readFailed(path: string, cause: unknown): DrayError {
-  return cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
 }
 
 function allocate(sizeBytes: number): Uint8Array {

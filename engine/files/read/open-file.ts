@@ -3,7 +3,7 @@
  * jobs.
  */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync } from 'node:fs';
-import type { ErrorRecord } from '../../api/error.ts';
+import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ReadStat } from './reader-types.ts';
 
@@ -99,6 +99,19 @@ export function describeFailure(path: string, cause: unknown): ErrorRecord {
   const reason = cause instanceof FileFailure ? cause.reason : reasonOf(errno);
   const data = reason === 'failed' ? { path, reason, errno: errno ?? String(cause) } : { path, reason };
   return { code: 'io', message: messageOf(path, reason, errno ?? String(cause)), retry: 'no', data };
+}
+
+/** The same to throw. A `DrayError` stays as it is. */
+export function readError(path: string, cause: unknown): DrayError {
+  return cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
+}
+
+export function attemptRead<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw readError(path, cause);
+  }
 }
 
 function reasonOf(errno: string | undefined): string {

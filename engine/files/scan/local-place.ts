@@ -10,11 +10,10 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { fromErrorRecord } from '../../api/error.ts';
 import { isSparse } from '../../model/is-sparse.ts';
 import { fileToken, type TreeItem } from '../../model/tree-item.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
-import { describeFailure, isRacy } from '../read/open-file.ts';
+import { attemptRead, isRacy, readError } from '../read/open-file.ts';
 import { statWritten } from '../write/put-in-place.ts';
 import type { WrittenStat } from '../write/tree-writer-types.ts';
 import { errnoOf, unsafePath, writeError } from '../write/write-error.ts';
@@ -159,17 +158,13 @@ function attempt<T>(path: string, look: () => T): T | undefined {
     return look();
   } catch (error) {
     if (ABSENT.has(errnoOf(error) ?? '')) return undefined;
-    throw fromErrorRecord(describeFailure(path, error));
+    throw readError(path, error);
   }
 }
 
 /** The content of a link's object: its target. @throws DrayError `io` when there is no such link. */
 export function readLink(path: string): Buffer {
-  try {
-    return readlinkSync(path, 'buffer');
-  } catch (error) {
-    throw fromErrorRecord(describeFailure(path, error));
-  }
+  return attemptRead(path, () => readlinkSync(path, 'buffer'));
 }
 
 /** The error for a target where targets are sent as text. */

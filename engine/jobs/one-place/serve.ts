@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { ServeRequest, ServeSummary } from '../../api/peers.ts';
+import { untilAborted } from '../../base/abort.ts';
 import { fingerprintOf, readCertificate, type ServerCertificate } from '../../peer/peer-certificate.ts';
 import { serveFolder } from '../../peer/serve-folder.ts';
 import { isLoopback, PEER_PORT, peerAddress } from '../../remotes/remote-url.ts';
@@ -59,16 +60,9 @@ export async function serve(context: JobContext, request: ServeRequest): Promise
     ...(tls ? { fingerprint: fingerprintOf(tls.cert) } : {}),
     ...(isNew ? { token } : {}),
   });
-  await stopped(context.signal);
+  await untilAborted(context.signal);
   await server.close();
   return { folder, url, requests };
-}
-
-function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', () => done(), { once: true });
-  });
 }
 
 function isEverywhere(host: string): boolean {

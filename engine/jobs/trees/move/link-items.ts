@@ -1,8 +1,7 @@
 /** With `--links`: symbolic links of a local folder as files whose content is their target. */
 import { join } from 'node:path';
-import { fromErrorRecord } from '../../../api/error.ts';
 import { openFileSource } from '../../../files/read/file-source.ts';
-import { describeFailure, FileFailure } from '../../../files/read/open-file.ts';
+import { FileFailure, readError } from '../../../files/read/open-file.ts';
 import { LINK_SUFFIX, readLink } from '../../../files/scan/local-place.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { ObjectSource } from '../../../transfer/upload/object-source.ts';
@@ -28,7 +27,7 @@ export async function openItemSource(side: LocalSide, item: TreeItem): Promise<O
     },
     async checkUnchanged() {
       if (Buffer.compare(readLink(path), target) !== 0)
-        throw fromErrorRecord(describeFailure(path, new FileFailure('changedWhileRead')));
+        throw readError(path, new FileFailure('changedWhileRead'));
     },
     close: async () => {},
   };

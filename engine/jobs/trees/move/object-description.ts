@@ -6,6 +6,7 @@
 import type { CopyRequest } from '../../../api/trees.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../../model/object-time.ts';
 import { MODE_METADATA } from '../../../remotes/file-face.ts';
+import { keptDescription } from '../../../remotes/kept-description.ts';
 import type { ObjectDescription, ObjectInfo } from '../../../remotes/object-store.ts';
 import { contentTypeOf } from './object-content-type.ts';
 
@@ -30,15 +31,11 @@ export function describeFile(
 
 /** For an object from a store: it keeps its description, and gets a time if it had none. */
 export function describeObject(wishes: Wishes, info: ObjectInfo): ObjectDescription {
-  const { cacheControl, contentDisposition, contentEncoding, contentLanguage } = info;
-  const { contentType = info.contentType, metadata, storageClass } = wishes;
+  const { contentType, metadata, storageClass } = wishes;
   const written = formatObjectTime(BigInt(Math.round(info.modifiedMs)) * 1_000_000n);
   return {
+    ...keptDescription(info),
     ...(contentType === undefined ? {} : { contentType }),
-    ...(cacheControl === undefined ? {} : { cacheControl }),
-    ...(contentDisposition === undefined ? {} : { contentDisposition }),
-    ...(contentEncoding === undefined ? {} : { contentEncoding }),
-    ...(contentLanguage === undefined ? {} : { contentLanguage }),
     metadata: { [MTIME_METADATA]: written, ...info.metadata, ...metadata },
     ...(storageClass === undefined ? {} : { storageClass }),
   };

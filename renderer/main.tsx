@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { openMessagePort, openWebSocket } from './host/host-ports.ts';
 import { createReconnectingHost, type ReconnectingHost } from './host/reconnecting-host.ts';
+import { SavedJobsProvider } from './host/saved-jobs.tsx';
 import { HostProvider } from './host/use-host.tsx';
 import { takeWindowKey } from './host/window-key.ts';
 import { startDensity } from './shell/density.ts';
@@ -23,6 +24,8 @@ startTheme();
 startDensity();
 createRoot(document.getElementById('window')!).render(
   <HostProvider host={openHost()}>
-    <App />
+    <SavedJobsProvider>
+      <App />
+    </SavedJobsProvider>
   </HostProvider>,
 );

@@ -9,6 +9,7 @@ export const SCREEN_NAMES = [
   'changes',
   'plan',
   'transfers',
+  'jobs',
   'history',
   'browse',
   'repositories',

@@ -68,6 +68,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
           'Plan',
           'History',
           'Transfers',
+          'Jobs',
           'Browse',
           'Repositories',
           'Remotes',

@@ -22,6 +22,7 @@ export const SCREENS = [
   'Changes',
   'Plan',
   'Transfers',
+  'Jobs',
   'History',
   'Browse',
   'Repositories',

@@ -3,6 +3,7 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { formatCount } from '../../engine/api/numbers.ts';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { Menu } from '../design/menu.tsx';
+import { useSavedJobs } from '../host/saved-jobs.tsx';
 import { useTransfers } from '../host/use-host.tsx';
 import { goTo, hrefOf, type ScreenName, useRoute } from '../route.ts';
 import { SCREENS } from './screens.ts';
@@ -12,7 +13,14 @@ import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 
 /** Screens about the chosen workspace; the others are about this computer. */
 const OF_WORKSPACE: readonly ScreenName[] = ['changes', 'plan', 'history'];
-const OF_COMPUTER: readonly ScreenName[] = ['transfers', 'browse', 'repositories', 'remotes', 'settings'];
+const OF_COMPUTER: readonly ScreenName[] = [
+  'transfers',
+  'jobs',
+  'browse',
+  'repositories',
+  'remotes',
+  'settings',
+];
 
 export function Rail({ onPalette }: { readonly onPalette: () => void }) {
   return (
@@ -41,6 +49,7 @@ function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, wo
   const incoming = useLooks().filter(({ hasIncoming }) => hasIncoming).length;
   const running =
     useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
+  const jobs = useSavedJobs()?.jobs.filter(({ state }) => state === 'running').length ?? 0;
   return {
     home: [
       incoming,
@@ -48,6 +57,7 @@ function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, wo
     ],
     changes: [outgoing, outgoing === 1 ? 'change to push' : 'changes to push'],
     transfers: [running, 'under way'],
+    jobs: [jobs, 'running'],
   };
 }
 

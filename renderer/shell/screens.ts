@@ -17,6 +17,7 @@ const LATER = {
   changes: () => import('../screens/changes.tsx').then((module) => ({ default: module.ChangesScreen })),
   plan: () => import('../screens/plan.tsx').then((module) => ({ default: module.PlanScreen })),
   transfers: () => import('../screens/transfers.tsx').then((module) => ({ default: module.TransfersScreen })),
+  jobs: () => import('../screens/jobs.tsx').then((module) => ({ default: module.JobsScreen })),
   history: () => import('../screens/history.tsx').then((module) => ({ default: module.HistoryScreen })),
   browse: () => import('../screens/browse.tsx').then((module) => ({ default: module.BrowseScreen })),
   repositories: () =>
@@ -30,6 +31,7 @@ export const SCREENS: Readonly<Record<ScreenName, ScreenEntry>> = {
   changes: { title: 'Changes', icon: 'changes', Screen: lazy(LATER.changes) },
   plan: { title: 'Plan', icon: 'plan', Screen: lazy(LATER.plan) },
   transfers: { title: 'Transfers', icon: 'transfers', Screen: lazy(LATER.transfers) },
+  jobs: { title: 'Jobs', icon: 'jobs', Screen: lazy(LATER.jobs) },
   history: { title: 'History', icon: 'history', Screen: lazy(LATER.history) },
   browse: { title: 'Browse', icon: 'browse', Screen: lazy(LATER.browse) },
   repositories: { title: 'Repositories', icon: 'repositories', Screen: lazy(LATER.repositories) },

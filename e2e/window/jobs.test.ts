@@ -1,0 +1,155 @@
+/** Saved jobs in the window, which stays true while the command changes them beside it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
+import { launchBrowser, openWindow } from './open-window.ts';
+import { type SlowStore, startSlowStore } from './slow-store.ts';
+
+const SCREEN = { path: '/#/jobs' };
+
+describe.skipIf(!findChromium())('Jobs', () => {
+  const stack = new AsyncDisposableStack();
+  let browser: Browser;
+  let store: SlowStore;
+  beforeAll(async () => {
+    browser = stack.adopt(await launchBrowser(), (one) => one.close());
+    store = stack.use(await startSlowStore());
+  });
+  afterAll(() => stack.disposeAsync());
+
+  it('teach what they are, and show what the command saves, runs and removes beside the window', async () => {
+    using user = createUser();
+    await using window = await openWindow(browser, { folder: user.folder, path: '/#/home' });
+    const { page } = window;
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Jobs');
+    await page.getByRole('menuitem', { name: 'Jobs' }).and(page.locator('[data-focused]')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+
+    await user.dray('job', 'add', 'night', '--daily', '03:00', '--', 'copy', 'photos', 'copies');
+    const night = cardOf(page, 'night');
+    await night.getByText('Every day at 03:00').waitFor();
+    await night.getByText('Copy photos to copies').waitFor();
+    expect(await figureOf(page, 'night', 'Last run')).toBe('Never');
+    expect(await figureOf(page, 'night', 'Next run')).toMatch(/^\d+ \w+ \d{4}, 03:00$/);
+    await user.dray('job', 'run', 'night');
+    await night.getByText('Copied 1 file', { exact: false }).waitFor();
+    expect(await figureOf(page, 'night', 'Last run')).toMatch(/^Done just now/);
+    await user.dray('job', 'pause', 'night');
+    await night.getByText('Paused', { exact: true }).waitFor();
+    expect(await figureOf(page, 'night', 'Next run')).toBe('Not planned');
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await user.dray('job', 'remove', 'night');
+    await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('are run, paused, looked into and removed by the keyboard, and another window follows', async () => {
+    using user = createUser();
+    await user.dray('job', 'add', 'night', '--daily', '03:00', '--', 'copy', 'photos', 'copies');
+    await user.dray('job', 'add', 'hand', '--', 'check', 'photos', 'none-such');
+    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+    const { context, page } = window;
+    const other = await context.newPage();
+    await other.goto(`${window.origin}/#/jobs`);
+    await cardOf(other, 'night').waitFor();
+
+    await page.bringToFront();
+    await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
+    for (const each of [page, other])
+      await cardOf(each, 'night').getByText('Copied 1 file', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Pause night' }).press('Enter');
+    await page.getByRole('button', { name: 'Resume night' }).and(page.locator(':focus')).waitFor();
+    await cardOf(other, 'night').getByText('Paused', { exact: true }).waitFor();
+    expect((await user.dray('job', 'show', 'night')).stdout).toMatch(/state +paused/);
+    await page.getByRole('button', { name: 'Resume night' }).press('Enter');
+    await page.getByRole('button', { name: 'Pause night' }).waitFor();
+
+    await page.getByRole('button', { name: 'Run now: hand' }).press('Enter');
+    await cardOf(page, 'hand').getByText('Failed', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Log of hand' }).press('Enter');
+    const log = page.getByRole('dialog', { name: 'Log of hand' });
+    await log.getByText('Started by hand: dray check photos none-such').waitFor();
+    await log.getByText('failed, exit code', { exact: false }).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Log of hand' }).and(page.locator(':focus')).waitFor();
+
+    await page.getByRole('button', { name: 'Remove hand' }).press('Enter');
+    const question = page.getByRole('dialog', { name: 'Remove hand?' });
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    for (const each of [page, other]) await cardOf(each, 'hand').waitFor({ state: 'detached' });
+    await page.locator('#screen:focus').waitFor();
+    expect((await user.dray('job', 'list')).stdout).not.toContain('hand');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('say that they run, cannot be removed meanwhile, and stop when a person agrees', async () => {
+    using user = createUser(store.environment);
+    await user.dray('job', 'add', 'slow', '--', 'copy', 'photos', `s3://${store.server.bucket}/slow`);
+    await using window = await openWindow(browser, {
+      ...{ folder: user.folder, environment: store.environment },
+      ...SCREEN,
+    });
+    const { page } = window;
+    await store.network.hang();
+    try {
+      await page.getByRole('button', { name: 'Run now: slow' }).press('Enter');
+      await page.getByRole('button', { name: 'Stop slow' }).and(page.locator(':focus')).waitFor();
+      await cardOf(page, 'slow').getByText('Running', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Jobs 1 running' }).waitFor();
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Remove slow' }).press('Enter');
+      await page.getByText('It is running now, and can be removed when it has ended.').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+      await page.getByRole('button', { name: 'Stop slow' }).press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).press('Enter');
+      await cardOf(page, 'slow').getByText('Stopped', { exact: true }).waitFor();
+    } finally {
+      await store.network.restore();
+    }
+    await page.getByRole('button', { name: 'Run now: slow' }).press('Enter');
+    await cardOf(page, 'slow').getByText('Done', { exact: true }).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+/** A home with a folder `photos` in it, and the command of the same user. */
+function createUser(environment: Readonly<Record<string, string | undefined>> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
+  const home = join(folder, 'home');
+  const work = join(folder, 'work');
+  mkdirSync(join(work, 'photos'), { recursive: true });
+  writeFileSync(join(work, 'photos', 'a.jpg'), 'a');
+  const own = { ...environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  return {
+    folder,
+    work,
+    async dray(...words: string[]) {
+      const ended = await runCli(words, { cwd: work, environment: own });
+      if (ended.exitCode !== 0) throw new Error(ended.stderr);
+      return ended;
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function cardOf(page: Page, name: string) {
+  return page.locator('.job').filter({ has: page.getByRole('heading', { name, exact: true }) });
+}
+
+/** A figure's value and note in one line. */
+async function figureOf(page: Page, name: string, label: string): Promise<string> {
+  const figure = cardOf(page, name)
+    .locator('.figure')
+    .filter({ has: page.getByText(label, { exact: true }) });
+  return (await figure.innerText()).replace(/\s+/g, ' ').slice(label.length).trim();
+}

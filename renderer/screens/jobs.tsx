@@ -1,0 +1,115 @@
+/** Saved jobs: what each does, when it runs, how it went, and its log. */
+import './jobs.css';
+import { useState } from 'react';
+import type { SavedJobCard, SavedJobList } from '../../engine/api/host/saved.ts';
+import { formatPlural } from '../../engine/api/numbers.ts';
+import { ConfirmDialog } from '../design/dialog.tsx';
+import { Screen } from '../design/screen.tsx';
+import { EmptyState, Loading, Notice } from '../design/states.tsx';
+import { useSavedJobs } from '../host/saved-jobs.tsx';
+import { JobItem } from './jobs/job-item.tsx';
+import { JobLog } from './jobs/job-log.tsx';
+import { type JobActions, useJobActions } from './jobs/use-job-actions.ts';
+
+export function JobsScreen() {
+  const list = useSavedJobs();
+  const jobs = list?.jobs ?? [];
+  const actions = useJobActions();
+  const [logOf, setLogOf] = useState<string>();
+  const [asked, setAsked] = useState<{ readonly what: 'remove' | 'stop'; readonly name: string }>();
+  return (
+    <Screen title="Jobs" note={jobs.length > 0 ? formatPlural(jobs.length, 'job') : ''}>
+      {!list && <Loading label="Reading your jobs" />}
+      {list && <Problems list={list} />}
+      {list && jobs.length === 0 && list.problems.length === 0 && <NoJobs />}
+      {jobs.length > 0 && (
+        <ul className="job-list">
+          {jobs.map((job) => (
+            <JobItem
+              key={job.name}
+              job={job}
+              isStarted={list?.startedBy !== 'nobody'}
+              onRun={() => void actions.run(job.name)}
+              onStop={() => setAsked({ what: 'stop', name: job.name })}
+              onPause={(isPaused) => void actions.pause(job.name, isPaused)}
+              onLog={() => setLogOf(job.name)}
+              onRemove={() => setAsked({ what: 'remove', name: job.name })}
+            />
+          ))}
+        </ul>
+      )}
+      {logOf !== undefined && <JobLog name={logOf} onClose={() => setLogOf(undefined)} />}
+      {asked && <Question asked={asked} jobs={jobs} actions={actions} onClose={() => setAsked(undefined)} />}
+    </Screen>
+  );
+}
+
+function Question({
+  asked: { name, what },
+  jobs,
+  actions,
+  onClose,
+}: {
+  readonly asked: { readonly what: 'remove' | 'stop'; readonly name: string };
+  readonly jobs: readonly SavedJobCard[];
+  readonly actions: JobActions;
+  readonly onClose: () => void;
+}) {
+  const isRunning = jobs.some((job) => job.name === name && job.state === 'running');
+  if (what === 'stop')
+    return (
+      <ConfirmDialog
+        title={`Stop ${name}?`}
+        isOpen
+        onClose={onClose}
+        action="Stop"
+        onConfirm={() => void actions.stop(name)}
+      >
+        What has arrived stays. The next run continues from there.
+      </ConfirmDialog>
+    );
+  return (
+    <ConfirmDialog
+      title={`Remove ${name}?`}
+      isOpen
+      onClose={onClose}
+      action="Remove"
+      isDanger
+      onConfirm={() => void actions.remove(name)}
+    >
+      {isRunning
+        ? 'It is running now, and can be removed when it has ended.'
+        : 'The job and its log go. What it copied or pushed stays.'}
+    </ConfirmDialog>
+  );
+}
+
+function Problems({ list: { jobs, problems, startedBy } }: { readonly list: SavedJobList }) {
+  const isWaiting = jobs.some(({ state, triggers }) => triggers.length > 0 && state !== 'paused');
+  return (
+    <div className="stack job-notices">
+      {problems.map((problem) => (
+        <Notice key={problem} tone="warning">
+          {problem}
+        </Notice>
+      ))}
+      {startedBy === 'nobody' && isWaiting && (
+        <Notice tone="warning">
+          No job starts by itself now. Keep <code>dray job serve</code> running, or let{' '}
+          <code>dray job install</code> start it at login.
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+function NoJobs() {
+  return (
+    <EmptyState icon="jobs" title="No jobs yet">
+      A job is a copy, sync, check, push, pull or verify that you saved with its settings. It runs when you
+      say so, by a schedule, when a folder changes, when a disk is mounted or when you log in. Save one with a
+      command such as{' '}
+      <code className="code">dray job add night --daily 03:00 -- copy photos s3://bucket/photos</code>.
+    </EmptyState>
+  );
+}

@@ -101,6 +101,36 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('open the row that letters lead to, however fast Enter follows, also while a pane is read again', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'typed',
+      local: { 'apples/a.txt': 'a', 'data/deep/d.txt': 'd', 'zebras/z.txt': 'z' },
+    });
+    const { home, left, page, row } = panes;
+    const openByName = async (name: string) => {
+      await page.keyboard.type(name);
+      await page.keyboard.press('Enter');
+    };
+    await row(left, 'apples').click();
+    await openByName('zeb');
+    await row(left, 'z.txt').waitFor();
+    await page.keyboard.press('Backspace');
+    await expect.poll(() => chosen(left), WAIT).toEqual(['zebras']);
+    await openByName('dat');
+    await row(left, 'deep').waitFor();
+    await page.keyboard.press('Backspace');
+    await expect.poll(() => chosen(left), WAIT).toEqual(['data']);
+
+    // A row that appears above moves the others down, and the keyboard with its row.
+    mkdirSync(join(home, 'berries'));
+    await left.getByRole('button', { name: 'Read again' }).press('Enter');
+    await row(left, 'berries').waitFor();
+    await left.getByRole('grid').focus();
+    await page.keyboard.press('Enter');
+    await row(left, 'deep').waitFor();
+  });
+
   it('copy by button, mouse and keyboard, and ask before they replace a file', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,

@@ -1,8 +1,9 @@
 /** The tasks of the guide's page about the window, in one run and by the keyboard alone. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { rowsShown } from './window-workspace.ts';
@@ -17,7 +18,7 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   });
   afterAll(() => browser?.close());
 
-  it('sets up, pushes, plans, restores, adds a remote, copies, measures and changes the settings', async () => {
+  it('does every task of the guide: versions, branches, conflicts, remotes, copies, syncs, settings', async () => {
     await using window = await openWindow(browser);
     await window.page.addInitScript(refusePointer);
     await window.page.reload();
@@ -29,8 +30,11 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     await pushSome(window, root);
     await clearAndUndo(window);
     await restoreOld(window, root);
+    await branch(window);
+    await settleConflict(window, root);
     await addRemote(window);
     await copyAcross(window);
+    await syncAndDelete(window);
     await measure(window);
     await changeSettings(window);
     expect(window.complaints).toEqual([]);
@@ -102,17 +106,104 @@ async function restoreOld({ page }: OpenWindow, root: string): Promise<void> {
   await expect.poll(() => readFileSync(join(root, 'notes.txt'), 'utf8'), WAIT).toBe('first');
 }
 
+/** Makes a branch, switches to it and back, and deletes it. */
+async function branch({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Make a branch');
+  const dialog = page.getByRole('dialog').filter({ has: page.getByRole('heading') });
+  await tabTo(page, dialog.getByLabel('Name of the branch'));
+  await page.keyboard.type('side');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  for (const name of ['side', 'main']) {
+    await findBranch(page, name);
+    await page.keyboard.press('Enter');
+    await press(page, dialog.getByRole('button', { name: 'Switch', exact: true }));
+    await page.getByRole('button', { name: `Branch ${name}` }).waitFor();
+  }
+  const row = await findBranch(page, 'side');
+  await page.keyboard.press('ContextMenu');
+  await pressUntil(page, 'ArrowDown', page.getByRole('menuitem', { name: 'Delete the branch side...' }));
+  await page.keyboard.press('Enter');
+  await press(page, dialog.getByRole('button', { name: 'Delete the branch' }));
+  await page.getByText('The branch side was deleted').waitFor();
+  await row.waitFor({ state: 'detached' });
+}
+
+/** Opens the list of branches and puts the focus on this one. */
+async function findBranch(page: Page, name: string): Promise<Locator> {
+  await command(page, 'Switch to another branch');
+  const row = page.getByRole('row', { name: new RegExp(`branch ${name}`) });
+  await tabTo(page, page.getByRole('grid', { name: 'Branches and tags' }).getByRole('row').first());
+  await pressUntil(page, 'ArrowDown', row);
+  return row;
+}
+
+/** Another machine has pushed another version of a file that changed here. Both are kept. */
+async function settleConflict({ folder, page }: OpenWindow, root: string): Promise<void> {
+  const other = join(folder, 'other');
+  const dray = (cwd: string, ...parameters: string[]) =>
+    runCli(parameters, { cwd, environment: { HOME: join(folder, 'home'), DRAY_AUTHOR: 'other' } });
+  await dray(folder, 'clone', `file://${join(folder, 'versions')}`, other);
+  writeFileSync(join(other, 'notes.txt'), 'theirs');
+  expect(await dray(other, 'push')).toMatchObject({ exitCode: 0 });
+  await command(page, 'See what a pull would do');
+  await page.getByText('1 still to decide').waitFor();
+  await tabTo(page, page.getByRole('treegrid'));
+  await page.keyboard.press('Home');
+  await page.keyboard.press('b');
+  await page.getByText('All are decided').waitFor();
+  await press(page, page.getByRole('button', { name: /^Pull \d change/ }));
+  await expect.poll(() => readFileSync(join(root, 'notes.txt'), 'utf8'), WAIT).toBe('theirs');
+  expect(readdirSync(root).filter((name) => name.startsWith('notes (mine'))).toHaveLength(1);
+}
+
 /** A folder of this computer to the new remote. */
 async function copyAcross({ folder, page }: OpenWindow): Promise<void> {
   const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'shelf' }) });
   await press(page, card.getByRole('link', { name: 'Browse' }));
   const left = page.getByRole('region', { name: /^Left pane/ });
-  await tabTo(page, left.getByRole('grid'));
-  await page.keyboard.type('coast');
-  await left.getByRole('row', { name: 'coast', selected: true }).waitFor();
+  await chooseByName(page, left, 'coast');
   await pressUntil(page, 'Shift+Tab', page.getByRole('button', { name: 'Copy to the right' }));
   await page.keyboard.press('Enter');
   await expect.poll(() => existsSync(join(folder, 'shelf', 'coast', 'notes.txt')), WAIT).toBe(true);
+}
+
+async function chooseByName(page: Page, pane: Locator, name: string): Promise<void> {
+  await tabTo(page, pane.getByRole('grid'));
+  await page.keyboard.type(name);
+  await pane.getByRole('row', { name, selected: true }).waitFor();
+}
+
+/** The folder and its copy at the remote become the same again, and the copy is deleted. */
+async function syncAndDelete({ folder, page }: OpenWindow): Promise<void> {
+  const there = join(folder, 'shelf', 'coast');
+  writeFileSync(join(there, 'only there.txt'), 'to be deleted');
+  const [left, right] = [
+    page.getByRole('region', { name: /^Left/ }),
+    page.getByRole('region', { name: /^Right/ }),
+  ];
+  for (const pane of [left, right]) {
+    await chooseByName(page, pane, 'coast');
+    await page.keyboard.press('Enter');
+    await pane.getByRole('row', { name: 'notes.txt' }).waitFor();
+  }
+  await press(page, page.getByRole('button', { name: 'Sync or copy all' }));
+  const dialog = page.getByRole('dialog');
+  await tabTo(page, dialog.getByRole('radio').first());
+  await pressUntil(page, 'ArrowRight', dialog.getByRole('radio', { name: 'Sync' }));
+  await page.keyboard.press('Space');
+  await press(page, dialog.getByRole('button', { name: 'Swap direction' }));
+  await tabTo(page, dialog.getByRole('checkbox', { name: /^Delete 1 file in/ }));
+  await page.keyboard.press('Space');
+  await press(page, dialog.getByRole('button', { name: 'Sync and delete 1 file' }));
+  await expect.poll(() => existsSync(join(there, 'only there.txt')), WAIT).toBe(false);
+
+  await chooseByName(page, right, 'notes.txt');
+  await page.keyboard.press('Delete');
+  await tabTo(page, dialog.getByRole('textbox'));
+  await page.keyboard.type('notes.txt');
+  await press(page, dialog.getByRole('button', { name: 'Delete' }));
+  await expect.poll(() => existsSync(join(there, 'notes.txt')), WAIT).toBe(false);
 }
 
 async function addRemote({ folder, page }: OpenWindow): Promise<void> {

@@ -18,6 +18,7 @@ export interface ContextMenuProps {
 interface OpenMenu extends ContextActions {
   readonly x: number;
   readonly y: number;
+  readonly isByKey: boolean;
 }
 
 /** Adds no box of its own, so that it fits around any list. */
@@ -31,7 +32,7 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
     if (!found || found.actions.length === 0) return;
     event.preventDefault();
     event.stopPropagation();
-    setMenu({ ...found, ...(at ?? startOf(element)) });
+    setMenu({ ...found, ...(at ?? startOf(element)), isByKey: at === undefined });
     setOpen(true);
   };
   return (
@@ -65,7 +66,14 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
         isOpen={isOpen}
         onOpenChange={setOpen}
       >
-        {menu && <MenuList label={menu.label} actions={menu.actions} onClose={() => setOpen(false)} />}
+        {menu && (
+          <MenuList
+            label={menu.label}
+            actions={menu.actions}
+            autoFocus={menu.isByKey ? 'first' : true}
+            onClose={() => setOpen(false)}
+          />
+        )}
       </Popover>
     </>
   );

@@ -41,14 +41,21 @@ export function Menu({ label, actions, children }: MenuProps) {
   );
 }
 
+export interface MenuListProps extends Omit<MenuProps, 'children'> {
+  /** Takes the focus, so that keys reach it: on its first entry, or on the menu itself. */
+  readonly autoFocus?: 'first' | true;
+  readonly onClose?: () => void;
+}
+
 /** The menu itself, for a popover that something else opens. */
-export function MenuList({
-  label,
-  actions,
-  onClose,
-}: Omit<MenuProps, 'children'> & { onClose?: () => void }) {
+export function MenuList({ label, actions, autoFocus, onClose }: MenuListProps) {
   return (
-    <AriaMenu className="menu" aria-label={label} {...(onClose && { onClose })}>
+    <AriaMenu
+      className="menu"
+      aria-label={label}
+      {...(autoFocus && { autoFocus })}
+      {...(onClose && { onClose })}
+    >
       {actions.flatMap((action) => [
         ...(action.startsGroup ? [<Separator key={`above ${action.id}`} className="menu-line" />] : []),
         <AriaMenuItem

@@ -7,6 +7,7 @@ import { showToast } from '../../shell/toasts.tsx';
 import type { RowGridState } from '../rows/use-row-grid.ts';
 import { type Choice, chooseOnly, EVERYTHING, NOTHING, toggleChoice } from './choice.ts';
 import type { Entries } from './use-entries.ts';
+import { type KnownRow, useSeeking } from './use-seeking.ts';
 
 /** The engine's limit for one request. */
 const ROWS_AT_ONCE = 500;
@@ -14,9 +15,6 @@ const ROWS_AT_ONCE = 500;
 const NAMED_MAX = 2_000;
 /** The most that a range from one row to another may have. */
 const RANGE_MAX = 10_000;
-/** Letters that follow each other within this time are one word. */
-const TYPING_MS = 1_000;
-const NOWHERE: { readonly index?: number } = {};
 
 export interface ChoosingOptions {
   readonly entries: Entries;
@@ -35,7 +33,7 @@ export interface Choosing {
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
-type Way = 'only' | 'extend' | 'toggle' | 'none';
+export type Way = 'only' | 'extend' | 'toggle' | 'none';
 
 export function useChoosing(grid: () => RowGridState, options: ChoosingOptions): Choosing {
   const host = useHost();
@@ -44,12 +42,12 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
   const way = useRef<Way>('only');
   /** Where a range begins. */
   const anchor = useRef(0);
-  const seeking = useRef<AbortController>(undefined);
-  const typed = useRef({ text: '', atMs: 0 });
+  const current = useRef<KnownRow>(undefined);
 
   const { chooseAll, chooseRange } = rangesOf(host, grid, latest);
   const arrive = (row: EntryRow) => {
-    const { choice, onChoice } = latest.current;
+    const { choice, entries, onChoice } = latest.current;
+    current.current = { row, pages: entries.pages };
     const { active } = grid();
     if (way.current === 'extend') void chooseRange(anchor.current, active);
     else if (way.current !== 'none') {
@@ -57,31 +55,15 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
       onChoice(way.current === 'toggle' ? toggleChoice(choice, row) : chooseOnly([row]));
     }
   };
-  const activate = (index: number, by: Way) => {
+  const activate = (index: number, by: Way, row?: EntryRow) => {
     way.current = by;
-    grid().activate(index);
+    current.current = undefined;
+    grid().activate(index, row);
   };
-  const seek = async (sought: { readonly startsWith: string } | { readonly path: string }) => {
-    const { list, view } = latest.current.entries;
-    if (list === undefined) return;
-    // Another letter makes another word.
-    seeking.current?.abort();
-    seeking.current = new AbortController();
-    const { signal } = seeking.current;
-    const { index } = await host.ask('browse.seek', { list, view, sought }, { signal }).catch(() => NOWHERE);
-    if (index === undefined || signal.aborted) return;
-    grid().showRow(index);
-    activate(index, 'only');
-  };
+  const { open, seek, type } = useSeeking({ current, grid, latest, activate });
   useCameFrom(options, (path) => seek({ path }));
   const actions = useRef({ arrive, activate });
   actions.current = { arrive, activate };
-  const type = (letter: string) => {
-    const nowMs = performance.now();
-    const { atMs, text } = typed.current;
-    typed.current = { text: nowMs - atMs < TYPING_MS ? text + letter : letter, atMs: nowMs };
-    void seek({ startsWith: typed.current.text });
-  };
   return {
     onArrive: useCallback((row: EntryRow) => queueMicrotask(() => actions.current.arrive(row)), []),
     onRowClick: useCallback((event: MouseEvent, index: number) => {
@@ -90,17 +72,16 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
     onKeyDown: (event) => {
       // The buttons of the head have their own keys.
       if (event.target !== event.currentTarget) return;
-      const { entries, onChoice, onOpen, onSearch } = latest.current;
+      const { onChoice, onSearch } = latest.current;
       const isCommand = event.ctrlKey || event.metaKey;
       const to = event.altKey ? undefined : grid().moveBy(event.key);
-      const row = entries.pages?.rowAt(grid().active);
       if (to !== undefined)
         activate(to, event.shiftKey ? 'extend' : isCommand && !isEnd(event.key) ? 'none' : 'only');
       else if (isCommand && event.key.toLowerCase() === 'a') void chooseAll();
       else if (isCommand && event.key === ' ') activate(grid().active, 'toggle');
       else if (isCommand || event.altKey) return;
       else if (event.key === '/') onSearch();
-      else if (event.key === 'Enter' && row) onOpen(row);
+      else if (event.key === 'Enter') void open();
       else if (event.key === 'Escape') onChoice(NOTHING);
       else if (event.key.length === 1 && event.key !== ' ') type(event.key);
       else return;
@@ -145,7 +126,7 @@ function rangesOf(
 }
 
 /** Once its row is listed, the folder that the user came from is chosen. */
-function useCameFrom({ cameFrom, entries }: ChoosingOptions, seek: (path: string) => Promise<void>): void {
+function useCameFrom({ cameFrom, entries }: ChoosingOptions, seek: (path: string) => Promise<unknown>): void {
   const found = useRef<string>(undefined);
   const { list, state } = entries;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when there is more to look through

@@ -19,8 +19,11 @@ export interface RowGridState extends ScaledRows {
   readonly rowPx: number;
   /** The row of the keyboard. */
   readonly active: number;
-  /** Calls `onArrive` with the row: at once, or when the engine has sent it. */
-  readonly activate: (index: number) => void;
+  /**
+   * Calls `onArrive` with the row: at once, or when the engine has sent it.
+   * @param row If it is known already: the rows that are drawn may be those of an older list.
+   */
+  readonly activate: (index: number, row?: unknown) => void;
   /** The row that a key leads to, which is then shown. Undefined for any other key. */
   readonly moveBy: (key: string) => number | undefined;
   /** The element id of a row. */
@@ -55,9 +58,9 @@ export function useRowGrid<Answer extends RowAnswer>(options: RowGridOptions<Ans
   const active = Math.min(chosen, Math.max(0, count - 1));
   const isAwaited = useRef(false);
   const activate = useCallback(
-    (index: number) => {
+    (index: number, known?: unknown) => {
       setActive(index);
-      const row = pages.rowAt(index);
+      const row = known ?? pages.rowAt(index);
       isAwaited.current = row === undefined;
       if (row !== undefined) onArrive(row);
     },

@@ -68,6 +68,11 @@ export async function openBrowse(
   }
 }
 
+/** The names of the chosen rows. */
+export function chosenIn(pane: Locator): Promise<readonly string[]> {
+  return pane.locator('[role=row][aria-selected=true] .entry-text').allTextContents();
+}
+
 export function writeTree(root: string, tree: Tree): void {
   for (const [path, content] of Object.entries(tree)) {
     const full = join(root, path);

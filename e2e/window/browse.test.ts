@@ -15,7 +15,7 @@ import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
-import { type BrowsePanes, openBrowse, type Tree, writeTree } from './browse-panes.ts';
+import { type BrowsePanes, chosenIn, openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
@@ -65,10 +65,10 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await row(left, 'reads').waitFor();
     // The focus moves into the opened folder, and nothing is selected.
     await expect.poll(() => isFocused(row(left, 'reads')), WAIT).toBe(true);
-    await expect.poll(() => chosen(left), WAIT).toEqual([]);
+    await expect.poll(() => chosenIn(left), WAIT).toEqual([]);
     const lookAtNext = async (name: string) => {
       await page.keyboard.press('ArrowDown');
-      await expect.poll(() => chosen(left), WAIT).toEqual([name]);
+      await expect.poll(() => chosenIn(left), WAIT).toEqual([name]);
       await page.keyboard.press('Space');
       return page.getByRole('dialog', { name });
     };
@@ -85,7 +85,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await expect.poll(() => image.evaluate((shown: HTMLImageElement) => shown.naturalWidth), WAIT).toBe(1);
     await close('pixel.png');
     await page.keyboard.press('Backspace');
-    await expect.poll(() => chosen(left), WAIT).toEqual(['data']);
+    await expect.poll(() => chosenIn(left), WAIT).toEqual(['data']);
 
     await row(right, 'photos').dblclick();
     await row(right, '2026').dblclick();
@@ -99,36 +99,6 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await left.getByRole('button', { name: 'Sizes of folders' }).click();
     await expect.poll(() => row(left, 'data').textContent(), WAIT).toContain('6.0 KiB');
     expect(complaints).toEqual([]);
-  });
-
-  it('open the row that letters lead to, however fast Enter follows, also while a pane is read again', async () => {
-    await using panes = await openBrowse(started.browser, {
-      server: started.server,
-      bucket: 'typed',
-      local: { 'apples/a.txt': 'a', 'data/deep/d.txt': 'd', 'zebras/z.txt': 'z' },
-    });
-    const { home, left, page, row } = panes;
-    const openByName = async (name: string) => {
-      await page.keyboard.type(name);
-      await page.keyboard.press('Enter');
-    };
-    await row(left, 'apples').click();
-    await openByName('zeb');
-    await row(left, 'z.txt').waitFor();
-    await page.keyboard.press('Backspace');
-    await expect.poll(() => chosen(left), WAIT).toEqual(['zebras']);
-    await openByName('dat');
-    await row(left, 'deep').waitFor();
-    await page.keyboard.press('Backspace');
-    await expect.poll(() => chosen(left), WAIT).toEqual(['data']);
-
-    // A row that appears above moves the others down, and the keyboard with its row.
-    mkdirSync(join(home, 'berries'));
-    await left.getByRole('button', { name: 'Read again' }).press('Enter');
-    await row(left, 'berries').waitFor();
-    await left.getByRole('grid').focus();
-    await page.keyboard.press('Enter');
-    await row(left, 'deep').waitFor();
   });
 
   it('copy by button, mouse and keyboard, and ask before they replace a file', async () => {
@@ -351,7 +321,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await page.keyboard.press('ArrowDown');
     await expect.poll(() => isFocused(row(right, 'inventory.json')), WAIT).toBe(true);
     await page.keyboard.press('ArrowUp');
-    await expect.poll(() => chosen(right), WAIT).toEqual(['photos']);
+    await expect.poll(() => chosenIn(right), WAIT).toEqual(['photos']);
     await page.keyboard.press('Delete');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 file, 15 B').waitFor();
@@ -491,10 +461,6 @@ function isFocused(wanted: Locator): Promise<boolean> {
     const focused = document.activeElement;
     return focused?.id === id || focused?.getAttribute('aria-activedescendant') === id;
   });
-}
-
-function chosen(pane: Locator): Promise<readonly string[]> {
-  return pane.locator('[role=row][aria-selected=true] .entry-text').allTextContents();
 }
 
 /** The bytes of each file in base64, by path. */

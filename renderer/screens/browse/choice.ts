@@ -8,6 +8,9 @@ export type Choice =
   | { readonly kind: 'some'; readonly rows: ReadonlyMap<string, EntryRow> }
   | { readonly kind: 'all'; readonly except: ReadonlyMap<string, EntryRow> };
 
+/** How a row that becomes the active one changes the choice. */
+export type Way = 'only' | 'extend' | 'toggle' | 'none';
+
 export const NOTHING: Choice = { kind: 'some', rows: new Map() };
 export const EVERYTHING: Choice = { kind: 'all', except: new Map() };
 

@@ -5,7 +5,7 @@ import { formatCount } from '../../../engine/api/numbers.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showToast } from '../../shell/toasts.tsx';
 import type { RowGridState } from '../rows/use-row-grid.ts';
-import { type Choice, chooseOnly, EVERYTHING, NOTHING, toggleChoice } from './choice.ts';
+import { type Choice, chooseOnly, EVERYTHING, NOTHING, toggleChoice, type Way } from './choice.ts';
 import type { Entries } from './use-entries.ts';
 import { type KnownRow, useSeeking } from './use-seeking.ts';
 
@@ -32,8 +32,6 @@ export interface Choosing {
   readonly onRowClick: (event: MouseEvent, index: number) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
-
-export type Way = 'only' | 'extend' | 'toggle' | 'none';
 
 export function useChoosing(grid: () => RowGridState, options: ChoosingOptions): Choosing {
   const host = useHost();

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { useHost } from '../../host/use-host.tsx';
 import type { RowGridState } from '../rows/use-row-grid.ts';
-import type { ChoosingOptions, Way } from './use-choosing.ts';
+import type { Way } from './choice.ts';
 import type { Entries } from './use-entries.ts';
 
 /** Letters that follow each other within this time are one word. */
@@ -23,9 +23,14 @@ interface Found {
 
 type Wanted = { readonly startsWith: string } | { readonly path: string };
 
+export interface SeekingProps {
+  readonly entries: Entries;
+  readonly onOpen: (row: EntryRow) => void;
+}
+
 export interface SeekingOptions {
   readonly grid: () => RowGridState;
-  readonly latest: { readonly current: ChoosingOptions };
+  readonly latest: { readonly current: SeekingProps };
   readonly current: RefObject<KnownRow | undefined>;
   readonly activate: (index: number, by: Way, row?: EntryRow) => void;
 }
@@ -104,7 +109,7 @@ async function findIn(
 
 /** In another order or under another filter, the keyboard does not follow its row. */
 function useSameRow(
-  { entries: { pages, state, view } }: ChoosingOptions,
+  { entries: { pages, state, view } }: SeekingProps,
   current: RefObject<KnownRow | undefined>,
   goTo: (path: string) => Promise<void>,
 ): void {

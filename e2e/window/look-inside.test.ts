@@ -107,6 +107,40 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
+
+  it('plays audio from parts of the file, and says so when the browser cannot', async () => {
+    const asked: string[] = [];
+    const folder = repository.root;
+    writeFileSync(join(folder, 'tone.wav'), toneOf(20));
+    writeFileSync(join(folder, 'broken.webm'), Buffer.from('\x1aE\xdf\xa3 and no more', 'latin1'));
+    await using window = await repository.open({ theme: 'light' });
+    const { complaints, page } = window;
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(folder)}`);
+    await page
+      .getByRole('row', { name: /tone\.wav/ })
+      .first()
+      .dblclick();
+    await page.getByRole('button', { name: /^Load and play/ }).click();
+    const audio = page.locator('audio');
+    await audio.waitFor();
+    await expect
+      .poll(() => audio.evaluate((element: HTMLAudioElement) => Math.round(element.duration)), WAIT)
+      .toBe(20);
+    expect(await audio.evaluate((element: HTMLAudioElement) => element.src)).toMatch(/^blob:/);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await audio.waitFor({ state: 'detached' });
+
+    await page
+      .getByRole('row', { name: /broken\.webm/ })
+      .first()
+      .dblclick();
+    await page.getByRole('button', { name: /^Load and play/ }).click();
+    await page.getByText('This browser cannot play the file.').waitFor();
+    expect(asked.filter((url) => !url.startsWith(window.origin) && !url.startsWith('blob:'))).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
 });
 
 function cells(page: Page, region: string): Promise<readonly (readonly string[])[]> {
@@ -114,4 +148,26 @@ function cells(page: Page, region: string): Promise<readonly (readonly string[])
   return rows.evaluateAll((all) =>
     all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')),
   );
+}
+
+/** A WAV file with a tone: 16 bits, one channel, 44,100 samples a second, more than one part in length. */
+function toneOf(seconds: number): Buffer {
+  const rate = 44_100;
+  const data = Buffer.alloc(seconds * rate * 2);
+  for (let at = 0; at < seconds * rate; at += 1)
+    data.writeInt16LE(Math.round(8_000 * Math.sin((at * 440 * 2 * Math.PI) / rate)), at * 2);
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + data.length, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * 2, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(data.length, 40);
+  return Buffer.concat([head, data]);
 }

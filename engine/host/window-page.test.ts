@@ -9,6 +9,7 @@ describe('the policy of the window', () => {
       'script-src': ["'self'"],
       'style-src': ["'self'", expect.stringMatching(/^'sha256-/), expect.stringMatching(/^'sha256-/)],
       'img-src': ["'self'", 'data:', 'blob:'],
+      'media-src': ['blob:'],
       'font-src': ["'self'"],
       'connect-src': ["'self'"],
       'base-uri': ["'none'"],

@@ -36,6 +36,8 @@ const POLICY = [
   "script-src 'self'",
   `style-src 'self' ${styleHashes.join(' ')}`,
   "img-src 'self' data: blob:",
+  // What the page has read through its port, and nothing that an address names.
+  'media-src blob:',
   "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",

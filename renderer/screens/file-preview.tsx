@@ -1,9 +1,10 @@
 /** One file shown as a table, as text, as an image, or by its facts and first bytes. */
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { FileFacts, FilePreview } from '../../engine/api/host/file-preview.ts';
 import { formatBytes } from '../../engine/api/numbers.ts';
 import { Segmented } from '../design/choices.tsx';
 import { formatMoment } from '../design/format.ts';
+import { Loading } from '../design/states.tsx';
 import { HexView } from './sides/hex-view.tsx';
 import { TableView } from './sides/table-view.tsx';
 import './file-preview.css';
@@ -18,13 +19,22 @@ const LOOKS = [
   { id: 'text', label: 'Text' },
 ] as const;
 
-export function FilePreviewView({ preview, name }: { readonly preview: FilePreview; readonly name: string }) {
+const MediaView = lazy(() => import('./media-view.tsx'));
+
+export interface FilePreviewProps {
+  readonly preview: FilePreview;
+  readonly name: string;
+  /** Where the bytes of audio and video are asked for. */
+  readonly place?: string;
+}
+
+export function FilePreviewView({ preview, name, place }: FilePreviewProps) {
   const [look, setLook] = useState<Look>('table');
   const isTable = preview.as === 'text' && preview.table !== undefined;
   return (
     <figure className="file-preview">
       {isTable && <Segmented label="Show as" size="small" value={look} onChange={setLook} choices={LOOKS} />}
-      <Content preview={preview} name={name} look={look} />
+      <Content preview={preview} name={name} look={look} {...(place !== undefined && { place })} />
       <figcaption>
         <Facts facts={preview.facts} />
       </figcaption>
@@ -32,15 +42,7 @@ export function FilePreviewView({ preview, name }: { readonly preview: FilePrevi
   );
 }
 
-function Content({
-  preview,
-  name,
-  look,
-}: {
-  readonly preview: FilePreview;
-  readonly name: string;
-  readonly look: Look;
-}) {
+function Content({ preview, name, look, place }: FilePreviewProps & { readonly look: Look }) {
   switch (preview.as) {
     case 'text':
       if (preview.table && look === 'table') return <TableView table={preview.table} name={name} />;
@@ -55,6 +57,12 @@ function Content({
       );
     case 'table':
       return <TableView table={preview.table} name={name} />;
+    case 'media':
+      return (
+        <Suspense fallback={<Loading label="Opening the player" />}>
+          <MediaView kind={preview} name={name} place={place ?? ''} />
+        </Suspense>
+      );
     case 'image':
       return (
         <div className="file-preview-image">

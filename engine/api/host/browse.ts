@@ -59,6 +59,11 @@ export interface BrowseRequests {
     answer: { readonly names: readonly string[]; readonly total: number };
   };
   'browse.preview': { input: { readonly place: string }; answer: FilePreview };
+  /** A part of a file, at most `BYTES_AT_ONCE_MAX` bytes, in base64. Less where the file ends. */
+  'browse.bytes': {
+    input: { readonly place: string; readonly start: number; readonly limit: number };
+    answer: { readonly base64: string };
+  };
   'browse.size': {
     input: { readonly place: string };
     answer: { readonly files: number; readonly bytes: number };

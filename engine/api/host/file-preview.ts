@@ -12,11 +12,18 @@ export type FilePreview =
   /** A file that holds a table and no text: Parquet. */
   | { readonly as: 'table'; readonly table: TablePreview; readonly facts: FileFacts }
   | { readonly as: 'image'; readonly mime: string; readonly base64: string; readonly facts: FileFacts }
+  /** Audio or video; `browse.bytes` has what the browser plays. */
+  | { readonly as: 'media'; readonly mime: string; readonly isVideo: boolean; readonly facts: FileFacts }
   /**
    * `start`: the first bytes, in base64; absent for what has no bytes. `why`: why a file of a known kind is
    * not shown as such; a whole sentence.
    */
   | { readonly as: 'facts'; readonly facts: FileFacts; readonly start?: string; readonly why?: string };
+
+/** Of one answer of `browse.bytes`. */
+export const BYTES_AT_ONCE_MAX = 512 * 1024;
+/** The page holds what it plays. */
+export const MEDIA_BYTES_MAX = 128 * 1024 * 1024;
 
 export interface FileFacts {
   readonly sizeBytes: number;

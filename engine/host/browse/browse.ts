@@ -8,7 +8,7 @@ import { placeBelow } from '../../jobs/places/place-below.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { previewFile } from '../preview/file-preview.ts';
-import { previewLocalFile } from '../preview/preview-sources.ts';
+import { previewLocalFile, readLocal } from '../preview/preview-sources.ts';
 import { openPanesFile } from '../user-files/panes-file.ts';
 import { openSource } from './entry-sources.ts';
 import { openListing } from './listings.ts';
@@ -51,10 +51,19 @@ export const BROWSE: HandlersOf<'browse'> = {
     const [place, context] = placeOf(text, call);
     const preview =
       place.kind === 'local'
-        ? await previewLocalFile(place.path, { signal: call.signal })
+        ? await previewLocalFile(place.path, { signal: call.signal, isPlayable: true })
         : await previewObject(context, place);
     if (preview) return preview;
     throw nothingThere(text);
+  },
+  'browse.bytes': async ({ limit, place: text, start }, call) => {
+    const [place, context] = placeOf(text, call);
+    const { signal } = call;
+    const bytes =
+      place.kind === 'local'
+        ? await readLocal(place.path, { start, end: start + limit, signal })
+        : await readObject(context, place, { start, end: start + limit });
+    return { base64: Buffer.from(bytes).toString('base64') };
   },
   'browse.size': async ({ place }, call) => {
     const { usage } = await import('../../jobs/one-place/disk-usage.ts');
@@ -131,7 +140,24 @@ async function previewObject(context: JobContext, place: RemotePlace): Promise<F
       read: (maxBytes) => readRange(0, Math.min(maxBytes, sizeBytes)),
       readRange,
       signal,
+      isPlayable: true,
     });
+  } finally {
+    await store.close();
+  }
+}
+
+async function readObject(
+  context: JobContext,
+  place: RemotePlace,
+  range: { readonly start: number; readonly end: number },
+): Promise<Uint8Array> {
+  const { store } = await openPlace(context, place, { at: 'parent' });
+  try {
+    const { signal } = context;
+    const read = await store.read(nameOfPlace(place), { range, maxBytes: range.end - range.start, signal });
+    if (!read) throw nothingThere(place.text);
+    return read.bytes;
   } finally {
     await store.close();
   }

@@ -2,6 +2,7 @@
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import { CHOICE_PATHS_MAX } from '../../api/host/changes.ts';
+import { BYTES_AT_ONCE_MAX } from '../../api/host/file-preview.ts';
 import type { HostRequestName, InputOf } from '../../api/host.ts';
 
 const TEXT_MAX = 32_768;
@@ -259,6 +260,7 @@ export const HOST_INPUTS: Inputs = {
     v.strictObject({ place, all: allChosen }),
   ]),
   'browse.preview': v.strictObject({ place }),
+  'browse.bytes': v.strictObject({ place, start: whole, limit: upTo(BYTES_AT_ONCE_MAX) }),
   'browse.size': v.strictObject({ place }),
   'browse.makeFolder': v.strictObject({ place }),
   'browse.plan': v.strictObject({

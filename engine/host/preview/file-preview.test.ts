@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { IMAGE_BYTES_MAX, previewFile, TEXT_BYTES_MAX } from './file-preview.ts';
 
-const preview = (name: string, content: string | Uint8Array) => {
+const preview = (name: string, content: string | Uint8Array, isPlayable = true) => {
   const bytes = Buffer.from(content);
   let readBytes = 0;
   const source = {
@@ -13,6 +13,7 @@ const preview = (name: string, content: string | Uint8Array) => {
     },
     readRange: async (start: number, end: number) => bytes.subarray(start, end),
     signal: new AbortController().signal,
+    isPlayable,
   };
   return previewFile(source).then((shown) => ({ ...shown, readBytes }));
 };
@@ -46,5 +47,36 @@ describe('the preview of a file', () => {
     expect(await preview('a.png', '<script>')).toMatchObject({ as: 'text' });
     const large = Buffer.concat([jpeg, Buffer.alloc(IMAGE_BYTES_MAX)]);
     expect(await preview('a.jpg', large)).toMatchObject({ as: 'facts', readBytes: TEXT_BYTES_MAX });
+  });
+
+  it.each([
+    ['a.wav', 'RIFF\0\0\0\0WAVEfmt ', 'audio/wav', false],
+    ['a.flac', 'fLaC\0', 'audio/flac', false],
+    ['a.mp3', 'ID3\x04', 'audio/mpeg', false],
+    ['a.mp3', '\xff\xfb\x90\0', 'audio/mpeg', false],
+    ['a.opus', 'OggS\0', 'audio/ogg', false],
+    ['a.ogv', 'OggS\0', 'video/ogg', true],
+    ['a.webm', '\x1aE\xdf\xa3', 'video/webm', true],
+    ['a.m4a', '\0\0\0 ftypM4A ', 'audio/mp4', false],
+    ['a.MP4', '\0\0\0 ftypisom', 'video/mp4', true],
+  ])(
+    'is audio or video where bytes and name of %s agree, and reads only its start',
+    async (name, start, mime, isVideo) => {
+      const bytes = Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(50_000)]);
+      const { readBytes, ...shown } = await preview(name, bytes);
+      expect(shown).toEqual({ as: 'media', mime, isVideo, facts: { sizeBytes: bytes.length } });
+      expect(readBytes).toBeLessThan(5_000);
+      expect(await preview(name, bytes, false)).toMatchObject({
+        as: 'facts',
+        why: expect.stringMatching(/in Browse/),
+      });
+    },
+  );
+
+  it('is never played for its name alone, nor as a page, a script or a picture', async () => {
+    expect(await preview('a.mp4', '<html><script>1</script>')).toMatchObject({ as: 'text' });
+    expect(await preview('a.mp3', Buffer.from([0xff, 0xfe, 0x41, 0]))).toMatchObject({ as: 'facts' });
+    expect(await preview('a.mp4', Buffer.from('\0\0\0 ftypavif', 'latin1'))).toMatchObject({ as: 'facts' });
+    expect(await preview('a.html', 'RIFF\0\0\0\0WAVE')).not.toMatchObject({ as: 'media' });
   });
 });

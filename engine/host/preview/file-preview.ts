@@ -4,7 +4,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
-import type { FileFacts, FilePreview } from '../../api/host/file-preview.ts';
+import { type FileFacts, type FilePreview, MEDIA_BYTES_MAX } from '../../api/host/file-preview.ts';
+import { mediaKindOf } from './media-kind.ts';
 import { tablePreview } from './table-preview.ts';
 
 export const TEXT_BYTES_MAX = 256 * 1024;
@@ -22,6 +23,8 @@ export interface PreviewSource {
   /** `end` is exclusive, and at most the size. */
   readRange(start: number, end: number): Promise<Uint8Array>;
   readonly signal: AbortSignal;
+  /** The window can ask for ranges of the file by its place. */
+  readonly isPlayable?: boolean;
 }
 
 /** Signatures of pictures, with their offsets. */
@@ -35,11 +38,16 @@ const IMAGES: readonly { readonly mime: string; readonly at: number; readonly by
 ];
 const IMAGE_NAMES = /^\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
+const MEDIA_NAMES = /^\.(?:wav|flac|mp3|og[agvx]|opus|webm|weba|mkv|mp4|m4[abv]|mov)$/i;
 const PARQUET_NAMES = /^\.(?:parquet|pq)$/i;
 
 export async function previewFile(source: PreviewSource): Promise<FilePreview> {
   const { facts, name, read } = source;
   if (PARQUET_NAMES.test(extname(name)) && facts.sizeBytes > 0) return previewTable(source);
+  if (MEDIA_NAMES.test(extname(name))) {
+    const media = await previewMedia(source);
+    if (media) return media;
+  }
   const isPerhapsImage = IMAGE_NAMES.test(extname(name)) && facts.sizeBytes <= IMAGE_BYTES_MAX;
   const bytes = await read(isPerhapsImage ? IMAGE_BYTES_MAX : TEXT_BYTES_MAX);
   const mime = isPerhapsImage ? imageOf(bytes) : undefined;
@@ -59,6 +67,19 @@ async function previewTable({ facts, read, readRange, signal }: PreviewSource): 
   if ('table' in outcome) return { as: 'table', table: outcome.table, facts };
   const start = Buffer.from(await read(START_BYTES)).toString('base64');
   return { as: 'facts', facts, start, why: `This Parquet file cannot be shown as a table: ${outcome.why}.` };
+}
+
+/** Undefined for text and everything else with such a name. */
+async function previewMedia({ facts, isPlayable, name, read }: PreviewSource) {
+  const bytes = await read(SNIFFED_BYTES);
+  const kind = mediaKindOf(name, bytes);
+  if (!kind) return undefined;
+  if (isPlayable && facts.sizeBytes <= MEDIA_BYTES_MAX) return { as: 'media', ...kind, facts } as const;
+  const start = Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64');
+  const why = isPlayable
+    ? 'Only audio and video of up to 128 MiB are played.'
+    : 'Audio and video are played in Browse.';
+  return { as: 'facts', facts, start, why } as const;
 }
 
 function imageOf(bytes: Uint8Array): string | undefined {

@@ -1,6 +1,6 @@
 /** The sources of a preview's bytes: a local file, or an entry of a commit. */
 import { createHash } from 'node:crypto';
-import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { constants, createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
@@ -10,16 +10,21 @@ import type { Commit } from '../../repository/commit.ts';
 import { formatMoment } from '../format-moment.ts';
 import { previewFile } from './file-preview.ts';
 
+/** `open` takes numbers too, which the types of streams do not say. */
+const NOT_THROUGH_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 export interface LocalPreviewOptions {
   /** Larger files are shown without their hash. Default: all are hashed. */
   readonly hashedUpTo?: number;
   readonly signal: AbortSignal;
+  /** Default: false. */
+  readonly isPlayable?: boolean;
 }
 
 /** Undefined if nothing is there. A link is shown as its target path, and not followed. */
 export async function previewLocalFile(
   path: string,
-  { hashedUpTo = 0, signal }: LocalPreviewOptions,
+  { hashedUpTo = 0, isPlayable = false, signal }: LocalPreviewOptions,
 ): Promise<FilePreview | undefined> {
   let stat: Stats;
   try {
@@ -40,6 +45,7 @@ export async function previewLocalFile(
     read: (maxBytes) => readLocal(path, { start: 0, end: Math.min(maxBytes, stat.size), signal }),
     readRange: (start, end) => readLocal(path, { start, end, signal }),
     signal,
+    isPlayable,
   });
 }
 
@@ -75,13 +81,15 @@ export async function previewEntry(
   }
 }
 
-async function readLocal(
+/** Follows no link. */
+export async function readLocal(
   path: string,
   { end, signal, start }: { readonly start: number; readonly end: number; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   if (end <= start) return new Uint8Array(0);
-  for await (const chunk of createReadStream(path, { start, end: end - 1, signal })) chunks.push(chunk);
+  const stream = createReadStream(path, { start, end: end - 1, signal, flags: NOT_THROUGH_LINKS as never });
+  for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

@@ -35,7 +35,9 @@ export function QuickLook({ location, entry, onClose }: DialogProps & { readonly
           onRetry={() => void preview.refetch()}
         />
       )}
-      {preview.data && <FilePreviewView preview={preview.data} name={name} />}
+      {preview.data && (
+        <FilePreviewView preview={preview.data} name={name} place={placeOf(location, entry.path)} />
+      )}
     </Dialog>
   );
 }

@@ -23,6 +23,7 @@ const JOBS = [
   'history/read-committed',
   'history/refs',
   'history/verify',
+  'kept/discard-new',
   'kept/kept-files',
   'one-place/disk-usage',
   'one-place/drop-uploads',
@@ -43,6 +44,7 @@ const JOBS = [
   'trees/check/check-trees',
   'trees/copy-tree',
   'working-copy/diff',
+  'working-copy/ignore-file',
   'working-copy/restore',
   'working-copy/status',
 ];

@@ -86,6 +86,26 @@ describe('the start', () => {
 });
 
 describe('the page', () => {
+  it('shows a file of this computer in the file manager, and no other path', async () => {
+    const { page, revealed, windows } = await start();
+    const contents = windows[0]!.webContents;
+    const ask = (path: unknown) => page.invokes({ contents }, 'dray:reveal', path);
+    expect(await ask(process.execPath)).toBe(true);
+    expect(await ask(`${process.execPath}-gone`)).toBe(false);
+    for (const path of [
+      '',
+      'notes.md',
+      '/a/../b',
+      '//host/share/a',
+      '\\\\host\\share',
+      'https://a',
+      '/a\0b',
+      7,
+    ])
+      await expect(ask(path), String(path)).rejects.toThrow('A path must be');
+    expect(revealed).toEqual([process.execPath]);
+  });
+
   it('gets a port, a folder and the state of the secrets; any other sender gets none of them', async () => {
     const { page, windows, person } = await start();
     const contents = windows[0]!.webContents;

@@ -36,6 +36,7 @@ export function createFakeElectron(options: FakeOptions) {
   const utilities = createUtilities(app);
   const trays: FakeTray[] = [];
   const opened: string[] = [];
+  const revealed: string[] = [];
   let applicationMenu: readonly FakeMenuItem[] = [];
 
   class BrowserWindow extends FakeWindow {
@@ -88,6 +89,7 @@ export function createFakeElectron(options: FakeOptions) {
       openExternal: async (url: string) => {
         opened.push(url);
       },
+      showItemInFolder: (path: string) => void revealed.push(path),
     },
     Tray,
     utilityProcess: utilities.part,
@@ -101,6 +103,8 @@ export function createFakeElectron(options: FakeOptions) {
     utilities: utilities.started,
     /** URLs opened in the system's browser. */
     opened,
+    /** Paths shown in the system's file manager. */
+    revealed,
     notifications: notifications.shown,
     dialogs: dialog.asked,
     menu: () => applicationMenu,

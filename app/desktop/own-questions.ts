@@ -1,9 +1,12 @@
 /** What the page may ask of the main process: a port, the system's dialogs, and saving secrets. */
+import { lstatSync } from 'node:fs';
+import { isAbsolute, normalize } from 'node:path';
 import type { BrowserWindow, OpenDialogOptions } from 'electron';
 import {
   CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
+  REVEAL_CHANNEL,
   SAVE_KEYS_CHANNEL,
   SECRETS_CHANNEL,
 } from './channels.ts';
@@ -13,6 +16,7 @@ import { readKeys, type Secrets } from './secrets.ts';
 import { answerOwn, hearOwn } from './senders.ts';
 
 const TITLE_LENGTH_MAX = 200;
+const PATH_LENGTH_MAX = 32_768;
 
 export interface OwnQuestionsOptions {
   readonly engine: Pick<EngineHost, 'handPort' | 'renewEnvironment'>;
@@ -21,7 +25,7 @@ export interface OwnQuestionsOptions {
 }
 
 export function answerOwnQuestions(
-  electron: Pick<Electron, 'ipcMain' | 'dialog'>,
+  electron: Pick<Electron, 'ipcMain' | 'dialog' | 'shell'>,
   { engine, secrets, window }: OwnQuestionsOptions,
 ): void {
   const choose = async (title: string, properties: OpenDialogOptions['properties']) => {
@@ -41,6 +45,11 @@ export function answerOwnQuestions(
   answerOwn(electron, CHOOSE_FILES_CHANNEL, readTitle, (title) =>
     choose(title, ['openFile', 'multiSelections']),
   );
+  answerOwn(electron, REVEAL_CHANNEL, readPath, (path) => {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+    electron.shell.showItemInFolder(path);
+    return true;
+  });
   answerOwn(electron, SECRETS_CHANNEL, readNothing, () => secrets.state());
   answerOwn(electron, SAVE_KEYS_CHANNEL, readKeys, async ({ keys, profile }) => {
     const state = await secrets.saveKeys(profile, keys);
@@ -53,6 +62,18 @@ function readTitle([title]: readonly unknown[]): string {
   if (typeof title !== 'string' || title.length > TITLE_LENGTH_MAX)
     throw new Error('A title must be a short text.');
   return title;
+}
+
+/**
+ * A whole path of this computer without detours. Windows would send its user's credentials to a machine that
+ * a path names, so such paths are refused.
+ */
+function readPath([given]: readonly unknown[]): string {
+  if (typeof given !== 'string' || given.length > PATH_LENGTH_MAX || given.includes('\0'))
+    throw new Error('A path must be a text.');
+  if (!isAbsolute(given) || /(^|[\\/])\.\.([\\/]|$)|^[\\/]{2}/.test(given))
+    throw new Error('A path must be a whole path of this computer.');
+  return normalize(given);
 }
 
 function readNothing(): undefined {

@@ -32,6 +32,7 @@ describe('the preload', () => {
       'chooseFolder',
       'pathOf',
       'requestPort',
+      'reveal',
       'secrets',
     ]);
     expect(bridge.pathOf({ name: 'a.bin' } as File)).toBe('/home/ada/a.bin');

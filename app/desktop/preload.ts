@@ -8,6 +8,7 @@ import {
   CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
+  REVEAL_CHANNEL,
   SAVE_KEYS_CHANNEL,
   SECRETS_CHANNEL,
   SHOW_CHANNEL,
@@ -25,6 +26,7 @@ const bridge: DesktopBridge = {
   pathOf: (file) => webUtils.getPathForFile(file),
   chooseFolder: (title) => ipcRenderer.invoke(CHOOSE_FOLDER_CHANNEL, title),
   chooseFiles: (title) => ipcRenderer.invoke(CHOOSE_FILES_CHANNEL, title),
+  reveal: (path) => ipcRenderer.invoke(REVEAL_CHANNEL, path),
   secrets: {
     state: () => ipcRenderer.invoke(SECRETS_CHANNEL),
     saveKeys: (profile, keys) => ipcRenderer.invoke(SAVE_KEYS_CHANNEL, profile, keys),

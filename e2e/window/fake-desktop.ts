@@ -9,7 +9,7 @@ import { protocolsOf } from '../../engine/api/window-key.ts';
 
 /** `fails` names the profiles whose keys can be neither saved nor removed. */
 type Kept = { keys: Record<string, AccessKeys>; warning?: string; fails?: readonly string[] };
-type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept };
+type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept; revealed?: string[] };
 
 /**
  * Call it before the page is opened.
@@ -24,6 +24,7 @@ export async function installFakeDesktop(
   const key = await opened.evaluate(() => sessionStorage.getItem('dray-key') ?? undefined);
   await page.addInitScript(
     ({ kept, protocols }) => {
+      const revealed: string[] = [];
       const state = async (): Promise<SecretsState> => ({
         profiles: Object.keys(kept.keys),
         isAvailable: true,
@@ -49,6 +50,10 @@ export async function installFakeDesktop(
         pathOf: () => '',
         chooseFolder: async () => undefined,
         chooseFiles: async () => [],
+        async reveal(path) {
+          revealed.push(path);
+          return !path.endsWith('gone');
+        },
         secrets: {
           state,
           async saveKeys(profile, keys) {
@@ -59,7 +64,7 @@ export async function installFakeDesktop(
           },
         },
       };
-      Object.assign(globalThis, { dray: bridge, kept });
+      Object.assign(globalThis, { dray: bridge, kept, revealed });
     },
     { kept: initial, protocols: [...protocolsOf(key)] },
   );
@@ -67,4 +72,9 @@ export async function installFakeDesktop(
 
 export function savedKeys(page: Page): Promise<Readonly<Record<string, AccessKeys>> | undefined> {
   return page.evaluate(() => (globalThis as Global).kept?.keys);
+}
+
+/** The paths that were shown in the file manager. */
+export function revealedPaths(page: Page): Promise<readonly string[] | undefined> {
+  return page.evaluate(() => (globalThis as Global).revealed);
 }

@@ -18,6 +18,11 @@ export interface DesktopBridge {
   /** Opens the system's folder dialog. Resolves to undefined when the user cancels. */
   readonly chooseFolder: (title: string) => Promise<string | undefined>;
   readonly chooseFiles: (title: string) => Promise<readonly string[]>;
+  /**
+   * Shows a file or folder of this computer in the system's file manager, and opens nothing. Resolves to
+   * false if it is not there.
+   */
+  readonly reveal: (path: string) => Promise<boolean>;
   /** Store keys that the system encrypts for the engine. Their values never return to the window. */
   readonly secrets: {
     readonly state: () => Promise<SecretsState>;

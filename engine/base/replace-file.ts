@@ -11,7 +11,7 @@ import { isMakerGone, makerTag } from './process-life.ts';
  * Creates the folder if needed; with `mode`, for this user only. Leaves no temporary file when it fails.
  * @throws The system's error.
  */
-export function replaceFile(path: string, text: string, mode?: number): void {
+export function replaceFile(path: string, text: string | Uint8Array, mode?: number): void {
   const folder = dirname(path);
   mkdirSync(folder, { recursive: true, ...(mode === undefined ? {} : { mode: 0o700 }) });
   const temporary = newOwnName(folder, `${basename(path)}.`);

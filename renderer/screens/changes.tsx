@@ -216,7 +216,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
       />
       <div className="changes-panes">
         {pages ? (
-          <ChangeMenu root={root} rowAt={pages.rowAt}>
+          <ChangeMenu root={root} isPush={isPush} rowAt={pages.rowAt}>
             <ChangeTable
               pages={pages}
               isTree={look.isTree}

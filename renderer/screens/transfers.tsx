@@ -15,6 +15,7 @@ import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useQueueError, useTransfers } from '../host/use-host.tsx';
 import { stepsTo } from './transfers/queue-order.ts';
 import { ThroughputCard } from './transfers/throughput-card.tsx';
+import { TransferMenu } from './transfers/transfer-menu.tsx';
 import { TransferRow } from './transfers/transfer-row.tsx';
 import { isOver, type TransferAction } from './transfers/transfer-words.ts';
 import { type TransferChange, useTransferChange } from './transfers/use-change.ts';
@@ -95,8 +96,10 @@ export function TransfersScreen() {
       <div className="transfers">
         {fault && <ErrorNotice error={fault} />}
         <ThroughputCard transfers={queue} />
-        {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
-        {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}
+        <TransferMenu transfers={transfers} onAction={onAction}>
+          {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
+          {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}
+        </TransferMenu>
       </div>
       <ConfirmDialog
         title="Cancel all transfers?"

@@ -3,14 +3,16 @@ import { useEffect, useRef } from 'react';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { PullSummary, RestoreSummary } from '../../engine/api/jobs.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
-import { tellFolderChanged } from '../host/folder-news.ts';
-import { useDo, useTransfers } from '../host/use-host.tsx';
-import { showFailure, showToast } from './toasts.tsx';
+import { useTransfers } from '../host/use-host.tsx';
+import { showToast } from './toasts.tsx';
+import { usePutBack } from './use-put-back.ts';
 
 export function KeptToast() {
   const transfers = useTransfers();
   const seen = useRef<ReadonlySet<string>>(undefined);
-  const { mutate } = useDo('kept.putBack', { refreshes: ['kept.list'] });
+  const { putBack } = usePutBack();
+  const latest = useRef(putBack);
+  latest.current = putBack;
   useEffect(() => {
     if (!transfers) return;
     const keeping = transfers.filter((transfer) => keptBy(transfer));
@@ -21,25 +23,14 @@ export function KeptToast() {
       if (!before || before.has(`${id} ${endedMs}`) || !('root' in order)) continue;
       const kept = keptBy(transfer)!;
       const { root } = order;
-      const undo = () =>
-        mutate(
-          { root, id: kept.id },
-          {
-            onSuccess: ({ restored }) => {
-              tellFolderChanged(root);
-              showToast({ tone: 'success', title: `Put back ${formatPlural(restored, 'file')}` });
-            },
-            onError: (error) => showFailure('The files were not put back', error),
-          },
-        );
       showToast({
         tone: 'info',
         title: `${formatPlural(kept.files, 'local file')} ${kept.files === 1 ? 'was' : 'were'} overwritten`,
         text: 'Kept for 30 days: see Kept files in Changes.',
-        action: { label: 'Undo', onPress: undo },
+        action: { label: 'Undo', onPress: () => void latest.current(root, kept.id) },
       });
     }
-  }, [transfers, mutate]);
+  }, [transfers]);
   return null;
 }
 

@@ -1,6 +1,7 @@
 /** The requests of the screens Changes and Plan: what a push or a pull would do. */
 import type { ChangeKind, QueryExplanation } from '../events.ts';
-import type { ChangeTotals, ConflictSide, RequestTotals, StatusSummary } from '../jobs.ts';
+import type { IgnoreAdded } from '../ignore-line.ts';
+import type { ChangeTotals, ConflictSide, KeptTotals, RequestTotals, StatusSummary } from '../jobs.ts';
 import type { FilePreview } from './file-preview.ts';
 import type { InWorkspace, Nothing } from './in-workspace.ts';
 
@@ -78,6 +79,23 @@ export interface ChangesRequests {
       readonly lookedMs: number;
       /** Changes that a list made now would have. */
       readonly rows: number;
+    };
+  };
+  /** Adds the line of `ignoreLineOf` to the workspace's `.drayignore`. A folder's path ends in a slash. */
+  'changes.ignore': { input: InWorkspace & { readonly path: string }; answer: IgnoreAdded };
+  /** `isDone`: false if the line was gone already. */
+  'changes.unignore': { input: InWorkspace & IgnoreAdded; answer: { readonly isDone: boolean } };
+  /**
+   * Takes local changes back, for good only after 30 days: new files go to the bin, and a restore is queued
+   * for those of the paths that the base has, which keeps what it overwrites.
+   */
+  'changes.discard': {
+    input: InWorkspace & { readonly paths: readonly string[] };
+    answer: {
+      readonly kept?: KeptTotals;
+      readonly failed: number;
+      /** The id of the restore. */
+      readonly transfer?: string;
     };
   };
   'changes.close': { input: InWorkspace & { readonly list: string }; answer: Nothing };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ChangeEvent, ConflictEvent, JobEvent } from '../../api/events.ts';
 import type { ChangeList } from '../../api/host/changes.ts';
 import type { ChangeTotals } from '../../api/jobs.ts';
+import { trimEnd } from '../../api/trim-ends.ts';
 import { layoutOf } from '../../jobs/working-copy/hash-files.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
@@ -55,6 +56,25 @@ export const CHANGES: HandlersOf<'changes'> = {
     const { digest, lookedMs, totals } = await lookAtFolder(root, call);
     const rows = totals.added + totals.modified + totals.deleted + totals.renamed + totals.mode;
     return { list, isSame: digest === before, lookedMs, rows };
+  },
+  'changes.ignore': async ({ path, root }, call) => {
+    const { ignorePath } = await import('../../jobs/working-copy/ignore-file.ts');
+    checkSafePath(trimEnd(path, '/'));
+    return ignorePath(jobContextOf(call, root), path);
+  },
+  'changes.unignore': async ({ root, ...added }, call) => {
+    const { unignorePath } = await import('../../jobs/working-copy/ignore-file.ts');
+    return { isDone: unignorePath(jobContextOf(call, root), added) };
+  },
+  'changes.discard': async ({ paths, root }, call) => {
+    for (const path of paths) checkSafePath(trimEnd(path, '/'));
+    stopLook(root, call.host);
+    const { discardNew } = await import('../../jobs/kept/discard-new.ts');
+    const { committed, ...discarded } = await discardNew(jobContextOf(call, root), paths);
+    if (committed.length === 0) return discarded;
+    const queue = await call.host.transfers();
+    const id = queue.start({ kind: 'restore', root, paths: committed.map((path) => trimEnd(path, '/')) });
+    return { ...discarded, transfer: id };
   },
   'changes.close': async ({ list }, { host }) => {
     host.changeLists.drop(list);

@@ -187,6 +187,9 @@ export const HOST_INPUTS: Inputs = {
   }),
   'changes.watch': v.strictObject(inWorkspace),
   'changes.look': v.strictObject({ ...inWorkspace, list: filled }),
+  'changes.ignore': v.strictObject({ ...inWorkspace, path: place }),
+  'changes.unignore': v.strictObject({ ...inWorkspace, line: filled, added: filled, isNew: v.boolean() }),
+  'changes.discard': v.strictObject({ ...inWorkspace, paths: v.pipe(v.array(place), v.maxLength(ROWS_MAX)) }),
   'changes.close': v.strictObject({ ...inWorkspace, list: filled }),
   'changes.preview': v.strictObject({
     ...inWorkspace,

@@ -195,7 +195,7 @@ function statIfThere(absolute: string): BigIntStats | undefined {
 }
 
 /** A file behind a link is not the workspace's. */
-function checkParents(root: string, path: string): void {
+export function checkParents(root: string, path: string): void {
   for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
     const folder = path.slice(0, slash);
     if (lstatSync(join(root, folder), { throwIfNoEntry: false })?.isSymbolicLink())

@@ -12,6 +12,7 @@ import { Crumbs } from '../crumbs.tsx';
 import { type ChosenEntries, NOTHING } from './choice.ts';
 import type { Chosen } from './copy-orders.ts';
 import { type DesktopEntry, desktopEntries } from './drops/desktop-entries.ts';
+import { EntryMenu } from './entry-menu.tsx';
 import { EntryTable } from './entry-table.tsx';
 import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import {
@@ -65,6 +66,8 @@ export function Pane(props: PaneProps) {
     isLoading: entries.pages === undefined && !entries.error,
     onState: props.onState,
   });
+  const open = (entry: EntryRow) =>
+    entry.kind === 'folder' ? moves.goDown(entry.path) : props.onLook(entry);
   return (
     <section
       ref={section}
@@ -92,36 +95,39 @@ export function Pane(props: PaneProps) {
     >
       <PaneHead {...props} chosen={chosen} moves={moves} search={search} />
       {entries.error && entries.pages && <OldRows entries={entries} error={entries.error} />}
-      {entries.isRepository && state.showsObjects && (
-        <div className="pane-notice">
-          <Notice tone="warning">
-            These are the stored objects of the repository {repositoryName(location)}.
-          </Notice>
-        </div>
-      )}
+      {entries.isRepository && state.showsObjects && <StoredObjects location={location} />}
       <div className="pane-body">
         {entries.isRepository && !state.showsObjects ? (
           <RepositoryView location={location} onShowObjects={() => props.onState({ showsObjects: true })} />
         ) : entries.pages ? (
-          <EntryTable
-            key={placeOf(location)}
-            label={describeLocation(location)}
+          <EntryMenu
             location={location}
-            entries={entries}
             pages={entries.pages}
-            sortedBy={state.sortedBy}
-            onSort={(sortedBy) => props.onState({ sortedBy })}
             choice={state.choice}
-            chosen={chosen}
             onChoice={(choice) => props.onState({ choice })}
-            cameFrom={state.cameFrom}
-            onSearch={() => search.current?.focus()}
-            onOpen={(entry) => (entry.kind === 'folder' ? moves.goDown(entry.path) : props.onLook(entry))}
-            onEntries={props.onEntries}
-            onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
-            sizes={props.sizes}
-            empty={state.filter === '' ? <EmptyFolder /> : <NoMatch filter={state.filter} />}
-          />
+            onOpen={open}
+            onDelete={props.onDelete}
+          >
+            <EntryTable
+              key={placeOf(location)}
+              label={describeLocation(location)}
+              location={location}
+              entries={entries}
+              pages={entries.pages}
+              sortedBy={state.sortedBy}
+              onSort={(sortedBy) => props.onState({ sortedBy })}
+              choice={state.choice}
+              chosen={chosen}
+              onChoice={(choice) => props.onState({ choice })}
+              cameFrom={state.cameFrom}
+              onSearch={() => search.current?.focus()}
+              onOpen={open}
+              onEntries={props.onEntries}
+              onFiles={(items, into) => props.onFiles({ items, entries: dropped.current }, into)}
+              sizes={props.sizes}
+              empty={state.filter === '' ? <EmptyFolder /> : <NoMatch filter={state.filter} />}
+            />
+          </EntryMenu>
         ) : entries.error ? (
           <Unreadable location={location} error={entries.error} reload={entries.goOn} goUp={moves.goUp} />
         ) : (
@@ -132,6 +138,16 @@ export function Pane(props: PaneProps) {
         {entries.isRepository && !state.showsObjects && <RepositoryCounts location={location} />}
       </PaneFoot>
     </section>
+  );
+}
+
+function StoredObjects({ location }: { readonly location: Location }) {
+  return (
+    <div className="pane-notice">
+      <Notice tone="warning">
+        These are the stored objects of the repository {repositoryName(location)}.
+      </Notice>
+    </div>
   );
 }
 

@@ -1,13 +1,17 @@
 /** A repository in a pane, as its branches instead of its stored objects. */
+import { GridList, GridListItem } from 'react-aria-components/GridList';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
+import { ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
+import type { MenuAction } from '../../design/menu.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
+import { copyText } from '../../shell/copy-text.ts';
 import { addressOf, describeLocation, type Location, placeOf, repositoryName } from './places.ts';
 
 export interface RepositoryViewProps {
@@ -66,22 +70,29 @@ function Branches({ repository }: { readonly repository: AnswerOf<'browse.reposi
   if (branchCount === 0) return <p className="soft">Nothing has been pushed to it yet.</p>;
   return (
     <>
-      <ul className="repository-branches">
-        {branches.map(({ author, bytes, commit, files, message, name, time }) => (
-          <li key={name}>
-            <div className="row">
-              <strong className="grow cut">{name}</strong>
-              <span>
-                {formatPlural(files, 'file')}, {formatBytes(bytes)}
-              </span>
-            </div>
-            <div className="small faint cut">
-              {commit.slice(0, 8)} by {author}, {formatMoment(time)}
-              {message !== '' && `: ${message}`}
-            </div>
-          </li>
-        ))}
-      </ul>
+      <ContextMenu
+        actionsAt={(element) => {
+          const found = branches.find(({ name }) => name === keyOfRow(element));
+          return found && { label: `For ${found.name}`, actions: branchActions(found) };
+        }}
+      >
+        <GridList className="repository-branches" aria-label="Branches">
+          {branches.map(({ author, bytes, commit, files, message, name, time }) => (
+            <GridListItem key={name} id={name} textValue={name}>
+              <div className="row">
+                <strong className="grow cut">{name}</strong>
+                <span>
+                  {formatPlural(files, 'file')}, {formatBytes(bytes)}
+                </span>
+              </div>
+              <div className="small faint cut">
+                {commit.slice(0, 8)} by {author}, {formatMoment(time)}
+                {message !== '' && `: ${message}`}
+              </div>
+            </GridListItem>
+          ))}
+        </GridList>
+      </ContextMenu>
       {branchCount > branches.length && (
         <p className="faint">and {formatCount(branchCount - branches.length)} more branches</p>
       )}
@@ -92,6 +103,20 @@ function Branches({ repository }: { readonly repository: AnswerOf<'browse.reposi
 function repositoryAddress({ folder, root }: Location): string {
   return addressOf({ root, folder: '' }, folder.replace(/\/$/, ''));
 }
+
+function branchActions({ commit, name }: Branch): readonly MenuAction[] {
+  return [
+    { id: 'name', label: 'Copy its name', icon: 'copy', onAction: () => void copyText(name, 'the name') },
+    {
+      id: 'commit',
+      label: "Copy the commit's hash",
+      icon: 'copy',
+      onAction: () => void copyText(commit, 'the hash'),
+    },
+  ];
+}
+
+type Branch = AnswerOf<'browse.repository'>['branches'][number];
 
 /** Of the workspace that has this repository as a remote. */
 function useHistoryLink(location: Location): string | undefined {

@@ -1,55 +1,32 @@
 /** The context menu of the rows of Changes. */
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { ContextMenu } from '../../design/context-menu.tsx';
-import type { MenuAction } from '../../design/menu.tsx';
-import { copyText } from '../../shell/copy-text.ts';
-
-const PathHistoryDialog = lazy(async () => ({
-  default: (await import('../history/path-history-dialog.tsx')).PathHistoryDialog,
-}));
+import { subjectOfChange } from '../file-menu/file-subject.ts';
+import { useFileMenu } from '../file-menu/use-file-menu.tsx';
 
 export interface ChangeMenuProps {
   readonly root: string;
+  readonly isPush: boolean;
   readonly rowAt: (index: number) => ChangeRow | undefined;
   /** The table. */
   readonly children: ReactNode;
 }
 
-export function ChangeMenu({ root, rowAt, children }: ChangeMenuProps) {
-  const [shown, setShown] = useState<string>();
+export function ChangeMenu({ root, isPush, rowAt, children }: ChangeMenuProps) {
+  const { dialogs, menuOf } = useFileMenu();
   return (
     <>
       <ContextMenu
         actionsAt={(element) => {
           const index = Number(element.closest('[aria-rowindex]')?.getAttribute('aria-rowindex') ?? 0) - 1;
           const row = index < 0 ? undefined : rowAt(index);
-          return row && { label: `For ${row.path}`, actions: actionsOf(row, setShown) };
+          return row && menuOf(subjectOfChange(root, row, isPush));
         }}
       >
         {children}
       </ContextMenu>
-      {shown !== undefined && (
-        <Suspense>
-          <PathHistoryDialog root={root} path={shown} onClose={() => setShown(undefined)} />
-        </Suspense>
-      )}
+      {dialogs}
     </>
   );
-}
-
-function actionsOf(row: ChangeRow, showHistory: (path: string) => void): readonly MenuAction[] {
-  const { below, change, fromPath, kind, path } = row;
-  const isNew = change === 'added' && below === undefined;
-  const what = kind === 'folder' || below !== undefined ? 'folder' : 'file';
-  return [
-    {
-      id: 'history',
-      label: `History of this ${what}...`,
-      icon: 'history',
-      ...(isNew ? { isDisabled: true, note: 'No commit has it yet' } : {}),
-      onAction: () => showHistory(fromPath ?? path),
-    },
-    { id: 'copy', label: 'Copy the path', icon: 'copy', onAction: () => void copyText(path, 'the path') },
-  ];
 }

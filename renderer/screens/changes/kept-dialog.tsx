@@ -1,4 +1,4 @@
-/** The bin of a workspace: local files that pulls and restores overwrote, and the way back. */
+/** The bin of a workspace: local files that were overwritten or discarded, and the way back. */
 import './kept-dialog.css';
 import { useRef } from 'react';
 import type { KeptRun } from '../../../engine/api/jobs.ts';
@@ -8,9 +8,8 @@ import { Dialog } from '../../design/dialog.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
-import { tellFolderChanged } from '../../host/folder-news.ts';
-import { useAsk, useDo } from '../../host/use-host.tsx';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { useAsk } from '../../host/use-host.tsx';
+import { usePutBack } from '../../shell/use-put-back.ts';
 
 const PATHS_SHOWN = 5;
 
@@ -26,8 +25,8 @@ export function KeptDialog({ root, onClose }: { readonly root: string; readonly 
           <Loading label="Reading the kept files" />
         ) : data.runs.length === 0 ? (
           <EmptyState icon="check" title="Nothing was overwritten">
-            When a pull or a restore overwrites a local file that no commit has, the file is kept here for{' '}
-            {data.days} days.
+            When a pull or a restore overwrites a local file that no commit has, or you discard one, the file
+            is kept here for {data.days} days.
           </EmptyState>
         ) : (
           <>
@@ -57,22 +56,13 @@ function Run({
   /** The row goes then, and its button with it, so the focus needs another place. */
   readonly onDone: () => void;
 }) {
-  const putBack = useDo('kept.putBack', { refreshes: ['kept.list'] });
+  const { isPending, putBack } = usePutBack();
   const { bytes, command, files, id, paths, time } = run;
   const when = formatMoment(time);
   const more = files - Math.min(paths.length, PATHS_SHOWN);
-  const onPutBack = () =>
-    putBack.mutate(
-      { root, id },
-      {
-        onSuccess: ({ restored }) => {
-          onDone();
-          tellFolderChanged(root);
-          showToast({ tone: 'success', title: `Put back ${formatPlural(restored, 'file')}` });
-        },
-        onError: (error) => showFailure('The files were not put back', error),
-      },
-    );
+  const onPutBack = async () => {
+    if (await putBack(root, id)) onDone();
+  };
   return (
     <li className="kept-run">
       <div className="row">
@@ -85,8 +75,8 @@ function Run({
         </span>
         <Button
           size="small"
-          onPress={onPutBack}
-          isPending={putBack.isPending}
+          onPress={() => void onPutBack()}
+          isPending={isPending}
           aria-label={`Put back, ${when}`}
         >
           Put back

@@ -13,8 +13,9 @@ import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/density.ts';
+import { subjectOfVersion } from '../file-menu/file-subject.ts';
+import { useFileMenu } from '../file-menu/use-file-menu.tsx';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
-import { historyAction, PathHistoryDialog } from './path-history-dialog.tsx';
 
 const ROWS_MAX = 500;
 
@@ -37,10 +38,10 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
     { freshMs: isFixed(to) && (from === undefined || isFixed(from)) ? 60_000 : 0 },
   );
   const [file, setFile] = useState<Sides>();
-  const [historyOf, setHistoryOf] = useState<string>();
+  const { dialogs, menuOf } = useFileMenu();
   const menuAt = (element: Element) => {
     const row = compared.data?.rows.find(({ path }) => path === keyOfRow(element));
-    return row && { label: `For ${row.path}`, actions: [historyAction(row.path, setHistoryOf)] };
+    return row && menuOf(subjectOfVersion(root, row.path, to));
   };
   const totals = compared.data?.changes;
   return (
@@ -113,9 +114,7 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
         </Notice>
       )}
       {file && <FileDialog root={root} {...file} onClose={() => setFile(undefined)} />}
-      {historyOf !== undefined && (
-        <PathHistoryDialog root={root} path={historyOf} from={to} onClose={() => setHistoryOf(undefined)} />
-      )}
+      {dialogs}
     </div>
   );
 }

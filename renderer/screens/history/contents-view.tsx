@@ -8,13 +8,15 @@ import { IconButton } from '../../design/button.tsx';
 import { ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
+import type { MenuAction } from '../../design/menu.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/density.ts';
 import { Crumbs } from '../crumbs.tsx';
+import { subjectOfVersion } from '../file-menu/file-subject.ts';
+import { useFileMenu } from '../file-menu/use-file-menu.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { historyAction, PathHistoryDialog } from './path-history-dialog.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 
 export function ContentsView({ root, commit }: { readonly root: string; readonly commit: string }) {
@@ -23,12 +25,18 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   const [folder, setFolder] = useState('');
   const [file, setFile] = useState<string>();
   const [restoring, setRestoring] = useState<string>();
-  const [historyOf, setHistoryOf] = useState<string>();
+  const { dialogs, menuOf } = useFileMenu();
   const menuAt = (element: Element) => {
     const name = listed.data?.entries.find(({ path }) => path === keyOfRow(element))?.path;
-    return name === undefined
-      ? undefined
-      : { label: `For ${name}`, actions: [historyAction(`${folder}${name}`, setHistoryOf)] };
+    if (name === undefined) return undefined;
+    const path = `${folder}${name}`;
+    const restore: MenuAction = {
+      id: 'restore',
+      label: 'Restore it...',
+      icon: 'download',
+      onAction: () => setRestoring(path),
+    };
+    return menuOf(subjectOfVersion(root, path, commit), [restore]);
   };
   const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
   const open = (entry: EntryRow): void => {
@@ -85,14 +93,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       {file !== undefined && (
         <FileDialog root={root} after={{ path: file, commit }} onClose={() => setFile(undefined)} />
       )}
-      {historyOf !== undefined && (
-        <PathHistoryDialog
-          root={root}
-          path={historyOf}
-          from={commit}
-          onClose={() => setHistoryOf(undefined)}
-        />
-      )}
+      {dialogs}
       {restoring !== undefined && (
         <RestoreDialog
           root={root}

@@ -8,7 +8,6 @@ import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { formatAgo, formatMoment } from '../../design/format.ts';
-import type { MenuAction } from '../../design/menu.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useHost } from '../../host/use-host.tsx';
@@ -88,17 +87,6 @@ export function PathHistoryDialog({ root, path, from, onClose }: PathHistoryDial
       </div>
     </Dialog>
   );
-}
-
-/** The entry of a row's menu that opens this dialog. */
-export function historyAction(path: string, show: (path: string) => void): MenuAction {
-  const what = path.endsWith('/') ? 'folder' : 'file';
-  return {
-    id: 'history',
-    label: `History of this ${what}...`,
-    icon: 'history',
-    onAction: () => show(path),
-  };
 }
 
 function LastChange({ commit }: { readonly commit: CommitEvent }) {

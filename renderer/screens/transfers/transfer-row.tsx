@@ -38,7 +38,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
   const [isOpen, setOpen] = useState(false);
   const { error, needsKeys, notice, order, state, title } = transfer;
   return (
-    <div className={`transfer is-${transfer.state}`}>
+    <div className={`transfer is-${transfer.state}`} data-transfer={transfer.id}>
       <div className="transfer-line">
         {isMovable && (
           <PlainButton slot="drag" className="transfer-grip" aria-label={`Move ${title} in the queue`}>

@@ -1,0 +1,67 @@
+/** Shows the line that ignores a path before it is written, and offers to take it back afterwards. */
+import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/ignore-line.ts';
+import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
+import { tellFolderChanged } from '../../host/folder-news.ts';
+import { useHost } from '../../host/use-host.tsx';
+import { showFailure, showToast } from '../../shell/toasts.tsx';
+
+export interface IgnoreDialogProps {
+  readonly root: string;
+  /** A folder's ends in a slash. */
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
+  const host = useHost();
+  const line = ignoreLineOf(path);
+  if (line === undefined)
+    return (
+      <Dialog title={`${path} cannot be ignored`} isOpen size="small" onClose={onClose}>
+        <p>
+          No line of .drayignore can hold its name, which has a line break. Rename it, or ignore its folder.
+        </p>
+      </Dialog>
+    );
+  // The dialog is closed by then.
+  const takeBack = async (added: IgnoreAdded) => {
+    try {
+      await host.ask('changes.unignore', { root, ...added });
+      tellFolderChanged(root);
+    } catch (error) {
+      showFailure('The line was not taken back', error);
+    }
+  };
+  const addLine = async () => {
+    try {
+      const added = await host.ask('changes.ignore', { root, path });
+      tellFolderChanged(root);
+      showToast({
+        tone: 'success',
+        title: `${path} is ignored`,
+        text: `${added.line} is in .drayignore`,
+        action: { label: 'Undo', onPress: () => void takeBack(added) },
+      });
+    } catch (error) {
+      showFailure(`${path} is not ignored`, error);
+    }
+  };
+  return (
+    <ConfirmDialog
+      title={`Ignore ${path}?`}
+      isOpen
+      onClose={onClose}
+      action="Ignore it"
+      onConfirm={() => void addLine()}
+    >
+      <div className="stack">
+        <p>This line is added to .drayignore in {root}:</p>
+        <p className="code">{line}</p>
+        <p className="soft">
+          It stays on this computer, and is no longer part of the dataset. If an earlier commit has it, the
+          next push records it as deleted.
+        </p>
+      </div>
+    </ConfirmDialog>
+  );
+}

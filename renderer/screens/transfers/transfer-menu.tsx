@@ -1,0 +1,98 @@
+/** The context menu of the transfers in the queue and of those that have ended. */
+import type { ReactNode } from 'react';
+import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
+import { ContextMenu } from '../../design/context-menu.tsx';
+import type { IconName } from '../../design/icon.tsx';
+import type { MenuAction } from '../../design/menu.tsx';
+import { copyText } from '../../shell/copy-text.ts';
+import { actionsFor, type TransferAction } from './transfer-words.ts';
+
+const WORDS: Readonly<Record<TransferAction, { readonly icon: IconName; readonly label: string }>> = {
+  pause: { icon: 'pause', label: 'Pause' },
+  resume: { icon: 'play', label: 'Resume' },
+  cancel: { icon: 'close', label: 'Cancel' },
+  retry: { icon: 'refresh', label: 'Retry' },
+  pushEmptied: { icon: 'upload', label: 'Push with its empty files' },
+  remove: { icon: 'trash', label: 'Remove from the list' },
+};
+
+export interface TransferMenuProps {
+  readonly transfers: readonly Transfer[];
+  readonly onAction: (transfer: Transfer, action: TransferAction) => void;
+  /** The lists, whose rows name their transfer in `data-transfer`. */
+  readonly children: ReactNode;
+}
+
+export function TransferMenu({ transfers, onAction, children }: TransferMenuProps) {
+  return (
+    <ContextMenu
+      actionsAt={(element) => {
+        const row = element.closest('.transfer-item')?.querySelector('[data-transfer]');
+        const found = transfers.find(({ id }) => id === row?.getAttribute('data-transfer'));
+        return found && { label: `For ${found.title}`, actions: menuOf(found, onAction) };
+      }}
+    >
+      {children}
+    </ContextMenu>
+  );
+}
+
+function menuOf(transfer: Transfer, onAction: TransferMenuProps['onAction']): readonly MenuAction[] {
+  const own = actionsFor(transfer).map((action) => ({
+    id: action,
+    ...WORDS[action],
+    onAction: () => onAction(transfer, action),
+  }));
+  const copies = placesOf(transfer.order).map(({ label, place }, at) => ({
+    id: label,
+    label,
+    icon: 'copy' as const,
+    startsGroup: at === 0,
+    onAction: () => void copyText(place, 'the place'),
+  }));
+  const { error } = transfer;
+  return [
+    ...own,
+    ...copies,
+    ...(error
+      ? [
+          {
+            id: 'error',
+            label: 'Copy the error',
+            icon: 'copy' as const,
+            onAction: () => void copyText(`${error.code}: ${error.message}`, 'the error'),
+          },
+        ]
+      : []),
+    ...revealActions(transfer.order),
+  ];
+}
+
+function placesOf(order: TransferOrder): readonly { readonly label: string; readonly place: string }[] {
+  switch (order.kind) {
+    case 'copy':
+    case 'sync':
+      return [
+        { label: 'Copy the source', place: order.source },
+        { label: 'Copy the destination', place: order.destination },
+      ];
+    case 'clone':
+      return [
+        { label: 'Copy the URL', place: order.url },
+        { label: 'Copy the path', place: order.root },
+      ];
+    default:
+      return [{ label: 'Copy the path', place: order.root }];
+  }
+}
+
+/** The places on this computer, in the desktop app alone. */
+function revealActions(order: TransferOrder): readonly MenuAction[] {
+  const reveal = window.dray?.reveal;
+  const places = 'root' in order ? [order.root] : [order.source, order.destination];
+  const local = places.findLast((place) => /^(\/|[A-Za-z]:[\\/])/.test(place));
+  if (!reveal || local === undefined) return [];
+  const path = local.length > 1 ? local.replace(/[\\/]$/, '') : local;
+  const label = 'Show in the file manager';
+  return [{ id: 'reveal', label, icon: 'folder', onAction: () => void reveal(path) }];
+}

@@ -1,0 +1,34 @@
+/** Puts files of the bin back to their paths, also when whoever offered it has gone. */
+import { useState } from 'react';
+import { formatPlural } from '../../engine/api/numbers.ts';
+import { tellFolderChanged } from '../host/folder-news.ts';
+import { useHost, useRefresh } from '../host/use-host.tsx';
+import { showFailure, showToast } from './toasts.tsx';
+
+export interface PutBack {
+  readonly isPending: boolean;
+  /** Resolves to false after a failure, of which the user is told. */
+  readonly putBack: (root: string, id: string) => Promise<boolean>;
+}
+
+export function usePutBack(): PutBack {
+  const host = useHost();
+  const refresh = useRefresh();
+  const [isPending, setPending] = useState(false);
+  const putBack = async (root: string, id: string): Promise<boolean> => {
+    setPending(true);
+    try {
+      const { restored } = await host.ask('kept.putBack', { root, id });
+      tellFolderChanged(root);
+      showToast({ tone: 'success', title: `Put back ${formatPlural(restored, 'file')}` });
+      return true;
+    } catch (error) {
+      showFailure('The files were not put back', error);
+      return false;
+    } finally {
+      setPending(false);
+      void refresh('kept.list');
+    }
+  };
+  return { isPending, putBack };
+}

@@ -19,8 +19,7 @@ const CONCURRENCY = 4;
 const MEMORY_BYTES = 128 * 1024 * 1024;
 
 /**
- * @throws `notFound` without a source, `usage` for places that are not files, and errors of reading and
- * writing
+ * @throws `notFound` without a source, `usage` for places that are not files, errors of reading and writing
  */
 export async function deltaFile(context: JobContext, request: DeltaRequest): Promise<DeltaSummary> {
   const from = parseNamedPlace(context, request.source);

@@ -136,8 +136,7 @@ export function checkSameRepository(store: ObjectStore, bound: string | undefine
 }
 
 /**
- * @throws `notARepository` when the ref belongs to another repository, whose commits say nothing about this
- * one
+ * @throws `notARepository` when the ref belongs to another repository: its commits say nothing about this one
  */
 export function checkBelongs(store: ObjectStore, tip: StoredRef | undefined, uuid: string): void {
   if (!tip || tip.repository === uuid) return;

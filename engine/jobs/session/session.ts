@@ -50,8 +50,7 @@ export interface Session {
  * - `exclusive`: it writes. One job at a time; the others wait.
  * - `shared`: it reads what other jobs only add to (commits, refs, settings), and never waits.
  * - `snapshot`: it scans and records what it finds. While another job holds the lock it works on a copy of
- *   the
- *   index, because that job relies on its own rows.
+ *   the index, because that job relies on its own rows.
  *
  * `shared` and `snapshot` also read a read-only workspace, on a copy of its index.
  */

@@ -1,8 +1,7 @@
 /**
  * A switch, or a pull of a commit other than the branch's, that does not finish (killed, or a file failed)
  * leaves files of two commits under one branch, and a push would record them there as edits. So
- * `.dray/state.json` names the commit before its first file is written, and until a pull or switch has
- * finished
+ * `.dray/state.json` names the commit before its first file is written. Until a pull or switch has finished:
  * - a push is refused while the working copy has a file of that commit,
  * - a pull or switch, to that commit or to another, treats these files as that commit's and not as edits.
  */

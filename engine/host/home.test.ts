@@ -176,6 +176,25 @@ describe('settings', () => {
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('5');
   });
 
+  it("keep each table's columns, over another host and beside another table's, until they are reset", async () => {
+    const { client } = fixture;
+    const size = { id: 'size', widthPx: 120 } as const;
+    const hidden = { id: 'kind', isHidden: true } as const;
+    await client.ask('settings.keepColumns', { table: 'browse', columns: [size] });
+    await client.ask('settings.keepColumns', { table: 'changes', columns: [hidden] });
+    await client.ask('settings.set', { theme: 'dark' });
+    const second = fixture.reopen();
+    const { columns } = await second.client.ask('settings.get', {});
+    second.client.close();
+    expect(columns).toEqual({ browse: [size], changes: [hidden] });
+    await client.ask('settings.keepColumns', { table: 'browse', columns: [] });
+    expect((await client.ask('settings.get', {})).columns).toEqual({ changes: [hidden] });
+    const wide = { id: 'size', widthPx: 100_000 } as const;
+    await expect(
+      client.ask('settings.keepColumns', { table: 'browse', columns: [wide] }),
+    ).rejects.toMatchObject({ code: 'usage' });
+  });
+
   it('refuse an invalid time', async () => {
     const bandwidth = { limit: 5000, from: '25:00', to: '07:00' };
     await expect(fixture.client.ask('settings.set', { bandwidth })).rejects.toMatchObject({

@@ -9,4 +9,12 @@ export const SETTINGS: HandlersOf<'settings'> = {
     }));
     return settings;
   },
+  'settings.keepColumns': async ({ columns, table }, { host }) => {
+    const { settings } = host.windowFile.change((facts) => {
+      const { [table]: _, ...others } = facts.settings.columns ?? {};
+      const next = columns.length === 0 ? others : { ...others, [table]: columns };
+      return { ...facts, settings: { ...facts.settings, columns: next } };
+    });
+    return settings;
+  },
 };

@@ -3,7 +3,12 @@ import type { Nothing } from './in-workspace.ts';
 
 export interface SettingsRequests {
   'settings.get': { input: Nothing; answer: Settings };
-  'settings.set': { input: Partial<Settings>; answer: Settings };
+  'settings.set': { input: Partial<Omit<Settings, 'columns'>>; answer: Settings };
+  /** Replaces what is kept of one table; an empty list resets it. */
+  'settings.keepColumns': {
+    input: { readonly table: ColumnTable; readonly columns: readonly ColumnSetting[] };
+    answer: Settings;
+  };
 }
 
 export interface Settings {
@@ -16,4 +21,19 @@ export interface Settings {
   readonly notifications: boolean;
   /** Ask remotes for new commits every few minutes. */
   readonly looksForIncoming: boolean;
+  /** Of tables whose columns the user has changed. */
+  readonly columns?: { readonly [T in ColumnTable]?: readonly ColumnSetting[] };
+}
+
+export const COLUMN_TABLES = ['browse', 'changes'] as const;
+export type ColumnTable = (typeof COLUMN_TABLES)[number];
+export const COLUMN_IDS = ['size', 'time', 'kind'] as const;
+export type ColumnId = (typeof COLUMN_IDS)[number];
+export const COLUMN_PX_MIN = 48;
+export const COLUMN_PX_MAX = 600;
+
+export interface ColumnSetting {
+  readonly id: ColumnId;
+  readonly widthPx?: number;
+  readonly isHidden?: true;
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import { CHOICE_PATHS_MAX } from '../../api/host/changes.ts';
 import { BYTES_AT_ONCE_MAX } from '../../api/host/file-preview.ts';
+import { COLUMN_IDS, COLUMN_PX_MAX, COLUMN_PX_MIN, COLUMN_TABLES } from '../../api/host/settings.ts';
 import type { HostRequestName, InputOf } from '../../api/host.ts';
 
 const TEXT_MAX = 32_768;
@@ -325,6 +326,19 @@ export const HOST_INPUTS: Inputs = {
   'peers.trust': v.strictObject({ address: filled, fingerprint }),
 
   'settings.get': nothing,
+  'settings.keepColumns': v.strictObject({
+    table: v.picklist(COLUMN_TABLES),
+    columns: v.pipe(
+      v.array(
+        v.strictObject({
+          id: v.picklist(COLUMN_IDS),
+          widthPx: v.exactOptional(v.pipe(whole, v.minValue(COLUMN_PX_MIN), v.maxValue(COLUMN_PX_MAX))),
+          isHidden: v.exactOptional(v.literal(true)),
+        }),
+      ),
+      v.maxLength(COLUMN_IDS.length),
+    ),
+  }),
   'settings.set': v.strictObject({
     theme: v.exactOptional(v.picklist(['system', 'light', 'dark'])),
     density: v.exactOptional(v.picklist(['comfortable', 'compact'])),

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Settings } from '../../api/host/settings.ts';
+import { COLUMN_IDS, type Settings } from '../../api/host/settings.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 const DEFAULTS: Settings = {
@@ -15,6 +15,14 @@ const DEFAULTS: Settings = {
   notifications: true,
   looksForIncoming: true,
 };
+
+const COLUMNS = v.array(
+  v.object({
+    id: v.picklist(COLUMN_IDS),
+    widthPx: v.exactOptional(v.number()),
+    isHidden: v.exactOptional(v.literal(true)),
+  }),
+);
 
 const SETTINGS = v.object({
   theme: v.picklist(['system', 'light', 'dark']),
@@ -28,6 +36,7 @@ const SETTINGS = v.object({
   transfers: v.nullable(v.number()),
   notifications: v.boolean(),
   looksForIncoming: v.optional(v.boolean(), true),
+  columns: v.exactOptional(v.object({ browse: v.exactOptional(COLUMNS), changes: v.exactOptional(COLUMNS) })),
 });
 
 const SCHEMA = v.object({

@@ -5,8 +5,11 @@ import { type DragEvent, type ReactNode, useCallback, useRef, useState } from 'r
 import type { DropItem } from 'react-aria-components';
 import { useDrop } from 'react-aria-components/useDrop';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import { ContextMenu } from '../../design/context-menu.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { useTokenPx } from '../../shell/density.ts';
+import { ColumnGrip } from '../columns/column-grip.tsx';
+import { type ColumnSpec, type Columns, useColumns } from '../columns/use-columns.ts';
 import { RowGrid } from '../rows/row-grid.tsx';
 import type { RowPages } from '../rows/row-pages.ts';
 import { type RowGridState, useRowGrid } from '../rows/use-row-grid.ts';
@@ -23,6 +26,10 @@ const HEAD_PX = 32;
 /** The most names that a drag gives to other programs. */
 const TEXT_NAMES_MAX = 1_000;
 
+const WIDTHS: readonly ColumnSpec[] = [
+  { id: 'size', label: 'Size', widthPx: 96 },
+  { id: 'time', label: 'Changed', widthPx: 156 },
+];
 const COLUMNS = [
   { column: 'name', label: 'Name' },
   { column: 'size', label: 'Size' },
@@ -56,6 +63,7 @@ export function EntryTable(props: EntryTableProps) {
   });
   held.current = grid;
   const drop = useEntryDrop(grid, latest);
+  const columns = useColumns('browse', WIDTHS);
   const onRowOpen = useCallback((entry: EntryRow) => latest.current.onOpen(entry), []);
   const onRowDrag = useCallback(
     (event: DragEvent, entry: EntryRow) => beginDrag(event, entry, latest.current),
@@ -64,6 +72,7 @@ export function EntryTable(props: EntryTableProps) {
   return (
     <RowGrid
       {...drop.props}
+      {...columns.props}
       grid={grid}
       className="entry-table"
       role="grid"
@@ -74,6 +83,7 @@ export function EntryTable(props: EntryTableProps) {
       onKeyDown={choosing.onKeyDown}
       head={
         <EntryHead
+          columns={columns}
           sortedBy={props.sortedBy}
           onSort={(sortedBy) => {
             // The first page of the order that the user chose.
@@ -111,31 +121,38 @@ export function EntryTable(props: EntryTableProps) {
   );
 }
 
-function EntryHead({ onSort, sortedBy }: Pick<EntryTableProps, 'onSort' | 'sortedBy'>) {
+function EntryHead({
+  columns,
+  onSort,
+  sortedBy,
+}: Pick<EntryTableProps, 'onSort' | 'sortedBy'> & { readonly columns: Columns }) {
   return (
-    <div role="row" aria-rowindex={1} className="entry-head">
-      {COLUMNS.map(({ column, label }) => {
-        const isSorted = sortedBy.column === column;
-        const direction = sortedBy.isDescending ? 'descending' : 'ascending';
-        return (
-          <span
-            key={column}
-            role="columnheader"
-            aria-sort={isSorted ? direction : 'none'}
-            className={`entry-${column}`}
-          >
-            <button
-              type="button"
-              className="entry-sort"
-              onClick={() => onSort({ column, isDescending: isSorted && !sortedBy.isDescending })}
+    <ContextMenu actionsAt={() => columns.menu}>
+      <div role="row" aria-rowindex={1} className="entry-head">
+        {COLUMNS.map(({ column, label }) => {
+          const isSorted = sortedBy.column === column;
+          const direction = sortedBy.isDescending ? 'descending' : 'ascending';
+          return (
+            <span
+              key={column}
+              role="columnheader"
+              aria-sort={isSorted ? direction : 'none'}
+              className={`entry-${column}`}
             >
-              {label}
-              {isSorted && <Icon name={sortedBy.isDescending ? 'arrowDown' : 'arrowUp'} size={10} />}
-            </button>
-          </span>
-        );
-      })}
-    </div>
+              <button
+                type="button"
+                className="entry-sort"
+                onClick={() => onSort({ column, isDescending: isSorted && !sortedBy.isDescending })}
+              >
+                {label}
+                {isSorted && <Icon name={sortedBy.isDescending ? 'arrowDown' : 'arrowUp'} size={10} />}
+              </button>
+              {column !== 'name' && <ColumnGrip columns={columns} id={column} cells={`entry-${column}`} />}
+            </span>
+          );
+        })}
+      </div>
+    </ContextMenu>
   );
 }
 

@@ -1,13 +1,21 @@
 /** The rows of a list of changes, however many. */
 import './change-table.css';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
+import { ContextMenu } from '../../design/context-menu.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useTokenPx } from '../../shell/density.ts';
+import { ColumnGrip } from '../columns/column-grip.tsx';
+import { type ColumnSpec, useColumns } from '../columns/use-columns.ts';
 import { RowGrid } from '../rows/row-grid.tsx';
 import { useRowGrid } from '../rows/use-row-grid.ts';
 import { type GridActions, onGridKey } from './grid-keys.ts';
 import { TableRow, type TableRowProps } from './table-row.tsx';
+
+const WIDTHS: readonly ColumnSpec[] = [
+  { id: 'kind', label: 'Change', widthPx: 168 },
+  { id: 'size', label: 'Size', widthPx: 80 },
+];
 
 export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choices'> {
   readonly selected: string | undefined;
@@ -18,13 +26,23 @@ export function ChangeTable(props: ChangeTableProps) {
   const { pages, selected, onSelect, onSearch: _, ...shared } = props;
   const grid = useRowGrid({ pages, rowPx: useTokenPx('--change-height'), onArrive: onSelect });
   const { active, error, total } = grid;
+  const columns = useColumns('changes', WIDTHS);
   return (
-    <div className="change-table">
-      <div className="change-head" aria-hidden="true">
-        <span className="change-path">Path</span>
-        <span className="change-kind">Change</span>
-        <span className="change-size">Size</span>
-      </div>
+    <div className="change-table" {...columns.props}>
+      <ContextMenu actionsAt={() => columns.menu}>
+        {/* biome-ignore lint/a11y/useSemanticElements: no fields, but the edges of columns */}
+        <div className="change-head" role="group" aria-label="Columns">
+          <span className="change-path">Path</span>
+          <span className="change-kind">
+            Change
+            <ColumnGrip columns={columns} id="kind" cells="change-kind" />
+          </span>
+          <span className="change-size">
+            Size
+            <ColumnGrip columns={columns} id="size" cells="change-size" />
+          </span>
+        </div>
+      </ContextMenu>
       <RowGrid
         grid={grid}
         className="change-rows"

@@ -1,0 +1,98 @@
+/** Columns of Browse and Changes: resized by mouse and keyboard, hidden, kept by the engine, and reset. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { askEngine } from './ask-engine.ts';
+import { openBrowse } from './browse-panes.ts';
+import { startBrowserAndStore } from './browser-and-store.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { createHistoryRepository } from './history-repository.ts';
+import { rowOf, WAIT } from './window-workspace.ts';
+
+describe.skipIf(!findChromium())('The columns', () => {
+  const started = startBrowserAndStore();
+
+  it('of Browse are resized and hidden in both panes, and stay so over a reload until they are reset', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'columns',
+      local: { 'here.txt': 'x'.repeat(2000) },
+      remote: { 'there.txt': 'x' },
+    });
+    const { complaints, left, page, right } = panes;
+    const size = grip(left, 'Size');
+    const before = await widthOf(left, 'entry-size');
+    const box = (await size.boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 - 40, box.y + box.height / 2, { steps: 3 });
+    await page.mouse.up();
+    expect(await widthOf(left, 'entry-size')).toBe(before + 40);
+    await expect.poll(() => widthOf(right, 'entry-size'), WAIT).toBe(before + 40);
+
+    await size.focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await size.getAttribute('aria-valuenow')).toBe(String(before + 24));
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await keptIs(page, { browse: [{ id: 'size', widthPx: before + 24 }] });
+    await page.keyboard.press('Enter');
+    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBeLessThan(before);
+    const words = left.locator('.entry-row .entry-size').first();
+    expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
+
+    await left.getByRole('button', { name: 'Changed', exact: true }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Changed' }).click();
+    await expect.poll(() => left.locator('.entry-row .entry-time').first().isVisible(), WAIT).toBe(false);
+    await expect.poll(() => right.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
+    await page.reload();
+    await left.locator('.entry-row').first().waitFor();
+    await expect.poll(() => left.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
+
+    await left.getByRole('button', { name: 'Size', exact: true }).focus();
+    await page.keyboard.press('Shift+F10');
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
+    await left.locator('.entry-head .entry-time').waitFor();
+    expect(await widthOf(left, 'entry-size')).toBe(before);
+    await keptIs(page, {});
+    expect(complaints).toEqual([]);
+  });
+
+  it('of Changes are resized by the keyboard, fitted by a double click, and hidden', async () => {
+    await using repository = await createHistoryRepository(started.server);
+    writeFileSync(join(repository.root, 'more.txt'), 'more');
+    await using window = await repository.open(started.browser);
+    const { page } = window;
+    await page.goto(`${window.origin}/#/changes?direction=push`);
+    await rowOf(page, 'more.txt').waitFor();
+    const table = page.locator('.change-table');
+    const before = await widthOf(table, 'change-kind');
+    await grip(table, 'Change').focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => widthOf(table, 'change-kind'), WAIT).toBe(before + 16);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await grip(table, 'Change').dblclick();
+    await expect.poll(() => widthOf(table, 'change-kind'), WAIT).toBeLessThan(before);
+    await page.keyboard.press('ContextMenu');
+    await page.getByRole('menuitem', { name: 'Size', exact: true }).click();
+    await rowOf(page, 'more.txt').locator('.change-size').waitFor({ state: 'hidden' });
+    expect(await table.locator('.change-path').first().isVisible()).toBe(true);
+  });
+});
+
+function grip(table: Locator, name: string): Locator {
+  return table.getByRole('separator', { name: `Width of ${name}` });
+}
+
+function widthOf(table: Locator, cells: string): Promise<number> {
+  return table
+    .locator(`.${cells}`)
+    .first()
+    .evaluate((cell) => Math.round(cell.getBoundingClientRect().width));
+}
+
+async function keptIs(page: Page, columns: object): Promise<void> {
+  await expect.poll(async () => (await askEngine(page, 'settings.get', {})).columns, WAIT).toEqual(columns);
+}

@@ -48,15 +48,20 @@ export function EntryMenu(props: EntryMenuProps) {
   );
 }
 
-function ownActions(entry: EntryRow, { onDelete, onOpen }: EntryMenuProps): readonly MenuAction[] {
+function ownActions(entry: EntryRow, { onDelete, onOpen }: EntryMenuProps) {
   const isFolder = entry.kind === 'folder';
-  return [
-    {
-      id: 'open',
-      label: isFolder ? 'Open' : 'Quick look',
-      icon: isFolder ? 'folder' : 'search',
-      onAction: () => onOpen(entry),
-    },
-    { id: 'delete', label: 'Delete...', icon: 'trash', isDanger: true, onAction: onDelete },
-  ];
+  const open: MenuAction = {
+    id: 'open',
+    label: isFolder ? 'Open' : 'Quick look',
+    icon: isFolder ? 'folder' : 'search',
+    onAction: () => onOpen(entry),
+  };
+  const remove: MenuAction = {
+    id: 'delete',
+    label: 'Delete...',
+    icon: 'trash',
+    isDanger: true,
+    onAction: onDelete,
+  };
+  return { first: [open], last: [remove] };
 }

@@ -21,9 +21,14 @@ type Opened =
   | { readonly shows: 'history'; readonly of: Versions }
   | { readonly shows: 'ignore'; readonly of: NonNullable<FileSubject['inWorkspace']> };
 
+interface OwnActions {
+  readonly first?: readonly MenuAction[];
+  readonly last?: readonly MenuAction[];
+}
+
 export interface FileMenu {
-  /** @param first The row's own actions, above those of every file. */
-  readonly menuOf: (subject: FileSubject, first?: readonly MenuAction[]) => ContextActions;
+  /** @param own The row's own actions, above and below those of every file. */
+  readonly menuOf: (subject: FileSubject, own?: OwnActions) => ContextActions;
   readonly dialogs: ReactNode;
 }
 
@@ -33,13 +38,14 @@ export function useFileMenu(): FileMenu {
   const discard = useDiscard();
   const close = () => setOpened(undefined);
   return {
-    menuOf: (subject, first = []) => ({
+    menuOf: (subject, { first = [], last = [] } = {}) => ({
       label: `For ${subject.name}`,
       actions: inGroups(
         first,
         versionActions(subject, host, setOpened),
         copyActions(subject),
         changeActions(subject, setOpened, discard),
+        last,
       ),
     }),
     dialogs: opened && (

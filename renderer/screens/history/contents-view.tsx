@@ -36,7 +36,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       icon: 'download',
       onAction: () => setRestoring(path),
     };
-    return menuOf(subjectOfVersion(root, path, commit), [restore]);
+    return menuOf(subjectOfVersion(root, path, commit), { first: [restore] });
   };
   const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
   const open = (entry: EntryRow): void => {

@@ -2,12 +2,17 @@
  * The Changes screen keeps what a person chose: over another screen, a reload, a second window, a restart of
  * the engine, and a push that failed.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { createKeptChoices } from '../../engine/host/changes/kept-choices.ts';
+import { createRowList } from '../../engine/host/changes/row-list.ts';
 import { push } from '../../engine/jobs/push/push.ts';
+import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
+import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { userConfigFolder } from '../../engine/jobs/session/user-remotes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
@@ -74,6 +79,42 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     }
   });
 
+  it('of thousands of rows come in small answers, and all of them are shown', async () => {
+    const sandbox = createSandbox();
+    try {
+      const root = sandbox.path('many');
+      const count = 5_000;
+      const names = Array.from(
+        { length: count + 10 },
+        (_, at) => `readings/of-the-northern-station/${at}.csv`,
+      );
+      mkdirSync(dirname(sandbox.path('many', names[0]!)), { recursive: true });
+      for (const name of names) writeFileSync(join(root, name), '');
+      await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+      const environment = { HOME: sandbox.path('window/home'), XDG_CONFIG_HOME: '' };
+      keepSkipped(userConfigFolder({ environment }), root, names.slice(0, count));
+      const folder = sandbox.path('window');
+      await using window = await openWorkspace(started.browser, { root, folder, screen: '#/home' });
+      const { page } = window;
+      const answerBytes: number[] = [];
+      const session = await window.context.newCDPSession(page);
+      session.on('Network.webSocketFrameReceived', ({ response }) => {
+        answerBytes.push(response.payloadData.length);
+      });
+      await session.send('Network.enable');
+      await page.goto(`${window.origin}/#/changes?direction=push`);
+      await page.getByRole('button', { name: 'Push 10 changes' }).waitFor();
+      await page.getByText(`${count.toLocaleString('en')} excluded`).waitFor();
+      expect(Math.max(...answerBytes)).toBeLessThan(300_000);
+      await rowOf(page, 'readings/').getByRole('button', { name: 'Open' }).click();
+      await page.getByRole('checkbox', { name: 'Push readings/of-the-northern-station/' }).click();
+      await page.getByRole('button', { name: `Push ${(count + 10).toLocaleString('en')} changes` }).waitFor();
+      expect(window.complaints).toEqual([]);
+    } finally {
+      sandbox[Symbol.dispose]();
+    }
+  });
+
   it('are what Plan counts, and it says so', async () => {
     using dataset = await pushedDataset(started.server, 'kept-plan');
     changeDataset(dataset);
@@ -128,6 +169,16 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 });
+
+/** As an engine that ran before has kept them. */
+function keepSkipped(folder: string, root: string, paths: readonly string[]): void {
+  const rows = createRowList();
+  for (const path of paths) rows.push({ change: 'added', path, kind: 'file', sizeBytes: 0 });
+  rows.end();
+  const kept = createKeptChoices(folder);
+  kept.choose(root, 'push', rows, { skip: paths });
+  kept.flush();
+}
 
 async function expectKept(page: Page): Promise<void> {
   await rowOf(page, 'measurements/raw.bin').waitFor();

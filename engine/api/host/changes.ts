@@ -26,9 +26,9 @@ export interface ChangesRequests {
     /** `total`: rows of this view. */
     answer: { readonly total: number; readonly rows: readonly ChangeRow[] };
   };
-  /** The choices as they are now, for a window whose own are out of date. */
+  /** One page of the choices as they are now. @param offset Default 0; else `next` of the page before. */
   'changes.choices': {
-    input: InWorkspace & { readonly direction: 'push' | 'pull' };
+    input: InWorkspace & { readonly direction: 'push' | 'pull'; readonly offset?: number };
     answer: KeptChoices;
   };
   /** Changes choices for rows of the list. Answers the new version: one more than before. */
@@ -165,8 +165,11 @@ export interface Skipped {
   readonly fromPath?: string;
 }
 
+/** A page of the choices. Pages of one version belong together. */
 export interface KeptChoices extends ChoicesRecord {
   readonly version: number;
+  /** Where the next page begins; absent in the last one. */
+  readonly next?: number;
 }
 
 export interface KeptLook {

@@ -37,7 +37,8 @@ export const CHANGES: HandlersOf<'changes'> = {
     const { rows, total } = found.rows(view, offset, limit);
     return { total, rows: rows.map((row) => markGone(root, row, found.isPull)) };
   },
-  'changes.choices': async ({ direction, root }, { host }) => host.keptChoices.choices(root, direction),
+  'changes.choices': async ({ direction, offset, root }, { host }) =>
+    host.keptChoices.choices(root, direction, offset),
   'changes.choose': async ({ direction, list, root, ...choice }, { host }) => ({
     version: host.keptChoices.choose(root, direction, host.changeLists.find(list), choice),
   }),

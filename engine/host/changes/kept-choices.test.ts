@@ -121,4 +121,26 @@ describe('the choices kept for a workspace', () => {
     expect(openKept().open(ROOT, LIST, rows)).toMatchObject({ message: '', choices: { skipped: [] } });
     expect(filesKept()).toEqual([expect.stringMatching(/\.damaged$/)]);
   });
+
+  it('travel in pages, excluded rows before decisions', () => {
+    const kept = openKept();
+    const paths = Array.from({ length: 3_500 }, (_, at) => `f/${String(at).padStart(7, '0')}`);
+    const rows = rowsAt(paths);
+    kept.choose(ROOT, 'push', rows, { skip: paths.slice(0, 2_500) });
+    kept.choose(ROOT, 'push', rows, { decide: paths.slice(2_500).map((path) => [path, 'ours'] as const) });
+    const first = kept.open(ROOT, { ...LIST, conflicts: 1_000 }, rows).choices;
+    const all = { skipped: [...first.skipped], decided: [...first.decided] };
+    const sizes: number[] = [first.skipped.length + first.decided.length];
+    for (let { next } = first; next !== undefined; ) {
+      const page = kept.choices(ROOT, 'push', next);
+      expect(page.version).toBe(first.version);
+      all.skipped.push(...page.skipped);
+      all.decided.push(...page.decided);
+      sizes.push(page.skipped.length + page.decided.length);
+      next = page.next;
+    }
+    expect(all.skipped.map(({ path }) => path)).toEqual(paths.slice(0, 2_500));
+    expect(sizes.every((size) => size <= 2_000)).toBe(true);
+    expect(kept.choices(ROOT, 'push', 1_000_000)).toMatchObject({ skipped: [], decided: [] });
+  });
 });

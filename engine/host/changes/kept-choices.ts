@@ -29,6 +29,9 @@ import { formatCount } from '../../api/numbers.ts';
 import { type Kept, openChoicesFile } from '../user-files/choices-file.ts';
 import type { RowList } from './row-list.ts';
 
+/** Of one answer: some 200 KB, which a page reads within a few milliseconds. */
+const PAGE_PATHS = 2_000;
+
 type Direction = ChangeList['direction'];
 
 export interface Choice {
@@ -40,7 +43,8 @@ export interface Choice {
 }
 
 export interface KeptChoicesStore {
-  choices(root: string, direction: Direction): KeptChoices;
+  /** A page of them, from `offset` on. */
+  choices(root: string, direction: Direction, offset?: number): KeptChoices;
   /** What a window shows that opens a list. Choices that the list makes stale are dropped. */
   open(root: string, list: ChangeList, rows: RowList): KeptChanges;
   /** Returns the new version. @throws `usage` if there are too many. */
@@ -72,9 +76,9 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
     versions.set(root, versionOf(root) + 1);
     return versionOf(root);
   };
-  const choicesOf = (root: string, direction: Direction): KeptChoices => ({
+  const choicesOf = (root: string, direction: Direction, offset = 0): KeptChoices => ({
     version: versionOf(root),
-    ...recordChoices(file.read(root)[direction]),
+    ...pageOf(file.read(root)[direction], offset),
   });
   return {
     choices: choicesOf,
@@ -127,6 +131,19 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
     },
     flush: file.flush,
   };
+}
+
+/** Excluded paths come before decisions. */
+function pageOf({ decided, forAll, skipped }: Choices, offset: number): Omit<KeptChoices, 'version'> {
+  const end = offset + PAGE_PATHS;
+  const within = (at: number) => Math.max(0, at - skipped.size);
+  const page = {
+    skipped: new Map([...skipped].slice(offset, end)),
+    decided: new Map([...decided].slice(within(offset), within(end))),
+    forAll,
+  };
+  const isLast = end >= skipped.size + decided.size;
+  return { ...recordChoices(page), ...(isLast ? {} : { next: end }) };
 }
 
 function applyChoice(before: Choices, rows: RowList, choice: Choice): Choices {

@@ -155,7 +155,7 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(ROWS_MAX),
     view,
   }),
-  'changes.choices': v.strictObject({ ...inWorkspace, direction }),
+  'changes.choices': v.strictObject({ ...inWorkspace, direction, offset: v.exactOptional(whole) }),
   'changes.choose': v.strictObject({
     ...inWorkspace,
     direction,

@@ -1,7 +1,7 @@
 /** The list of a workspace's changes in one direction, and its visible rows. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
-import { type Choices, NO_CHOICES, readChoices } from '../../../engine/api/host/change-choices.ts';
+import { type Choices, NO_CHOICES } from '../../../engine/api/host/change-choices.ts';
 import type { ChangeList, ChangeRow, ChangeView, KeptLook } from '../../../engine/api/host/changes.ts';
 import type { TransferState } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
@@ -9,7 +9,7 @@ import { useFolderChanges } from '../../host/folder-news.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import type { FetchRows, RowPages } from '../rows/row-pages.ts';
 import { useShownPages } from '../rows/use-shown-pages.ts';
-import { type ChosenStep, useChoiceSync } from './use-choice-sync.ts';
+import { type ChosenStep, readPages, useChoiceSync } from './use-choice-sync.ts';
 
 export type Direction = 'push' | 'pull';
 
@@ -63,12 +63,14 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
     const open = async (): Promise<void> => {
       const { kept, ...list } = await host.ask('changes.open', { root, direction }, { signal: stop.signal });
       opened = list.list;
+      const where = { root, direction };
+      const { choices, version } = await readPages(host, where, kept.choices, stop.signal);
       // What was typed while the list was read stays, until a transfer has used it.
       const own = latest.current?.done === done ? latest.current : undefined;
-      sync.adopt(list.list, kept.choices.version);
+      sync.adopt(list.list, version);
       setShown({
         list,
-        choices: readChoices(kept.choices),
+        choices,
         message: own?.message ?? kept.message,
         look: own?.look ?? (kept.look ? lookOf(kept.look) : FIRST_LOOK),
         done,

@@ -11,7 +11,7 @@ import {
   tickOf,
   toggleSkip,
 } from '../../../engine/api/host/change-choices.ts';
-import type { ChangeRow, Winner } from '../../../engine/api/host/changes.ts';
+import type { ChangeRow, KeptChoices, Winner } from '../../../engine/api/host/changes.ts';
 import type { InputOf } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showFailure } from '../../shell/toasts.tsx';
@@ -39,14 +39,16 @@ export function useChoiceSync(
     let shownList = '';
     let shownVersion = 0;
     const reload = () => {
-      const asked = host.ask('changes.choices', { root, direction });
-      asked.then(
-        ({ version, ...record }) => {
-          shownVersion = version;
-          onChoices(readChoices(record));
-        },
-        () => {},
-      );
+      host
+        .ask('changes.choices', { root, direction })
+        .then((first) => readPages(host, { root, direction }, first))
+        .then(
+          ({ choices, version }) => {
+            shownVersion = version;
+            onChoices(choices);
+          },
+          () => {},
+        );
     };
     return {
       adopt: (list, version) => {
@@ -74,6 +76,32 @@ export function useChoiceSync(
       version: () => shownVersion,
     };
   }, [host, root, direction, onChoices]);
+}
+
+/**
+ * All choices, page by page, so that no answer of many keeps the page from its person. Begins again when
+ * another window chooses meanwhile.
+ */
+export async function readPages(
+  host: Pick<ReturnType<typeof useHost>, 'ask'>,
+  where: { readonly root: string; readonly direction: 'push' | 'pull' },
+  first: KeptChoices,
+  signal?: AbortSignal,
+): Promise<{ readonly choices: Choices; readonly version: number }> {
+  const options = signal ? { signal } : {};
+  for (let start = first; ; start = await host.ask('changes.choices', where, options)) {
+    const { version } = start;
+    const skipped = new Map(readChoices(start).skipped);
+    const decided = new Map(start.decided);
+    let page: KeptChoices = start;
+    while (page.next !== undefined && page.version === version) {
+      page = await host.ask('changes.choices', { ...where, offset: page.next }, options);
+      const more = readChoices(page);
+      for (const [path, one] of more.skipped) skipped.set(path, one);
+      for (const [path, winner] of more.decided) decided.set(path, winner);
+    }
+    if (page.version === version) return { version, choices: { skipped, decided, forAll: start.forAll } };
+  }
 }
 
 function choicesAfter(before: Choices, step: ChosenStep): Choices {

@@ -385,7 +385,7 @@ describe('a block delta between two files', () => {
   });
 
   it('computes few digests of two large files that have nothing in common, and makes one like the other', async () => {
-    const size = 20 * 16 * MIB + 12_345;
+    const size = runBudget({ short: 9, long: 20 }) * 16 * MIB + 12_345;
     writeFileSync(join(folder, 'new'), randomBytes(size));
     for (const isInPlace of [false, true]) {
       writeFileSync(join(folder, 'old'), randomBytes(size - 100_000));

@@ -73,6 +73,8 @@ async function runTests(parameters: readonly string[]): Promise<TestCounts> {
       {
         ...(isLong ? { DRAY_LONG_TESTS: '1' } : {}),
         TMPDIR: folder,
+        // Threads and processes of the tests run sources. Most of their start is compiling these.
+        NODE_COMPILE_CACHE: join(folder, 'compiled'),
         // A build that failed may have left an older command.
         ...(isBuilt ? { DRAY_TEST_COMMAND: join(ROOT, 'dist', 'dray.js') } : {}),
       },

@@ -31,17 +31,20 @@ export interface PoolNote<Message> {
   readonly note: Message;
 }
 
+/** Shared memory. Its first number is not 0 once the signal has fired. */
+export type StopFlag = () => Int32Array;
+
 export interface WorkerPoolOptions<Task, Result> {
   /** What the threads do, for an error, such as `writes files`. */
   readonly work: string;
   readonly signal: AbortSignal;
-  /** @param number From 1. @param stop Its first number is not 0 once the signal has fired. */
-  readonly openThread: (number: number, stop: Int32Array) => Worker;
+  /** @param number From 1. */
+  readonly openThread: (number: number, stop: StopFlag) => Worker;
   /** The task as a message, and the buffers that move to the thread. */
   readonly toMessage: (task: Task) => { readonly message: unknown; readonly moved: readonly Transferable[] };
   readonly toResult: (message: never) => Result;
   /** Required if tasks are run before a thread is open. */
-  readonly runHere?: (task: Task, stop: Int32Array) => Result | Promise<Result>;
+  readonly runHere?: (task: Task, stop: StopFlag) => Result | Promise<Result>;
 }
 
 export type RunTask<Task, Result> = (task: Task) => Promise<Result>;
@@ -93,7 +96,12 @@ export function createWorkerPool<Task, Result>(
   options: WorkerPoolOptions<Task, Result>,
 ): WorkerPool<Task, Result> {
   const { signal } = options;
-  const stop = new Int32Array(new SharedArrayBuffer(4));
+  let flag: Int32Array | undefined;
+  const stop = () => {
+    flag ??= new Int32Array(new SharedArrayBuffer(4));
+    if (signal.aborted) Atomics.store(flag, 0, 1);
+    return flag;
+  };
   const threads = createThreads(options, stop);
   const runHere = inTurn((task: Task) => {
     checkAborted(signal);
@@ -101,7 +109,7 @@ export function createWorkerPool<Task, Result>(
   });
   const running = new Set<Promise<unknown>>();
   const onAbort = () => {
-    Atomics.store(stop, 0, 1);
+    if (flag) Atomics.store(flag, 0, 1);
     threads.rejectQueued();
   };
   if (signal.aborted) onAbort();
@@ -149,7 +157,7 @@ export function createWorkerPool<Task, Result>(
   };
 }
 
-function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, stop: Int32Array) {
+function createThreads<Task, Result>(options: WorkerPoolOptions<Task, Result>, stop: StopFlag) {
   const members: Member<Task, Result>[] = [];
   const queue: Job<Task, Result>[] = [];
   let broken: DrayError | undefined;

@@ -35,13 +35,13 @@ export function openBlockThreads({ signal, threads }: BlockThreadsOptions): Bloc
     work: 'works on blocks',
     signal,
     openThread(_number, stop) {
-      const workerData: BlockWorkerData = { stop };
+      const workerData: BlockWorkerData = { stop: stop() };
       return new Worker(WORKER_URL, { name: 'dray-blocks', workerData, execArgv: [] });
     },
     toMessage: (task) => ({ message: task, moved: [] }),
     toResult: (result) => result,
     runHere(task, stop) {
-      inline ??= createBlockThread(stop);
+      inline ??= createBlockThread(stop());
       return inline.run(task);
     },
   });

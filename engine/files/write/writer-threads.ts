@@ -3,7 +3,7 @@
  * then, and with no threads allowed, tasks run in the caller's thread.
  */
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
-import { createWorkerPool } from '../../base/worker-pool.ts';
+import { createWorkerPool, type StopFlag } from '../../base/worker-pool.ts';
 import { packTask, unpackResult } from './writer-message.ts';
 import { runWriteTask, type TaskResults, type WriteTask } from './writer-task.ts';
 import { openWriteThread, type WriteThread, type WriteThreadData } from './writer-thread.ts';
@@ -51,11 +51,11 @@ export function openWriteThreads(options: WriteThreadsOptions): WriteThreads {
   let inline: WriteThread | undefined;
   let filesExpected = 0;
   let bytesExpected = 0;
-  const dataOf = (number: number, stop: Int32Array): WriteThreadData => ({
+  const dataOf = (number: number, stop: StopFlag): WriteThreadData => ({
     root,
     isWatchful,
     temporaryPrefix: `${options.temporaryPrefix()}${number}.`,
-    stop,
+    stop: stop(),
   });
   const pool = createWorkerPool<WriteTask, Result>({
     work: 'writes files',

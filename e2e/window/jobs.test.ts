@@ -92,6 +92,52 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('are made in the window by the keyboard, and checked by the command', async () => {
+    using user = createUser();
+    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+    const { origin, page } = window;
+    await page.getByRole('button', { name: 'New job' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New job' });
+    const fill = async (label: string, text: string) => {
+      await dialog.getByLabel(label, { exact: true }).fill(text);
+    };
+    await dialog.getByLabel('Name', { exact: true }).and(page.locator(':focus')).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await fill('Name', 'night');
+    await fill('Source', join(user.work, 'photos'));
+    await fill('Destination', 's3://me:secret@bucket/photos');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('looks like a secret', { exact: false }).waitFor();
+    await fill('Destination', join(user.work, 'copies'));
+    await fill('Options', "--exclude '*.tmp' --no-such-option");
+    await page.keyboard.press('Enter');
+    await dialog.getByText('--no-such-option', { exact: false }).waitFor();
+    await fill('Options', "--exclude '*.tmp'");
+    await dialog.getByRole('button', { name: 'Schedule' }).press('Enter');
+    await page.getByRole('option', { name: 'Every day' }).press('Enter');
+    await fill('Time', '3');
+    await dialog.getByText('It must be a time such as 03:00.').waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await fill('Time', '04:30');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await cardOf(page, 'night').getByText('Every day at 04:30').waitFor();
+    const { stdout } = await user.dray('job', 'show', 'night');
+    expect(stdout).toContain(`dray copy --exclude '*.tmp' -- ${join(user.work, 'photos')}`);
+    writeFileSync(join(user.work, 'photos', 'b.tmp'), 'b');
+    await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
+    await cardOf(page, 'night').getByText('Copied 1 file', { exact: false }).waitFor();
+
+    const root = encodeURIComponent(user.work);
+    await page.goto(`${origin}/#/jobs?add=yes&kind=push&root=${root}`);
+    await fill('Name', 'birds');
+    await dialog.getByText('When something changes in the workspace').click();
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await cardOf(page, 'birds').getByText(`When ${user.work} changes`, { exact: true }).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
   it('say that they run, cannot be removed meanwhile, and stop when a person agrees', async () => {
     using user = createUser(store.environment);
     await user.dray('job', 'add', 'slow', '--', 'copy', 'photos', `s3://${store.server.bucket}/slow`);

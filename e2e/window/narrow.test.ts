@@ -31,6 +31,7 @@ const SCREENS: readonly { readonly at: string; readonly shows: string; readonly 
   { at: 'changes?direction=pull', shows: 'Changes', action: /^Pull \d/ },
   { at: 'plan', shows: 'Plan', action: /./ },
   { at: 'transfers', shows: 'Transfers', action: /^Pause all/ },
+  { at: 'jobs', shows: 'Jobs', action: /^New job/ },
   { at: 'history', shows: 'History', action: /./ },
   { at: 'browse', shows: 'Browse', action: /^Copy/ },
   { at: 'repositories', shows: 'Repositories', action: /./ },

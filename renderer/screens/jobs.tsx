@@ -1,12 +1,16 @@
 /** Saved jobs: what each does, when it runs, how it went, and its log. */
 import './jobs.css';
-import { useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { SavedJobCard, SavedJobList } from '../../engine/api/host/saved.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
+import { Button } from '../design/button.tsx';
 import { ConfirmDialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading, Notice } from '../design/states.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
+import { goTo, useRoute } from '../route.ts';
+import { JobDialog } from './jobs/job-dialog.tsx';
+import { formOf, type JobForm } from './jobs/job-draft.ts';
 import { JobItem } from './jobs/job-item.tsx';
 import { JobLog } from './jobs/job-log.tsx';
 import { type JobActions, useJobActions } from './jobs/use-job-actions.ts';
@@ -17,11 +21,26 @@ export function JobsScreen() {
   const actions = useJobActions();
   const [logOf, setLogOf] = useState<string>();
   const [asked, setAsked] = useState<{ readonly what: 'remove' | 'stop'; readonly name: string }>();
+  const { given } = useRoute();
+  const [adding, setAdding] = useState<JobForm>();
+  useEffect(() => {
+    if (given.add === 'yes') setAdding(formOf(given));
+  }, [given]);
+  const door = (
+    <Button icon="plus" look="primary" onPress={() => setAdding(formOf({}))}>
+      New job
+    </Button>
+  );
+  const isEmpty = list !== undefined && jobs.length === 0 && list.problems.length === 0;
   return (
-    <Screen title="Jobs" note={jobs.length > 0 ? formatPlural(jobs.length, 'job') : ''}>
+    <Screen
+      title="Jobs"
+      note={jobs.length > 0 ? formatPlural(jobs.length, 'job') : ''}
+      actions={list && !isEmpty && door}
+    >
       {!list && <Loading label="Reading your jobs" />}
       {list && <Problems list={list} />}
-      {list && jobs.length === 0 && list.problems.length === 0 && <NoJobs />}
+      {isEmpty && <NoJobs door={door} />}
       {jobs.length > 0 && (
         <ul className="job-list">
           {jobs.map((job) => (
@@ -37,6 +56,15 @@ export function JobsScreen() {
             />
           ))}
         </ul>
+      )}
+      {adding && (
+        <JobDialog
+          start={adding}
+          onClose={() => {
+            setAdding(undefined);
+            goTo('jobs');
+          }}
+        />
       )}
       {logOf !== undefined && <JobLog name={logOf} onClose={() => setLogOf(undefined)} />}
       {asked && <Question asked={asked} jobs={jobs} actions={actions} onClose={() => setAsked(undefined)} />}
@@ -103,13 +131,12 @@ function Problems({ list: { jobs, problems, startedBy } }: { readonly list: Save
   );
 }
 
-function NoJobs() {
+function NoJobs({ door }: { readonly door: ReactNode }) {
   return (
-    <EmptyState icon="jobs" title="No jobs yet">
+    <EmptyState icon="jobs" title="No jobs yet" actions={door}>
       A job is a copy, sync, check, push, pull or verify that you saved with its settings. It runs when you
-      say so, by a schedule, when a folder changes, when a disk is mounted or when you log in. Save one with a
-      command such as{' '}
-      <code className="code">dray job add night --daily 03:00 -- copy photos s3://bucket/photos</code>.
+      say so, by a schedule, when a folder changes, when a disk is mounted or when you log in. The command{' '}
+      <code className="code">dray job add</code> saves one too.
     </EmptyState>
   );
 }

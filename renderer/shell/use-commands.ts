@@ -47,6 +47,17 @@ export function useCommands(): readonly Command[] {
     place('Make a tag', 'History', 'tag', 'history', { do: 'tag' }),
     place('Compare two versions', 'History', 'changes', 'history', { do: 'compare' }),
     place('Restore the last version', 'History', 'history', 'history', { do: 'restore' }),
+    ...(current
+      ? [
+          place('Save a push as a job', 'Jobs', 'jobs', 'jobs', {
+            ...{ add: 'yes', kind: 'push', root: current.root },
+          }),
+          place('Save a pull as a job', 'Jobs', 'jobs', 'jobs', {
+            ...{ add: 'yes', kind: 'pull', root: current.root },
+          }),
+        ]
+      : []),
+    place('New job', 'Jobs', 'plus', 'jobs', { add: 'yes' }),
     place('Add a workspace', 'Home', 'plus', 'home', { add: 'yes' }),
     place('Add a remote', 'Remotes', 'plus', 'remotes', { add: 'yes' }),
     changeAll('Pause all transfers', 'pause', 'pause'),

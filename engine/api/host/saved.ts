@@ -5,6 +5,8 @@ import type { Nothing } from './in-workspace.ts';
 export interface SavedRequests {
   /** Sends a `savedJobs` event at once and after each change, until it is stopped; never answers. */
   'saved.watch': { input: Nothing; answer: Nothing };
+  /** The command checks all of it, as if it was typed. */
+  'saved.add': { input: SavedJobDraft; answer: Nothing };
   /** Answers once the run has begun. It goes on without the window. */
   'saved.run': { input: OfJob; answer: Nothing };
   /** Stops a run that this engine has started; `isStopping` is false for any other. */
@@ -21,6 +23,23 @@ export interface SavedRequests {
 
 export interface OfJob {
   readonly name: string;
+}
+
+export interface SavedJobDraft {
+  readonly name: string;
+  /** The words after `dray`. */
+  readonly words: readonly string[];
+  /** Where they run; default: the user's home folder. */
+  readonly directory?: string;
+  /** Such as `30m`, `2h` or `1d`. */
+  readonly every?: string;
+  /** Such as `03:00`. */
+  readonly daily?: string;
+  /** Five fields. */
+  readonly cron?: string;
+  readonly onChange?: boolean;
+  readonly onMount?: string;
+  readonly atLogin?: boolean;
 }
 
 export type SavedJobLine = Pick<JobLogEvent, 'time' | 'kind' | 'text'>;

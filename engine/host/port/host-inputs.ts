@@ -307,6 +307,17 @@ export const HOST_INPUTS: Inputs = {
   'keys.hold': v.strictObject({ profile, keys: v.exactOptional(keys) }),
 
   'saved.watch': nothing,
+  'saved.add': v.strictObject({
+    name: v.pipe(filled, v.maxLength(63)),
+    words: v.pipe(v.array(place), v.minLength(1), v.maxLength(1_000)),
+    directory: v.exactOptional(root),
+    every: v.exactOptional(v.pipe(place, v.maxLength(20))),
+    daily: v.exactOptional(v.pipe(place, v.maxLength(20))),
+    cron: v.exactOptional(v.pipe(place, v.maxLength(200))),
+    onChange: v.exactOptional(v.boolean()),
+    onMount: v.exactOptional(root),
+    atLogin: v.exactOptional(v.boolean()),
+  }),
   'saved.run': ofJob,
   'saved.stop': ofJob,
   'saved.pause': v.strictObject({ ...ofJob.entries, isPaused: v.boolean() }),

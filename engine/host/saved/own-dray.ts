@@ -1,4 +1,5 @@
 /** The processes of `dray` that this engine has started: runs of saved jobs can be stopped by their names. */
+import { DrayError } from '../../api/error.ts';
 import type { RunDray } from '../../jobs/saved/dray-process.ts';
 
 export interface OwnDray {
@@ -7,6 +8,12 @@ export interface OwnDray {
   stopJob(name: string): boolean;
   /** Whether this process is the one that starts due jobs. */
   isServing: boolean;
+}
+
+/** @throws `unsupported` */
+export function ownDray({ dray }: { readonly dray?: OwnDray }): OwnDray {
+  if (dray) return dray;
+  throw new DrayError('unsupported', 'This window cannot run commands, and so no jobs.');
 }
 
 export function createOwnDray(run: RunDray): OwnDray {

@@ -6,8 +6,9 @@ import { readRunLog } from '../../jobs/saved/run-log.ts';
 import { pauseSavedJob, removeSavedJob } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';
 import type { HandlersOf } from '../port/host-call.ts';
+import { addByCommand } from './add-by-command.ts';
 import { lookAtJobs, watchJobs } from './job-watch.ts';
-import type { OwnDray } from './own-dray.ts';
+import { type OwnDray, ownDray } from './own-dray.ts';
 
 const BEGIN_LOOK_MS = 50;
 
@@ -19,6 +20,11 @@ export const SAVED: HandlersOf<'saved'> = {
       if (signal.aborted) stop();
       signal.addEventListener('abort', stop, { once: true });
     });
+  },
+  'saved.add': async (draft, { host, signal }) => {
+    await addByCommand(host, draft, signal);
+    lookAtJobs(host);
+    return {};
   },
   'saved.run': async ({ name }, { host }) => {
     await runNow(host, ownDray(host), name);
@@ -44,11 +50,6 @@ export const SAVED: HandlersOf<'saved'> = {
     return { lines: readRunLog(folderOf(folder, name), lines) };
   },
 };
-
-function ownDray({ dray }: HostState): OwnDray {
-  if (dray) return dray;
-  throw new DrayError('unsupported', 'This window cannot start jobs. Run them with "dray job run".');
-}
 
 function running(name: string): DrayError {
   return new DrayError('locked', `The job "${name}" is running. Wait until it has ended.`, {

@@ -7,7 +7,7 @@ import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf, InputOf } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
-import { Button } from '../../design/button.tsx';
+import { Button, LinkButton } from '../../design/button.tsx';
 import { Figure, Figures } from '../../design/card.tsx';
 import { Segmented } from '../../design/choices.tsx';
 import { Dialog } from '../../design/dialog.tsx';
@@ -15,6 +15,7 @@ import { Checkbox, Field } from '../../design/field.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
+import { hrefOf } from '../../route.ts';
 import { describeLocation, type Location, nameOf, placeOf, repositoryName } from './places.ts';
 
 const ROWS_MAX = 200;
@@ -54,6 +55,12 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
       size="large"
       actions={
         <>
+          <LinkButton
+            icon="jobs"
+            href={hrefOf('jobs', { add: 'yes', kind, source: placeOf(from), destination: placeOf(to) })}
+          >
+            Save as a job
+          </LinkButton>
           <Button onPress={onClose}>Cancel</Button>
           <Button
             look={deletes > 0 ? 'danger' : 'primary'}

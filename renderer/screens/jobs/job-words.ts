@@ -88,5 +88,5 @@ export function whyWaiting({ nextRun, state, triggers }: SavedJobCard, isStarted
   if (state === 'paused') return 'Paused: only Run now starts it.';
   if (triggers.length === 0) return 'It waits for you: it has no schedule.';
   if (!isStarted) return 'Nothing starts it by itself now.';
-  return nextRun === undefined ? `It waits: it runs ${triggers.map(triggerWords).join(', ')}.` : '';
+  return nextRun === undefined ? 'It waits until that happens.' : '';
 }

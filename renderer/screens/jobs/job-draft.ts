@@ -2,7 +2,7 @@
 import type { SavedJobDraft } from '../../../engine/api/host/saved.ts';
 import { splitWords } from './split-words.ts';
 
-export const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
+const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export type Schedule = 'none' | 'every' | 'daily' | 'weekly' | 'cron';
 

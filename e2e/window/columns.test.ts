@@ -29,12 +29,12 @@ describe.skipIf(!findChromium())('The columns', () => {
     await page.mouse.down();
     await page.mouse.move(box.x + box.width / 2 - 40, box.y + box.height / 2, { steps: 3 });
     await page.mouse.up();
-    expect(await widthOf(left, 'entry-size')).toBe(before + 40);
+    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before + 40);
     await expect.poll(() => widthOf(right, 'entry-size'), WAIT).toBe(before + 40);
 
     await size.focus();
     await page.keyboard.press('ArrowRight');
-    expect(await size.getAttribute('aria-valuenow')).toBe(String(before + 24));
+    await expect.poll(() => size.getAttribute('aria-valuenow'), WAIT).toBe(String(before + 24));
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await keptIs(page, { browse: [{ id: 'size', widthPx: before + 24 }] });
     await page.keyboard.press('Enter');
@@ -55,7 +55,7 @@ describe.skipIf(!findChromium())('The columns', () => {
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
     await left.locator('.entry-head .entry-time').waitFor();
-    expect(await widthOf(left, 'entry-size')).toBe(before);
+    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);
     await keptIs(page, {});
     expect(complaints).toEqual([]);
   });

@@ -118,13 +118,8 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
   });
 
   it('acts on a transfer by the Menu key, as its buttons do', async () => {
-    const { root } = repository;
     await using window = await repository.open(started.browser);
     const { page } = window;
-    await page.goto(`${window.origin}/#/changes?direction=push`);
-    writeFileSync(join(root, 'gone.txt'), 'x');
-    await page.getByRole('button', { name: /^Push / }).waitFor();
-    await page.goto(`${window.origin}/#/history`);
     await page.getByRole('tab', { name: 'Contents' }).click();
     await page.getByRole('button', { name: 'Restore notes.md' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { MessageBoxOptions } from 'electron';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { findEndings } from '../../engine/api/transfer-endings.ts';
+import { findJobEndings } from '../../engine/api/job-endings.ts';
+import { type Ending, findEndings } from '../../engine/api/transfer-endings.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';
 import type { ElectronParts } from './electron-parts.ts';
@@ -130,12 +131,14 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
       tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
     },
     onJobs: (list) => {
-      tray.tellJobs(work.tellJobs(list));
+      const { before, counts } = work.tellJobs(list);
+      tray.tellJobs(counts);
+      void tellEndings(electron, { endings: findJobEndings(before, list), place: '#/jobs', engine, window });
       if (work.isKnown()) quitWhenIdle();
     },
     onTransfers: (now) => {
       const before = tell(now);
-      void tellEndings(electron, { before, now, engine, window });
+      void tellEndings(electron, { endings: findEndings(before, now), place: '#/transfers', engine, window });
       // Also when the app started hidden at login and finds nothing to resume.
       quitWhenIdle();
     },
@@ -242,20 +245,20 @@ function quitInOrder(
 async function tellEndings(
   electron: ElectronParts,
   told: {
-    readonly before: readonly Transfer[] | undefined;
-    readonly now: readonly Transfer[];
+    readonly endings: readonly Ending[];
+    readonly place: string;
     readonly engine: EngineHost;
     readonly window: MainWindow;
   },
 ): Promise<void> {
-  const endings = findEndings(told.before, told.now);
-  if (endings.length === 0 || told.window.current()?.isFocused()) return;
-  const wanted = await told.engine.ask('settings.get', {}).then(
+  const { endings, engine, place, window } = told;
+  if (endings.length === 0 || window.current()?.isFocused()) return;
+  const wanted = await engine.ask('settings.get', {}).then(
     ({ notifications }) => notifications,
     () => true,
   );
   if (!wanted) return;
-  for (const ending of endings) notify(electron, ending, () => told.window.show('#/transfers'));
+  for (const ending of endings) notify(electron, ending, () => window.show(place));
 }
 
 /** @param engine Given if it does not restart by itself. */

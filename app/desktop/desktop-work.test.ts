@@ -184,6 +184,26 @@ describe('saved jobs', () => {
     ]);
   });
 
+  it('that fail or work again cause a notice that leads to them', async () => {
+    const answers = { 'settings.get': () => ({ notifications: true }) };
+    const { engine, notifications, places } = await start({}, { answers });
+    const tellRun = (lastRun: string, fields: Partial<SavedJobCard>) =>
+      engine.tellJobs({ ...NO_JOBS, jobs: [{ ...job, lastRun, ...fields }] });
+    const titles = () => notifications.map(({ body, title }) => [title, body]);
+    tellRun('1', { lastResult: 'done' });
+    tellRun('2', { lastResult: 'failed', lastMessage: 'The disk is full.' });
+    tellRun('3', { state: 'running' });
+    tellRun('3', { lastResult: 'done', lastMessage: 'Pushed.', isRecovered: true });
+    tellRun('4', { lastResult: 'done' });
+    await until(() => notifications.length === 2);
+    expect(titles()).toEqual([
+      ['Job failed: night', 'The disk is full.'],
+      ['Job works again: night', 'Pushed.'],
+    ]);
+    notifications[0]!.emit('click');
+    expect(places()).toEqual(['#/jobs']);
+  });
+
   it('at login run when the system has started Dray, and not when a person has', async () => {
     const byPerson = await start();
     expect(byPerson.engine.options()).toMatchObject({ isLogin: false });

@@ -6,7 +6,7 @@ import type { TrayJobs } from './window/tray.ts';
 export interface Work {
   /** @returns The list before this one; undefined at first. */
   tellTransfers(now: readonly Transfer[]): readonly Transfer[] | undefined;
-  tellJobs(now: SavedJobList): TrayJobs;
+  tellJobs(now: SavedJobList): { readonly before: SavedJobList | undefined; readonly counts: TrayJobs };
   /** The engine is gone: nothing is under way. */
   forget(): void;
   hasTransfers(): boolean;
@@ -24,6 +24,7 @@ const NO_JOBS: TrayJobs = { waiting: 0, running: 0 };
 export function createWork(): Work {
   let transfers: readonly Transfer[] | undefined;
   let jobs: TrayJobs | undefined;
+  let list: SavedJobList | undefined;
   let isClosed = false;
   const hasTransfers = () =>
     transfers?.some(
@@ -37,8 +38,10 @@ export function createWork(): Work {
       return before;
     },
     tellJobs(now) {
+      const before = list;
+      list = now;
       jobs = countJobs(now);
-      return jobs;
+      return { before, counts: jobs };
     },
     forget() {
       transfers = undefined;

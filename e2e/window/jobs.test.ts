@@ -138,6 +138,35 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('that fail and work again cause notifications while the person looks elsewhere', async () => {
+    using user = createUser();
+    await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'copies');
+    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+    const { context, origin } = window;
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      const shown: string[] = [];
+      class Shown extends EventTarget {
+        static permission = 'granted';
+        constructor(title: string) {
+          super();
+          shown.push(title);
+        }
+      }
+      Object.assign(globalThis, { Notification: Shown, shown });
+      document.hasFocus = () => false;
+    });
+    const shown = () => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
+    await page.goto(`${origin}/#/jobs`);
+    await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
+    await cardOf(page, 'night').getByText('Failed', { exact: true }).waitFor();
+    await expect.poll(shown, { timeout: 120_000 }).toEqual(['Job failed: night']);
+    mkdirSync(join(user.work, 'copies'));
+    writeFileSync(join(user.work, 'copies', 'a.jpg'), 'a');
+    await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
+    await expect.poll(shown, { timeout: 120_000 }).toEqual(['Job failed: night', 'Job works again: night']);
+  });
+
   it('say that they run, cannot be removed meanwhile, and stop when a person agrees', async () => {
     using user = createUser(store.environment);
     await user.dray('job', 'add', 'slow', '--', 'copy', 'photos', `s3://${store.server.bucket}/slow`);

@@ -3,10 +3,13 @@
  * itself.
  */
 import { useEffect, useRef } from 'react';
+import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { findEndings } from '../../engine/api/transfer-endings.ts';
+import { findJobEndings } from '../../engine/api/job-endings.ts';
+import { type Ending, findEndings } from '../../engine/api/transfer-endings.ts';
+import { useSavedJobs } from '../host/saved-jobs.tsx';
 import { useAsk, useTransfers } from '../host/use-host.tsx';
-import { goTo } from '../route.ts';
+import { goTo, type ScreenName } from '../route.ts';
 
 export function NotifyEndings() {
   const transfers = useTransfers();
@@ -17,17 +20,29 @@ export function NotifyEndings() {
     if (!transfers) return;
     const endings = findEndings(before.current, transfers);
     before.current = transfers;
-    if (!isWanted || document.hasFocus() || notificationPermission() !== 'granted') return;
-    for (const { body, title } of endings) {
-      const shown = new Notification(title, { body });
-      shown.addEventListener('click', () => {
-        window.focus();
-        goTo('transfers');
-        shown.close();
-      });
-    }
+    if (isWanted) show(endings, 'transfers');
   }, [transfers, isWanted]);
+  const jobs = useSavedJobs();
+  const jobsBefore = useRef<SavedJobList>(undefined);
+  useEffect(() => {
+    if (!jobs) return;
+    const endings = findJobEndings(jobsBefore.current, jobs);
+    jobsBefore.current = jobs;
+    if (isWanted) show(endings, 'jobs');
+  }, [jobs, isWanted]);
   return null;
+}
+
+function show(endings: readonly Ending[], screen: ScreenName): void {
+  if (document.hasFocus() || notificationPermission() !== 'granted') return;
+  for (const { body, title } of endings) {
+    const shown = new Notification(title, { body });
+    shown.addEventListener('click', () => {
+      window.focus();
+      goTo(screen);
+      shown.close();
+    });
+  }
 }
 
 /** `none`: this browser has no notifications for this page. */

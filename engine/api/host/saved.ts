@@ -53,6 +53,8 @@ export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 
   readonly triggers: readonly SavedTrigger[];
   /** When the last run ended. */
   readonly lastEnd?: string;
+  /** The last run worked, and the one before had failed. */
+  readonly isRecovered?: boolean;
   /** What started the last run: `hand`, `schedule`, `change`, `mount` or `login`. */
   readonly lastBy?: string;
 }

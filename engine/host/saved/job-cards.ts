@@ -2,6 +2,7 @@
 import { toDrayError } from '../../api/error.ts';
 import type { SavedJobCard, SavedJobList } from '../../api/host/saved.ts';
 import { isSchedulerRunning, jobsFolder } from '../../jobs/saved/job-folder.ts';
+import { noticeOfRun } from '../../jobs/saved/notices/send-notice.ts';
 import { type KnownJob, readSavedJobs } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';
 
@@ -30,6 +31,7 @@ function cardOf({ job, shown, state }: KnownJob): SavedJobCard {
     places: job.places ?? [],
     triggers: job.triggers,
     ...(last?.endedMs === undefined ? {} : { lastEnd: new Date(last.endedMs).toISOString() }),
+    ...(last && noticeOfRun(last, state.runs.slice(1)) === 'recovery' ? { isRecovered: true } : {}),
     ...(last ? { lastBy: last.by } : {}),
   };
 }

@@ -10,10 +10,11 @@ import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
 import { BrowseActions } from './browse/browse-actions.tsx';
-import { type ChosenEntries, NOTHING } from './browse/choice.ts';
 import { chosenFrom } from './browse/copy-orders.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook, ReplaceDialog } from './browse/dialogs.tsx';
 import { DropReport } from './browse/drops/drop-report.tsx';
+import { type ChosenEntries, NOTHING } from './browse/entries/choice.ts';
+import { useFolderSizes } from './browse/entries/use-folder-sizes.ts';
 import { Pane } from './browse/pane.tsx';
 import type { Side } from './browse/pane-state.ts';
 import {
@@ -28,7 +29,6 @@ import {
 } from './browse/places.ts';
 import { PlanDialog } from './browse/plan-dialog.tsx';
 import { RepositoryDialog } from './browse/repository-dialog.tsx';
-import { useFolderSizes } from './browse/use-folder-sizes.ts';
 import { type PanePair, type PanesStart, usePanePair } from './browse/use-pane-pair.ts';
 import { useRemoval } from './browse/use-removal.ts';
 import { useSending } from './browse/use-sending.ts';

@@ -1,6 +1,6 @@
 /** Actions on the chosen entries and on both panes. */
 import { Button } from '../../design/button.tsx';
-import type { ChosenEntries } from './choice.ts';
+import type { ChosenEntries } from './entries/choice.ts';
 import type { Side } from './pane-state.ts';
 
 export interface BrowseActionsProps {

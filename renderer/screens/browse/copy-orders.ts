@@ -1,7 +1,7 @@
 /** Turns a selection or a drop into the transfers that copy it. Pure. */
 import type { AllChosen } from '../../../engine/api/host/browse.ts';
 import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
-import type { ChosenEntries } from './choice.ts';
+import type { ChosenEntries } from './entries/choice.ts';
 import { below, type Location, placeOf } from './places.ts';
 
 /** Up to this many files are copied one by one, so that nothing else is listed on either side. */

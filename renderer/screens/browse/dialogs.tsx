@@ -8,7 +8,7 @@ import { Loading } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
-import type { ChosenEntries } from './choice.ts';
+import type { ChosenEntries } from './entries/choice.ts';
 import { describeLocation, isTypable, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
 
 const NAMED_MAX = 8;

@@ -1,7 +1,7 @@
 /** What a pane shows: its folder, its order and filter, and the rows that are chosen in it. */
-import { type Choice, type ChosenEntries, chosenOf } from './choice.ts';
+import { type Choice, type ChosenEntries, chosenOf } from './entries/choice.ts';
+import type { Entries, SortedBy } from './entries/use-entries.ts';
 import type { Location } from './places.ts';
-import type { Entries, SortedBy } from './use-entries.ts';
 
 export type Side = 'left' | 'right';
 

@@ -9,11 +9,13 @@ import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
 import { Crumbs } from '../crumbs.tsx';
-import { type ChosenEntries, NOTHING } from './choice.ts';
 import type { Chosen } from './copy-orders.ts';
 import { type DesktopEntry, desktopEntries } from './drops/desktop-entries.ts';
-import { EntryMenu } from './entry-menu.tsx';
-import { EntryTable } from './entry-table.tsx';
+import { type ChosenEntries, NOTHING } from './entries/choice.ts';
+import { EntryMenu } from './entries/entry-menu.tsx';
+import { EntryTable } from './entries/entry-table.tsx';
+import type { Entries } from './entries/use-entries.ts';
+import type { FolderSizes } from './entries/use-folder-sizes.ts';
 import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import {
   crumbsOf,
@@ -25,8 +27,6 @@ import {
   rootKey,
 } from './places.ts';
 import { RepositoryCounts, RepositoryView } from './repository-view.tsx';
-import type { Entries } from './use-entries.ts';
-import type { FolderSizes } from './use-folder-sizes.ts';
 import { type Moves, useMoves } from './use-moves.ts';
 
 /** From the desktop. */

@@ -1,6 +1,6 @@
 /** Moves a pane from folder to folder. Focus and selection follow. */
 import type { RefObject } from 'react';
-import { NOTHING } from './choice.ts';
+import { NOTHING } from './entries/choice.ts';
 import type { PaneState } from './pane-state.ts';
 import { below, type Location, nameOf, parentOf } from './places.ts';
 import { useArrival } from './use-arrival.ts';

@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from 'react';
 import type { KeptPane, KeptPanes } from '../../../engine/api/host/browse.ts';
 import { useHost } from '../../host/use-host.tsx';
-import { type Choice, type ChosenEntries, chooseOnly, NOTHING } from './choice.ts';
+import { type Choice, type ChosenEntries, chooseOnly, NOTHING } from './entries/choice.ts';
+import { type Entries, useEntries } from './entries/use-entries.ts';
 import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import { type Location, type Root, rootKey } from './places.ts';
-import { type Entries, useEntries } from './use-entries.ts';
 
 export interface PanesStart {
   /** Where the panes were before. */

@@ -1,10 +1,10 @@
 /** Choosing rows by mouse and keyboard, as in file managers, also of more rows than the page holds. */
 import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { formatCount } from '../../../engine/api/numbers.ts';
-import { useHost } from '../../host/use-host.tsx';
-import { showToast } from '../../shell/toasts.tsx';
-import type { RowGridState } from '../rows/use-row-grid.ts';
+import type { EntryRow } from '../../../../engine/api/host/browse.ts';
+import { formatCount } from '../../../../engine/api/numbers.ts';
+import { useHost } from '../../../host/use-host.tsx';
+import { showToast } from '../../../shell/toasts.tsx';
+import type { RowGridState } from '../../rows/use-row-grid.ts';
 import { type Choice, chooseOnly, EVERYTHING, NOTHING, toggleChoice, type Way } from './choice.ts';
 import type { Entries } from './use-entries.ts';
 import { type KnownRow, useSeeking } from './use-seeking.ts';

@@ -1,7 +1,7 @@
 /** Follows one listing of the engine: it grows, it can be stopped, and goes on from there. */
-import { DrayError } from '../../../engine/api/error.ts';
-import type { AskOptions } from '../../../engine/api/host-client.ts';
-import type { ReconnectingHost } from '../../host/reconnecting-host.ts';
+import { DrayError } from '../../../../engine/api/error.ts';
+import type { AskOptions } from '../../../../engine/api/host-client.ts';
+import type { ReconnectingHost } from '../../../host/reconnecting-host.ts';
 
 /** `cut`: there are more entries than a list can hold. */
 export type ListingState = 'opening' | 'listing' | 'stopped' | 'failed' | 'done' | 'cut';

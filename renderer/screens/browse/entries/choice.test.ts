@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
+import type { EntryRow } from '../../../../engine/api/host/browse.ts';
 import { chooseOnly, chosenOf, EVERYTHING, isChosen, NOTHING, toggleChoice } from './choice.ts';
 
 const entry = (path: string, sizeBytes = 1): EntryRow => ({ path, kind: 'file', sizeBytes });

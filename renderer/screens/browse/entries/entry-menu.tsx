@@ -1,13 +1,13 @@
 /** The context menu of the rows of a pane. */
 import type { ReactNode } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { ContextMenu } from '../../design/context-menu.tsx';
-import type { MenuAction } from '../../design/menu.tsx';
-import { useAsk } from '../../host/use-host.tsx';
-import { subjectOfEntry } from '../file-menu/file-subject.ts';
-import { useFileMenu } from '../file-menu/use-file-menu.tsx';
+import type { EntryRow } from '../../../../engine/api/host/browse.ts';
+import { ContextMenu } from '../../../design/context-menu.tsx';
+import type { MenuAction } from '../../../design/menu.tsx';
+import { useAsk } from '../../../host/use-host.tsx';
+import { subjectOfEntry } from '../../file-menu/file-subject.ts';
+import { useFileMenu } from '../../file-menu/use-file-menu.tsx';
+import type { Location } from '../places.ts';
 import { type Choice, chooseOnly, isChosen } from './choice.ts';
-import type { Location } from './places.ts';
 import type { Entries } from './use-entries.ts';
 
 export interface EntryMenuProps {

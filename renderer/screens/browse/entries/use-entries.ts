@@ -4,13 +4,13 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { EntryView } from '../../../engine/api/host/browse.ts';
-import type { AnswerOf } from '../../../engine/api/host.ts';
-import { useHost, useRefresh } from '../../host/use-host.tsx';
-import type { FetchRows, RowPages } from '../rows/row-pages.ts';
-import { useShownPages } from '../rows/use-shown-pages.ts';
+import type { EntryView } from '../../../../engine/api/host/browse.ts';
+import type { AnswerOf } from '../../../../engine/api/host.ts';
+import { useHost, useRefresh } from '../../../host/use-host.tsx';
+import type { FetchRows, RowPages } from '../../rows/row-pages.ts';
+import { useShownPages } from '../../rows/use-shown-pages.ts';
+import { type Location, placeOf } from '../places.ts';
 import { followListing, type ListingNow, type ListingState } from './follow-listing.ts';
-import { type Location, placeOf } from './places.ts';
 
 export interface SortedBy {
   readonly column: 'name' | 'size' | 'time';

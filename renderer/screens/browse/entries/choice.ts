@@ -2,7 +2,7 @@
  * What is chosen in a pane: some entries, or all that the filter lets through but the excepted ones, so that
  * a million chosen names never leave the engine. Pure.
  */
-import type { AllChosen, EntryRow } from '../../../engine/api/host/browse.ts';
+import type { AllChosen, EntryRow } from '../../../../engine/api/host/browse.ts';
 
 export type Choice =
   | { readonly kind: 'some'; readonly rows: ReadonlyMap<string, EntryRow> }

@@ -1,8 +1,8 @@
 /** Finds rows by typed letters, and keeps the keyboard on its row when a folder is read again. */
 import { type RefObject, useEffect, useRef } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { useHost } from '../../host/use-host.tsx';
-import type { RowGridState } from '../rows/use-row-grid.ts';
+import type { EntryRow } from '../../../../engine/api/host/browse.ts';
+import { useHost } from '../../../host/use-host.tsx';
+import type { RowGridState } from '../../rows/use-row-grid.ts';
 import type { Way } from './choice.ts';
 import type { Entries } from './use-entries.ts';
 

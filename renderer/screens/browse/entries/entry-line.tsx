@@ -5,12 +5,12 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: see above
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: see above
 import { type DragEvent, type MouseEvent, memo } from 'react';
-import type { EntryRow } from '../../../engine/api/host/browse.ts';
-import { formatBytes } from '../../../engine/api/numbers.ts';
-import { formatMoment } from '../../design/format.ts';
-import { Icon, type IconName } from '../../design/icon.tsx';
-import { WaitingRow } from '../rows/waiting-row.tsx';
-import { nameOf } from './places.ts';
+import type { EntryRow } from '../../../../engine/api/host/browse.ts';
+import { formatBytes } from '../../../../engine/api/numbers.ts';
+import { formatMoment } from '../../../design/format.ts';
+import { Icon, type IconName } from '../../../design/icon.tsx';
+import { WaitingRow } from '../../rows/waiting-row.tsx';
+import { nameOf } from '../places.ts';
 import type { FolderSize } from './use-folder-sizes.ts';
 
 export interface EntryLineProps {

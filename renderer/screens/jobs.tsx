@@ -123,8 +123,7 @@ function Problems({ list: { jobs, problems, startedBy } }: { readonly list: Save
       ))}
       {startedBy === 'nobody' && isWaiting && (
         <Notice tone="warning">
-          No job starts by itself now. Keep <code>dray job serve</code> running, or let{' '}
-          <code>dray job install</code> start it at login.
+          No job starts by itself now: the schedule of this window has ended. Start Dray again.
         </Notice>
       )}
     </div>
@@ -135,8 +134,8 @@ function NoJobs({ door }: { readonly door: ReactNode }) {
   return (
     <EmptyState icon="jobs" title="No jobs yet" actions={door}>
       A job is a copy, sync, check, push, pull or verify that you saved with its settings. It runs when you
-      say so, by a schedule, when a folder changes, when a disk is mounted or when you log in. The command{' '}
-      <code className="code">dray job add</code> saves one too.
+      say so, by a schedule, when a folder changes, when a disk is mounted or when you log in. Jobs that you
+      save at a command line are shown here, too.
     </EmptyState>
   );
 }

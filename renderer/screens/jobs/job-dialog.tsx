@@ -74,7 +74,7 @@ export function JobDialog({ start, onClose }: { readonly start: JobForm; readonl
         label="Options"
         value={form.options}
         onChange={(options) => set({ options })}
-        help="As in the command, such as --exclude '*.tmp' --bwlimit 5M. Leave it empty for the usual ones."
+        help="The options of the command of this name, with a space between them. Leave it empty for the usual ones."
         isCode
       />
       <When form={form} set={set} />

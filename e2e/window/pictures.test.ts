@@ -2,12 +2,14 @@
  * Each screen on a real workspace and a real store, in both themes: no accessibility violation by axe, and
  * equal to the picture in `screens/`, which the guide shows. `DRAY_SCREENS=write` writes the pictures anew.
  */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
+import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow, THEMES, type Theme } from './open-window.ts';
@@ -116,6 +118,26 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await show('Settings');
     await page.getByText('Appearance').waitFor();
     await expectScreen('settings');
+  });
+
+  it('Jobs passes axe and matches its picture', async () => {
+    const backup = join(window.folder, 'backup');
+    mkdirSync(backup);
+    await askEngine(page, 'saved.add', {
+      name: 'weekly-check',
+      words: ['verify', '--read-data=5'],
+      directory: root,
+      cron: '0 9 * * mon',
+    });
+    await askEngine(page, 'saved.add', {
+      name: 'nightly-copy',
+      words: ['sync', root, backup],
+      daily: '03:00',
+    });
+    await askEngine(page, 'saved.run', { name: 'nightly-copy' });
+    await show('Jobs');
+    await page.getByText('Done').first().waitFor();
+    await expectScreen('jobs');
   });
 
   it('Transfers passes axe and matches its picture', async () => {

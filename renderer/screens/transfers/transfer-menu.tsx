@@ -4,6 +4,7 @@ import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers
 import { ContextMenu } from '../../design/context-menu.tsx';
 import type { IconName } from '../../design/icon.tsx';
 import type { MenuAction } from '../../design/menu.tsx';
+import { failureWords } from '../../failures/failure-words.ts';
 import { copyText } from '../../shell/copy-text.ts';
 import { actionsFor, type TransferAction } from './transfer-words.ts';
 
@@ -60,7 +61,7 @@ function menuOf(transfer: Transfer, onAction: TransferMenuProps['onAction']): re
             id: 'error',
             label: 'Copy the error',
             icon: 'copy' as const,
-            onAction: () => void copyText(`${error.code}: ${error.message}`, 'the error'),
+            onAction: () => void copyText(`${error.code}: ${failureWords(error)}`, 'the error'),
           },
         ]
       : []),

@@ -40,7 +40,8 @@ class FakeUtility extends EventEmitter {
   }
 
   postMessage(message: unknown): void {
-    this.#child.send(message as string);
+    // As in Electron, a message to a process that has ended is lost, and no error.
+    this.#child.send(message as string, () => {});
   }
 
   kill(): boolean {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright';
 import { createS3Dataset } from '../../e2e/s3-dataset.ts';
 import type { S3Server } from '../../e2e/servers/versitygw.ts';
-import { commitMillion } from '../../e2e/window/million-commit.ts';
+import { commitMillion, FILES_EACH } from '../../e2e/window/million-commit.ts';
 import { openWorkspace } from '../../e2e/window/window-workspace.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 
@@ -50,7 +50,7 @@ export async function measureRows(
   const root = await dataset.init('work');
   dataset.sandbox.write('work/a.jpg', 'the content of every frame');
   await push(dataset.context('work'), {});
-  await commitMillion(dataset, 'work');
+  await commitMillion(dataset, 'work', { folders: 1_000_000 / FILES_EACH });
   await using window = await openWorkspace(browser, {
     command,
     environment: server.environment,

@@ -27,7 +27,11 @@ export function millionPath(at: number): string {
 }
 
 /** Every new file has the content of the branch's first file. */
-export async function commitMillion(dataset: S3Dataset, workspace: string): Promise<void> {
+export async function commitMillion(
+  dataset: S3Dataset,
+  workspace: string,
+  { folders = FOLDERS }: { readonly folders?: number } = {},
+): Promise<void> {
   const session = await openSession(dataset.context(workspace), 'push');
   try {
     const { store } = await openSessionRemote(session);
@@ -38,7 +42,7 @@ export async function commitMillion(dataset: S3Dataset, workspace: string): Prom
     const { manifest, totals } = await buildManifest({
       base: base.manifest,
       loadBaseEntries: (segment) => readSegment(store, segment, {}),
-      changes: millionChanges(like!),
+      changes: millionChanges(like!, folders),
       onSegment: (segment) => writeSegment(store, segment, {}),
     });
     const commit = encodeCommit({
@@ -60,8 +64,8 @@ export async function commitMillion(dataset: S3Dataset, workspace: string): Prom
 }
 
 /** Yields a page for each folder, in order of path. */
-function* millionChanges(like: Entry): Generator<readonly EntryChange[]> {
-  for (let folder = 0; folder < FOLDERS; folder += 1)
+function* millionChanges(like: Entry, folders: number): Generator<readonly EntryChange[]> {
+  for (let folder = 0; folder < folders; folder += 1)
     yield Array.from({ length: FILES_EACH }, (_, file) => {
       const path = millionPath(folder * FILES_EACH + file);
       return { path, entry: { ...like, path } };

@@ -1,6 +1,7 @@
 /** How many columns of a terminal a text takes, and how it is shortened to fit. */
 
-const segmenter = new Intl.Segmenter();
+/** Made when it is first needed: it loads tables, which takes some 10 ms. */
+let segmenter: Intl.Segmenter | undefined;
 const PLAIN = /^[\x20-\x7e]*$/;
 /** East Asian wide and fullwidth characters (Unicode Standard Annex 11) and emoji take two columns. */
 const WIDE =
@@ -11,15 +12,15 @@ const NOTHING = /^[\p{Mark}\p{Format}]+$/u;
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += widthOf(segment);
+  for (const { segment } of segmentsOf(text)) width += widthOf(segment);
   return width;
 }
 
 /** Leaves out the middle: a path is known by its start and its last name. */
 export function shortenMiddle(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
-  if (columns < 5) return takeColumns([...segmenter.segment(text)], columns).join('');
-  const segments = [...segmenter.segment(text)];
+  if (columns < 5) return takeColumns([...segmentsOf(text)], columns).join('');
+  const segments = [...segmentsOf(text)];
   const end = Math.ceil(((columns - 3) * 2) / 3);
   const tail = takeColumns(segments.toReversed(), end).toReversed();
   return `${takeColumns(segments, columns - 3 - end).join('')}...${tail.join('')}`;
@@ -39,4 +40,9 @@ function takeColumns(segments: readonly Intl.SegmentData[], columns: number): st
 function widthOf(segment: string): number {
   if (NOTHING.test(segment)) return 0;
   return WIDE.test(segment) ? 2 : 1;
+}
+
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
 }

@@ -2,7 +2,7 @@
 import type { SavedJobCard, SavedJobList } from './host/saved.ts';
 import type { Ending } from './transfer-endings.ts';
 
-/** @param before Undefined at first: earlier endings were told when they happened. */
+/** @param before Undefined for the first list. Runs that ended before it are not announced. */
 export function findJobEndings(before: SavedJobList | undefined, now: SavedJobList): readonly Ending[] {
   if (!before) return [];
   const known = new Map(before.jobs.map((job) => [job.name, job]));

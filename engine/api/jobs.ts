@@ -271,7 +271,7 @@ export interface LogRequest {
 }
 export interface LogSummary {
   readonly commits: number;
-  /** Older commits were not looked at. */
+  /** There are older commits, which the command did not read. */
   readonly isMore: boolean;
 }
 

@@ -7,7 +7,7 @@ import { showFailure, showToast } from './toasts.tsx';
 
 export interface PutBack {
   readonly isPending: boolean;
-  /** Resolves to false after a failure, of which the user is told. */
+  /** Resolves to false after a failure, which a message reports. */
   readonly putBack: (root: string, id: string) => Promise<boolean>;
 }
 

@@ -27,7 +27,7 @@ export interface WatchTreeOptions {
   readonly foldersMax?: number;
   /** @param path Relative, with `/`. Null: unknown. */
   readonly onEvent: (path: string | null) => void;
-  /** Called at most once. A tree of which a part cannot be watched is not watched at all. */
+  /** Called at most once. If a part of the tree cannot be watched, none of it is. */
   readonly onEnd: (why: WatchEnd) => void;
   /** For tests. */
   readonly watch?: typeof watchNode;

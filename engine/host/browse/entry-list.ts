@@ -47,7 +47,7 @@ export type Sought = { readonly startsWith: string } | { readonly path: string }
 
 interface View {
   rows: Uint32Array;
-  /** Rows of the list that it has looked at. */
+  /** Rows of the list that it has read. */
   upTo: number;
   /** The sum of its files. */
   bytes: number;

@@ -22,7 +22,7 @@ export interface RepositoryCheck {
   readonly isBelowToo: boolean;
   /** The names that the user typed. */
   readonly confirmed: readonly string[];
-  /** For calls that follow each other: folders that were looked at are not looked at again. */
+  /** Calls that follow each other share it, so that each folder is checked once. */
   readonly memory?: FolderMemory;
 }
 

@@ -14,7 +14,7 @@ const REST_FACTOR = 10;
 type Listener = (list: SavedJobList) => void;
 
 interface JobWatch {
-  /** The text of the list that each was told last. */
+  /** For each listener, the text of the last list that it received. */
   readonly listeners: Map<Listener, string>;
   isFollowing: boolean;
   /** Ends the pause between two looks. */

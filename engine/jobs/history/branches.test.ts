@@ -1,5 +1,5 @@
 /** Branches and switches when something goes wrong around them. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../api/events.ts';
@@ -8,7 +8,7 @@ import { cloneWorkspace } from '../pull/clone.ts';
 import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
-import { initWorkspace } from '../remotes/init.ts';
+import { initIn } from '../remotes/init.fixture.ts';
 import { remoteAdd } from '../remotes/remotes.ts';
 import { onlyKey, tipOf } from '../session/damage.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
@@ -23,9 +23,7 @@ let sandbox: Sandbox;
 let root: string;
 beforeEach(async () => {
   sandbox = createSandbox();
-  root = sandbox.path('work');
-  mkdirSync(root, { recursive: true });
-  await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+  root = await initIn(sandbox);
   sandbox.write('work/a', 'one');
   await push(testContext(root), {});
 });
@@ -251,7 +249,7 @@ describe('a branch or a tag', () => {
     expect(await commitOf('old')).toBe(await commitOf('main'));
   });
 
-  it('that moved since somebody looked at it is not moved, renamed or removed', async () => {
+  it('that moved after the caller read it is not moved, renamed or removed', async () => {
     const first = await commitOf('main');
     await branch(testContext(root), { name: 'side' });
     sandbox.write('work/a', 'two');

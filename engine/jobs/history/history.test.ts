@@ -7,6 +7,7 @@ import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
 import { config } from '../remotes/config.ts';
+import { initIn } from '../remotes/init.fixture.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { remoteAdd, remoteList, remoteRemove } from '../remotes/remotes.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
@@ -23,9 +24,7 @@ let sandbox: Sandbox;
 let root: string;
 beforeEach(async () => {
   sandbox = createSandbox();
-  root = sandbox.path('work');
-  mkdirSync(root, { recursive: true });
-  await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+  root = await initIn(sandbox);
   sandbox.write('work/a', 'one');
   sandbox.write('work/sub/b', 'bee');
   await push(testContext(root), { message: 'first' });

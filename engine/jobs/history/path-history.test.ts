@@ -1,11 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogRequest } from '../../api/jobs.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
-import { initWorkspace } from '../remotes/init.ts';
+import { initIn } from '../remotes/init.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
@@ -18,9 +18,7 @@ let sandbox: Sandbox;
 let root: string;
 beforeEach(async () => {
   sandbox = createSandbox();
-  root = sandbox.path('work');
-  mkdirSync(root, { recursive: true });
-  await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+  root = await initIn(sandbox);
 });
 afterEach(() => sandbox[Symbol.dispose]());
 

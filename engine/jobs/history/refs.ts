@@ -151,7 +151,7 @@ async function requireRef(
   });
 }
 
-/** @throws `conflict` when the ref has moved since somebody looked at it */
+/** @throws `conflict` when the ref has moved since the caller read it */
 function checkStillAt({ commit, name }: StoredRef, at: string | undefined): void {
   if (at === undefined || at === commit) return;
   const [kind, short] = name.startsWith('tags/') ? ['tag', name.slice(5)] : ['branch', name.slice(6)];

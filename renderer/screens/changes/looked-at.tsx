@@ -1,4 +1,4 @@
-/** When the folder was looked at, whether it is watched, and what has changed in it since. */
+/** Says when the engine read the folder, whether it watches the folder, and what has changed since. */
 import { formatCount } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
 import { Notice } from '../../design/states.tsx';

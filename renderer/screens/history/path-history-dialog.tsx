@@ -82,7 +82,7 @@ export function PathHistoryDialog({ root, path, from, onClose }: PathHistoryDial
           {endWords(commits.length, isRunning, end)}
         </p>
         {end === 'more' && (
-          <Notice>Older commits were not looked at. History can start at any branch, tag or commit.</Notice>
+          <Notice>Dray did not read older commits. History can start at any branch, tag or commit.</Notice>
         )}
       </div>
     </Dialog>

@@ -31,7 +31,7 @@ export function JobItem({ job, isStarted, onLog, onPause, onRemove, onRun, onSto
   return (
     <li className="card job">
       <header className="row job-head">
-        <span className="job-icon">
+        <span className="card-icon">
           <Icon name={icon} size={20} />
         </span>
         <div className="grow job-title">

@@ -26,7 +26,7 @@ export function RemoteItem({ remote, onTest, onEdit, onRemove }: RemoteItemProps
   return (
     <li className="card remote-card">
       <div className="row">
-        <span className="remote-icon">
+        <span className="card-icon">
           <Icon name={kind.icon} size={20} />
         </span>
         <div className="grow">

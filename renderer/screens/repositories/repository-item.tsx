@@ -31,7 +31,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
   return (
     <li className="card repository">
       <header className="row repository-head">
-        <span className="remote-icon">
+        <span className="card-icon">
           <Icon name={kindOf(url).icon} size={20} />
         </span>
         <div className="grow">

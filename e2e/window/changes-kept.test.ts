@@ -16,6 +16,7 @@ import { userConfigFolder } from '../../engine/jobs/session/user-remotes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
+import { holdRequests } from './hold-request.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
@@ -132,6 +133,27 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
     await page.getByText('4 changes are not ticked in Changes and stay out of this plan.').waitFor();
     await expect.poll(() => content.innerText(), WAIT).toMatch(/ B$|\b\d\.\d KiB/);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('are pushed, and the screen says so, also when the list is read again before the engine answers', async () => {
+    using dataset = await pushedDataset(started.server, 'kept-reread');
+    dataset.sandbox.write(`${WORK}/added.txt`, 'added');
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: dataset.sandbox.path(WORK),
+      screen: '#/changes',
+    });
+    const { page } = window;
+    const held = await holdRequests(page);
+    held.hold('changes.send');
+    await page.getByRole('button', { name: 'Push 1 change' }).click();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    const table = await page.getByRole('treegrid').elementHandle();
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await expect.poll(() => table?.evaluate((element) => element.isConnected), WAIT).toBe(false);
+    held.release();
+    await page.getByText('Pushed as commit').waitFor();
     expect(window.complaints).toEqual([]);
   });
 

@@ -95,17 +95,40 @@ export function useAsk<N extends HostRequestName>(
   });
 }
 
-/** Changes something. `refreshes` names the requests to send again afterwards. */
+export type Doing<N extends HostRequestName> = Omit<
+  UseMutationResult<AnswerOf<N>, DrayError, InputOf<N>>,
+  'mutate'
+> & {
+  readonly mutate: (input: InputOf<N>, ended?: DoneCallbacks<N>) => void;
+};
+
+interface DoneCallbacks<N extends HostRequestName> {
+  readonly onSuccess?: (answer: AnswerOf<N>) => void;
+  readonly onError?: (error: DrayError) => void;
+}
+
+/**
+ * Changes something. `refreshes` names the requests to send again afterwards. The callbacks of `mutate` are
+ * called even if the component has left the page by then: the library's own `mutate` would drop an error.
+ */
 export function useDo<N extends HostRequestName>(
   name: N,
   { refreshes = [] }: { readonly refreshes?: readonly HostRequestName[] } = {},
-): UseMutationResult<AnswerOf<N>, DrayError, InputOf<N>> {
+): Doing<N> {
   const host = useHost();
   const refresh = useRefresh();
-  return useMutation<AnswerOf<N>, DrayError, InputOf<N>>({
+  const mutation = useMutation<AnswerOf<N>, DrayError, InputOf<N>>({
     mutationFn: (input) => host.ask(name, input),
     onSuccess: () => refresh(...refreshes),
   });
+  const { mutateAsync } = mutation;
+  const mutate = useCallback<Doing<N>['mutate']>(
+    (input, { onSuccess, onError } = {}) => {
+      mutateAsync(input).then(onSuccess, onError ?? (() => {}));
+    },
+    [mutateAsync],
+  );
+  return { ...mutation, mutate };
 }
 
 /** Sends again the requests of these names whose answers are on screen. */

@@ -91,7 +91,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(slow.store.read('killed/large.bin').equals(bytes)).toBe(true);
     expect(await slow.store.answered('CreateMultipartUpload')).toBe(1);
-    // Parts that were under way at the kill may still arrive. They are sent again, and those on record are not.
+    // Parts that were under way at the kill may arrive later and are sent again. Those on record are not.
     const sent = await slow.store.answered('UploadPart');
     expect(sent).toBeLessThanOrEqual(arrived + PARTS - known + PARTS_AT_ONCE);
     expect(window.complaints).toEqual([]);

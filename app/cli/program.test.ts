@@ -138,6 +138,10 @@ describe('the commands that a command line may mean', () => {
     expect(commandsNamed(['--json', 'log'])).toEqual(new Set(['log']));
   });
 
+  it('are none for the version', () => {
+    for (const option of ['--version', '-V']) expect(commandsNamed([option])).toEqual(new Set());
+  });
+
   it('are all commands if the line names none, or asks for help or a completion script', () => {
     for (const line of [
       [],

@@ -104,6 +104,9 @@ export function isCommandName(name: string): boolean {
 /** Commands that need the whole program: help, and the completion script. */
 const WHOLE_PROGRAM = new Set(['help', '--help', '-h', 'completion']);
 
+/** As the first word they need no command. */
+const VERSION = new Set(['--version', '-V']);
+
 /** The next word after one of these is its value, even if it looks like a command. */
 const VALUED_OPTIONS = valuedGlobalOptions();
 
@@ -114,6 +117,7 @@ const VALUED_OPTIONS = valuedGlobalOptions();
  */
 export function commandsNamed(parameters: readonly string[]): ReadonlySet<string> | undefined {
   if (parameters.some((parameter) => WHOLE_PROGRAM.has(parameter))) return undefined;
+  if (VERSION.has(parameters[0] ?? '')) return new Set();
   const known = new Set(Object.values(COMMANDS).flatMap((group) => Object.keys(group)));
   const named = parameters.filter(
     (parameter, at) => known.has(parameter) && !VALUED_OPTIONS.has(parameters[at - 1] ?? ''),

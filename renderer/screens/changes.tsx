@@ -8,7 +8,7 @@ import { Segmented } from '../design/choices.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
-import { useDo } from '../host/use-host.tsx';
+import { useDo, useHost } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
 import { showFailure } from '../shell/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
@@ -25,6 +25,7 @@ import {
   type OpenedList,
   useChangeList,
   useRowPages,
+  viewOf,
 } from './changes/use-change-list.ts';
 import { type LookedAt, useFolderLook } from './changes/use-folder-look.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
@@ -129,14 +130,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       ) : rowsOf(list) === 0 ? (
         <NothingToDo direction={direction} looked={looked} lookedMs={looked?.lookedMs ?? list.lookedMs} />
       ) : (
-        <ListOfChanges
-          key={list.list}
-          root={root}
-          opened={opened}
-          list={list}
-          newRows={looked?.newRows}
-          onBegun={onBegun}
-        />
+        <ListOfChanges root={root} opened={opened} list={list} newRows={looked?.newRows} onBegun={onBegun} />
       )}
     </Screen>
   );
@@ -181,12 +175,16 @@ interface ListOfChangesProps extends Pick<ChangesProps, 'onBegun'> {
 /** Transfers change several times a second; they must not re-render all of this. */
 const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
   const { root, list, opened, newRows, onBegun } = props;
-  const { choices, choose, look, message, setLook } = opened;
+  const { choices, choose, look, message, seen, setLook } = opened;
   const search = useRef<HTMLInputElement>(null);
   const [selected, setSelected] = useState<ChangeRow>();
-  const [hasSeenDeleted, setSeenDeleted] = useState(() => showsDeletedAlone(look));
-  const [isAcknowledged, setAcknowledged] = useState(false);
-  const pages = useRowPages(root, list, useDeferredValue(look));
+  // Which deletions: those of the next list may be others.
+  const [shownDeleted, setShownDeleted] = useState<number>();
+  const isDeletedAlone = showsDeletedAlone(look);
+  const isAcknowledged = seen === list.deletions;
+  const drawn = useDeferredValue(look);
+  const pages = useRowPages(root, list, drawn);
+  const host = useHost();
   const start = useDo('changes.send');
   const isPush = list.direction === 'push';
   const isWhole = look.filter === '' && look.kinds.size === 0;
@@ -211,7 +209,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         searchRef={search}
         onLook={(next) => {
           setLook(next);
-          if (showsDeletedAlone(next)) setSeenDeleted(true);
+          if (showsDeletedAlone(next) || isDeletedAlone) setShownDeleted(list.deletions);
         }}
       />
       <div className="changes-panes">
@@ -229,6 +227,9 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
               onDecide={(path, winner) => choose({ do: 'decide', path, winner })}
               selected={selected?.path}
               onSelect={setSelected}
+              seek={(path, signal) =>
+                host.ask('changes.seek', { root, list: list.list, path, view: viewOf(drawn) }, { signal })
+              }
               onSearch={() => search.current?.focus()}
             />
           </ChangeMenu>
@@ -245,13 +246,13 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         choices={choices}
         message={message}
         onMessage={opened.setMessage}
-        hasSeenDeleted={hasSeenDeleted}
+        hasSeenDeleted={isAcknowledged || isDeletedAlone || shownDeleted === list.deletions}
         isAcknowledged={isAcknowledged}
         onShowDeleted={() => {
           show('deleted');
-          setSeenDeleted(true);
+          setShownDeleted(list.deletions);
         }}
-        onAcknowledge={setAcknowledged}
+        onAcknowledge={opened.setSeen}
         onDecideAll={(winner) => choose({ do: 'decideAll', winner })}
         onShowConflicts={() => show('conflict')}
         isSending={start.isPending}

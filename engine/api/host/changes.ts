@@ -26,6 +26,11 @@ export interface ChangesRequests {
     /** `total`: rows of this view. */
     answer: { readonly total: number; readonly rows: readonly ChangeRow[] };
   };
+  /** Where a row is in this view now. `row` is absent if it is in none; `index`, if this view hides it. */
+  'changes.seek': {
+    input: InWorkspace & { readonly list: string; readonly view: ChangeView; readonly path: string };
+    answer: { readonly index?: number; readonly row?: ChangeRow };
+  };
   /** One page of the choices as they are now. @param offset Default 0; else `next` of the page before. */
   'changes.choices': {
     input: InWorkspace & { readonly direction: 'push' | 'pull'; readonly offset?: number };
@@ -45,12 +50,17 @@ export interface ChangesRequests {
     };
     answer: { readonly version: number };
   };
-  /** Keeps the message, or the filter, order and open folders of the list. */
+  /**
+   * Keeps the message, the filter, order and open folders of the list, or that the person has seen the list's
+   * deletions.
+   */
   'changes.keep': {
     input: InWorkspace & {
       readonly direction: 'push' | 'pull';
       readonly message?: string;
       readonly look?: KeptLook;
+      /** `deletions` of the list; null: not seen. */
+      readonly seen?: number | null;
     };
     answer: Nothing;
   };
@@ -141,6 +151,8 @@ export const CHOICE_PATHS_MAX = 100_000;
 export interface KeptChanges {
   readonly message: string;
   readonly look?: KeptLook;
+  /** The deletions that the person has seen, as `ChangeList.deletions` numbers them. */
+  readonly seen?: number;
   readonly choices: KeptChoices;
 }
 
@@ -187,6 +199,8 @@ export interface ChangeList {
   readonly totals: ChangeTotals;
   readonly conflicts: number;
   readonly failed: number;
+  /** Equal for lists that delete the same files. */
+  readonly deletions: number;
   /** When the folder was scanned. */
   readonly lookedMs: number;
   /** For a pull: the commit that it would move to. */

@@ -37,6 +37,14 @@ export const CHANGES: HandlersOf<'changes'> = {
     const { rows, total } = found.rows(view, offset, limit);
     return { total, rows: rows.map((row) => markGone(root, row, found.isPull)) };
   },
+  'changes.seek': async ({ list, path, root, view }, { host }) => {
+    const found = host.changeLists.find(list);
+    const { index, row } = found.seek(view, path);
+    return {
+      ...(index === undefined ? {} : { index }),
+      ...(row ? { row: markGone(root, row, found.isPull) } : {}),
+    };
+  },
   'changes.choices': async ({ direction, offset, root }, { host }) =>
     host.keptChoices.choices(root, direction, offset),
   'changes.choose': async ({ direction, list, root, ...choice }, { host }) => ({
@@ -116,7 +124,8 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
   );
   rows.end();
   const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`);
-  return { list, direction: 'push', totals, conflicts: 0, failed, lookedMs };
+  const { deletions } = rows;
+  return { list, direction: 'push', totals, conflicts: 0, failed, deletions, lookedMs };
 }
 
 /**
@@ -150,6 +159,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
     totals: totalsWithout(changes, counted),
     conflicts: counted.length + conflicts.size,
     failed,
+    deletions: rows.deletions,
     ...(commit === null ? {} : { commit }),
   };
 }

@@ -15,6 +15,7 @@ const LIST: ChangeList = {
   totals: TOTALS,
   conflicts: 0,
   failed: 0,
+  deletions: 7,
   lookedMs: 0,
 };
 const LOOK = { filter: 'x', kinds: ['added'], sort: 'size', isTree: false, open: ['a/'] } as const;
@@ -47,6 +48,22 @@ describe('the choices kept for a workspace', () => {
     expect({ look, message }).toEqual({ look: LOOK, message: 'Half of it' });
     expect(choices.skipped.map(({ path }) => path)).toEqual(['__proto__', 'a/one']);
     expect(again.open('/data/other', LIST, rows)).toMatchObject({ message: '', choices: { skipped: [] } });
+  });
+
+  it('remember the deletions that were seen, of each direction, until a push has carried them out', () => {
+    const rows = rowsAt(['a']);
+    const first = openKept();
+    first.keep(ROOT, 'push', { seen: 7 });
+    first.keep(ROOT, 'pull', { seen: 8 });
+    first.flush();
+    const kept = openKept();
+    expect(kept.open(ROOT, LIST, rows).seen).toBe(7);
+    kept.used({ kind: 'push', root: ROOT });
+    expect(kept.open(ROOT, LIST, rows).seen).toBeUndefined();
+    expect(kept.open(ROOT, { ...LIST, direction: 'pull' }, rows).seen).toBe(8);
+    kept.keep(ROOT, 'pull', { seen: null });
+    kept.flush();
+    expect(filesKept()).toEqual([]);
   });
 
   it('lose what is stale in a new list, and start no push that was shown with older ones', () => {

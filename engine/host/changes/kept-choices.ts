@@ -49,7 +49,7 @@ export interface KeptChoicesStore {
   open(root: string, list: ChangeList, rows: RowList): KeptChanges;
   /** Returns the new version. @throws `usage` if there are too many. */
   choose(root: string, direction: Direction, rows: RowList, choice: Choice): number;
-  keep(root: string, direction: Direction, parts: { message?: string; look?: KeptLook }): void;
+  keep(root: string, direction: Direction, parts: KeptParts): void;
   /** The paths that a push leaves out now. */
   skipped(root: string): Choices;
   /** The order of a window that saw this version. @throws `conflict` if the choices have changed since. */
@@ -57,6 +57,12 @@ export interface KeptChoicesStore {
   /** The order was carried out, so what it used is no longer a choice. */
   used(order: TransferOrder): void;
   flush(): void;
+}
+
+interface KeptParts {
+  readonly message?: string;
+  readonly look?: KeptLook;
+  readonly seen?: number | null;
 }
 
 export interface ShownChoices {
@@ -91,17 +97,23 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
       if (direction === 'pull') file.write(root, { ...kept, pullOf: factsOf(list) });
       if (hasFewer(now, before)) change(root, direction, now);
       const look = kept.looks[direction];
-      return { message: kept.message, ...(look ? { look } : {}), choices: choicesOf(root, direction) };
+      const seen = kept.seen?.[direction];
+      return {
+        message: kept.message,
+        ...(look ? { look } : {}),
+        ...(seen === undefined ? {} : { seen }),
+        choices: choicesOf(root, direction),
+      };
     },
     choose(root, direction, rows, choice) {
       const next = applyChoice(file.read(root)[direction], rows, choice);
       if (skippedPaths(next).length > CHOICE_PATHS_MAX) throw tooMany();
       return change(root, direction, next);
     },
-    keep(root, direction, { look, message }) {
+    keep(root, direction, { look, message, seen }) {
       const kept = file.read(root);
       file.write(root, {
-        ...kept,
+        ...(seen === undefined ? kept : withSeen(kept, direction, seen)),
         ...(message === undefined ? {} : { message }),
         ...(look === undefined ? {} : { looks: { ...kept.looks, [direction]: look } }),
       });
@@ -120,12 +132,16 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
         const left = [...kept.push.skipped].filter(([path]) => !sent.has(path));
         // A message that was typed while the push ran is the next one's.
         const isSent = kept.message.trim() === (message ?? '');
-        file.write(root, { ...kept, looks: unfiltered(kept, 'push'), message: isSent ? '' : kept.message });
+        file.write(root, {
+          ...withSeen(kept, 'push', null),
+          looks: unfiltered(kept, 'push'),
+          message: isSent ? '' : kept.message,
+        });
         if (sent.size > 0) change(root, 'push', { ...kept.push, skipped: new Map(left) });
       } else if (order.kind === 'pull') {
         const { root } = order;
         const kept = file.read(root);
-        file.write(root, { ...kept, looks: unfiltered(kept, 'pull') });
+        file.write(root, { ...withSeen(kept, 'pull', null), looks: unfiltered(kept, 'pull') });
         change(root, 'pull', NO_CHOICES);
       }
     },
@@ -167,6 +183,12 @@ function hasFewer(now: Choices, before: Choices): boolean {
 function unfiltered({ looks }: Kept, direction: Direction): Kept['looks'] {
   const look = looks[direction];
   return look ? { ...looks, [direction]: { ...look, filter: '', kinds: [] } } : looks;
+}
+
+/** Deletions that were carried out are seen no more: the same ones may come again. */
+function withSeen(kept: Kept, direction: Direction, seen: number | null): Kept {
+  const { [direction]: _, ...others } = kept.seen ?? {};
+  return { ...kept, seen: seen === null ? others : { ...others, [direction]: seen } };
 }
 
 function factsOf({ commit, conflicts }: ChangeList): NonNullable<Kept['pullOf']> {

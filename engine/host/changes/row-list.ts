@@ -25,6 +25,8 @@ export interface RowList {
   readonly isPull: boolean;
   /** Equal for lists with the same rows. */
   readonly digest: number;
+  /** Equal for lists with the same deletions. */
+  readonly deletions: number;
   push(row: ChangeRow): void;
   /** Makes the pushed rows readable. Nothing may be pushed after it. */
   end(): void;
@@ -33,6 +35,8 @@ export interface RowList {
     offset: number,
     limit: number,
   ): { readonly total: number; readonly rows: ChangeRow[] };
+  /** The row at this path, and its place in the view; a folder's path ends in a slash. */
+  seek(view: ChangeView, path: string): { readonly index?: number; readonly row?: ChangeRow };
   /** The rows at these paths; a folder's path ends in a slash. */
   find(paths: readonly string[]): ChangeRow[];
 }
@@ -40,6 +44,7 @@ export interface RowList {
 export function createRowList({ isPull = false } = {}): RowList {
   const store = createRowStore();
   const digest = createDigest();
+  const deletions = createDigest();
   const viewOf = createViews(store);
   /** By their view. */
   const trees = new WeakMap<object, RowTree>();
@@ -58,8 +63,12 @@ export function createRowList({ isPull = false } = {}): RowList {
     get digest() {
       return digest.read();
     },
+    get deletions() {
+      return deletions.read();
+    },
     push(row) {
       digest.add(row);
+      if (row.change === 'deleted') deletions.add(row);
       store.push(row);
     },
     end: store.end,
@@ -72,11 +81,26 @@ export function createRowList({ isPull = false } = {}): RowList {
         rows.push(store.read(chosen ? chosen[at]! : at));
       return { total, rows };
     },
+    seek({ open, sort, ...view }, path) {
+      const byPath = viewOf({});
+      const whole = treeOf(byPath);
+      const row = whole.find(path);
+      if (!row) return {};
+      if (open) return { ...indexed(treeOf(viewOf(view)).indexOf(open, path)), row };
+      const at = whole.positionOf(path) ?? -1;
+      const stored = byPath?.[at] ?? at;
+      const chosen = viewOf(sort ? { ...view, sort } : view);
+      return { ...indexed(chosen ? chosen.indexOf(stored) : stored), row };
+    },
     find(paths) {
       const tree = treeOf(viewOf({}));
       return paths.map(tree.find).filter((row) => row !== undefined);
     },
   };
+}
+
+function indexed(index = -1): { readonly index?: number } {
+  return index < 0 ? {} : { index };
 }
 
 interface RowStore {

@@ -99,6 +99,28 @@ describe('changes as a tree', () => {
     );
   });
 
+  it('say where a row is in the view, and which row it is if the view hides it', () => {
+    fc.assert(
+      fc.property(sortedRows, fc.infiniteStream(fc.boolean()), path, (rows, coins, other) => {
+        const list = listOf(rows);
+        const folders = rows.flatMap(({ path: text }) =>
+          [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index + 1)),
+        );
+        const open = ['', ...new Set(folders)].filter(() => coins.next().value);
+        const paths = [...rows.map(({ path: text }) => text), ...folders, other];
+        const kinds: ChangeRow['change'][] = ['deleted'];
+        for (const view of [{ open }, { open, kinds }, {}, { kinds }, { sort: 'size' } as const]) {
+          const shown = list.rows(view, 0, 1_000).rows.map((row) => row.path);
+          for (const text of paths) {
+            const { index, row } = list.seek(view, text);
+            expect([text, index ?? -1]).toEqual([text, shown.indexOf(text)]);
+            expect(row).toEqual(list.find([text])[0]);
+          }
+        }
+      }),
+    );
+  });
+
   it('contain the rows of a filter, and nothing below unknown or closed folders', () => {
     const list = listOf([file('a/b/c.txt'), file('a/d.bin', 'deleted'), file('e.txt')]);
     const paths = (open: readonly string[], more: object = {}) =>

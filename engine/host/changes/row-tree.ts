@@ -29,6 +29,10 @@ export interface RowTree {
   ): { readonly total: number; readonly rows: ChangeRow[] };
   /** One row, or a folder's if the path ends in a slash; undefined if there is none. */
   find(path: string): ChangeRow | undefined;
+  /** The position of a file's row in the source; undefined for a folder. */
+  positionOf(path: string): number | undefined;
+  /** The number of a row among those that these open folders show; undefined if they show it not. */
+  indexOf(open: readonly string[], path: string): number | undefined;
 }
 
 /**
@@ -82,6 +86,11 @@ export function createRowTree(source: TreeSource): RowTree {
         return sumUp(source, path, at, endOf(source, path, at, source.size));
       return found === path ? source.rowAt(at) : undefined;
     },
+    positionOf(path) {
+      const at = firstFrom(source.size, (one) => source.pathAt(one), path);
+      return at < source.size && source.pathAt(at) === path ? at : undefined;
+    },
+    indexOf: (open, path) => (open.includes('') ? indexWithin(source, topOf(tree, open), path) : undefined),
   };
 }
 
@@ -170,6 +179,23 @@ function collect(
   addUntil(opened.level.starts.length);
 }
 
+function indexWithin(
+  source: TreeSource,
+  { folder, level, within }: Opened,
+  path: string,
+): number | undefined {
+  const slash = path.indexOf('/', folder.length);
+  const name = slash < 0 ? path : path.slice(0, slash + 1);
+  const child = childOf(source, level, name);
+  if (child === undefined) return undefined;
+  const above = within.filter(({ index }) => index < child);
+  const index = above.reduce((sum, { opened }) => sum + opened.shown, child);
+  if (name === path) return index;
+  const opened = within.find((one) => one.index === child)?.opened;
+  const inner = opened && indexWithin(source, opened, path);
+  return inner === undefined ? undefined : index + 1 + inner;
+}
+
 /**
  * The folder within `folder` that contains the path at this position; undefined if the path is directly in
  * `folder`.
@@ -198,11 +224,14 @@ function endOf(source: TreeSource, folder: string, start: number, end: number): 
 }
 
 /**
- * The number of a folder among the children of a level: names of children are in the order of their paths.
+ * The number of a file or folder among the children of a level: names of children are in the order of their
+ * paths.
  */
-function childOf(source: TreeSource, { starts }: Level, folder: string): number | undefined {
-  const at = firstFrom(starts.length, (index) => source.pathAt(starts[index]!), folder);
-  return at < starts.length && source.pathAt(starts[at]!).startsWith(folder) ? at : undefined;
+function childOf(source: TreeSource, { starts }: Level, child: string): number | undefined {
+  const at = firstFrom(starts.length, (index) => source.pathAt(starts[index]!), child);
+  if (at === starts.length) return undefined;
+  const found = source.pathAt(starts[at]!);
+  return found === child || (child.endsWith('/') && found.startsWith(child)) ? at : undefined;
 }
 
 /** The first position whose path is not before this one; `size` if there is none. */

@@ -155,6 +155,7 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(ROWS_MAX),
     view,
   }),
+  'changes.seek': v.strictObject({ ...inWorkspace, list: filled, view, path: place }),
   'changes.choices': v.strictObject({ ...inWorkspace, direction, offset: v.exactOptional(whole) }),
   'changes.choose': v.strictObject({
     ...inWorkspace,
@@ -178,6 +179,7 @@ export const HOST_INPUTS: Inputs = {
         open: v.pipe(v.array(text), v.maxLength(OPEN_FOLDERS_MAX)),
       }),
     ),
+    seen: v.exactOptional(v.nullable(whole)),
   }),
   'changes.send': v.strictObject({
     ...inWorkspace,

@@ -20,6 +20,8 @@ const HELD_MAX = 32;
 export interface Kept {
   readonly message: string;
   readonly looks: { readonly push?: KeptLook; readonly pull?: KeptLook };
+  /** The deletions that the person has seen. */
+  readonly seen?: { readonly push?: number; readonly pull?: number };
   readonly push: Choices;
   readonly pull: Choices;
   /** The commit and the number of conflicts that the decisions of `pull` are about. */
@@ -60,6 +62,7 @@ const SCHEMA = v.object({
   root: v.string(),
   message: v.string(),
   looks: v.object({ push: v.exactOptional(LOOK), pull: v.exactOptional(LOOK) }),
+  seen: v.exactOptional(v.object({ push: v.exactOptional(v.number()), pull: v.exactOptional(v.number()) })),
   push: CHOICES,
   pull: CHOICES,
   pullOf: v.exactOptional(v.object({ commit: v.exactOptional(v.string()), conflicts: v.number() })),
@@ -129,10 +132,11 @@ function keptOf({ pull, push, root: _, ...rest }: v.InferOutput<typeof SCHEMA>):
   return { ...rest, push: readChoices(push), pull: readChoices(pull) };
 }
 
-function isNothing({ looks, message, pull, push }: Kept): boolean {
+function isNothing({ looks, message, pull, push, seen }: Kept): boolean {
   const isEmpty = ({ decided, forAll, skipped }: Choices) =>
     decided.size === 0 && skipped.size === 0 && forAll === undefined;
-  return message === '' && !looks.push && !looks.pull && isEmpty(push) && isEmpty(pull);
+  const isUnseen = seen?.push === undefined && seen?.pull === undefined;
+  return message === '' && !looks.push && !looks.pull && isUnseen && isEmpty(push) && isEmpty(pull);
 }
 
 function nameOf(root: string): string {

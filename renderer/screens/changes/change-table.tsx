@@ -11,6 +11,7 @@ import { RowGrid } from '../rows/row-grid.tsx';
 import { useRowGrid } from '../rows/use-row-grid.ts';
 import { type GridActions, onGridKey } from './grid-keys.ts';
 import { TableRow, type TableRowProps } from './table-row.tsx';
+import { type SameRowOptions, useSameRow } from './use-same-row.ts';
 
 const WIDTHS: readonly ColumnSpec[] = [
   { id: 'kind', label: 'Change', widthPx: 168 },
@@ -19,14 +20,26 @@ const WIDTHS: readonly ColumnSpec[] = [
 
 export interface ChangeTableProps extends GridActions, Pick<TableRowProps, 'choices'> {
   readonly selected: string | undefined;
-  readonly onSelect: (row: ChangeRow) => void;
+  /** Undefined: the chosen row is gone. */
+  readonly onSelect: (row: ChangeRow | undefined) => void;
+  /** Where a row is now. */
+  readonly seek: SameRowOptions['seek'];
 }
 
 export function ChangeTable(props: ChangeTableProps) {
-  const { pages, selected, onSelect, onSearch: _, ...shared } = props;
+  const { pages, selected, onSelect, onSearch: _, seek, ...shared } = props;
   const grid = useRowGrid({ pages, rowPx: useTokenPx('--change-height'), onArrive: onSelect });
   const { active, error, total } = grid;
   const columns = useColumns('changes', WIDTHS);
+  useSameRow({
+    pages,
+    selected,
+    seek,
+    onFound: ({ index, row }) => {
+      if (index !== undefined) grid.renumber(index);
+      onSelect(row);
+    },
+  });
   return (
     <div className="change-table" {...columns.props}>
       <ContextMenu actionsAt={() => columns.menu}>

@@ -1,10 +1,10 @@
 /** The list of a workspace's changes in one direction, and its visible rows. */
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { DrayError } from '../../../engine/api/error.ts';
 import { type Choices, NO_CHOICES } from '../../../engine/api/host/change-choices.ts';
 import type { ChangeList, ChangeRow, ChangeView, KeptLook } from '../../../engine/api/host/changes.ts';
-import type { TransferState } from '../../../engine/api/host/transfers.ts';
-import type { AnswerOf } from '../../../engine/api/host.ts';
+import type { Transfer } from '../../../engine/api/host/transfers.ts';
+import type { AnswerOf, InputOf } from '../../../engine/api/host.ts';
 import { useFolderChanges } from '../../host/folder-news.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import type { FetchRows, RowPages } from '../rows/row-pages.ts';
@@ -23,6 +23,10 @@ export interface OpenedList {
   readonly reloadChoices: () => void;
   readonly message: string;
   readonly setMessage: (message: string) => void;
+  /** The deletions that the person has seen, by `deletions` of their list. */
+  readonly seen: number | undefined;
+  /** Whether the person has seen those of this list. */
+  readonly setSeen: (hasSeen: boolean) => void;
   readonly look: Look;
   readonly setLook: (look: Look) => void;
   readonly error: DrayError | undefined;
@@ -46,7 +50,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const [error, setError] = useState<DrayError>();
   const [isOpening, setOpening] = useState(true);
   const ended = useEndedTransfers(root);
-  const done = useEndedTransfers(root, ['done']);
+  const done = useEndedTransfers(root, isCarriedOut);
   const returns = useReturns();
   const folderChanges = useFolderChanges(root);
   const setChoices = useCallback(
@@ -57,12 +61,10 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended`, `returns` and `folderChanges` refresh
   useEffect(() => {
     const stop = new AbortController();
-    let opened: string | undefined;
     setOpening(true);
     setError(undefined);
     const open = async (): Promise<void> => {
       const { kept, ...list } = await host.ask('changes.open', { root, direction }, { signal: stop.signal });
-      opened = list.list;
       const where = { root, direction };
       const { choices, version } = await readPages(host, where, kept.choices, stop.signal);
       // What was typed while the list was read stays, until a transfer has used it.
@@ -73,6 +75,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
         choices,
         message: own?.message ?? kept.message,
         look: own?.look ?? (kept.look ? lookOf(kept.look) : FIRST_LOOK),
+        seen: kept.seen,
         done,
       });
       setOpening(false);
@@ -83,39 +86,64 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       setShown(undefined);
       setOpening(false);
     });
-    return () => {
-      stop.abort();
-      if (opened !== undefined) host.ask('changes.close', { root, list: opened }).catch(() => {});
-    };
+    return () => stop.abort();
   }, [host, root, direction, round, ended, returns, folderChanges]);
-  const actions = useMemo(() => {
-    const keep = (parts: Partial<Pick<Shown, 'look' | 'message'>>) => {
-      setShown((before) => before && { ...before, ...parts });
-      const { look, ...rest } = parts;
-      const kept = { root, direction, ...rest, ...(look ? { look: keptOf(look) } : {}) };
-      host.ask('changes.keep', kept).catch(() => {});
-    };
-    return {
+  // A new list replaces the old one in the engine, which has to answer until then.
+  useEffect(
+    () => () => {
+      const list = latest.current?.list.list;
+      if (list !== undefined) host.ask('changes.close', { root, list }).catch(() => {});
+    },
+    [host, root],
+  );
+  const keeping = useKeeping(root, direction, latest, setShown);
+  const actions = useMemo(
+    () => ({
+      ...keeping,
       choose: (step: ChosenStep) => {
         const { current } = latest;
         if (current) sync.choose(current.choices, step);
       },
       version: sync.version,
       reloadChoices: sync.reload,
-      setMessage: (message: string) => keep({ message }),
-      setLook: (look: Look) => keep({ look }),
       reopen: () => {
         setRound((before) => before + 1);
         void refresh('changes.status', 'home.list', 'changes.preview');
       },
-    };
-  }, [host, root, direction, sync, refresh]);
+    }),
+    [keeping, sync, refresh],
+  );
   // The same object while nothing of it changes: transfers render the screen several times a second.
   return useMemo(() => {
-    const { choices, list, look, message } = shown ?? NOTHING_SHOWN;
+    const { choices, list, look, message, seen } = shown ?? NOTHING_SHOWN;
     const isMeant = list?.direction === direction;
-    return { list: isMeant ? list : undefined, choices, message, look, error, isOpening, ...actions };
+    return { list: isMeant ? list : undefined, choices, message, look, seen, error, isOpening, ...actions };
   }, [shown, direction, error, isOpening, actions]);
+}
+
+/** Shows at once what the engine is to keep. */
+function useKeeping(
+  root: string,
+  direction: Direction,
+  latest: RefObject<Shown | undefined>,
+  setShown: (change: (before: Shown | undefined) => Shown | undefined) => void,
+): Pick<OpenedList, 'setLook' | 'setMessage' | 'setSeen'> {
+  const host = useHost();
+  return useMemo(() => {
+    const keep = (shown: Partial<Shown>, kept: Omit<InputOf<'changes.keep'>, 'root' | 'direction'>) => {
+      setShown((before) => before && { ...before, ...shown });
+      host.ask('changes.keep', { root, direction, ...kept }).catch(() => {});
+    };
+    return {
+      setMessage: (message) => keep({ message }, { message }),
+      setLook: (look) => keep({ look }, { look: keptOf(look) }),
+      setSeen: (hasSeen) => {
+        const deletions = latest.current?.list.deletions;
+        if (deletions === undefined) return;
+        keep({ seen: hasSeen ? deletions : undefined }, { seen: hasSeen ? deletions : null });
+      },
+    };
+  }, [host, root, direction, latest, setShown]);
 }
 
 interface Shown {
@@ -123,7 +151,8 @@ interface Shown {
   readonly choices: Choices;
   readonly message: string;
   readonly look: Look;
-  /** The number of transfers carried out before. */
+  readonly seen: number | undefined;
+  /** The number of pushes and pulls carried out before. */
   readonly done: number;
 }
 
@@ -145,9 +174,17 @@ function useReturns(): number {
 /** The number of the workspace's transfers that have ended. Each may have changed the list. */
 export function useEndedTransfers(
   root: string,
-  ends: readonly TransferState[] = ['done', 'failed', 'cancelled'],
+  isMeant: (transfer: Transfer) => boolean = () => true,
 ): number {
-  return useEndings(({ order, state }) => 'root' in order && order.root === root && ends.includes(state));
+  return useEndings((transfer) => {
+    const { order } = transfer;
+    return 'root' in order && order.root === root && isMeant(transfer);
+  });
+}
+
+/** It has used the message and the choices. */
+function isCarriedOut({ order, state }: Transfer): boolean {
+  return state === 'done' && (order.kind === 'push' || order.kind === 'pull');
 }
 
 export interface Look {
@@ -159,7 +196,13 @@ export interface Look {
 }
 
 const FIRST_LOOK: Look = { filter: '', kinds: new Set(), sort: 'path', isTree: true, open: new Set() };
-const NOTHING_SHOWN = { list: undefined, choices: NO_CHOICES, message: '', look: FIRST_LOOK };
+const NOTHING_SHOWN = {
+  list: undefined,
+  choices: NO_CHOICES,
+  message: '',
+  look: FIRST_LOOK,
+  seen: undefined,
+};
 /** One message to the engine holds 1 MiB, also of a tree with long names. */
 const KEPT_OPEN_CHARACTERS = 200_000;
 const KEPT_OPEN_MAX = 10_000;
@@ -180,7 +223,7 @@ function keptOf({ kinds, open, ...rest }: Look): KeptLook {
   return { ...rest, kinds: [...kinds], open: kept.reverse() };
 }
 
-function viewOf({ filter, kinds, sort, isTree, open }: Look): ChangeView {
+export function viewOf({ filter, kinds, sort, isTree, open }: Look): ChangeView {
   return {
     ...(filter === '' ? {} : { filter }),
     ...(kinds.size === 0 ? {} : { kinds: [...kinds] }),

@@ -24,6 +24,8 @@ export interface RowGridState extends ScaledRows {
    * @param row If it is known already: the rows that are drawn may be those of an older list.
    */
   readonly activate: (index: number, row?: unknown) => void;
+  /** The row of the keyboard has this number now. */
+  readonly renumber: (index: number) => void;
   /** The row that a key leads to, which is then shown. Undefined for any other key. */
   readonly moveBy: (key: string) => number | undefined;
   /** The element id of a row. */
@@ -96,6 +98,7 @@ export function useRowGrid<Answer extends RowAnswer>(options: RowGridOptions<Ans
     rowPx,
     active,
     activate,
+    renumber: setActive,
     moveBy,
     idOf: (index) => `${id}${index}`,
   };

@@ -95,6 +95,24 @@ describe('dray job add', () => {
     expect(exitCode).toBe(2);
   });
 
+  it('replaces a job only with --replace, keeps its runs, and saves nothing with --dry-run', async () => {
+    sandbox.write('work/photos/a.jpg', '1');
+    await dray(['job', 'add', 'night', '--', 'copy', 'photos', 'to']);
+    await dray(['job', 'run', 'night']);
+    const again = ['--daily', '03:00', '--', 'copy', 'photos', 'there'];
+    const refused = await dray(['job', 'add', 'night', ...again]);
+    expect(refused.stderr).toContain('The job "night" exists. Use another name, or replace it with');
+    const dry = await dray(['job', 'add', 'night', '--replace', '--dry-run', '--json', ...again]);
+    expect(JSON.parse(dry.stdout)).toMatchObject({
+      ...{ kind: 'copy', places: ['photos', 'there'], directory: sandbox.path('work') },
+      triggers: [{ on: 'cron', expression: '0 3 * * *' }],
+    });
+    expect((await dray(['job', 'show', 'night'])).stdout).toContain('dray copy photos to\n');
+    expect((await dray(['job', 'add', 'night', '--replace', ...again])).exitCode).toBe(0);
+    const { stdout } = await dray(['job', 'show', 'night']);
+    expect(stdout).toMatch(/dray copy photos there\n.*cron 0 3.*last result +done/s);
+  });
+
   it('refuses to watch a place that reports no changes', async () => {
     const place = ['copy', 's3://bucket/a', 'b'];
     const { stderr } = await dray(['job', 'add', 'a', '--on-change', '--', ...place]);

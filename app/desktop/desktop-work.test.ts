@@ -130,7 +130,7 @@ describe('transfers', () => {
 
 describe('saved jobs', () => {
   const job: SavedJobCard = {
-    ...{ name: 'night', arguments: ['push'], places: [], directory: '/data' },
+    ...{ name: 'night', version: '1', arguments: ['push'], places: [], directory: '/data' },
     triggers: [{ on: 'every', everyMs: 60_000 }],
     state: 'idle',
   };

@@ -138,6 +138,53 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('are edited by their menu and by keyboard, keep what they were, and no change is overwritten', async () => {
+    using user = createUser();
+    const words = ['--', 'copy', 'photos', 'copies', '--exclude', '*.tmp'];
+    await user.dray('job', 'add', 'night', '--daily', '03:00', '--cron', '0 5 * * *', ...words);
+    await user.dray('job', 'run', 'night');
+    await user.dray('job', 'pause', 'night');
+    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+    const { page } = window;
+    const night = cardOf(page, 'night');
+    await night.getByRole('heading').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit night' });
+    const field = (label: string) => dialog.getByLabel(label, { exact: true });
+    await expect.poll(() => field('Source').inputValue()).toBe('photos');
+    expect(await field('Destination').inputValue()).toBe('copies');
+    expect(await field('Options').inputValue()).toBe('--exclude *.tmp');
+    expect(await field('Time').inputValue()).toBe('03:00');
+    await dialog.getByText('Also every day at 05:00').waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await field('Time').fill('04:30');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await night.getByText('Every day at 04:30, every day at 05:00').waitFor();
+    await night.getByText('Paused', { exact: true }).waitFor();
+    expect(await figureOf(page, 'night', 'Last run')).toMatch(/^Done/);
+    expect((await user.dray('job', 'show', 'night')).stdout).toContain(
+      "dray copy --exclude '*.tmp' -- photos copies",
+    );
+
+    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+    await field('Options').fill('--checksum');
+    await user.dray('job', 'add', 'night', '--replace', '--every', '2h', '--', 'sync', 'photos', 'copies');
+    await dialog.getByText('This job was changed meanwhile', { exact: false }).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+    await expect.poll(async () => (await user.dray('job', 'show', 'night')).stdout).toContain('dray sync');
+    await dialog.getByRole('button', { name: 'Show it as it is now' }).press('Enter');
+    await expect.poll(() => field('Every').inputValue()).toBe('2h');
+    await field('Every').fill('4h');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await night.getByText('Every 4 hours').waitFor();
+    await page.getByRole('button', { name: 'Edit night' }).and(page.locator(':focus')).waitFor();
+    expect((await user.dray('job', 'show', 'night')).stdout).toContain('dray sync -- photos copies');
+    expect(window.complaints).toEqual([]);
+  });
+
   it('that fail and work again cause notifications while the person looks elsewhere', async () => {
     using user = createUser();
     await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'copies');
@@ -181,6 +228,13 @@ describe.skipIf(!findChromium())('Jobs', () => {
       await page.getByRole('button', { name: 'Stop slow' }).and(page.locator(':focus')).waitFor();
       await cardOf(page, 'slow').getByText('Running', { exact: true }).waitFor();
       await page.getByRole('link', { name: 'Jobs 1 running' }).waitFor();
+      await page.getByRole('button', { name: 'Edit slow' }).press('Enter');
+      const form = page.getByRole('dialog', { name: 'Edit slow' });
+      await form.getByText('This run ends as it began', { exact: false }).waitFor();
+      await form.getByLabel('Options', { exact: true }).fill('--checksum');
+      await page.keyboard.press('Enter');
+      await form.waitFor({ state: 'detached' });
+      await cardOf(page, 'slow').getByText('It was edited since.', { exact: false }).waitFor();
       expect(await findViolationsInBothThemes(page)).toEqual([]);
       await page.getByRole('button', { name: 'Remove slow' }).press('Enter');
       await page.getByText('It is running now, and can be removed when it has ended.').waitFor();

@@ -123,13 +123,13 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
   it('Jobs passes axe and matches its picture', async () => {
     const backup = join(window.folder, 'backup');
     mkdirSync(backup);
-    await askEngine(page, 'saved.add', {
+    await askEngine(page, 'saved.save', {
       name: 'weekly-check',
       words: ['verify', '--read-data=5'],
       directory: root,
-      cron: '0 9 * * mon',
+      cron: ['0 9 * * mon'],
     });
-    await askEngine(page, 'saved.add', {
+    await askEngine(page, 'saved.save', {
       name: 'nightly-copy',
       words: ['sync', root, backup],
       daily: '03:00',

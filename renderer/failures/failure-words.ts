@@ -105,6 +105,7 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   },
   'conflict.wouldLose': { text: 'Restore again, and say there that these changes may go.' },
   'conflict.refMoved': { text: '' },
+  'conflict.jobChanged': { text: 'Look at it as it is now, then change it again.' },
   'conflict.refExists': { text: 'Choose another name.' },
   'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
   'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },

@@ -1,6 +1,6 @@
 /** Saved jobs: what each does, when it runs, how it went, and its log. */
 import './jobs.css';
-import { type ReactNode, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { SavedJobCard, SavedJobList } from '../../engine/api/host/saved.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/button.tsx';
@@ -9,11 +9,12 @@ import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading, Notice } from '../design/states.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
 import { goTo, useRoute } from '../route.ts';
-import { JobDialog } from './jobs/job-dialog.tsx';
-import { formOf, type JobForm } from './jobs/job-draft.ts';
 import { JobItem } from './jobs/job-item.tsx';
 import { JobLog } from './jobs/job-log.tsx';
+import { JobMenu } from './jobs/job-menu.tsx';
 import { type JobActions, useJobActions } from './jobs/use-job-actions.ts';
+
+const JobDialog = lazy(async () => ({ default: (await import('./jobs/form/job-dialog.tsx')).JobDialog }));
 
 export function JobsScreen() {
   const list = useSavedJobs();
@@ -22,12 +23,20 @@ export function JobsScreen() {
   const [logOf, setLogOf] = useState<string>();
   const [asked, setAsked] = useState<{ readonly what: 'remove' | 'stop'; readonly name: string }>();
   const { given } = useRoute();
-  const [adding, setAdding] = useState<JobForm>();
+  const [form, setForm] = useState<OpenForm>();
   useEffect(() => {
-    if (given.add === 'yes') setAdding(formOf(given));
+    if (given.add === 'yes') setForm({ given });
   }, [given]);
+  const handlersOf = (job: SavedJobCard) => ({
+    onRun: () => void actions.run(job.name),
+    onStop: () => setAsked({ what: 'stop', name: job.name }),
+    onPause: (isPaused: boolean) => void actions.pause(job.name, isPaused),
+    onLog: () => setLogOf(job.name),
+    onEdit: () => setForm({ edits: job }),
+    onRemove: () => setAsked({ what: 'remove', name: job.name }),
+  });
   const door = (
-    <Button icon="plus" look="primary" onPress={() => setAdding(formOf({}))}>
+    <Button icon="plus" look="primary" onPress={() => setForm({ given: {} })}>
       New job
     </Button>
   );
@@ -42,35 +51,40 @@ export function JobsScreen() {
       {list && <Problems list={list} />}
       {isEmpty && <NoJobs door={door} />}
       {jobs.length > 0 && (
-        <ul className="job-list">
-          {jobs.map((job) => (
-            <JobItem
-              key={job.name}
-              job={job}
-              isStarted={list?.startedBy !== 'nobody'}
-              onRun={() => void actions.run(job.name)}
-              onStop={() => setAsked({ what: 'stop', name: job.name })}
-              onPause={(isPaused) => void actions.pause(job.name, isPaused)}
-              onLog={() => setLogOf(job.name)}
-              onRemove={() => setAsked({ what: 'remove', name: job.name })}
-            />
-          ))}
-        </ul>
+        <JobMenu jobs={jobs} handlersOf={handlersOf}>
+          <ul className="job-list">
+            {jobs.map((job) => (
+              <JobItem
+                key={job.name}
+                job={job}
+                isStarted={list?.startedBy !== 'nobody'}
+                {...handlersOf(job)}
+              />
+            ))}
+          </ul>
+        </JobMenu>
       )}
-      {adding && (
-        <JobDialog
-          start={adding}
-          onClose={() => {
-            setAdding(undefined);
-            goTo('jobs');
-          }}
-        />
+      {form && (
+        <Suspense>
+          <JobDialog
+            {...form}
+            jobs={jobs}
+            onClose={() => {
+              setForm(undefined);
+              if (form.given) goTo('jobs');
+            }}
+          />
+        </Suspense>
       )}
       {logOf !== undefined && <JobLog name={logOf} onClose={() => setLogOf(undefined)} />}
       {asked && <Question asked={asked} jobs={jobs} actions={actions} onClose={() => setAsked(undefined)} />}
     </Screen>
   );
 }
+
+type OpenForm =
+  | { readonly given: Readonly<Record<string, string>>; readonly edits?: never }
+  | { readonly edits: SavedJobCard; readonly given?: never };
 
 function Question({
   asked: { name, what },

@@ -5,8 +5,11 @@ import type { Nothing } from './in-workspace.ts';
 export interface SavedRequests {
   /** Sends a `savedJobs` event at once and after each change, until it is stopped; never answers. */
   'saved.watch': { input: Nothing; answer: Nothing };
-  /** The command checks all of it, as if it was typed. */
-  'saved.add': { input: SavedJobDraft; answer: Nothing };
+  /**
+   * The command checks all of it, as if it was typed. With the version of a job it replaces that job, and
+   * fails with `conflict` if that has another version by now.
+   */
+  'saved.save': { input: SavedJobDraft & { readonly version?: string }; answer: Nothing };
   /** Answers once the run has begun. It goes on without the window. */
   'saved.run': { input: OfJob; answer: Nothing };
   /** Stops a run that this engine has started; `isStopping` is false for any other. */
@@ -35,10 +38,12 @@ export interface SavedJobDraft {
   readonly every?: string;
   /** Such as `03:00`. */
   readonly daily?: string;
-  /** Five fields. */
-  readonly cron?: string;
+  /** Five fields each. */
+  readonly cron?: readonly string[];
   readonly onChange?: boolean;
-  readonly onMount?: string;
+  /** With `onChange`: such as `5s`. */
+  readonly settle?: string;
+  readonly onMount?: readonly string[];
   readonly atLogin?: boolean;
 }
 
@@ -46,6 +51,10 @@ export type SavedJobLine = Pick<JobLogEvent, 'time' | 'kind' | 'text'>;
 
 /** A job as a window shows it. Times are RFC 3339. */
 export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 'waits'> {
+  /** Other after each edit. */
+  readonly version: string;
+  /** The run under way began before the last edit. */
+  readonly isChangedSinceStart?: boolean;
   /** Absent in jobs that an earlier version saved. */
   readonly kind?: string;
   /** Of a copy its source and destination, as they were typed. */

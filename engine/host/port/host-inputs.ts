@@ -14,6 +14,8 @@ const CHOSEN_MAX = 10_000;
 const COMMITS_MAX = 10_000;
 /** The most that a queue can hold, waiting and ended together. */
 const TRANSFERS_MAX = 2_000;
+/** What starts one saved job. */
+const TRIGGERS_MAX = 20;
 
 const text = v.pipe(v.string(), v.maxLength(TEXT_MAX));
 const filled = v.pipe(text, v.minLength(1));
@@ -309,15 +311,17 @@ export const HOST_INPUTS: Inputs = {
   'keys.hold': v.strictObject({ profile, keys: v.exactOptional(keys) }),
 
   'saved.watch': nothing,
-  'saved.add': v.strictObject({
+  'saved.save': v.strictObject({
+    version: v.exactOptional(v.pipe(filled, v.maxLength(64))),
     name: v.pipe(filled, v.maxLength(63)),
     words: v.pipe(v.array(place), v.minLength(1), v.maxLength(1_000)),
     directory: v.exactOptional(root),
     every: v.exactOptional(v.pipe(place, v.maxLength(20))),
     daily: v.exactOptional(v.pipe(place, v.maxLength(20))),
-    cron: v.exactOptional(v.pipe(place, v.maxLength(200))),
+    cron: v.exactOptional(v.pipe(v.array(v.pipe(place, v.maxLength(200))), v.maxLength(TRIGGERS_MAX))),
     onChange: v.exactOptional(v.boolean()),
-    onMount: v.exactOptional(root),
+    settle: v.exactOptional(v.pipe(place, v.maxLength(20))),
+    onMount: v.exactOptional(v.pipe(v.array(root), v.maxLength(TRIGGERS_MAX))),
     atLogin: v.exactOptional(v.boolean()),
   }),
   'saved.run': ofJob,

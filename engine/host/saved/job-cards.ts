@@ -3,6 +3,7 @@ import { toDrayError } from '../../api/error.ts';
 import type { SavedJobCard, SavedJobList } from '../../api/host/saved.ts';
 import { isSchedulerRunning, jobsFolder } from '../../jobs/saved/job-folder.ts';
 import { noticeOfRun } from '../../jobs/saved/notices/send-notice.ts';
+import { versionOf } from '../../jobs/saved/saved-job.ts';
 import { type KnownJob, readSavedJobs } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';
 
@@ -25,8 +26,12 @@ async function whoStarts(host: HostState): Promise<SavedJobList['startedBy']> {
 function cardOf({ job, shown, state }: KnownJob): SavedJobCard {
   const { triggers: _, type: __, waits: ___, ...rest } = shown;
   const [last] = state.runs;
+  const version = versionOf(job);
+  const isOutdated = shown.state === 'running' && last?.version !== undefined && last.version !== version;
   return {
     ...rest,
+    version,
+    ...(isOutdated ? { isChangedSinceStart: true } : {}),
     ...(job.kind === undefined ? {} : { kind: job.kind }),
     places: job.places ?? [],
     triggers: job.triggers,

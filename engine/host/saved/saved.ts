@@ -1,12 +1,12 @@
-/** Saved jobs for windows. The command checks and runs them; this shows and changes what it saved. */
+/** Saved jobs for windows. The command checks and runs them; this saves, shows and changes them. */
 import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import { folderOf, isJobRunning, jobsFolder, readJob, readState } from '../../jobs/saved/job-folder.ts';
 import { readRunLog } from '../../jobs/saved/run-log.ts';
-import { pauseSavedJob, removeSavedJob } from '../../jobs/saved/saved-jobs.ts';
+import { pauseSavedJob, removeSavedJob, saveJob } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';
 import type { HandlersOf } from '../port/host-call.ts';
-import { addByCommand } from './add-by-command.ts';
+import { defineByCommand } from './define-by-command.ts';
 import { lookAtJobs, watchJobs } from './job-watch.ts';
 import { type OwnDray, ownDray } from './own-dray.ts';
 
@@ -21,8 +21,10 @@ export const SAVED: HandlersOf<'saved'> = {
       signal.addEventListener('abort', stop, { once: true });
     });
   },
-  'saved.add': async (draft, { host, signal }) => {
-    await addByCommand(host, draft, signal);
+  'saved.save': async ({ version, ...draft }, { emit, host, signal }) => {
+    const definition = await defineByCommand(host, draft, signal);
+    const options = version === undefined ? {} : { isReplacing: true, version };
+    await saveJob({ environment: host.environment, emit }, definition, options);
     lookAtJobs(host);
     return {};
   },
@@ -32,7 +34,7 @@ export const SAVED: HandlersOf<'saved'> = {
   },
   'saved.stop': async ({ name }, { host }) => ({ isStopping: host.dray?.stopJob(name) ?? false }),
   'saved.pause': async ({ isPaused, name }, { emit, host }) => {
-    pauseSavedJob({ environment: host.environment, emit }, name, isPaused);
+    await pauseSavedJob({ environment: host.environment, emit }, name, isPaused);
     lookAtJobs(host);
     return {};
   },

@@ -28,6 +28,8 @@ import { checkJobName, isJobName, JOB_STATE, type JobState, SAVED_JOB, type Save
 const PRIVATE_MODE = 0o600;
 const JOBS_MAX = 1_000;
 const SCHEDULER_LOCK = '.scheduler.lock';
+const CHANGE_LOCK = '.change.lock';
+const CHANGE_PATIENCE_MS = 10_000;
 
 export function jobsFolder(context: Pick<JobContext, 'environment'>): string {
   return join(dirname(userConfigPath(context)), 'jobs');
@@ -66,7 +68,7 @@ export function listJobs(folder: string, onProblem: (error: unknown) => void = (
  * Undefined if there is none. Its folder names it: a copied folder is another job.
  * @throws `usage` when its file is damaged, or others can write it
  */
-function findJob(folder: string, name: string): SavedJob | undefined {
+export function findJob(folder: string, name: string): SavedJob | undefined {
   const job = readFileAs(join(folderOf(folder, name), 'job.json'), SAVED_JOB, checkWriters);
   return job && { ...job, name };
 }
@@ -89,10 +91,27 @@ export function readJob(folder: string, name: string): SavedJob {
   });
 }
 
+/**
+ * Definitions are changed one after the other, also by several processes: a change reads the one before.
+ * @throws `locked`
+ */
+export async function changeJobs<T>(folder: string, change: () => T): Promise<T> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const waits = { what: 'The list of jobs', command: 'job', patienceMs: CHANGE_PATIENCE_MS };
+  const lock = await lockPath(join(folder, CHANGE_LOCK), waits);
+  try {
+    return change();
+  } finally {
+    lock.release();
+  }
+}
+
 /** @throws `usage` if the name is taken */
 export function addJob(folder: string, job: SavedJob): void {
   if (findJob(folder, job.name))
-    throw new DrayError('usage', `The job "${job.name}" exists. Remove it first, or use another name.`);
+    throw new DrayError('usage', `The job "${job.name}" exists.`, {
+      advice: 'Use another name, or replace it with "--replace".',
+    });
   if (listJobs(folder).length >= JOBS_MAX)
     throw new DrayError('usage', `There are ${JOBS_MAX} jobs. Remove one first.`);
   writeJob(folder, job);
@@ -109,7 +128,7 @@ export async function removeJob(folder: string, name: string): Promise<void> {
   // In one step, so that a kill in between leaves no half of a job.
   const aside = join(folder, `.removed-${randomUUID()}`);
   try {
-    renameSync(join(folder, name), aside);
+    await changeJobs(folder, () => renameSync(join(folder, name), aside));
   } finally {
     lock.release();
   }
@@ -132,13 +151,13 @@ export function writeState(folder: string, name: string, state: JobState): void 
 
 /** One run at a time, also between processes. @throws `locked` */
 export function lockJob(folder: string, name: string, command: string): Promise<WorkspaceLock> {
-  return lockPath(join(folderOf(folder, name), 'lock'), `The job "${name}"`, command);
+  return lockPath(join(folderOf(folder, name), 'lock'), { what: `The job "${name}"`, command });
 }
 
 /** One scheduler at a time. @throws `locked` */
 export function lockScheduler(folder: string, command: string): Promise<WorkspaceLock> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return lockPath(join(folder, SCHEDULER_LOCK), 'The schedule of jobs', command);
+  return lockPath(join(folder, SCHEDULER_LOCK), { what: 'The schedule of jobs', command });
 }
 
 /** Whether a run of the job is in progress, in any process. */
@@ -162,13 +181,12 @@ async function isHeld(path: string, lock: () => Promise<WorkspaceLock>): Promise
   }
 }
 
-function lockPath(path: string, what: string, command: string): Promise<WorkspaceLock> {
+function lockPath(
+  path: string,
+  options: { readonly what: string; readonly command: string; readonly patienceMs?: number },
+): Promise<WorkspaceLock> {
   const signal = new AbortController().signal;
-  return lockWorkspace({
-    ...{ path, what, command, signal, clock: systemClock },
-    patienceMs: 0,
-    onWait: () => {},
-  });
+  return lockWorkspace({ path, signal, clock: systemClock, patienceMs: 0, onWait: () => {}, ...options });
 }
 
 function readFileAs<S extends v.GenericSchema>(

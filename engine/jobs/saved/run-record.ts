@@ -7,7 +7,7 @@ import type { JobEvent } from '../../api/events.ts';
 import type { Clock } from '../../base/clock.ts';
 import { folderOf, lockJob, readJob, readState, writeState } from './job-folder.ts';
 import { openRunLog } from './run-log.ts';
-import type { JobRun, JobState, RunStart, SavedJob } from './saved-job.ts';
+import { type JobRun, type JobState, type RunStart, type SavedJob, versionOf } from './saved-job.ts';
 
 const RUNS_MAX = 50;
 const PROGRESS_EVERY_MS = 5_000;
@@ -45,7 +45,7 @@ export async function beginRun(
     const log = openRunLog(folderOf(folder, name), clock);
     const earlier = readState(folder, name);
     const before = earlier.runs.map((run) => (run.result === 'running' ? interrupted(run) : run));
-    const run: JobRun = { startedMs: clock.nowMs(), result: 'running', by };
+    const run: JobRun = { startedMs: clock.nowMs(), result: 'running', by, version: versionOf(job) };
     const { lastSuccessMs } = earlier;
     const known = lastSuccessMs === undefined ? {} : { lastSuccessMs };
     let state: JobState = { ...known, runs: [run, ...before].slice(0, RUNS_MAX) };

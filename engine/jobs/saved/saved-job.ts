@@ -1,4 +1,5 @@
 /** A saved job as it is stored, and what is known about its runs. */
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 
@@ -75,6 +76,8 @@ const RUN = v.object({
   exitCode: v.exactOptional(v.number()),
   /** One sentence: the end of the command, or its error. */
   message: v.exactOptional(v.string()),
+  /** The version of the job that it runs. */
+  version: v.exactOptional(v.string()),
 });
 
 /** `state.json`; only the process that holds the job's lock writes it. */
@@ -102,6 +105,19 @@ export type Notices = v.InferOutput<typeof NOTICES>;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 export type JobRun = v.InferOutput<typeof RUN>;
 export type JobState = v.InferOutput<typeof JOB_STATE>;
+/** Other after each edit of the job as it was read; the same after a pause or a run. */
+export function versionOf({
+  arguments: words,
+  directory,
+  kind,
+  notices,
+  places,
+  triggers,
+}: SavedJob): string {
+  const text = JSON.stringify([words, directory, kind, places, triggers, notices]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
 export type RunStart = 'hand' | 'schedule' | 'change' | 'mount' | 'login';
 
 /** A name is also a folder's name on every system. @throws `usage` */

@@ -194,19 +194,19 @@ describe('saving a job', () => {
     },
   );
 
-  it('refuses a name that is taken, and does not catch up what a paused job missed', () => {
+  it('refuses a name that is taken, and does not catch up what a paused job missed', async () => {
     const environment = { DRAY_CONFIG: sandbox.path('config.json') };
     const context = { environment, emit: () => {} };
     const definition = { name: 'a', arguments: ['push'], directory: '/', triggers: [] };
-    saveJob(context, definition);
-    expect(() => saveJob(context, definition)).toThrow(/exists/);
+    await saveJob(context, definition);
+    await expect(saveJob(context, definition)).rejects.toThrow(/exists/);
     const path = sandbox.path('jobs/a/job.json');
     const since = () => (JSON.parse(readFileSync(path, 'utf8')) as SavedJob).sinceMs;
     const before = { ...JSON.parse(readFileSync(path, 'utf8')), sinceMs: 1 };
     writeFileSync(path, JSON.stringify(before));
-    expect(pauseSavedJob(context, 'a', true).state).toBe('paused');
+    expect((await pauseSavedJob(context, 'a', true)).state).toBe('paused');
     expect(since()).toBe(1);
-    expect(pauseSavedJob(context, 'a', false).state).toBe('idle');
+    expect((await pauseSavedJob(context, 'a', false)).state).toBe('idle');
     expect(since()).toBeGreaterThan(1);
   });
 });

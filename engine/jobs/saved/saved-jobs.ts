@@ -1,5 +1,6 @@
 /** Adds, lists, changes and removes saved jobs. */
-import { toDrayError } from '../../api/error.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { DrayError, toDrayError } from '../../api/error.ts';
 import type { SavedJobEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -7,6 +8,8 @@ import { parseCron } from './cron.ts';
 import { nextDueMs } from './due-time.ts';
 import {
   addJob,
+  changeJobs,
+  findJob,
   folderOf,
   isJobRunning,
   isSchedulerRunning,
@@ -25,6 +28,7 @@ import {
   refuseSecrets,
   type SavedJob,
   type Trigger,
+  versionOf,
 } from './saved-job.ts';
 
 type Context = Pick<JobContext, 'environment' | 'emit'>;
@@ -33,14 +37,57 @@ export type JobDefinition = Pick<
   'name' | 'kind' | 'places' | 'arguments' | 'directory' | 'triggers'
 >;
 
-/** @throws `usage` for a name that is taken, a bad schedule, or a secret */
-export function saveJob(context: Context, definition: JobDefinition): SavedJobEvent {
-  checkJobName(definition.name);
-  refuseSecrets(definition.arguments);
-  for (const trigger of definition.triggers) if (trigger.on === 'cron') parseCron(trigger.expression);
-  const job = { ...definition, isPaused: false, sinceMs: systemClock.nowMs() };
-  addJob(jobsFolder(context), job);
-  return describe(job, { runs: [] }, false);
+export interface SaveOptions {
+  /** A job of this name is replaced. Its runs, pause and notices stay; a run under way ends as it began. */
+  readonly isReplacing?: boolean;
+  /** The job that is replaced must still have this version (`versionOf`). */
+  readonly version?: string;
+}
+
+/** @throws `usage` for a name that is taken, a bad schedule, or a secret; `conflict` for another version */
+export async function saveJob(
+  context: Context,
+  definition: JobDefinition,
+  { isReplacing = false, version }: SaveOptions = {},
+): Promise<SavedJobEvent> {
+  checkDefinition(definition);
+  const { name } = definition;
+  const folder = jobsFolder(context);
+  const saved = await changeJobs(folder, () => {
+    const sinceMs = systemClock.nowMs();
+    const before = version === undefined ? findJob(folder, name) : readJob(folder, name);
+    if (!before || !isReplacing) {
+      const job = { ...definition, isPaused: false, sinceMs };
+      addJob(folder, job);
+      return job;
+    }
+    if (version !== undefined && versionOf(before) !== version) throw changedMeanwhile(name);
+    // A new schedule begins now: what it would have started earlier was not missed.
+    const isSameSchedule = isDeepStrictEqual(before.triggers, definition.triggers);
+    const { isPaused, notices } = before;
+    const job = {
+      ...definition,
+      isPaused,
+      sinceMs: isSameSchedule ? before.sinceMs : sinceMs,
+      ...(notices ? { notices } : {}),
+    };
+    writeJob(folder, job);
+    return job;
+  });
+  return lookAt(folder, saved);
+}
+
+/** @throws `usage` for a bad name, a bad schedule, or a secret */
+export function checkDefinition({ arguments: words, name, triggers }: JobDefinition): void {
+  checkJobName(name);
+  refuseSecrets(words);
+  for (const trigger of triggers) if (trigger.on === 'cron') parseCron(trigger.expression);
+}
+
+function changedMeanwhile(name: string): DrayError {
+  return new DrayError('conflict', `The job "${name}" was changed meanwhile. Nothing was saved.`, {
+    data: { name, reason: 'jobChanged' },
+  });
 }
 
 /** Emits each job. */
@@ -106,21 +153,33 @@ export async function removeSavedJob(context: Context, name: string): Promise<{ 
 }
 
 /** What a paused job missed is not caught up. @throws `notFound` */
-export function pauseSavedJob(context: Context, name: string, isPaused: boolean): SavedJobEvent {
-  const folder = jobsFolder(context);
-  const job = readJob(folder, name);
-  const sinceMs = job.isPaused && !isPaused ? systemClock.nowMs() : job.sinceMs;
-  const changed = { ...job, isPaused, sinceMs };
-  writeJob(folder, changed);
-  return describe(changed, readState(folder, name), false);
+export function pauseSavedJob(context: Context, name: string, isPaused: boolean): Promise<SavedJobEvent> {
+  return changeSavedJob(context, name, (job) => {
+    const sinceMs = job.isPaused && !isPaused ? systemClock.nowMs() : job.sinceMs;
+    return { ...job, isPaused, sinceMs };
+  });
 }
 
 /** @throws `notFound` */
-export function setNotices(context: Context, name: string, notices: Notices | undefined): SavedJobEvent {
+export function setNotices(
+  context: Context,
+  name: string,
+  notices: Notices | undefined,
+): Promise<SavedJobEvent> {
+  return changeSavedJob(context, name, ({ notices: _, ...job }) => (notices ? { ...job, notices } : job));
+}
+
+async function changeSavedJob(
+  context: Context,
+  name: string,
+  change: (job: SavedJob) => SavedJob,
+): Promise<SavedJobEvent> {
   const folder = jobsFolder(context);
-  const { notices: _, ...job } = readJob(folder, name);
-  const changed = notices ? { ...job, notices } : job;
-  writeJob(folder, changed);
+  const changed = await changeJobs(folder, () => {
+    const job = change(readJob(folder, name));
+    writeJob(folder, job);
+    return job;
+  });
   return describe(changed, readState(folder, name), false);
 }
 

@@ -122,7 +122,8 @@ class Scheduler {
   #startIfDue(job: SavedJob): void {
     const { clock, folder } = this.#options;
     const { name } = job;
-    if (job.isPaused) this.#wanted.delete(name);
+    if (job.isPaused || !isTrigger(job, this.#wanted.get(name))) this.#wanted.delete(name);
+    if (!isTrigger(job, 'change')) this.#retryAtMs.delete(name);
     if (this.#running.has(name) || this.#running.size >= RUNS_AT_ONCE || job.isPaused) return;
     const nowMs = clock.nowMs();
     const notBeforeMs = this.#notBeforeMs.get(name) ?? 0;
@@ -206,4 +207,9 @@ class Scheduler {
       this.#mounts.set(key, now);
     }
   }
+}
+
+/** The job may have been edited since something asked for its run. */
+function isTrigger({ triggers }: SavedJob, by: RunStart | undefined): boolean {
+  return triggers.some(({ on }) => on === by);
 }

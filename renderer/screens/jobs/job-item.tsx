@@ -18,10 +18,11 @@ export interface JobItemProps {
   readonly onStop: () => void;
   readonly onPause: (isPaused: boolean) => void;
   readonly onLog: () => void;
+  readonly onEdit: () => void;
   readonly onRemove: () => void;
 }
 
-export function JobItem({ job, isStarted, onLog, onPause, onRemove, onRun, onStop }: JobItemProps) {
+export function JobItem({ job, isStarted, onEdit, onLog, onPause, onRemove, onRun, onStop }: JobItemProps) {
   const { name, state } = job;
   const [kind, icon] = kindWords(job);
   const [tone, word] = stateWords(job);
@@ -29,7 +30,7 @@ export function JobItem({ job, isStarted, onLog, onPause, onRemove, onRun, onSto
   const isPaused = state === 'paused';
   const why = isRunning ? '' : whyWaiting(job, isStarted);
   return (
-    <li className="card job">
+    <li className="card job" data-job={name}>
       <header className="row job-head">
         <span className="card-icon">
           <Icon name={icon} size={20} />
@@ -72,6 +73,9 @@ export function JobItem({ job, isStarted, onLog, onPause, onRemove, onRun, onSto
         </Button>
         <Button size="small" icon="file" aria-label={`Log of ${name}`} onPress={onLog}>
           Log
+        </Button>
+        <Button size="small" icon="edit" aria-label={`Edit ${name}`} onPress={onEdit}>
+          Edit
         </Button>
         <span className="grow" />
         <IconButton icon="trash" size="small" label={`Remove ${name}`} onPress={onRemove} />
@@ -130,7 +134,8 @@ function lastWords({ lastEnd, lastMessage, lastResult, lastRun, state }: SavedJo
 }
 
 /** The record of a run is a few seconds old. */
-function Running({ job: { lastRun, name, progress } }: { readonly job: SavedJobCard }) {
+function Running({ job }: { readonly job: SavedJobCard }) {
+  const { lastRun, name, progress } = job;
   const { bytesDone = 0, bytesPerSecond = 0, bytesTotal, filesDone = 0, isCounting, path } = progress ?? {};
   const isKnown = bytesTotal !== undefined && bytesTotal > 0 && !isCounting;
   const facts = [
@@ -151,6 +156,11 @@ function Running({ job: { lastRun, name, progress } }: { readonly job: SavedJobC
         )}
       </div>
       {path !== undefined && <div className="code small faint cut">{path}</div>}
+      {job.isChangedSinceStart && (
+        <div className="small">
+          It was edited since. This run ends as it began; the next one has the change.
+        </div>
+      )}
     </div>
   );
 }

@@ -21,6 +21,8 @@ interface AddOptions {
   readonly settle?: number;
   readonly onMount?: readonly string[];
   readonly atLogin?: true;
+  readonly replace?: true;
+  readonly dryRun?: true;
 }
 
 type Triggers = JobDefinition['triggers'];
@@ -47,34 +49,24 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     )
     .option('--on-mount <path>', 'when a disk is mounted there; repeatable', collect)
     .option('--at-login', 'when you log in')
+    .option('--replace', 'if the job exists, change it to this; its runs, pause and notices stay')
+    .option('--dry-run', 'check all of it, and save nothing')
     .action((name: string, words: readonly string[], options: AddOptions, self: Command) =>
       runCommand(host, self, {
-        start: async (context) => {
-          const { SAVED_COMMANDS, refuseSecrets } = await import(
-            '../../../../engine/jobs/saved/saved-job.ts'
-          );
-          refuseSecrets(words);
-          if (!SAVED_COMMANDS.some((known) => words.includes(known)))
-            throw usageError(`A job can be one of ${SAVED_COMMANDS.join(', ')}.`);
-          const inspected = await inspect(host, words, context.directory);
-          const kind = SAVED_COMMANDS.find((known) => known === inspected.name);
-          if (!kind)
-            throw usageError(
-              `"${inspected.name}" cannot be saved. A job is one of ${SAVED_COMMANDS.join(', ')}.`,
-            );
-          if (inspected.words.includes('-'))
-            throw usageError('A job has no standard input and output: "-" cannot be saved.');
-          const { saveJob } = await import('../../../../engine/jobs/saved/saved-jobs.ts');
-          return saveJob(context, {
-            name,
-            kind,
-            places: [...inspected.words],
-            arguments: [...words],
-            directory: context.directory,
-            triggers: triggersOf(options, inspected),
-          });
+        start: async (context): Promise<SavedJobEvent | JobDefinition> => {
+          const definition = await define(host, context.directory, { name, words, options });
+          const jobs = await import('../../../../engine/jobs/saved/saved-jobs.ts');
+          if (!options.dryRun)
+            return jobs.saveJob(context, definition, { isReplacing: options.replace ?? false });
+          jobs.checkDefinition(definition);
+          return definition;
         },
-        view: { onSummary: (saved, output) => output.note(`Saved ${name}. ${describeNext(saved)}`) },
+        view: {
+          onSummary: (saved, output) => {
+            if ('state' in saved) output.note(`Saved ${name}. ${describeNext(saved)}`);
+            else output.note(`${name} can be saved. Without --dry-run it is.`);
+          },
+        },
       }),
     );
   addExamples(command, [
@@ -83,6 +75,31 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     ['dray job add disk --on-mount /media/backup -- sync ~/data /media/backup/data', 'a disk'],
     ['dray job add week --cron "30 2 * * sun" -- verify --read-data=5', 'on Sundays'],
   ]);
+}
+
+interface Given {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly options: AddOptions;
+}
+
+async function define(
+  host: CommandHost,
+  directory: string,
+  { name, options, words }: Given,
+): Promise<JobDefinition> {
+  const { SAVED_COMMANDS, refuseSecrets } = await import('../../../../engine/jobs/saved/saved-job.ts');
+  refuseSecrets(words);
+  if (!SAVED_COMMANDS.some((known) => words.includes(known)))
+    throw usageError(`A job can be one of ${SAVED_COMMANDS.join(', ')}.`);
+  const inspected = await inspect(host, words, directory);
+  const kind = SAVED_COMMANDS.find((known) => known === inspected.name);
+  if (!kind)
+    throw usageError(`"${inspected.name}" cannot be saved. A job is one of ${SAVED_COMMANDS.join(', ')}.`);
+  if (inspected.words.includes('-'))
+    throw usageError('A job has no standard input and output: "-" cannot be saved.');
+  const triggers = triggersOf(options, inspected);
+  return { name, kind, places: [...inspected.words], arguments: [...words], directory, triggers };
 }
 
 function describeNext({ name, nextRun, triggers }: SavedJobEvent): string {

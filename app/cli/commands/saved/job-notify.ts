@@ -50,7 +50,7 @@ export function addJobNotify(job: Command, host: CommandHost): void {
         start: async (context) => {
           const { setNotices } = await import('../../../../engine/jobs/saved/saved-jobs.ts');
           const notices = options.off ? undefined : await noticesOf(options);
-          setNotices(context, name, notices);
+          await setNotices(context, name, notices);
           const problems = notices && options.test ? await sendTest(context, name, notices) : [];
           for (const message of problems) context.emit({ type: 'warning', warning: 'notice', message });
           return { name, failed: problems.length };

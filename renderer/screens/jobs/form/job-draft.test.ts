@@ -14,13 +14,15 @@ describe('a new job', () => {
 
   it('of a push runs in its workspace, and a pull does not watch it', () => {
     const push = { ...EMPTY_FORM, name: 'a', kind: 'push', root: '/data', onChange: true } as const;
-    expect(draftOf(push)).toEqual({ name: 'a', words: ['push'], directory: '/data', onChange: true });
+    expect(draftOf(push)).toEqual({
+      ...{ name: 'a', words: ['push'], directory: '/data', onChange: true, settle: '5s' },
+    });
     expect(draftOf({ ...push, kind: 'pull' })).toEqual({ name: 'a', words: ['pull'], directory: '/data' });
   });
 
   it('has its week as cron, and needs a time of day', () => {
     const weekly = { ...copy, schedule: 'weekly', time: '04:05', weekday: '0' } as const;
-    expect(draftOf(weekly).cron).toBe('5 4 * * 0');
+    expect(draftOf(weekly).cron).toEqual(['5 4 * * 0']);
     expect([isComplete(weekly), isComplete({ ...weekly, time: '25:00' })]).toEqual([true, false]);
     expect(isComplete(EMPTY_FORM)).toBe(false);
   });

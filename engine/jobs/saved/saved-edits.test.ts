@@ -1,0 +1,97 @@
+/** Saved jobs that are edited: what stays, what a change by somebody else meanwhile does. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
+import { readJob, readState } from './job-folder.ts';
+import { beginRun } from './run-record.ts';
+import { versionOf } from './saved-job.ts';
+import { pauseSavedJob, removeSavedJob, saveJob, setNotices } from './saved-jobs.ts';
+
+let sandbox: Sandbox;
+let folder: string;
+let context: Parameters<typeof saveJob>[0];
+beforeEach(() => {
+  sandbox = createSandbox();
+  folder = sandbox.path('jobs');
+  context = { environment: { DRAY_CONFIG: sandbox.path('config.json') }, emit: () => {} };
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+const HOURLY = { on: 'every', everyMs: 3_600_000 } as const;
+const night = { name: 'night', arguments: ['copy', 'a', 'b'], directory: '/', triggers: [HOURLY] };
+const end = { exitCode: 0, isStopped: false, message: 'Copied 1 file.' };
+
+describe('an edited job', () => {
+  it('keeps its runs, its pause, its notices, and what its schedule counts from', async () => {
+    await saveJob(context, night);
+    await setNotices(context, 'night', { on: ['failure'], command: 'true' });
+    await pauseSavedJob(context, 'night', true);
+    (await beginRun(folder, 'night', { by: 'hand', clock: systemClock })).end(end);
+    const before = readJob(folder, 'night');
+    const state = readState(folder, 'night');
+
+    const edited = { ...night, arguments: ['copy', 'a', 'c'] };
+    const shown = await saveJob(context, edited, { isReplacing: true, version: versionOf(before) });
+    expect(shown).toMatchObject({ state: 'paused', lastResult: 'done', arguments: ['copy', 'a', 'c'] });
+    expect(readJob(folder, 'night')).toEqual({ ...before, arguments: ['copy', 'a', 'c'] });
+    expect(readState(folder, 'night')).toEqual(state);
+  });
+
+  it('is not due for times that its new schedule did not have', async () => {
+    await saveJob(context, { ...night, triggers: [] });
+    const nowMs = Date.now();
+    const daily = { on: 'cron', expression: '* * * * *' } as const;
+    const { nextRun } = await saveJob(context, { ...night, triggers: [daily] }, { isReplacing: true });
+    expect(Date.parse(nextRun!)).toBeGreaterThan(nowMs);
+    expect(readJob(folder, 'night').sinceMs).toBeGreaterThanOrEqual(nowMs);
+  });
+
+  it('leaves a run under way as it began', async () => {
+    await saveJob(context, night);
+    const run = await beginRun(folder, 'night', { by: 'hand', clock: systemClock });
+    await saveJob(context, { ...night, arguments: ['push'] }, { isReplacing: true });
+    expect(run.job.arguments).toEqual(['copy', 'a', 'b']);
+    const [under] = readState(folder, 'night').runs;
+    expect(under?.version).not.toBe(versionOf(readJob(folder, 'night')));
+    run.end(end);
+    const next = await beginRun(folder, 'night', { by: 'hand', clock: systemClock });
+    expect(next.job.arguments).toEqual(['push']);
+    next.end(end);
+  });
+
+  it('is not overwritten when somebody changed or removed it meanwhile', async () => {
+    await saveJob(context, night);
+    const version = versionOf(readJob(folder, 'night'));
+    await saveJob(context, { ...night, arguments: ['push'] }, { isReplacing: true });
+    const late = () => saveJob(context, night, { isReplacing: true, version });
+    await expect(late()).rejects.toMatchObject({ code: 'conflict' });
+    expect(readJob(folder, 'night').arguments).toEqual(['push']);
+    await removeSavedJob(context, 'night');
+    await expect(late()).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('has another version after new notices, and the same one after a pause or a run', async () => {
+    await saveJob(context, night);
+    const version = () => versionOf(readJob(folder, 'night'));
+    const first = version();
+    await pauseSavedJob(context, 'night', true);
+    (await beginRun(folder, 'night', { by: 'hand', clock: systemClock })).end(end);
+    expect(version()).toBe(first);
+    await setNotices(context, 'night', { on: ['failure'], command: 'true' });
+    expect(version()).not.toBe(first);
+  });
+
+  it('takes all of several changes at one time', async () => {
+    await saveJob(context, night);
+    await Promise.all([
+      pauseSavedJob(context, 'night', true),
+      setNotices(context, 'night', { on: ['failure'], command: 'true' }),
+      saveJob(context, { ...night, arguments: ['push'] }, { isReplacing: true }),
+    ]);
+    const all = { isPaused: true, arguments: ['push'], notices: { command: 'true' } };
+    expect(readJob(folder, 'night')).toMatchObject(all);
+    const twice = [1, 2].map(() => saveJob(context, { ...night, name: 'one' }));
+    const ended = await Promise.allSettled(twice);
+    expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});

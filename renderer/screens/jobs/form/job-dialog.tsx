@@ -1,0 +1,301 @@
+/** Makes or edits a job. The command checks it, so its errors are those of a typed line. */
+import { useState } from 'react';
+import type { SavedJobCard } from '../../../../engine/api/host/saved.ts';
+import { Button } from '../../../design/button.tsx';
+import { FormDialog } from '../../../design/dialog.tsx';
+import { Checkbox, Field, Select } from '../../../design/field.tsx';
+import { Notice } from '../../../design/states.tsx';
+import { ErrorNotice } from '../../../failures/failure.tsx';
+import { useDo } from '../../../host/use-host.tsx';
+import { showToast } from '../../../shell/toasts.tsx';
+import { useWorkspaces } from '../../../shell/use-workspace.ts';
+import { triggerWords } from '../job-words.ts';
+import {
+  canWatch,
+  draftOf,
+  formOf,
+  hasTwoPlaces,
+  isComplete,
+  isTime,
+  type JobForm,
+  type JobKind,
+  type Schedule,
+} from './job-draft.ts';
+import { formOfJob } from './job-to-form.ts';
+
+const KINDS: readonly { readonly id: JobKind; readonly label: string; readonly note: string }[] = [
+  { id: 'copy', label: 'Copy', note: 'Copies new and changed files. Deletes nothing.' },
+  { id: 'sync', label: 'Sync', note: 'Makes the destination identical, and deletes what only it has.' },
+  { id: 'check', label: 'Check', note: 'Compares both sides. Changes nothing.' },
+  { id: 'push', label: 'Push', note: 'Stores the changes of a workspace as a commit.' },
+  { id: 'pull', label: 'Pull', note: 'Brings a workspace up to date.' },
+  { id: 'verify', label: 'Verify', note: 'Checks that a repository has all that its commits need.' },
+];
+
+const SCHEDULES: readonly { readonly id: Schedule; readonly label: string }[] = [
+  { id: 'none', label: 'No schedule' },
+  { id: 'every', label: 'Every so often' },
+  { id: 'daily', label: 'Every day' },
+  { id: 'weekly', label: 'Every week' },
+  { id: 'cron', label: 'By cron' },
+];
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'].map(
+  (label, at) => ({ id: String(at), label }),
+);
+
+export interface JobDialogProps {
+  /** The job to edit, as it was when the form was opened. */
+  readonly edits?: SavedJobCard;
+  /** Of a new job: what an address gave. */
+  readonly given?: Readonly<Record<string, string>>;
+  /** All jobs as they are now. */
+  readonly jobs: readonly SavedJobCard[];
+  readonly onClose: () => void;
+}
+
+export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) {
+  const [form, setForm] = useState(() => (edits ? formOfJob(edits) : formOf(given)));
+  const now = edits && jobs.find(({ name }) => name === edits.name);
+  const save = useDo('saved.save');
+  const set = (change: Partial<JobForm>) => setForm((before) => ({ ...before, ...change }));
+  const isEdit = form.version !== undefined;
+  const submit = () => {
+    // While one is under way, Enter starts no second one.
+    if (save.isPending) return;
+    save.mutate(draftOf(form), {
+      onSuccess: () => {
+        showToast({ tone: 'success', title: `${form.name} is saved` });
+        onClose();
+      },
+    });
+  };
+  return (
+    <FormDialog
+      title={isEdit ? `Edit ${form.name}` : 'New job'}
+      action="Save"
+      onClose={onClose}
+      isDisabled={!isComplete(form)}
+      onSubmit={submit}
+    >
+      {isEdit && !save.isPending && !save.isSuccess && (
+        <Meanwhile
+          form={form}
+          now={now}
+          onReload={(job) => {
+            setForm(formOfJob(job));
+            save.reset();
+          }}
+        />
+      )}
+      {!isEdit && (
+        <Field
+          label="Name"
+          value={form.name}
+          onChange={(name) => set({ name })}
+          help="a to z, 0 to 9, dots and dashes, such as night"
+          maxLength={63}
+          autoFocus
+        />
+      )}
+      <Command form={form} set={set} />
+      <When form={form} set={set} />
+      {save.error && (save.error.code !== 'conflict' || now?.version === form.version) && (
+        <ErrorNotice error={save.error} lead="The job was not saved." />
+      )}
+    </FormDialog>
+  );
+}
+
+/** What happened to the job while its form is open. */
+function Meanwhile({
+  form,
+  now,
+  onReload,
+}: {
+  readonly form: JobForm;
+  readonly now: SavedJobCard | undefined;
+  readonly onReload: (job: SavedJobCard) => void;
+}) {
+  if (!now) return <Notice tone="warning">This job was removed meanwhile.</Notice>;
+  if (now.version !== form.version)
+    return (
+      <Notice
+        tone="warning"
+        actions={
+          <Button size="small" onPress={() => onReload(now)}>
+            Show it as it is now
+          </Button>
+        }
+      >
+        This job was changed meanwhile, in another window or by a command. It cannot be saved over that
+        change.
+      </Notice>
+    );
+  return now.state === 'running' ? (
+    <Notice>It is running. This run ends as it began; the next one has what you save.</Notice>
+  ) : null;
+}
+
+interface PartProps {
+  readonly form: JobForm;
+  readonly set: (change: Partial<JobForm>) => void;
+}
+
+function Command({ form, set }: PartProps) {
+  const { directory, kind, line } = form;
+  if (line !== undefined)
+    return (
+      <>
+        <Field
+          label="Command"
+          value={line}
+          onChange={(next) => set({ line: next })}
+          help="As after the word dray. It has more than this form has fields for."
+          rows={3}
+          isCode
+        />
+        <Field
+          label="Folder that it runs in"
+          value={hasTwoPlaces(kind) ? directory : form.root}
+          onChange={(value) => set({ directory: value, root: value })}
+          isCode
+        />
+      </>
+    );
+  return (
+    <>
+      <Select label="What it does" choices={KINDS} value={kind} onChange={(next) => set({ kind: next })} />
+      <Places form={form} set={set} />
+      <Field
+        label="Options"
+        value={form.options}
+        onChange={(options) => set({ options })}
+        help="The options of the command of this name, with a space between them. Leave it empty for the usual ones."
+        isCode
+      />
+    </>
+  );
+}
+
+function Places({ form: { destination, directory, kind, root, source, version }, set }: PartProps) {
+  const { all } = useWorkspaces();
+  if (hasTwoPlaces(kind))
+    return (
+      <>
+        <Field
+          label="Source"
+          value={source}
+          onChange={(value) => set({ source: value })}
+          help="A folder, an address such as s3://bucket/photos, or one of your remotes: NAME:PREFIX"
+          isCode
+        />
+        <Field
+          label="Destination"
+          value={destination}
+          onChange={(value) => set({ destination: value })}
+          isCode
+        />
+        {version !== undefined && (
+          <Field
+            label="Folder that relative paths start from"
+            value={directory}
+            onChange={(value) => set({ directory: value })}
+            isCode
+          />
+        )}
+      </>
+    );
+  const known = all?.map(({ name, root: id }) => ({ id, label: name, note: id })) ?? [];
+  const isKnown = root === '' || known.some(({ id }) => id === root);
+  const choices = isKnown ? known : [{ id: root, label: root }, ...known];
+  return choices.length > 0 ? (
+    <Select label="Workspace" choices={choices} value={root} onChange={(value) => set({ root: value })} />
+  ) : (
+    <Field label="Folder of the workspace" value={root} onChange={(value) => set({ root: value })} isCode />
+  );
+}
+
+function When({ form, set }: PartProps) {
+  const { schedule } = form;
+  return (
+    <>
+      <Select
+        label="Schedule"
+        choices={SCHEDULES}
+        value={schedule}
+        onChange={(next) => set({ schedule: next })}
+      />
+      {schedule === 'every' && (
+        <Field
+          label="Every"
+          value={form.every}
+          onChange={(every) => set({ every })}
+          help="Such as 30m, 2h or 1d"
+        />
+      )}
+      {schedule === 'weekly' && (
+        <Select
+          label="Day"
+          choices={WEEKDAYS}
+          value={form.weekday}
+          onChange={(weekday) => set({ weekday })}
+        />
+      )}
+      {(schedule === 'daily' || schedule === 'weekly') && (
+        <Field
+          label="Time"
+          value={form.time}
+          onChange={(time) => set({ time })}
+          help="Local time, such as 03:00"
+          error={isTime(form.time) ? undefined : 'It must be a time such as 03:00.'}
+        />
+      )}
+      {schedule === 'cron' && (
+        <Field
+          label="Cron"
+          value={form.cron}
+          onChange={(cron) => set({ cron })}
+          help="Minute, hour, day, month, weekday"
+          isCode
+        />
+      )}
+      {canWatch(form.kind) && (
+        <Checkbox isSelected={form.onChange} onChange={(onChange) => set({ onChange })}>
+          When something changes in the {hasTwoPlaces(form.kind) ? 'source' : 'workspace'}
+        </Checkbox>
+      )}
+      {canWatch(form.kind) && form.onChange && (
+        <Field
+          label="Once nothing has changed for"
+          value={form.settle}
+          onChange={(settle) => set({ settle })}
+          help="Such as 5s or 2m"
+        />
+      )}
+      <Checkbox isSelected={form.atLogin} onChange={(atLogin) => set({ atLogin })}>
+        When you log in
+      </Checkbox>
+      <Field
+        label="When a disk is mounted at"
+        value={form.onMount}
+        onChange={(onMount) => set({ onMount })}
+        isCode
+      />
+      <Kept form={form} set={set} />
+    </>
+  );
+}
+
+/** Starts that a command has added beside those with fields. */
+function Kept({ form: { kept }, set }: PartProps) {
+  return kept.map((trigger, at) => (
+    <Checkbox
+      key={JSON.stringify(trigger)}
+      isSelected
+      onChange={() => set({ kept: kept.filter((_, each) => each !== at) })}
+    >
+      Also {triggerWords(trigger)}
+    </Checkbox>
+  ));
+}

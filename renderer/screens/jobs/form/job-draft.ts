@@ -1,0 +1,120 @@
+/** The form of a job, and the command line that it means. */
+import type { SavedJobDraft, SavedTrigger } from '../../../../engine/api/host/saved.ts';
+import { splitWords } from './split-words.ts';
+
+export const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+export type Schedule = 'none' | 'every' | 'daily' | 'weekly' | 'cron';
+
+export interface JobForm {
+  readonly name: string;
+  /** Of the job that is edited, as it was read. */
+  readonly version?: string;
+  readonly kind: JobKind;
+  readonly source: string;
+  readonly destination: string;
+  /** The workspace of a push, a pull or a verify. */
+  readonly root: string;
+  readonly options: string;
+  /** The folder that paths of a copy start from; empty: the home folder. */
+  readonly directory: string;
+  /** The whole command, in place of the fields that it cannot be taken apart for. */
+  readonly line?: string;
+  readonly schedule: Schedule;
+  readonly every: string;
+  readonly time: string;
+  readonly weekday: string;
+  readonly cron: string;
+  readonly onChange: boolean;
+  readonly settle: string;
+  readonly onMount: string;
+  readonly atLogin: boolean;
+  /** Further starts, which have no fields. */
+  readonly kept: readonly SavedTrigger[];
+}
+
+export const EMPTY_FORM: JobForm = {
+  ...{ name: '', kind: 'copy', source: '', destination: '', root: '', options: '', directory: '' },
+  ...{ schedule: 'none', every: '1h', time: '03:00', weekday: '0', cron: '0 3 * * mon-fri' },
+  ...{ onChange: false, settle: '5s', onMount: '', atLogin: false, kept: [] },
+};
+
+/** By what an address gave, such as `kind`, `source` and `destination`. */
+export function formOf(given: Readonly<Record<string, string>>): JobForm {
+  const { destination = '', kind, root = '', source = '' } = given;
+  const known = JOB_KINDS.find((each) => each === kind) ?? 'copy';
+  return { ...EMPTY_FORM, kind: known, source, destination, root };
+}
+
+export function hasTwoPlaces(kind: JobKind): boolean {
+  return kind === 'copy' || kind === 'sync' || kind === 'check';
+}
+
+/** Only a source or a workspace of this machine tells of its changes. */
+export function canWatch(kind: JobKind): boolean {
+  return kind !== 'pull' && kind !== 'verify';
+}
+
+export function isTime(text: string): boolean {
+  return /^([01]?\d|2[0-3]):[0-5]\d$/.test(text);
+}
+
+export function isComplete(form: JobForm): boolean {
+  const { destination, kind, line, name, root, schedule, source, time } = form;
+  if ((schedule === 'daily' || schedule === 'weekly') && !isTime(time)) return false;
+  if (line !== undefined) return line.trim() !== '';
+  const hasPlaces = hasTwoPlaces(kind) ? source !== '' && destination !== '' : root !== '';
+  return name !== '' && hasPlaces;
+}
+
+export function draftOf(form: JobForm): SavedJobDraft & { readonly version?: string } {
+  const { kind, line, name, version } = form;
+  const isTwo = hasTwoPlaces(kind);
+  const directory = isTwo ? form.directory : form.root;
+  const places = isTwo ? ['--', form.source, form.destination] : [];
+  return {
+    name,
+    ...(version === undefined ? {} : { version }),
+    words: line === undefined ? [kind, ...splitWords(form.options), ...places] : splitWords(line),
+    ...(directory === '' ? {} : { directory }),
+    ...startsOf(form),
+  };
+}
+
+function startsOf(form: JobForm): Partial<SavedJobDraft> {
+  const { kept, onMount, schedule, settle, time } = form;
+  const every = kept.find(({ on }) => on === 'every');
+  const crons = [
+    ...(schedule === 'weekly' ? [weekly(form)] : schedule === 'cron' ? [form.cron] : []),
+    ...kept.flatMap((trigger) => (trigger.on === 'cron' ? [trigger.expression] : [])),
+  ];
+  const mounts = [
+    ...(onMount === '' ? [] : [onMount]),
+    ...kept.flatMap((trigger) => (trigger.on === 'mount' ? [trigger.path] : [])),
+  ];
+  return {
+    ...(schedule === 'every' ? { every: form.every } : {}),
+    ...(schedule !== 'every' && every?.on === 'every' ? { every: durationOf(every.everyMs) } : {}),
+    ...(schedule === 'daily' ? { daily: time } : {}),
+    ...(crons.length > 0 ? { cron: crons } : {}),
+    ...(form.onChange && canWatch(form.kind) ? { onChange: true, settle } : {}),
+    ...(mounts.length > 0 ? { onMount: mounts } : {}),
+    ...(form.atLogin ? { atLogin: true } : {}),
+  };
+}
+
+function weekly({ time, weekday }: JobForm): string {
+  const [hour = '', minute = ''] = time.split(':');
+  return `${Number(minute)} ${Number(hour)} * * ${weekday}`;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+
+export function durationOf(spanMs: number): string {
+  const [unit, unitMs] = UNITS.find(([, ms]) => spanMs % ms === 0) ?? (['s', 1_000] as const);
+  return `${spanMs / unitMs}${unit}`;
+}

@@ -55,7 +55,7 @@ export async function dropFile(
       places: [destination.place],
       isBelowToo: false,
       confirmed: parameters.getAll('confirmed'),
-      ...(context.memory && { memory: context.memory() }),
+      ...(context.repositories && { cache: context.repositories() }),
     },
   );
   if (target.kind === 'local') await makeFolder(dirname(target.path));

@@ -43,7 +43,7 @@ export interface LocalCopy {
   /** A name that nothing else has, on the file system of `to`. */
   readonly temporary: string;
   readonly signal: AbortSignal;
-  /** Reports the bytes of a file that takes many blocks. */
+  /** Called after each block of a large file. */
   readonly onProgress?: (bytes: number) => void;
 }
 

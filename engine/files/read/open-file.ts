@@ -101,7 +101,7 @@ export function describeFailure(path: string, cause: unknown): ErrorRecord {
   return { code: 'io', message: messageOf(path, reason, errno ?? String(cause)), retry: 'no', data };
 }
 
-/** The same to throw. A `DrayError` stays as it is. */
+/** The error of a failed read. A `DrayError` is returned unchanged. */
 export function readError(path: string, cause: unknown): DrayError {
   return cause instanceof DrayError ? cause : fromErrorRecord(describeFailure(path, cause));
 }

@@ -18,7 +18,7 @@ export interface LeftOut {
    */
   readonly problem: ScanProblem['problem'] | 'link' | 'linkName';
   readonly message: string;
-  /** The end of the message that is for a command line. */
+  /** The last sentence of the message, if it applies to the command line only. */
   readonly advice?: string;
 }
 
@@ -165,7 +165,7 @@ function linksInOrder(): LinkOrder {
 
 function tellLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
   const message =
-    `${path} is a file with the name of a link's object, and would be taken for a link. ` +
+    `${path} is a file whose name has the form of a link's object, so it would be read as a link. ` +
     'It was left out; rename it.';
   onProblem({ path, problem: 'linkName', message });
 }

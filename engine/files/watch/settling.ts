@@ -1,7 +1,7 @@
 export interface SettlingOptions {
-  /** How long nothing may happen before the call. */
+  /** The time without an event before the call. */
   readonly quietMs: number;
-  /** What never rests is reported at least this often. */
+  /** The longest time from the first event to the call while events continue. */
   readonly patienceMs: number;
 }
 
@@ -10,7 +10,7 @@ export interface Settling {
   readonly stop: () => void;
 }
 
-/** Calls once after events that follow each other, when none has come for a while. */
+/** A debounce with a maximum wait: one call of `onSettled` for each burst of events. */
 export function createSettling({ patienceMs, quietMs }: SettlingOptions, onSettled: () => void): Settling {
   let quiet: NodeJS.Timeout | undefined;
   let patience: NodeJS.Timeout | undefined;

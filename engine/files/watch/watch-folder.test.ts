@@ -39,7 +39,7 @@ async function start(root = folder) {
 }
 
 describe('watchFolder', () => {
-  it('reports changes together, also in folders made later, and none of what Dray writes', async () => {
+  it('reports changes together, also in new folders, and ignores the files that Dray writes', async () => {
     const watched = await start();
     writeFileSync(join(folder, '.dray'), 'ignored');
     writeFileSync(join(folder, 'a'), '1');
@@ -53,7 +53,7 @@ describe('watchFolder', () => {
     await watched.until('new/c');
   });
 
-  it('says that it lost track when another folder takes the name, and watches that one', async () => {
+  it('calls onLost when another folder takes the path, and watches the new folder', async () => {
     const root = join(folder, 'root');
     mkdirSync(root);
     const watched = await start(root);
@@ -64,11 +64,11 @@ describe('watchFolder', () => {
     await watched.until('fresh');
   }, 30_000);
 
-  it('says that a folder that is not there is not watched', async () => {
+  it('calls onLost(false) for a folder that does not exist', async () => {
     expect(await (await start(join(folder, 'none'))).lost).toBe(false);
   });
 
-  it('reports nothing after it was stopped', async () => {
+  it('reports nothing after its signal fires', async () => {
     const watched = await start();
     stopping.abort();
     writeFileSync(join(folder, 'a'), '1');

@@ -1,11 +1,10 @@
 /**
- * Watches a folder for as long as it is wanted, for jobs and `dray watch`. Changes are reported together once
- * none has come for a while.
+ * Watches a folder for saved jobs and `dray watch`. Reports a burst of changes as one, after a quiet time.
  *
- * The system may lose events: its queue overflows, its number of watches is used up, the folder is moved or
- * its disk unmounted. Then `onLost` is called, the caller looks for itself, and the watch begins again. While
- * a part cannot be watched, a change of unknown paths is reported every five minutes. A call of `onChange` is
- * a hint to look, never proof of what changed.
+ * The system may lose events: its queue overflows, it has no more watches, the folder is moved, its disk is
+ * unmounted. `onLost` reports this, the caller scans the folder, and the watch starts again. While a part of
+ * the folder cannot be watched, `onChange` reports unknown paths every five minutes. A call of `onChange` is
+ * a reason to scan; it does not prove that a file changed.
  */
 import { statSync } from 'node:fs';
 import { createSettling } from './settling.ts';
@@ -14,29 +13,29 @@ import { type TreeWatch, watchTree } from './watch-tree.ts';
 export interface WatchFolderOptions {
   /** An absolute path. */
   readonly root: string;
-  /** How long nothing may change before a report. */
+  /** The time without a change before a report. */
   readonly settleMs: number;
   /** @param paths Relative, with `/`. Undefined: unknown, or too many. */
   readonly onChange: (paths: ReadonlySet<string> | undefined) => void;
-  /** @param isWatched False while the folder cannot be watched; another attempt follows. */
+  /** @param isWatched False if the folder cannot be watched now; the watch is retried. */
   readonly onLost: (isWatched: boolean) => void;
   readonly signal: AbortSignal;
 }
 
 const PATHS_MAX = 10_000;
 const PATIENCE_MS = 60_000;
-const LOOK_EVERY_MS = 5_000;
-/** After a watch that broke: with too few watches left in the system, each attempt costs a walk. */
-const BROKEN_PAUSE_MS = 5 * 60_000;
+const CHECK_EVERY_MS = 5_000;
+/** The pause after a watch failed. Each attempt walks the tree, and fails while the system lacks watches. */
+const FAILED_PAUSE_MS = 5 * 60_000;
 
-/** Resolves once the folder is watched, or after `onLost(false)`. It watches until the signal fires. */
+/** Resolves once the folder is watched, or after `onLost(false)`. Watches until the signal fires. */
 export async function watchFolder(options: WatchFolderOptions): Promise<void> {
   const { onChange, onLost, root, signal } = options;
   if (signal.aborted) return;
   const reports = gatherReports(options);
   let tree: TreeWatch | undefined;
   let watched: string | undefined;
-  let brokenMs = Number.NEGATIVE_INFINITY;
+  let failedMs = Number.NEGATIVE_INFINITY;
   const stop = () => {
     tree?.close();
     tree = undefined;
@@ -44,13 +43,13 @@ export async function watchFolder(options: WatchFolderOptions): Promise<void> {
   const begin = async (): Promise<boolean> => {
     let isWhole = true;
     let isReady = false;
-    watched = folderNow(root);
+    watched = identityOf(root);
     const mine = watchTree({
       root,
       onEvent: reports.add,
       onEnd: () => {
         isWhole = false;
-        brokenMs = performance.now();
+        failedMs = performance.now();
         if (tree === mine) tree = undefined;
         if (isReady) onLost(false);
       },
@@ -60,32 +59,32 @@ export async function watchFolder(options: WatchFolderOptions): Promise<void> {
     isReady = true;
     return isWhole;
   };
-  const look = async () => {
-    const now = folderNow(root);
-    const isPause = performance.now() - brokenMs < BROKEN_PAUSE_MS;
+  const check = async () => {
+    const now = identityOf(root);
+    const isPause = performance.now() - failedMs < FAILED_PAUSE_MS;
     const isBack = !tree && now !== undefined && !(isPause && wasThere);
     wasThere = now !== undefined;
     if (isBack) {
       const isWatched = await begin();
       if (signal.aborted) return;
       if (isWatched) onLost(true);
-      // Nobody else says that something changed.
+      // The folder is still not watched, so this call replaces the events.
       else onChange(undefined);
     } else if (tree && now !== watched) {
-      // Another folder has this name now. The old one is still watched, and nobody wants that.
+      // Another folder has this path now; the watch is still on the old one.
       stop();
       const isWatched = await begin();
       if (!signal.aborted) onLost(isWatched);
     }
   };
-  let looks: NodeJS.Timeout | undefined;
-  const lookLater = () => {
-    if (!signal.aborted) looks = setTimeout(() => void look().finally(lookLater), LOOK_EVERY_MS);
+  let timer: NodeJS.Timeout | undefined;
+  const checkLater = () => {
+    if (!signal.aborted) timer = setTimeout(() => void check().finally(checkLater), CHECK_EVERY_MS);
   };
   signal.addEventListener(
     'abort',
     () => {
-      clearTimeout(looks);
+      clearTimeout(timer);
       reports.stop();
       stop();
     },
@@ -93,11 +92,11 @@ export async function watchFolder(options: WatchFolderOptions): Promise<void> {
   );
   let wasThere = await begin();
   if (!wasThere && !signal.aborted) onLost(false);
-  lookLater();
+  checkLater();
 }
 
-/** Tells one folder at this path from another one. Undefined: there is none, or it cannot be reached. */
-function folderNow(root: string): string | undefined {
+/** Changes when another folder takes the path. Undefined if no folder can be reached there. */
+function identityOf(root: string): string | undefined {
   try {
     const { dev, ino } = statSync(root);
     return `${dev} ${ino}`;

@@ -48,7 +48,7 @@ async function start(options: Partial<WatchTreeOptions> = {}) {
 }
 
 describe.skipIf(process.platform !== 'linux')('watchTree', () => {
-  it('reports changes in any folder, also in one that came later or was moved', async () => {
+  it('reports changes in every folder, also in new and moved ones', async () => {
     const watched = await start();
     write('deep/er/b.txt', 'edited');
     await watched.until('deep/er/b.txt');
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== 'linux')('watchTree', () => {
     expect(watched.ends).toEqual([]);
   });
 
-  it('watches a folder that took the place of another one', async () => {
+  it('watches a folder that replaced another one', async () => {
     const watched = await start();
     renameSync(join(root, 'deep'), join(root, 'old'));
     mkdirSync(join(root, 'deep'));
@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('watchTree', () => {
     await watched.until('deep/fresh');
   });
 
-  it('watches neither ignored folders, nor its own, nor a workspace below', async () => {
+  it("skips ignored folders, Dray's own, and nested workspaces", async () => {
     write('inner/.dray/config.json', '{}');
     write('inner/file', 'of another workspace');
     const { fake, listeners } = createFakeWatch();
@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('watchTree', () => {
     expect([...watched.seen]).toEqual(['a.txt']);
   });
 
-  it('leaves nothing but its own out of a folder that is no workspace', async () => {
+  it("skips only Dray's own files in a folder that is no workspace", async () => {
     write('inner/.dray/config.json', '{}');
     const { fake, listeners } = createFakeWatch();
     const watched = await start({ isWorkspace: false, watch: fake });
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('watchTree', () => {
     expect([...watched.seen]).toEqual(['noise.log']);
   });
 
-  it('ends when there are too many folders, and when the system gives no more watches', async () => {
+  it('ends when there are too many folders, and at the system limit of watches', async () => {
     expect((await start({ foldersMax: 2 })).ends).toEqual(['tooMany']);
     const noSpace = (() => {
       throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
@@ -100,8 +100,8 @@ describe.skipIf(process.platform !== 'linux')('watchTree', () => {
     expect((await start({ root: join(root, 'none') })).ends).toEqual(['failed']);
   });
 
-  it('ends when it cannot watch a part, and does not watch the rest', async () => {
-    // Longer than the longest path (4,096 bytes), as only steps into each folder can make it.
+  it('ends when a part of the tree cannot be watched', async () => {
+    // A path beyond the system's limit (4,096 bytes) can only be made step by step.
     const name = 'n'.repeat(250);
     const step = `require('fs').mkdirSync('${name}'); process.chdir('${name}');`;
     const steps = `for (let at = 0; at < 18; at += 1) { ${step} }`;

@@ -1,9 +1,9 @@
 /**
  * Watches a folder and everything below it, and reports each event.
  *
- * On Linux each folder gets a watch of its own. Node's recursive watch takes one for each file there, and
- * says nothing when the system has no more. A new folder is entered as soon as its event comes. Elsewhere the
- * system watches the whole tree. What Dray itself writes (`.dray`, `.dray-tmp`) is left out.
+ * On Linux each folder gets a watch of its own, and a new folder gets one when its event arrives. Node's
+ * recursive watch takes one for each file there, and fails silently when the system has no more. On other
+ * systems, one recursive watch covers the tree. Events of Dray's own files (`.dray`, `.dray-tmp`) are ignored.
  */
 import { type FSWatcher, watch as watchNode } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
@@ -16,25 +16,25 @@ import {
   isIgnored,
 } from '../scan/ignore-rules.ts';
 
-/** Why nothing is watched any more: too many folders, no more watches in the system, or another error. */
+/** Why the watch ended: too many folders, the system's limit of watches, or another error. */
 export type WatchEnd = 'tooMany' | 'limit' | 'failed';
 
 export interface WatchTreeOptions {
   /** An absolute path. */
   readonly root: string;
-  /** Leaves out what `.drayignore` files name, and workspaces below. */
+  /** Ignores paths that match `.drayignore` files, and nested workspaces. */
   readonly isWorkspace?: boolean;
   readonly foldersMax?: number;
   /** @param path Relative, with `/`. Null: unknown. */
   readonly onEvent: (path: string | null) => void;
-  /** Called at most once. If a part of the tree cannot be watched, none of it is. */
+  /** Called at most once. If a part of the tree cannot be watched, the whole watch ends. */
   readonly onEnd: (why: WatchEnd) => void;
   /** For tests. */
   readonly watch?: typeof watchNode;
 }
 
 export interface TreeWatch {
-  /** Resolves once the whole tree is watched, or it has ended. */
+  /** Resolves once the whole tree is watched, or the watch has ended. */
   readonly ready: Promise<void>;
   close(): void;
 }
@@ -47,8 +47,8 @@ interface WatchedFolder {
 
 const IS_RECURSIVE = process.platform !== 'linux';
 const LIMITS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
-/** The folder is gone again; or this user may not read it, so neither could whoever looks for changes. */
-const PASSING: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
+/** The folder has disappeared, or this user may not read it. A scan cannot read it either. */
+const SKIPPED: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
 
 export function watchTree(options: WatchTreeOptions): TreeWatch {
   const watch = new FolderWatches(options);
@@ -71,7 +71,7 @@ class FolderWatches {
     this.#watched.clear();
   }
 
-  /** Watches the folder and, on Linux, each one below. @param onEntry Called for all that lies in them. */
+  /** Watches the folder and, on Linux, each one below. @param onEntry Called for each entry of these. */
   async enter(top: string, onEntry: (path: string) => void = () => {}): Promise<void> {
     const { foldersMax = Number.POSITIVE_INFINITY } = this.#options;
     const open = [top];
@@ -82,7 +82,7 @@ class FolderWatches {
         open.push(...(await this.#add(folder, onEntry)));
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        if (folder === '' || !PASSING.has(code)) return this.#end(LIMITS.has(code) ? 'limit' : 'failed');
+        if (folder === '' || !SKIPPED.has(code)) return this.#end(LIMITS.has(code) ? 'limit' : 'failed');
         this.#leave(folder);
       }
     }
@@ -99,7 +99,7 @@ class FolderWatches {
     watcher.on('error', () => this.#end('failed'));
     const added: WatchedFolder = { watcher, identity, rules: undefined };
     this.#watched.set(folder, added);
-    // Listed after the watch began, so that nothing made meanwhile is missed.
+    // Listed after the watch starts, so no entry is missed between the two.
     const entries = await readdir(join(root, folder), { withFileTypes: true });
     if (isWorkspace && folder !== '' && entries.some(({ name }) => name === '.dray')) {
       this.#leave(folder);
@@ -123,7 +123,7 @@ class FolderWatches {
     if (!IS_RECURSIVE) void this.#enterIfNew(`${path}/`);
   }
 
-  /** A folder that is new, or took the place of another one. Reports what came before it was watched. */
+  /** Watches a new folder, or one that replaced another. Reports the entries that it has already. */
   async #enterIfNew(folder: string): Promise<void> {
     const now = await lstat(join(this.#options.root, folder.slice(0, -1))).catch(() => undefined);
     const isFolder = now?.isDirectory() === true;
@@ -154,7 +154,7 @@ class FolderWatches {
   }
 }
 
-/** A new folder may get the number of one that was removed. */
+/** Includes the time of birth, because a new folder may get the inode number of a removed one. */
 function identityOf({ birthtimeMs, dev, ino }: { birthtimeMs: number; dev: number; ino: number }): string {
   return `${dev} ${ino} ${birthtimeMs}`;
 }

@@ -1,4 +1,4 @@
-/** Plain places: local folders and any remote, as the two panes of the window show them. */
+/** The requests of Browse: local folders and remotes, in two panes. */
 import { homedir } from 'node:os';
 import type { AllChosen, EntryRow } from '../../api/host/browse.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
@@ -6,6 +6,7 @@ import type { JobContext } from '../../api/jobs.ts';
 import { nothingThere, parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { placeBelow } from '../../jobs/places/place-below.ts';
 import { type LocalPlace, nameOfPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { previewFile } from '../preview/file-preview.ts';
 import { previewLocalFile, readLocal } from '../preview/preview-sources.ts';
@@ -58,11 +59,11 @@ export const BROWSE: HandlersOf<'browse'> = {
   },
   'browse.bytes': async ({ limit, place: text, start }, call) => {
     const [place, context] = placeOf(text, call);
-    const { signal } = call;
+    const range = { start, end: start + limit };
     const bytes =
       place.kind === 'local'
-        ? await readLocal(place.path, { start, end: start + limit, signal })
-        : await readObject(context, place, { start, end: start + limit });
+        ? await readLocal(place.path, { ...range, signal: call.signal })
+        : await withStore(context, place, (store) => readRange(store, place, range, call.signal));
     return { base64: Buffer.from(bytes).toString('base64') };
   },
   'browse.size': async ({ place }, call) => {
@@ -120,45 +121,46 @@ function placeOf(text: string, call: HostCall): readonly [LocalPlace | RemotePla
   return [parseNamedPlace(context, { place: text }), context];
 }
 
-async function previewObject(context: JobContext, place: RemotePlace): Promise<FilePreview | undefined> {
+function previewObject(context: JobContext, place: RemotePlace): Promise<FilePreview | undefined> {
   const { signal } = context;
-  const { store } = await openPlace(context, place, { at: 'parent' });
-  try {
-    const key = nameOfPlace(place);
-    const info = await store.head(key, { signal });
+  return withStore(context, place, async (store) => {
+    const name = nameOfPlace(place);
+    const info = await store.head(name, { signal });
     if (!info) return undefined;
     const { modifiedMs, sizeBytes } = info;
-    const readRange = async (start: number, end: number) => {
-      if (end <= start) return new Uint8Array(0);
-      const read = await store.read(key, { range: { start, end }, maxBytes: end - start, signal });
-      if (!read) throw nothingThere(place.text);
-      return read.bytes;
-    };
-    return await previewFile({
-      name: key,
+    return previewFile({
+      name,
       facts: { sizeBytes, mtime: new Date(modifiedMs).toISOString() },
-      read: (maxBytes) => readRange(0, Math.min(maxBytes, sizeBytes)),
-      readRange,
+      read: (maxBytes) => readRange(store, place, { start: 0, end: Math.min(maxBytes, sizeBytes) }, signal),
+      readRange: (start, end) => readRange(store, place, { start, end }, signal),
       signal,
       isPlayable: true,
     });
+  });
+}
+
+/** Opens the store of the folder that contains the place. */
+async function withStore<T>(
+  context: JobContext,
+  place: RemotePlace,
+  work: (store: ObjectStore) => Promise<T>,
+): Promise<T> {
+  const { store } = await openPlace(context, place, { at: 'parent' });
+  try {
+    return await work(store);
   } finally {
     await store.close();
   }
 }
 
-async function readObject(
-  context: JobContext,
+async function readRange(
+  store: ObjectStore,
   place: RemotePlace,
   range: { readonly start: number; readonly end: number },
+  signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const { store } = await openPlace(context, place, { at: 'parent' });
-  try {
-    const { signal } = context;
-    const read = await store.read(nameOfPlace(place), { range, maxBytes: range.end - range.start, signal });
-    if (!read) throw nothingThere(place.text);
-    return read.bytes;
-  } finally {
-    await store.close();
-  }
+  if (range.end <= range.start) return new Uint8Array(0);
+  const read = await store.read(nameOfPlace(place), { range, maxBytes: range.end - range.start, signal });
+  if (!read) throw nothingThere(place.text);
+  return read.bytes;
 }

@@ -1,7 +1,7 @@
 /**
- * The list of a folder's entries, which may have millions and still grow. A view (filtered, sorted) is an
- * array of row numbers. It is made when a window first asks for it, and takes in what was listed since at
- * each further request. All of it is done in slices.
+ * The list of a folder's entries, which may have millions of rows and grows while the folder is listed. A
+ * view (filtered, sorted) is an array of row numbers. The first request for it creates it, and each later one
+ * adds the rows listed since. The work is done in slices, so other requests run meanwhile.
  */
 import type { AllChosen, EntryRow, EntryView } from '../../api/host/browse.ts';
 import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
@@ -12,23 +12,23 @@ const VIEWS_KEPT = 3;
 
 export interface EntryList {
   readonly size: number;
-  /** A repository's descriptor is among them. */
+  /** True once the list contains a repository's descriptor. */
   readonly isRepository: boolean;
   push(entries: readonly EntryRow[]): void;
   rows(view: EntryView, range: RowRange, signal: AbortSignal): Promise<EntryPage>;
-  /** The first row of the view whose name starts with the text, whatever the case; or the row of a path. */
+  /** The index in the view of a path, or of the first name that starts with the text, ignoring case. */
   seek(view: EntryView, sought: Sought, signal: AbortSignal): Promise<number | undefined>;
   /** The entries at these paths. */
   find(paths: readonly string[], signal: AbortSignal): Promise<readonly EntryRow[]>;
-  /** All entries that the filter lets through but the excepted ones. */
+  /** The entries that match the filter, without the exceptions. */
   chosen(all: Omit<AllChosen, 'list'>): Generator<EntryRow>;
 }
 
 export interface Listing {
   readonly place: string;
   readonly entries: EntryList;
-  /** Adds what is still unlisted, until the signal fires. @returns false if the list was cut. */
-  goOn(signal: AbortSignal, onMore: () => void): Promise<boolean>;
+  /** Lists the rest of the folder, until the signal fires. @returns False if the folder has too many entries. */
+  listRest(signal: AbortSignal, onMore: () => void): Promise<boolean>;
   close(): void;
 }
 
@@ -47,9 +47,9 @@ export type Sought = { readonly startsWith: string } | { readonly path: string }
 
 interface View {
   rows: Uint32Array;
-  /** Rows of the list that it has read. */
+  /** The number of listed rows that the view has processed. */
   upTo: number;
-  /** The sum of its files. */
+  /** The total size of the view's files. */
   bytes: number;
   making?: Promise<void> | undefined;
 }
@@ -66,7 +66,7 @@ export function createEntryList(): EntryList {
     views.set(key, view);
     const [oldest] = views.keys();
     if (views.size > VIEWS_KEPT) views.delete(oldest!);
-    // Another request may be making it, and may be stopped before it is done.
+    // Another request may be building the view, and may be aborted before the end.
     while (view.upTo < entries.size) {
       if (view.making) await view.making.catch(() => {});
       else {
@@ -155,7 +155,7 @@ async function growView(entries: EntryRows, view: View, spec: EntryView, pause: 
   view.upTo = end;
 }
 
-/** Folders come first, whatever the column. */
+/** Folders come first in every order. */
 function orderOf(
   entries: EntryRows,
   { isDescending = false, sort = 'name' }: EntryView,
@@ -172,7 +172,7 @@ function orderOf(
     Number(entries.isFolder(b)) - Number(entries.isFolder(a)) || sign * byColumn(a, b) || byName(a, b);
 }
 
-/** Undefined: all names pass. */
+/** Undefined if all names match. */
 function filterOf(filter: string): ((name: string) => boolean) | undefined {
   if (filter === '') return undefined;
   const needle = filter.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * The entries of one folder in buffers outside the JavaScript heap: 33 bytes for each row, and its name. Rows
- * are only added, so that a row's number is its name for good.
+ * The entries of one folder, in buffers outside the JavaScript heap: 33 bytes for each row, and its name.
+ * Rows are never removed, so a row's number identifies it.
  */
 import type { EntryRow } from '../../api/host/browse.ts';
 import { comparePaths } from '../../model/entry.ts';
@@ -11,7 +11,7 @@ import { nameKey } from './name-key.ts';
 const KINDS = ['file', 'link', 'folder'] as const;
 const KIND_BITS = 3;
 const REPOSITORY_BIT = 4;
-/** No name contains it. It separates a link's name from its target. */
+/** Separates a link's name from its target. No name contains it. */
 const SEPARATOR = '\0';
 
 export interface EntryRows {
@@ -22,7 +22,7 @@ export interface EntryRows {
   isFolder(row: number): boolean;
   sizeOf(row: number): number;
   timeOf(row: number): number;
-  /** The order of the names of all rows at present. Makes their keys, where they need any. */
+  /** The order of the names of all present rows. Creates sort keys if the rows did not arrive in order. */
   nameOrder(pause: Pause): Promise<CompareRows>;
 }
 
@@ -31,7 +31,7 @@ export function createEntryRows(): EntryRows {
   const sizes = createGrowingNumbers();
   const times = createGrowingNumbers();
   const codes = createGrowingBytes();
-  /** Made only for names that do not arrive in order: those of a store mostly do. */
+  /** Filled only if names do not arrive in order. Those of a store mostly do. */
   const keys = createText();
   const last: Record<'folder' | 'other', string> = { folder: '', other: '' };
   let isInOrder = true;
@@ -85,7 +85,7 @@ export function createEntryRows(): EntryRows {
   };
 }
 
-/** Texts one after the other, with the end of each. */
+/** Texts in one buffer, with the end of each. */
 function createText() {
   const bytes = createGrowingBytes();
   const ends = createGrowingNumbers();

@@ -1,4 +1,4 @@
-/** Read one level of a place, some entries at a time: folders and files together. */
+/** Read one level of a place, up to a thousand entries at a time. */
 import { type Dir, type Dirent, existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
 const ENTRIES_AT_ONCE = 1_000;
 
 export interface EntrySource {
-  /** Undefined after the last entries. After a failure it may be called again, and goes on where it was. */
+  /** Undefined after the last entries. After an error, the next call continues at the same position. */
   next(signal: AbortSignal): Promise<readonly EntryRow[] | undefined>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ function openLocalSource({ path, text }: LocalPlace): EntrySource {
           else isOver = true;
         }
         const entries = found.map((entry) => entryOf(path, entry)).filter((entry) => entry !== undefined);
-        // An entry that disappears is gone; the folder itself may be.
+        // Entries that have disappeared are skipped, unless the whole folder has.
         if (entries.length < found.length && !existsSync(path)) throw nothingThere(text);
         return entries;
       } catch (cause) {
@@ -68,7 +68,7 @@ function entryOf(folder: string, entry: Dirent): EntryRow | undefined {
   return { ...common, kind: 'file', sizeBytes: stat.isFile() ? stat.size : 0 };
 }
 
-/** Nothing for a link that disappeared meanwhile. */
+/** Empty for a link that disappeared meanwhile. */
 function targetOf(link: string): { readonly target?: string } {
   try {
     return { target: readlinkSync(link) };
@@ -103,7 +103,7 @@ function openRemoteSource(context: JobContext, place: RemotePlace): EntrySource 
       isOver = after === undefined;
       const folders = page.folders.map((path): EntryRow => ({ path, kind: 'folder', sizeBytes: 0 }));
       const files = page.objects
-        // A marker of the folder itself, as some tools make it.
+        // Skips markers of folders, which some tools create.
         .filter(({ key }) => key !== '' && !key.endsWith('/'))
         .map(({ key, modifiedMs, sizeBytes }): EntryRow => {
           const mtime = new Date(modifiedMs).toISOString();

@@ -21,7 +21,7 @@ const names = async (list: string, view: EntryView = {}) =>
   (await rows(list, view)).rows.map(({ path }) => path);
 
 describe('the listing of a folder', () => {
-  it('is sorted as people read names: numbers by value, whatever the case and the accents', async () => {
+  it('is sorted by name, with numbers by value and without regard to case and accents', async () => {
     for (const name of ['b10', 'B9', 'a', 'zebra', 'Über', 'b010x', 'élan', 'f2/x', 'f10/x', '_'])
       fixture.sandbox.write(`files/${name}`, name);
     const list = await open();
@@ -40,7 +40,7 @@ describe('the listing of a folder', () => {
     expect((await names(list, { isDescending: true })).slice(0, 4)).toEqual(['f10/', 'f2/', 'zebra', 'Über']);
   });
 
-  it('is sorted by size and time, filtered by a part of the name, and knows the bytes of what is left', async () => {
+  it('is sorted by size and time, filtered by a part of the name, and totals the filtered bytes', async () => {
     for (const [name, size] of [
       ['one.txt', 30],
       ['two.TXT', 10],
@@ -60,7 +60,7 @@ describe('the listing of a folder', () => {
     expect(found.rows.map(({ path }) => path)).toEqual(['three.csv']);
   });
 
-  it('holds each of many names once, in pages of any offset', async () => {
+  it('returns each of many names once, in pages of any offset', async () => {
     for (let at = 0; at < 2_345; at += 1) fixture.sandbox.write(`files/${at}`, '');
     const list = await open();
     const all: string[] = [];
@@ -69,13 +69,13 @@ describe('the listing of a folder', () => {
     expect(all).toEqual(Array.from({ length: 2_345 }, (_, at) => String(at)));
   });
 
-  it('is gone once it is closed, or its window', async () => {
+  it('cannot be read after it or its window was closed', async () => {
     const list = await open();
     await fixture.client.ask('browse.close', { list });
     await expect(rows(list)).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('copies and removes all that a filter lets through, but the exceptions', async () => {
+  it('copies and removes the entries that match a filter, without the exceptions', async () => {
     for (const name of ['a,1.log', 'b{2}.LOG', 'kept.log', 'other.txt', 'old.log.d/inside.txt'])
       fixture.sandbox.write(`files/${name}`, name);
     const list = await open();
@@ -108,7 +108,7 @@ describe('the listing of a store', () => {
   const place = () => `s3://${store.bucket}/many/`;
   const pages = () => store.log.filter((line) => line === 'GET ').length;
 
-  it('shows rows from the first page on, stops on request, and goes on from there', async () => {
+  it('has rows after the first page, stops on request, and continues from there', async () => {
     const stopping = new AbortController();
     let list = '';
     let release = () => {};
@@ -139,7 +139,7 @@ describe('the listing of a store', () => {
     expect((await rows(list, { filter: 'file-34' })).total).toBe(100);
   });
 
-  it('keeps its rows when a page fails, and goes on from there', async () => {
+  it('keeps its rows when a page fails, and continues from there', async () => {
     let isDown = true;
     store.fault = ({ query }) =>
       isDown && query.has('continuation-token') ? { status: 403, code: 'AccessDenied' } : undefined;
@@ -156,7 +156,7 @@ describe('the listing of a store', () => {
     });
   });
 
-  it('removes all of it in batches, and no name crosses the port', async () => {
+  it('removes all entries in batches without sending their names to the window', async () => {
     const list = await open(place());
     store.log.length = 0;
     const removed = await fixture.client.ask('browse.remove', {

@@ -1,6 +1,7 @@
 /**
- * The listings of folders that windows show. Their rows stay here while windows read what they show. A
- * listing goes on until it is complete or its request is stopped, and then from there when it is asked for.
+ * The listings of folders that windows show. The rows stay in the engine, and windows read the part that they
+ * show. A request lists until the folder is complete or the request is aborted; a later request with `resume`
+ * continues from there.
  */
 import { homedir } from 'node:os';
 import type { AnswerOf, InputOf } from '../../api/host.ts';
@@ -10,7 +11,7 @@ import { type HostCall, jobContextOf } from '../port/host-call.ts';
 import { createEntryList, type EntryList, type Listing } from './entry-list.ts';
 import { type EntrySource, openSource } from './entry-sources.ts';
 
-/** Some 60 bytes each. */
+/** Each takes some 60 bytes. */
 const ENTRIES_MAX = 5_000_000;
 
 export async function openListing(
@@ -21,7 +22,7 @@ export async function openListing(
   let list = resume;
   const listing = resume === undefined ? createListing(place, call) : entryLists.find(resume);
   try {
-    const isWhole = await listing.goOn(call.signal, () => {
+    const isWhole = await listing.listRest(call.signal, () => {
       list ??= entryLists.keep(call.owner, listing);
       const { isRepository, size: total } = listing.entries;
       call.emit({ type: 'listing', list, total, isRepository });
@@ -35,28 +36,28 @@ export async function openListing(
 
 function createListing(place: string, call: HostCall): Listing {
   const closing = new AbortController();
-  // It outlives the request that began it.
+  // The listing outlives the request that started it, so it has a signal of its own.
   const context = { ...jobContextOf(call, homedir()), signal: closing.signal };
   const source = openSource(context, parseNamedPlace(context, { place }));
   const entries = createEntryList();
-  let going: Promise<unknown> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
   return {
     place,
     entries,
-    goOn(given, onMore) {
+    listRest(given, onMore) {
       const signal = AbortSignal.any([given, closing.signal]);
-      const run = going.then(() => readOn(source, { entries, signal, onMore }));
-      going = run.catch(() => {});
+      const run = running.then(() => readRest(source, { entries, signal, onMore }));
+      running = run.catch(() => {});
       return run;
     },
     close() {
       closing.abort();
-      void going.then(() => source.close());
+      void running.then(() => source.close());
     },
   };
 }
 
-async function readOn(
+async function readRest(
   source: EntrySource,
   {
     entries,

@@ -1,7 +1,6 @@
 /**
- * The key of a name, by which lists are sorted: case and accents count for nothing, and numbers in names are
- * compared by their value. Keys are compared by their bytes. It replaces `Intl.Collator`, whose comparisons
- * take ten times as long, which a million names would feel.
+ * The sort key of a name: ignores case and accents, and orders numbers in names by value. Keys are compared
+ * by their bytes, ten times as fast as `Intl.Collator` compares names.
  */
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -13,7 +12,7 @@ export function nameKey(name: string): string {
   return plain.toLowerCase().replace(DIGITS, numberKey);
 }
 
-/** A longer number is a larger one, so its length comes first. */
+/** The number of digits comes first, because a number with more digits is larger. */
 function numberKey(digits: string): string {
   const value = digits.replace(/^0+(?=\d)/, '');
   return String.fromCharCode(0x30 + Math.min(value.length, LENGTH_MAX)) + value;

@@ -1,4 +1,4 @@
-/** What a repository holds, by its branches and their newest commits: few requests, whatever its size. */
+/** The branches and newest commits of a repository. Two listings, and two requests for each of 20 branches. */
 import type { BrowsedRepository } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';
@@ -39,7 +39,7 @@ export async function readRepository(
         };
       }),
     );
-    // A branch may disappear between the two requests.
+    // A branch may be deleted between the two requests.
     return {
       branches: branches.filter((branch) => branch !== undefined),
       branchCount: names.length,

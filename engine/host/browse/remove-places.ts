@@ -53,7 +53,7 @@ export async function removePlaces(
 }
 
 /**
- * Removes entries of one folder, a thousand at a time. What is removed stays so when a later one fails.
+ * Removes entries of one folder, a thousand at a time. An error does not undo the removals before it.
  * @throws as `removePlaces`
  */
 export async function removeChosen(

@@ -39,7 +39,7 @@ describe('a repository in Browse', () => {
     },
   );
 
-  it('is named once it is next to others, and the rest can be deleted', async () => {
+  it('is marked in a listing, and the entries beside it can be deleted', async () => {
     fixture.sandbox.write('files/data/fish/dray.json', '{}');
     const places = [fixture.sandbox.path('files/data/')];
     const remove = (...confirmed: string[]) => fixture.client.ask('browse.remove', { places, confirmed });
@@ -50,7 +50,7 @@ describe('a repository in Browse', () => {
     });
   });
 
-  it('is not deleted with all that is chosen of a list, which says that it is one', async () => {
+  it('is not deleted by a selection of the whole list, which marks it as a repository', async () => {
     const above = await fixture.client.ask('browse.open', {
       place: `${fixture.sandbox.path('files/data')}/`,
     });
@@ -66,7 +66,7 @@ describe('a repository in Browse', () => {
     expect(existsSync(fixture.sandbox.path('files/data/birds/packs/ab/cd'))).toBe(true);
   });
 
-  it('takes no copy and no sync, which could overwrite its objects, unless its name was typed', async () => {
+  it('refuses a copy or sync into it unless its name was typed', async () => {
     const source = fixture.sandbox.write('other/new.txt', 'new');
     const order = { kind: 'copy', source, destination: `${root()}data/birds/` } as const;
     await expect(fixture.client.ask('transfers.start', order)).rejects.toMatchObject(REFUSED);
@@ -75,7 +75,7 @@ describe('a repository in Browse', () => {
     expect([...store.objects.keys()]).toContain('data/birds/new.txt');
   });
 
-  it('is not deleted by a sync of a folder above it whose deletions were only counted', async () => {
+  it('is not deleted by a sync of a folder above it if the plan only counts deletions', async () => {
     fixture.sandbox.write('other/new.txt', 'new');
     const order = {
       kind: 'sync',

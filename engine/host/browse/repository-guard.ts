@@ -1,6 +1,6 @@
 /**
- * Keeps repositories whole: what would delete or overwrite stored objects of one needs its name, as a person
- * types it. A repository is a folder with a descriptor (`dray.json`).
+ * Protects repositories: a request that would delete or overwrite stored objects of one needs its name, which
+ * the user types. A repository is a folder with a descriptor (`dray.json`).
  */
 import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -16,37 +16,37 @@ import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
 const PAGE = 1_000;
 
 export interface RepositoryCheck {
-  /** Places that are removed or written. A folder's ends in a slash. */
+  /** The places to remove or to write. The place of a folder ends in a slash. */
   readonly places: readonly string[];
-  /** Also looks through everything in the folders among them. */
+  /** Checks everything below the folders too. */
   readonly isBelowToo: boolean;
   /** The names that the user typed. */
   readonly confirmed: readonly string[];
-  /** Calls that follow each other share it, so that each folder is checked once. */
-  readonly memory?: FolderMemory;
+  /** Shared by consecutive calls, so each folder is checked once. */
+  readonly cache?: RepositoryCache;
 }
 
-/** Whether a folder of this id is a repository. */
-export type FolderMemory = Map<string, Promise<boolean>>;
+/** By a folder's id: whether the folder is a repository. */
+export type RepositoryCache = Map<string, Promise<boolean>>;
 
-/** @throws `conflict` with `repository`, a name to be typed, unless all that are concerned are confirmed. */
+/** @throws `conflict` with `repository`, the first name that the user must confirm. */
 export async function checkRepositories(context: JobContext, check: RepositoryCheck): Promise<void> {
-  const looked = new Set<string>();
-  const isFound = (name: string) => !check.confirmed.includes(name);
+  const checked = new Set<string>();
+  const isUnconfirmed = (name: string) => !check.confirmed.includes(name);
   for (const text of check.places) {
     checkAborted(context.signal);
     const place = parseNamedPlace(context, { place: text });
-    const unseen = foldersAbove(place).filter(({ id }) => !looked.has(id));
-    for (const { id } of unseen) looked.add(id);
-    const above = unseen.length > 0 ? await repositoryAbove(context, place, unseen, check.memory) : undefined;
-    if (above !== undefined && isFound(above)) throw isRepository(above);
+    const unseen = foldersAbove(place).filter(({ id }) => !checked.has(id));
+    for (const { id } of unseen) checked.add(id);
+    const above = unseen.length > 0 ? await repositoryAbove(context, place, unseen, check.cache) : undefined;
+    if (above !== undefined && isUnconfirmed(above)) throw unconfirmedRepository(above);
     if (!check.isBelowToo || !place.isFolderForm) continue;
-    const below = await repositoryBelow(context, place, isFound);
-    if (below !== undefined) throw isRepository(below);
+    const below = await repositoryBelow(context, place, isUnconfirmed);
+    if (below !== undefined) throw unconfirmedRepository(below);
   }
 }
 
-function isRepository(name: string): DrayError {
+function unconfirmedRepository(name: string): DrayError {
   const message = `"${name}" is a Dray repository. This would change its stored objects, and versions may be lost. To do it anyway, confirm it with the repository's name.`;
   return new DrayError('conflict', message, { data: { repository: name } });
 }
@@ -81,44 +81,44 @@ async function repositoryAbove(
   context: JobContext,
   place: LocalPlace | RemotePlace,
   above: readonly FolderAbove[],
-  memory: FolderMemory = new Map(),
+  cache: RepositoryCache = new Map(),
 ): Promise<string | undefined> {
   const folders = above.map(({ folder }) => folder);
   if (place.kind === 'local') {
     const found = folders.find((folder) => existsSync(join(folder, DESCRIPTOR_KEY)));
     return found === undefined ? undefined : lastPart(found);
   }
-  const unknown = above.filter(({ id }) => !memory.has(id));
-  if (unknown.length > 0) await lookAtFolders(context, place, unknown, memory);
-  const answers = await Promise.all(above.map(({ id }) => memory.get(id)));
+  const unknown = above.filter(({ id }) => !cache.has(id));
+  if (unknown.length > 0) await checkFolders(context, place, unknown, cache);
+  const answers = await Promise.all(above.map(({ id }) => cache.get(id)));
   const at = answers.indexOf(true);
   return at === -1 ? undefined : lastPart(folders[at]!) || bucketOf(place);
 }
 
-/** Others who ask for the same folders meanwhile wait for these answers. A failed look is forgotten. */
-async function lookAtFolders(
+/** Concurrent calls for the same folders share the requests. Failed requests leave nothing in the cache. */
+async function checkFolders(
   context: JobContext,
   place: RemotePlace,
   folders: readonly FolderAbove[],
-  memory: FolderMemory,
+  cache: RepositoryCache,
 ): Promise<void> {
   const opening = openPlace(context, { ...place, url: { ...place.url, prefix: '' } }, { at: 'place' });
-  const looks = folders.map(async ({ folder }) =>
+  const checks = folders.map(async ({ folder }) =>
     hasDescriptor((await opening).store, folder, context.signal),
   );
-  for (const [index, { id }] of folders.entries()) memory.set(id, looks[index]!);
+  for (const [index, { id }] of folders.entries()) cache.set(id, checks[index]!);
   try {
-    await Promise.all(looks);
+    await Promise.all(checks);
   } catch (error) {
-    for (const { id } of folders) memory.delete(id);
+    for (const { id } of folders) cache.delete(id);
     throw error;
   } finally {
-    await Promise.allSettled(looks);
+    await Promise.allSettled(checks);
     await opening.then(({ store }) => store.close()).catch(() => {});
   }
 }
 
-/** Keys that reach one prefix only may not look above it, and whoever shared it keeps no repository there. */
+/** Denied access counts as no repository: keys for one prefix cannot read the folders above it. */
 async function hasDescriptor(store: ObjectStore, prefix: string, signal: AbortSignal): Promise<boolean> {
   try {
     const key = prefix === '' ? DESCRIPTOR_KEY : `${prefix}/${DESCRIPTOR_KEY}`;
@@ -129,14 +129,14 @@ async function hasDescriptor(store: ObjectStore, prefix: string, signal: AbortSi
   }
 }
 
-/** The name of the first repository in a folder for which the function says yes. */
+/** The name of the first matching repository in the folder, or the folder's own. */
 async function repositoryBelow(
   context: JobContext,
   place: LocalPlace | RemotePlace,
-  isFound: (name: string) => boolean,
+  isMatch: (name: string) => boolean,
 ): Promise<string | undefined> {
   const { signal } = context;
-  if (place.kind === 'local') return descriptorBelow(resolve(place.path), isFound, signal);
+  if (place.kind === 'local') return descriptorBelow(resolve(place.path), isMatch, signal);
   const { store } = await openPlace(context, place, { at: 'place' });
   try {
     let after: string | undefined;
@@ -147,7 +147,7 @@ async function repositoryBelow(
         if (key !== DESCRIPTOR_KEY && !key.endsWith(`/${DESCRIPTOR_KEY}`)) continue;
         const path = `${place.url.prefix}/${key.slice(0, -DESCRIPTOR_KEY.length)}`;
         const name = lastPart(path) || bucketOf(place);
-        if (isFound(name)) return name;
+        if (isMatch(name)) return name;
       }
       after = page.continuation;
     } while (after !== undefined);
@@ -160,19 +160,19 @@ async function repositoryBelow(
 /** Follows no link. */
 async function descriptorBelow(
   folder: string,
-  isFound: (name: string) => boolean,
+  isMatch: (name: string) => boolean,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   checkAborted(signal);
-  if (existsSync(join(folder, DESCRIPTOR_KEY)) && isFound(basename(folder))) return basename(folder);
+  if (existsSync(join(folder, DESCRIPTOR_KEY)) && isMatch(basename(folder))) return basename(folder);
   try {
     for await (const entry of await opendir(folder)) {
       if (!entry.isDirectory()) continue;
-      const found = await descriptorBelow(join(folder, entry.name), isFound, signal);
+      const found = await descriptorBelow(join(folder, entry.name), isMatch, signal);
       if (found !== undefined) return found;
     }
   } catch (error) {
-    // A folder that is not there, or cannot be read, is the removal's to report.
+    // The removal reports a folder that does not exist or cannot be read.
     if (error instanceof DrayError) throw error;
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** Finds which names a folder already has: a copy into it would replace them or merge with them. */
+/** Finds the names that already exist in a folder, which a copy would replace or merge with. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -13,14 +13,13 @@ const LISTED_MAX = 1_000;
 const ASKED_AT_ONCE = 16;
 const NAMED_MAX = 500;
 
-/** Compares names as the system does, which may ignore case. */
+/** Compares names as the file system does, which may ignore case. */
 export function takenHere({ path }: LocalPlace, names: readonly string[]): string[] {
   return names.filter((name) => lstatSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
 }
 
 /**
- * One request if the folder fits in one listing; otherwise two more for each name not on that page, however
- * large the folder.
+ * Takes one request if the folder fits in one listing, otherwise two more for each name that is not in it.
  */
 export async function takenThere(
   context: JobContext,
@@ -45,8 +44,8 @@ export async function takenThere(
 }
 
 /**
- * Which of the entries the folder has. Lists all of it, since two requests for each of a million names would
- * take longer.
+ * The entries whose names exist in the folder. Lists the whole folder, because two requests for each of a
+ * million names take longer.
  */
 export async function takenOf(
   entries: Iterable<EntryRow>,
@@ -67,7 +66,7 @@ export async function takenOf(
     }
     return { names, total };
   } catch (error) {
-    // A folder that is not there has none of them.
+    // A folder that does not exist has no names.
     if (error instanceof DrayError && error.code === 'notFound') return { names: [], total: 0 };
     throw error;
   } finally {

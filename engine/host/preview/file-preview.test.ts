@@ -29,7 +29,7 @@ describe('the preview of a file', () => {
     expect(await preview('latin.txt', Buffer.from('caf\u00e9', 'latin1'))).toMatchObject({ as: 'facts' });
   });
 
-  it('reads no more of a long text than it shows, and splits no character', async () => {
+  it('reads only the shown part of a long text, and splits no character', async () => {
     for (const letter of ['x', '\u00e9', '\u20ac', '\u{1f600}']) {
       for (const shift of ['', 'a', 'ab', 'abc']) {
         const shown = await preview('long.txt', shift + letter.repeat(TEXT_BYTES_MAX + 1));
@@ -41,7 +41,7 @@ describe('the preview of a file', () => {
     }
   });
 
-  it('is a picture if bytes and name agree, and it is not too large', async () => {
+  it('is a picture if signature and extension match and the file is small enough', async () => {
     const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(500)]);
     expect(await preview('a.JPG', jpeg)).toMatchObject({ as: 'image', mime: 'image/jpeg' });
     expect(await preview('a.png', '<script>')).toMatchObject({ as: 'text' });
@@ -73,7 +73,7 @@ describe('the preview of a file', () => {
     },
   );
 
-  it('is never played for its name alone, nor as a page, a script or a picture', async () => {
+  it('is played only by its signature, and never as a page, a script or a picture', async () => {
     expect(await preview('a.mp4', '<html><script>1</script>')).toMatchObject({ as: 'text' });
     expect(await preview('a.mp3', Buffer.from([0xff, 0xfe, 0x41, 0]))).toMatchObject({ as: 'facts' });
     expect(await preview('a.mp4', Buffer.from('\0\0\0 ftypavif', 'latin1'))).toMatchObject({ as: 'facts' });

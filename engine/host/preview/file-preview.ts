@@ -1,6 +1,6 @@
 /**
- * The preview of a file: its text, its table, its picture, or its facts and first bytes. The name says what
- * to try, and the bytes decide.
+ * The preview of a file: its text, its table, its picture, or its facts and first bytes. The extension
+ * selects the formats to try; the signature in the first bytes decides.
  */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
@@ -10,9 +10,9 @@ import { tablePreview } from './table-preview.ts';
 
 export const TEXT_BYTES_MAX = 256 * 1024;
 export const IMAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** Of a file without text, shown as hexadecimal digits. */
+/** The bytes of a binary file that the hexadecimal view shows. */
 const START_BYTES = 2048;
-/** Enough for every signature below, and to recognise text. */
+/** Holds every signature below. */
 const SNIFFED_BYTES = 4096;
 
 export interface PreviewSource {
@@ -23,7 +23,7 @@ export interface PreviewSource {
   /** `end` is exclusive, and at most the size. */
   readRange(start: number, end: number): Promise<Uint8Array>;
   readonly signal: AbortSignal;
-  /** The window can ask for ranges of the file by its place. */
+  /** The window can read the file in ranges (`browse.bytes`). */
   readonly isPlayable?: boolean;
 }
 
@@ -69,7 +69,7 @@ async function previewTable({ facts, read, readRange, signal }: PreviewSource): 
   return { as: 'facts', facts, start, why: `This Parquet file cannot be shown as a table: ${outcome.why}.` };
 }
 
-/** Undefined for text and everything else with such a name. */
+/** Undefined if the first bytes are no audio or video. */
 async function previewMedia({ facts, isPlayable, name, read }: PreviewSource) {
   const bytes = await read(SNIFFED_BYTES);
   const kind = mediaKindOf(name, bytes);

@@ -1,4 +1,4 @@
-/** The sources of a preview's bytes: a local file, or an entry of a commit. */
+/** Previews a local file, or an entry of a commit. */
 import { createHash } from 'node:crypto';
 import { constants, createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,18 +10,18 @@ import type { Commit } from '../../repository/commit.ts';
 import { formatMoment } from '../format-moment.ts';
 import { previewFile } from './file-preview.ts';
 
-/** `open` takes numbers too, which the types of streams do not say. */
-const NOT_THROUGH_LINKS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** A number, which `createReadStream` accepts although its types do not. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface LocalPreviewOptions {
-  /** Larger files are shown without their hash. Default: all are hashed. */
+  /** Larger files are shown without their hash. Default: 0. */
   readonly hashedUpTo?: number;
   readonly signal: AbortSignal;
   /** Default: false. */
   readonly isPlayable?: boolean;
 }
 
-/** Undefined if nothing is there. A link is shown as its target path, and not followed. */
+/** Undefined if the path does not exist. A link is not followed: its preview is its target. */
 export async function previewLocalFile(
   path: string,
   { hashedUpTo = 0, isPlayable = false, signal }: LocalPreviewOptions,
@@ -49,7 +49,7 @@ export async function previewLocalFile(
   });
 }
 
-/** Undefined if the commit has nothing there. */
+/** Undefined if the commit has no entry at the path. */
 export async function previewEntry(
   store: ObjectStore,
   commit: Commit,
@@ -88,7 +88,7 @@ export async function readLocal(
 ): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   if (end <= start) return new Uint8Array(0);
-  const stream = createReadStream(path, { start, end: end - 1, signal, flags: NOT_THROUGH_LINKS as never });
+  const stream = createReadStream(path, { start, end: end - 1, signal, flags: OPEN_FLAGS as never });
   for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);
 }

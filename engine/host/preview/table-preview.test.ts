@@ -28,7 +28,7 @@ describe('a table', () => {
     expect(typesOf('a.csv', '\ufeffa,\n1,2')).toEqual(['a: whole number', 'Column 2: whole number']);
   });
 
-  it('leaves out the part of a record at which the text was cut', () => {
+  it('omits the incomplete last record of a cut text', () => {
     expect(tablePreview('a.csv', 'a,b\n1,2\n3,', true)).toMatchObject({ rows: [['1', '2']], isCut: true });
     expect(tablePreview('a.jsonl', '{"a":1}\n{"a":', true)).toMatchObject({ rows: [['1']], isCut: true });
   });
@@ -59,7 +59,7 @@ describe('a table', () => {
     expect([whole?.rows.length, whole?.isCut]).toEqual([500, false]);
   });
 
-  it('is none for other names and empty files', () => {
+  it('is undefined for other extensions and empty files', () => {
     expect(tablePreview('a.txt', 'a,b\n1,2\n', false)).toBeUndefined();
     expect(tablePreview('a.csv', '', false)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Reads the beginning of a text as a table: CSV and TSV (RFC 4180), and JSON Lines. */
+/** Parses the beginning of a text as a table: CSV and TSV (RFC 4180), and JSON Lines. */
 import { extname } from 'node:path';
 import type { ColumnType, TablePreview } from '../../api/host/file-preview.ts';
 
@@ -8,7 +8,7 @@ const CELL_MAX = 1_000;
 
 type Cell = string | null;
 
-/** @param isCut The text ends before the file does. @returns Undefined when it is no table. */
+/** @param isCut True if the file continues after the text. @returns Undefined if the text is no table. */
 export function tablePreview(name: string, text: string, isCut: boolean): TablePreview | undefined {
   switch (extname(name).toLowerCase()) {
     case '.csv':
@@ -24,7 +24,7 @@ export function tablePreview(name: string, text: string, isCut: boolean): TableP
   }
 }
 
-/** The one that the first line has most often. */
+/** The delimiter that occurs most often in the first line. */
 function delimiterOf(text: string): string {
   const [line = ''] = text.split('\n', 1);
   const counts = [',', ';', '\t'].map((one) => ({ one, count: line.split(one).length }));
@@ -42,7 +42,7 @@ function delimitedTable(text: string, delimiter: string, isCut: boolean): TableP
   return tableOf(names, cells, hasMore || isWide);
 }
 
-/** The records, the head included, as long as they are whole. A quoted field may hold line breaks. */
+/** The complete records, including the head. A quoted field may contain line breaks. */
 function readRecords(text: string, delimiter: string, isCut: boolean) {
   const records: string[][] = [];
   let record: string[] = [];
@@ -56,7 +56,7 @@ function readRecords(text: string, delimiter: string, isCut: boolean) {
   };
   const endRecord = () => {
     endField();
-    // An empty line is no record.
+    // Empty lines are skipped.
     if (record.length > 1 || record[0] !== '') records.push(record);
     record = [];
   };
@@ -77,7 +77,7 @@ function readRecords(text: string, delimiter: string, isCut: boolean) {
       if (records.length > ROWS_MAX) return { records, hasMore: isCut || at < text.length - 1 };
     } else if (letter !== '\r' || text[at + 1] !== '\n') field += letter;
   }
-  // The last record of a cut text may be a part.
+  // The last record of a cut text may be incomplete.
   if (!isCut && (field !== '' || record.length > 0)) endRecord();
   return { records, hasMore: isCut };
 }

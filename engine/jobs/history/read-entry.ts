@@ -1,14 +1,14 @@
-/** One entry of a commit, and the first bytes of its content, for a preview. */
+/** Finds one entry of a commit and reads ranges of its content. */
 import { createHash } from 'node:crypto';
-import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-again.ts';
 import type { BlobHash, Entry, FileEntry } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { damagedObject, wrongBytes } from '../working-copy/damaged-object.ts';
 
-/** At most one request. Undefined: the commit has nothing there. */
+/** Takes at most one request. Undefined if the commit has no entry at the path. */
 export async function findEntry(
   store: ObjectStore,
   commit: Commit,
@@ -17,7 +17,7 @@ export async function findEntry(
 ): Promise<Entry | undefined> {
   for await (const page of readEntries(store, commit, { prefix: path, signal })) {
     const found = page.find((entry) => entry.path === path);
-    // Longer paths with the same beginning come after it.
+    // The path itself sorts before longer paths with the same prefix.
     return found;
   }
   return undefined;
@@ -41,7 +41,7 @@ export async function readEntryStart(
 export interface EntryRange {
   /** Default 0. */
   readonly start?: number;
-  /** Exclusive; the file's end when that comes first. */
+  /** Exclusive. Capped at the file's size. */
   readonly end: number;
   readonly signal: AbortSignal;
 }
@@ -104,22 +104,13 @@ async function* readPiece(
       (read) => {
         const isRight = !isOneWindow || createHash('sha256').update(read.bytes).digest('hex') === hash;
         if (read.bytes.length === wantedBytes && isRight) return read;
-        throw damaged(key, 'does not contain the bytes that were pushed');
+        throw wrongBytes(key);
       },
     );
-    if (!found) throw damaged(key, 'is missing on the remote');
+    if (!found) throw damagedObject(key, 'is missing on the remote');
     hasher?.update(found.bytes);
     const isLast = at + wantedBytes === to;
-    if (isLast && hasher && hasher.digest('hex') !== hash)
-      throw damaged(key, 'does not contain the bytes that were pushed');
+    if (isLast && hasher && hasher.digest('hex') !== hash) throw wrongBytes(key);
     yield found.bytes;
   }
-}
-
-function damaged(key: RemoteKey, what: string): DrayError {
-  return new DrayError('damaged', `${key} ${what}.`, {
-    data: { key },
-    advice: '"dray verify" names every file that it affects.',
-    command: 'dray verify',
-  });
 }

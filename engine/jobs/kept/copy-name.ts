@@ -1,8 +1,8 @@
-/** The second name of a local file whose path the remote's version takes: `name (mine, 2026-11-23).ext`. */
+/** The second name of a local file that the remote's version replaces: `name (mine, 2026-11-23).ext`. */
 
-/** The bytes of a name that every file system takes. */
+/** The longest name that every file system accepts. */
 const NAME_BYTES_MAX = 255;
-/** A longer end of a name is no extension. */
+/** A longer suffix is not an extension. */
 const EXTENSION_CHARACTERS_MAX = 32;
 
 /** @param day Such as `2026-11-23`. @param turn From 1; grows while names are taken. */

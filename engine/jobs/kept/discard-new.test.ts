@@ -28,7 +28,7 @@ async function changes(): Promise<string[]> {
 }
 
 describe('a discarded new file', () => {
-  it('goes to the bin with the folders that it alone needed, and comes back', async () => {
+  it('moves to the bin, its empty folders are removed, and it can be put back', async () => {
     sandbox.write('here/new/deep/c.txt', 'mine');
     const { committed, kept } = await discardNew(testContext(here), ['new/']);
     expect([committed, kept?.files, kept?.bytes]).toEqual([[], 1, 4]);
@@ -38,7 +38,7 @@ describe('a discarded new file', () => {
     expect(readFileSync(join(here, 'new/deep/c.txt'), 'utf8')).toBe('mine');
   });
 
-  it('leaves what the base has, and names the paths that have it', async () => {
+  it('leaves committed files in place, and names their paths', async () => {
     sandbox.write('here/data/new.txt', 'mine');
     sandbox.write('here/data/b.txt', 'changed');
     sandbox.write('here/empty/new.txt', 'mine');
@@ -49,7 +49,7 @@ describe('a discarded new file', () => {
     expect(existsSync(join(here, 'empty'))).toBe(true);
   });
 
-  it('is moved as a link, never through one, and nothing is moved where nothing is new', async () => {
+  it('is moved as a link, never through one, and no run is made without new files', async () => {
     sandbox.write('outside/secret.txt', 'secret');
     symlinkSync(sandbox.path('outside/secret.txt'), join(here, 'link'));
     await discardNew(testContext(here), ['link']);

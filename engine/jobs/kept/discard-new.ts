@@ -1,6 +1,6 @@
 /**
- * Moves local files that the base does not have to the bin: what "discard" means for a new file. A rename
- * takes each one out of the workspace in one step, so after a kill its content is at one of the two places.
+ * Discards new files: moves local files that the base does not have to the bin. Each move is one rename, so
+ * after a kill the file is at one of the two places.
  */
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,14 +18,14 @@ import { type KeptRunFolder, makeRun, removeRun } from './kept-folder.ts';
 import { checkParents } from './local-keeper.ts';
 
 export interface DiscardedNew {
-  /** The bin's run, unless nothing was new. */
+  /** The run in the bin. Undefined if no file was moved. */
   readonly kept?: KeptTotals;
   readonly failed: number;
-  /** Those of the paths at or below which the base has something that differs here. */
+  /** The paths at or below which a committed file has changed. */
   readonly committed: readonly string[];
 }
 
-/** @param paths In the form of rows: a folder's ends in a slash. */
+/** @param paths As in rows: the path of a folder ends in a slash. */
 export async function discardNew(context: JobContext, paths: readonly string[]): Promise<DiscardedNew> {
   const session = await openSession(context, 'discard');
   try {
@@ -78,7 +78,7 @@ async function moveToBin(
   let failed = 0;
   let files = 0;
   let bytes = 0;
-  // Empty folders last: the bin holds files alone.
+  // Empty folders come last: they are removed, since the bin holds only files.
   for (const one of created.toSorted((a, b) => Number(a.isFolder) - Number(b.isFolder))) {
     if (context.signal.aborted) break;
     try {
@@ -99,7 +99,7 @@ async function moveToBin(
   return { failed };
 }
 
-/** @returns Where it is now. */
+/** @returns The new absolute path. */
 function moveFile({ files }: KeptRunFolder, root: string, path: string): string {
   checkParents(root, path);
   const to = join(files, path);
@@ -108,7 +108,7 @@ function moveFile({ files }: KeptRunFolder, root: string, path: string): string 
   return to;
 }
 
-/** A folder that the base does not have would be a new change once it is empty. */
+/** An empty folder that the base does not have would be listed as a new change. */
 function removeEmptyFolders({ index, workspace }: Session, first: string): void {
   for (let folder = first; folder !== '.'; folder = dirname(folder)) {
     if (index.files.find(slashed(folder), 0)?.before) return;

@@ -62,7 +62,7 @@ async function changes(): Promise<string[]> {
 }
 
 describe('a pull that takes theirs', () => {
-  it('keeps every overwritten local file in the bin, from which it comes back', async () => {
+  it('keeps every overwritten local file in the bin, and puts it back on request', async () => {
     await conflict();
     const inode = lstatSync(join(here, 'a.txt')).ino;
     const { kept } = await pull(testContext(here), { conflicts: 'theirs' });
@@ -110,14 +110,14 @@ describe('a pull that takes theirs', () => {
     expect(text('becomes')).toBe('theirs is a file');
   });
 
-  it('keeps nothing where the remote overwrites only what is in a commit', async () => {
+  it('keeps nothing when it overwrites only committed files', async () => {
     sandbox.write('there/a.txt', 'theirs');
     await push(testContext(there), {});
     expect((await pull(testContext(here), { conflicts: 'theirs' })).kept).toBeUndefined();
     expect(existsSync(join(here, '.dray/kept'))).toBe(false);
   });
 
-  it('removes a run once two sweeps, a week apart, found it older than 30 days, and nothing through a link', async () => {
+  it('removes a run after two sweeps a week apart found it expired, and follows no link', async () => {
     await conflict();
     const { kept } = await pull(testContext(here), { conflicts: 'theirs' });
     const bin = join(here, '.dray/kept');
@@ -155,7 +155,7 @@ describe('a pull that takes theirs', () => {
     expect(text('gone.txt')).toBe('mine of gone');
   });
 
-  it('is swept by every pull and restore, and a damaged note of a sweep is written anew', async () => {
+  it('sweeps the bin at every pull and restore, and replaces a damaged note of a sweep', async () => {
     await conflict();
     const { kept } = await pull(testContext(here), { conflicts: 'theirs' });
     const bin = join(here, '.dray/kept');
@@ -176,7 +176,7 @@ describe('a pull that takes theirs', () => {
 });
 
 describe('a pull that keeps both', () => {
-  it('gives each local file a second name, which is never one in use', async () => {
+  it('gives each local file a second name that is not in use', async () => {
     await conflict();
     sandbox.write(`here/${mine('a', '.txt')}`, 'somebody is here');
     sandbox.write(`there/deep/${mine('b', '.txt')}`, 'and theirs there');
@@ -202,7 +202,7 @@ describe('a pull that keeps both', () => {
     expect(totals).toMatchObject({ added: 4, modified: 0, deleted: 0 });
   });
 
-  it('keeps mine of a folder that their file replaces, and cuts names that grow too long', async () => {
+  it('keeps the files of a folder that a file replaces, and shortens names that are too long', async () => {
     const long = `${'é'.repeat(120)}.csv`;
     sandbox.write(`there/${long}`, 'theirs');
     sandbox.write(`here/${long}`, 'mine');
@@ -221,7 +221,7 @@ describe('a pull that keeps both', () => {
     expect([text('becomes'), text(`${mine('becomes')}/x`)]).toEqual(['theirs is a file', 'mine below']);
   });
 
-  it('leaves nothing behind of a file that was not replaced after all', async () => {
+  it('removes the second name of a file that was not replaced', async () => {
     await conflict();
     const stop = new AbortController();
     const context = { ...testContext(here), signal: stop.signal };

@@ -1,4 +1,4 @@
-/** `dray kept`: what pulls and restores overwrote, listed, put back, removed. */
+/** `dray kept`: lists, restores and removes the local files that pulls and restores overwrote. */
 import { lstatSync, renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError, toErrorRecord } from '../../api/error.ts';
@@ -11,8 +11,8 @@ import { allowedBy } from '../session/user-remotes.ts';
 import { filesOfRun, KEPT_DAYS, type KeptRunFolder, listRuns, removeRun, wordsOfRun } from './kept-folder.ts';
 import { openLocalKeeper } from './local-keeper.ts';
 
-const RUNS_TOLD_MAX = 1_000;
-const PATHS_TOLD_MAX = 1_000;
+const RUNS_LISTED_MAX = 1_000;
+const PATHS_LISTED_MAX = 1_000;
 const PATHS_PER_SYNC = 256;
 
 /** The newest run first. */
@@ -21,7 +21,7 @@ export async function listKept(context: JobContext): Promise<KeptFilesSummary> {
   const runs = listRuns(workspace).map((run) => describeRun(workspace, run));
   const filled = runs.filter(({ files }) => files > 0);
   return {
-    runs: filled.slice(0, RUNS_TOLD_MAX),
+    runs: filled.slice(0, RUNS_LISTED_MAX),
     files: filled.reduce((sum, { files }) => sum + files, 0),
     bytes: filled.reduce((sum, { bytes }) => sum + bytes, 0),
     days: KEPT_DAYS,
@@ -35,11 +35,11 @@ function describeRun({ root }: WorkspaceFolder, run: KeptRunFolder): KeptRun {
   for (const path of filesOfRun(run)) {
     const stat = lstatSync(join(run.files, path), { bigint: true, throwIfNoEntry: false });
     const live = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
-    // A run that was killed before it replaced the file.
+    // The same file under both names: the run was killed before it replaced the file.
     if (!stat || (live?.ino === stat.ino && live.dev === stat.dev)) continue;
     files += 1;
     bytes += Number(stat.size);
-    if (paths.length < PATHS_TOLD_MAX) paths.push(path);
+    if (paths.length < PATHS_LISTED_MAX) paths.push(path);
   }
   return {
     id: run.id,
@@ -51,7 +51,7 @@ function describeRun({ root }: WorkspaceFolder, run: KeptRunFolder): KeptRun {
   };
 }
 
-/** Puts files of a run back to their paths. What lies there now goes to the bin in turn. */
+/** Moves files of a run back to their paths. The files that they replace go to the bin. */
 export async function putBackKept(
   context: JobContext,
   { id, paths }: { readonly id: string; readonly paths?: readonly string[] },
@@ -121,7 +121,7 @@ export async function clearKept(
 function findRun(workspace: WorkspaceFolder, id: string): KeptRunFolder {
   const run = listRuns(workspace).find((one) => one.id === id);
   if (run) return run;
-  throw notKept(`There is no run ${id} among the kept files`);
+  throw notKept(`No run of the kept files has the id ${id}`);
 }
 
 function notKept(what: string): DrayError {

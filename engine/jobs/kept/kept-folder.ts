@@ -1,18 +1,18 @@
 /**
  * The bin of a workspace, `.dray/kept/`: a folder for each run that overwrote local files which no commit
- * has, with the files at their paths below `files/`. A scan never enters `.dray`, so it is neither scanned
- * nor pushed.
+ * has. The files are at their paths below `files/`. A scan never enters `.dray`, so the bin is never pushed.
  *
- * A run older than `KEPT_DAYS` is removed in two steps, `GRACE_DAYS` apart: a sweep notes the time in the
- * run's folder, and only a later sweep removes it. The age is a difference of two readings of a clock that
- * may jump (an empty battery, a wrong year before the network sets it), so one reading must not empty the
- * bin. A sweep of a clock that is right again removes the note.
+ * A run older than `KEPT_DAYS` is removed in two steps, at least `GRACE_DAYS` apart: a sweep writes its time
+ * into the run's folder, and a later sweep removes the run. The clock may jump (an empty battery, a wrong year
+ * until the network sets it), so a single reading must not empty the bin. When the clock is right again, the
+ * next sweep removes the noted time.
  */
 import { randomUUID } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
+import { errnoOf } from '../../files/write/write-error.ts';
 import { makeFolder, type WorkspaceFolder } from '../../workspace/workspace-folder.ts';
 
 export const KEPT_DAYS = 30;
@@ -42,7 +42,7 @@ export function makeRun(workspace: WorkspaceFolder, nowMs: number, words: string
   return run;
 }
 
-/** The newest first. What is not a folder of this form is none of ours. */
+/** Newest first. Entries whose names do not have the form of a run are ignored. */
 export function listRuns(workspace: WorkspaceFolder): KeptRunFolder[] {
   const bin = keptFolderOf(workspace);
   if (!isFolder(bin)) return [];
@@ -55,17 +55,17 @@ export function listRuns(workspace: WorkspaceFolder): KeptRunFolder[] {
 }
 
 export function removeRun({ folder }: KeptRunFolder): void {
-  // Removes links, and never what they lead to.
+  // Removes links, never their targets.
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Removes what has expired. A run that cannot be removed now stays for the next sweep. */
+/** Removes expired runs. A run that cannot be removed now is left to the next sweep. */
 export function sweepRuns(workspace: WorkspaceFolder, nowMs: number): void {
   for (const run of listRuns(workspace)) {
     try {
       sweepRun(run, nowMs);
     } catch {
-      // Somebody else's files among them, or a full disk.
+      // Such as files of another user, or a full disk.
     }
   }
 }
@@ -83,14 +83,14 @@ function sweepRun(run: KeptRunFolder, nowMs: number): void {
   } else if (notedMs < nowMs - GRACE_DAYS * DAY_MS) removeRun(run);
 }
 
-/** Undefined for none, and for one that a power cut damaged. */
+/** Undefined if there is no note, or a power cut damaged it. */
 function readNote(note: string): number | undefined {
   if (!lstatSync(note, { throwIfNoEntry: false })?.isFile()) return undefined;
   const text = readFileSync(note, 'utf8');
   return /^\d{13}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The command that made the run, for people. */
+/** The command that made the run, for display. Empty if it cannot be read. */
 export function wordsOfRun({ folder }: KeptRunFolder): string {
   try {
     return v.parse(ABOUT, JSON.parse(readFileSync(join(folder, 'about.json'), 'utf8'))).words;
@@ -99,7 +99,7 @@ export function wordsOfRun({ folder }: KeptRunFolder): string {
   }
 }
 
-/** The kept files and links of a run, by their paths in the workspace. Follows no link. */
+/** Yields the workspace paths of a run's files and links. Follows no link. */
 export function* filesOfRun({ files }: KeptRunFolder): Generator<string> {
   const open = [''];
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
@@ -107,7 +107,7 @@ export function* filesOfRun({ files }: KeptRunFolder): Generator<string> {
     try {
       entries = readdirSync(join(files, folder), { withFileTypes: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (errnoOf(error) !== 'ENOENT') throw error;
     }
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (entry.isDirectory()) open.push(`${folder}${entry.name}/`);

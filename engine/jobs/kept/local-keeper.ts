@@ -1,11 +1,11 @@
 /**
- * Keeps a local file that is about to be overwritten: in the bin, or beside itself under a second name. The
- * file gets another name (a hard link) right before the new one takes its place in one step, so after a kill
- * at any moment its content is at its path, under the other name, or both. No byte is copied. Where a file
- * system has no hard links the file is renamed, and put back if nothing took its place.
+ * Keeps a local file before it is overwritten: in the bin, or in its own folder under a second name. The file
+ * gets another name (a hard link) right before a rename replaces it, so after a kill at any moment its content
+ * is at its path, under the other name, or both. No byte is copied. On a file system without hard links the
+ * file is renamed, and renamed back if it was not replaced.
  *
- * The other name and the content are on the disk before the first name goes: the file may have been written
- * a second ago, and a power cut would leave an empty file in the bin.
+ * The other name and the content are synced before the file is replaced. Otherwise a power cut could leave an
+ * empty file in the bin when the file was written a moment before.
  */
 import {
   type BigIntStats,
@@ -27,38 +27,38 @@ import { copyName } from './copy-name.ts';
 import { type KeptRunFolder, makeRun, removeRun, sweepRuns } from './kept-folder.ts';
 
 const TURNS_MAX = 1_000;
-const COPIES_TOLD_MAX = 100;
+const COPIES_LISTED_MAX = 100;
 
 export interface LocalKeeper {
-  /** Gives the file its other name. Nothing happens if no file is there. */
+  /** Gives the file its other name. Does nothing if no file exists there. */
   keep(path: string): void;
-  /** Call it after `keep`, right before the paths are overwritten or removed. One sync serves many paths. */
+  /** Call it after `keep`, right before the paths are overwritten or removed. One sync covers many paths. */
   sync(): Promise<void>;
-  /** Forgets what was not replaced after all. */
+  /** Removes the other names of files that were not replaced, and sweeps the bin. */
   settle(): { readonly kept?: KeptTotals; readonly copies?: readonly MadeCopy[] };
 }
 
 export interface LocalKeeperOptions {
   readonly session: Pick<Session, 'clock' | 'workspace'>;
-  /** The command, for people who look into the bin. */
+  /** The command, which the list of the bin shows. */
   readonly words: string;
-  /** Paths whose files get a second name instead: the path of the file or folder that the name is made of. */
+  /** By the path of a file that gets a second name: the path of the file or folder that is named anew. */
   readonly copies?: ReadonlyMap<string, string>;
-  /** Paths that a second name must not take. */
+  /** True for a path that a second name must not use. */
   readonly isTaken?: (path: string) => boolean;
-  /** False for a path whose file needs no keeping. */
+  /** False for a file that need not be kept. Default: every file is kept. */
   readonly isMeant?: (path: string) => boolean;
-  /** Paths that end up without a file. */
+  /** The paths that the command removes. */
   readonly deletions?: ReadonlySet<string>;
 }
 
 interface Kept {
   readonly path: string;
-  /** Absolute. */
+  /** The other name, as an absolute path. */
   readonly to: string;
   readonly identity: string;
   readonly bytes: number;
-  /** For a second name. */
+  /** The second name, as a path in the workspace. Undefined for a file in the bin. */
   readonly copy?: string;
 }
 
@@ -70,13 +70,11 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
   const day = new Date(nowMs).toISOString().slice(0, 'yyyy-mm-dd'.length);
   let run: KeptRunFolder | undefined;
   const disk = openDiskSync(root);
-  /** By the file or folder that the second name is made of. */
+  /** By the path of the file or folder that is named anew. */
   const turns = new Map<string, number>();
 
   const keepInBin = (path: string): string => {
-    if (!run) {
-      run = makeRun(workspace, nowMs, options.words);
-    }
+    run ??= makeRun(workspace, nowMs, options.words);
     const to = join(run.files, path);
     mkdirSync(dirname(to), { recursive: true });
     return inFreePlace(
@@ -140,13 +138,13 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
       const bytes = inBin.reduce((sum, one) => sum + one.bytes, 0);
       return {
         ...(run && inBin.length > 0 ? { kept: { id: run.id, files: inBin.length, bytes } } : {}),
-        ...(copies.length > 0 ? { copies: copies.slice(0, COPIES_TOLD_MAX) } : {}),
+        ...(copies.length > 0 ? { copies: copies.slice(0, COPIES_LISTED_MAX) } : {}),
       };
     },
   };
 }
 
-/** Tries one place after another until one is free. */
+/** Tries the places in order until one is free. */
 function inFreePlace(placeAt: (turn: number) => string, use: (place: string) => void): string {
   for (let turn = 1; ; turn += 1) {
     const place = placeAt(turn);
@@ -160,7 +158,7 @@ function inFreePlace(placeAt: (turn: number) => string, use: (place: string) => 
 }
 
 /**
- * Another name for a file or link, never over something. @throws the system's error, EEXIST if it is taken
+ * Gives a file or link another name, and never replaces a file. @throws the system's error; EEXIST if taken
  */
 function giveName(from: string, to: string): void {
   if (lstatSync(from).isSymbolicLink()) {
@@ -171,20 +169,20 @@ function giveName(from: string, to: string): void {
     linkSync(from, to);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST' || errnoOf(error) === 'ENOENT') throw error;
-    // No hard links here. The name is taken first, so that the rename replaces nothing of anybody else.
+    // No hard links here. An empty file reserves the name, so the rename cannot replace another file.
     writeFileSync(to, '', { flag: 'wx' });
     renameSync(from, to);
   }
 }
 
-/** Undefined for a folder and where nothing is. */
+/** Undefined if the path is a folder or does not exist. */
 function identityOf(absolute: string): { readonly id: string; readonly bytes: number } | undefined {
   const stat = statIfThere(absolute);
   if (!stat || stat.isDirectory()) return undefined;
   return { id: `${stat.dev}:${stat.ino}`, bytes: Number(stat.size) };
 }
 
-/** Undefined also below a file. */
+/** Undefined if the path does not exist, also below a file. */
 function statIfThere(absolute: string): BigIntStats | undefined {
   try {
     return lstatSync(absolute, { bigint: true, throwIfNoEntry: false });
@@ -194,7 +192,7 @@ function statIfThere(absolute: string): BigIntStats | undefined {
   }
 }
 
-/** A file behind a link is not the workspace's. */
+/** A path through a link leads out of the workspace. @throws `unsafePath` */
 export function checkParents(root: string, path: string): void {
   for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
     const folder = path.slice(0, slash);

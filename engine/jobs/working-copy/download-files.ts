@@ -22,6 +22,7 @@ import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Progress } from '../session/progress.ts';
 import type { Session } from '../session/session.ts';
+import { damagedObject, wrongBytes } from './damaged-object.ts';
 import { createWrittenRows, type WrittenRows } from './written-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -403,22 +404,6 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
       sizeBytes,
     };
   }
-}
-
-function damagedObject(key: RemoteKey, what: string): DrayError {
-  return new DrayError('damaged', `${key} ${what}.`, {
-    data: { key },
-    advice: '"dray verify" names every file that it affects.',
-    command: 'dray verify',
-  });
-}
-
-function wrongBytes(key: RemoteKey): DrayError {
-  return new DrayError('damaged', `${key} does not contain the bytes that were pushed.`, {
-    data: { key },
-    advice: '"dray verify --read-data" names every file that it affects.',
-    command: 'dray verify --read-data',
-  });
 }
 
 function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {

@@ -1,15 +1,15 @@
 /**
- * The first pages of a column chunk. Headers are checked before anything is allocated for them: a page may
- * claim a billion values in ten bytes.
+ * Reads the first pages of a column chunk. Each page header is checked before memory is allocated for its
+ * page, because a page of ten bytes may claim a billion values.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import type { ParquetSource } from './parquet-source.ts';
 import { endOfStruct } from './thrift-bounds.ts';
 
-/** What all pages of a preview may take together. */
+/** The memory that all pages of a preview may take together. */
 export interface PageBudget {
-  /** Values, of one byte at least when decoded. */
+  /** Decoded values; each takes at least one byte. */
   values: number;
   /** Bytes after decompression. */
   bytes: number;
@@ -19,14 +19,14 @@ export const VALUES_MAX = 2_000_000;
 export const UNPACKED_BYTES_MAX = 48 * 1024 * 1024;
 const PAGE_VALUES_MAX = 1_000_000;
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** Rows of nested columns cannot be counted without decoding, so their pages are counted by values. */
+/** The rows of a nested column can only be counted by decoding it, so its values are counted instead. */
 const NESTED_VALUES_MAX = 20_000;
 const HEADER_BYTES_MAX = 64 * 1024;
 const FIRST_READ_BYTES = 128 * 1024;
-/** This encoding repeats the beginning of the value before, so a small page may stand for gigabytes. */
+/** DELTA_BYTE_ARRAY repeats prefixes of the previous value, so a small page may decode to gigabytes. */
 const PREFIXED_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Node's own; the library has Snappy. */
+/** The library itself decompresses Snappy. */
 export const DECOMPRESSORS = {
   GZIP: (input: Uint8Array, maxOutputLength: number) => gunzipSync(input, { maxOutputLength }),
   BROTLI: (input: Uint8Array, maxOutputLength: number) => brotliDecompressSync(input, { maxOutputLength }),
@@ -41,7 +41,7 @@ export interface ChunkPlace {
   readonly depth: number;
 }
 
-/** @returns The bytes of the first pages, which hold at least `rows` rows unless the chunk ends before. */
+/** @returns The bytes of the first pages, which hold at least `rows` rows unless the chunk has fewer. */
 export async function readFirstPages(
   source: ParquetSource,
   { depth, end, isNested, start }: ChunkPlace,

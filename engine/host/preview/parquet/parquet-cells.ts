@@ -1,4 +1,4 @@
-/** Values of a Parquet file as text, exactly, and the names of its types. */
+/** Formats the values of a Parquet file as text without rounding, and names its types. */
 import { isUtf8 } from 'node:buffer';
 import type { SchemaElement, SchemaTree } from 'hyparquet';
 import { shortenCell } from '../table-preview.ts';
@@ -6,7 +6,7 @@ import { shortenCell } from '../table-preview.ts';
 const BYTES_SHOWN = 32;
 const DECIMAL_BYTES_MAX = 64;
 
-/** Times as text, because a JavaScript date ends at milliseconds. */
+/** Times become text, because a JavaScript date has no microseconds. */
 export const PARSERS = {
   timestampFromMilliseconds: (value: bigint) => momentOf(value, 3),
   timestampFromMicroseconds: (value: bigint) => momentOf(value, 6),
@@ -27,7 +27,7 @@ function momentOf(value: unknown, digits: number): string {
   return seconds + fraction;
 }
 
-/** Null for no value. @param element Of a column without columns below. */
+/** Null for a missing value. @param element The schema of a leaf column. */
 export function cellText(value: unknown, element?: SchemaElement): string | null {
   if (value === null || value === undefined) return null;
   if (element && isDecimal(element)) return decimalText(value, element.scale ?? 0);
@@ -49,7 +49,7 @@ function bytesText(bytes: Uint8Array): string {
   return `0x${shown}${bytes.length > BYTES_SHOWN ? '\u2026' : ''}`;
 }
 
-/** The fewest digits that name this number of 32 bits. */
+/** The shortest text that reads back as this 32-bit float. */
 function singleText(value: number): string {
   for (let digits = 6; digits < 9; digits += 1)
     if (Math.fround(Number(value.toPrecision(digits))) === value)
@@ -74,8 +74,8 @@ function isDecimal({ converted_type, logical_type }: SchemaElement): boolean {
 }
 
 /**
- * The schema that the library decodes by. It would round decimals, run a JSON parser, and fail on types that
- * it cannot show; those come as they are stored.
+ * The schema that the library decodes with, without the types that it would round (decimals), parse (JSON) or
+ * fail on. Their values arrive as they are stored.
  */
 export function storedTypes(schema: readonly SchemaElement[]): SchemaElement[] {
   return schema.map((element) => {

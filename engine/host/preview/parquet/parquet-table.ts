@@ -1,7 +1,7 @@
 /**
- * The first rows of a Parquet file as a table. Runs in a thread of its own (`parquet-worker.ts`), because the
- * file is hostile: the thread is ended when it takes too long, and nothing here allocates by a count that the
- * file has not the bytes for. https://parquet.apache.org/docs/file-format/
+ * Reads the first rows of a Parquet file as a table. It runs in a thread of its own (`parquet-worker.ts`),
+ * which is terminated after a time limit, because the file may be hostile. Every count is checked against the
+ * bytes in the file before memory is allocated for it. https://parquet.apache.org/docs/file-format/
  */
 import type { SchemaTree } from 'hyparquet';
 import { readColumn } from 'hyparquet/src/column.js';
@@ -34,7 +34,7 @@ const MAGIC_ENCRYPTED = 'PARE';
 
 type Metadata = ReturnType<typeof parquetMetadata>;
 
-/** @throws Error whose message ends a sentence: "This Parquet file cannot be shown: ..." */
+/** @throws Error whose message completes the sentence "This Parquet file cannot be shown as a table: ..." */
 export async function parquetTable(given: ParquetSource): Promise<TablePreview> {
   const source = await holdingSmall(given);
   const metadata = await readFooter(source);
@@ -102,7 +102,7 @@ interface GroupRead {
   readonly budget: PageBudget;
 }
 
-/** A column that cannot be read fails alone. */
+/** A column that cannot be read is listed in `failures`; the other columns are still read. */
 async function readGroup({ budget, columns, group, source, tree, wanted }: GroupRead) {
   const failures = new Map<string, string>();
   const values = new Map<SchemaTree, ArrayLike<unknown>>();
@@ -164,7 +164,7 @@ async function readLeaf(
     depth: getMaxDefinitionLevel(schemaPath),
   };
   const pages = await readFirstPages(source, place, wanted, budget);
-  // The library keeps views of the memory, so it gets its own.
+  // The library returns views of the memory, so it gets a copy.
   const view = new DataView(Uint8Array.from(pages).buffer);
   const decoder = {
     ...meta_data,
@@ -179,7 +179,7 @@ async function readLeaf(
   return { pathInSchema: path_in_schema, data: readColumn({ view, offset: 0 }, selected as never, decoder) };
 }
 
-/** Of the library's own parsers the ones that need no date and run nothing. */
+/** Replacements for those of the library's parsers that `storedTypes` leaves in use. */
 const LIBRARY_PARSERS = {
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('utf8'),
   uuidFromBytes: (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex'),
@@ -191,11 +191,10 @@ function countOf(value: bigint | number | undefined): number {
   return count;
 }
 
-function reasonOf(error: unknown): string {
-  const { message } = error as Error;
-  // The engine's own names for what a damaged file leads to.
-  const isOurs = error instanceof Error && error.constructor === Error;
-  return isOurs ? shortenCell(message.replace(/^parquet /, '')) : 'its content is damaged';
+/** Dray and the library throw plain Errors. A damaged file also causes RangeErrors and TypeErrors. */
+export function reasonOf(error: unknown): string {
+  const isPlain = error instanceof Error && error.constructor === Error;
+  return isPlain ? shortenCell(error.message.replace(/^parquet /, '')) : 'its content is damaged';
 }
 
 function noteOf(failures: ReadonlyMap<string, string>, more: number): Pick<TablePreview, 'note'> {

@@ -1,7 +1,7 @@
-/** The thread that decodes one Parquet file. It asks for ranges of the file, and answers with a table. */
+/** The thread that decodes one Parquet file. It requests ranges of the file, and answers with a table. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TablePreview } from '../../../api/host/file-preview.ts';
-import { parquetTable } from './parquet-table.ts';
+import { parquetTable, reasonOf } from './parquet-table.ts';
 
 export type ToParquetWorker = { readonly id: number; readonly bytes: Uint8Array } | { readonly id: number };
 export type FromParquetWorker =
@@ -32,9 +32,6 @@ const source = {
 parquetTable(source)
   .then(
     (table) => post({ did: 'table', table }),
-    (error: unknown) => {
-      const isOurs = error instanceof Error && error.constructor === Error;
-      post({ did: 'fail', why: isOurs ? error.message.replace(/^parquet /, '') : 'its content is damaged' });
-    },
+    (error: unknown) => post({ did: 'fail', why: reasonOf(error) }),
   )
   .finally(() => port.close());

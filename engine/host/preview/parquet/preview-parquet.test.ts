@@ -57,7 +57,7 @@ describe('the table of a Parquet file', () => {
     expect((await tableOf(name)).rows.map(([id]) => id)).toEqual(['1', '2', '3']);
   });
 
-  it('is read from pages of version 2, and has no rows where the file has none', async () => {
+  it('is read from pages of version 2, and is empty for a file without rows', async () => {
     expect((await tableOf('v2')).rows).toEqual([
       ['1', '["a","b"]'],
       ['2', '[]'],
@@ -66,7 +66,7 @@ describe('the table of a Parquet file', () => {
     expect(await tableOf('empty')).toMatchObject({ rows: [], rowsTotal: 0, columns: [{ name: 'id' }, {}] });
   });
 
-  it('names the compression that is not read', async () => {
+  it('names an unsupported compression', async () => {
     expect(await preview(parquetFile('lz4'))).toEqual({ why: 'Dray does not read LZ4_RAW compression' });
   });
 
@@ -81,7 +81,7 @@ describe('the table of a Parquet file', () => {
     ]);
   });
 
-  it('takes no more of a large file than its end and its first pages', async () => {
+  it('reads only the end and the first pages of a large file', async () => {
     const small = parquetFile('rows');
     // Zeros between the pages and the footer, as if more row groups followed.
     const footerBytes = small.readUInt32LE(small.length - 8) + 8;
@@ -101,7 +101,7 @@ describe('the table of a Parquet file', () => {
     expect(readBytes).toBeLessThan(100_000);
   });
 
-  it('fails with what reading fails with, and stops when the request is stopped', async () => {
+  it('rethrows a read error, and stops when the request is aborted', async () => {
     const read = () => Promise.reject(new Error('the disk is gone'));
     await expect(previewParquet({ sizeBytes: 500, read }, { signal })).rejects.toThrow('the disk is gone');
     const stop = new AbortController();
@@ -156,7 +156,7 @@ describe('a hostile Parquet file', () => {
     expect('why' in outcome && outcome.why).toContain(why);
   });
 
-  it('with any byte changed ends with a table or a reason, and never takes the engine along', async () => {
+  it('with any byte changed gives a table or a reason, and never ends the engine', async () => {
     const good = parquetFile('types');
     const seen = { table: 0, why: 0 };
     for (let at = 5; at < good.length; at += CHANGED_EVERY) {
@@ -172,7 +172,7 @@ describe('a hostile Parquet file', () => {
     expect(seen.table).toBeGreaterThan(2);
   });
 
-  it('that keeps its decoder busy is given up', async () => {
+  it('is given up when decoding exceeds its time limit', async () => {
     const outcome = await preview(parquetFile('rows'), { decodingMsMax: 0 });
     expect(outcome).toEqual({ why: 'decoding it takes too long' });
   });

@@ -1,6 +1,6 @@
 /**
- * The first rows of a Parquet file, decoded in a thread of its own. A hostile file can only waste that
- * thread: it is ended after `DECODING_MS_MAX`, and it gets at most `READ_BYTES_MAX` of the file.
+ * Decodes the first rows of a Parquet file in a thread of its own. The thread reads at most `READ_BYTES_MAX`
+ * of the file, and is terminated after `DECODING_MS_MAX`.
  */
 import { Worker } from 'node:worker_threads';
 import type { TablePreview } from '../../../api/host/file-preview.ts';
@@ -10,9 +10,9 @@ import type { FromParquetWorker, ToParquetWorker } from './parquet-worker.ts';
 
 const READ_BYTES_MAX = 32 * 1024 * 1024;
 const READS_MAX = 2_000;
-/** Without the time that reads take. */
+/** Excludes the time that reads take. */
 const DECODING_MS_MAX = 10_000;
-/** The checks before each allocation keep far below it. */
+/** A last bound: the checks before each allocation keep the heap far below it. */
 const HEAP_MB_MAX = 1_024;
 
 const WORKER_URL = new URL(
@@ -28,7 +28,7 @@ export interface ParquetOptions {
   readonly decodingMsMax?: number;
 }
 
-/** @throws What reading throws, and `aborted`. */
+/** @throws `aborted`, and the errors of `read`. */
 export async function previewParquet(
   { read, sizeBytes }: ParquetSource,
   { decodingMsMax = DECODING_MS_MAX, signal }: ParquetOptions,
@@ -76,7 +76,7 @@ export async function previewParquet(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
-    // It loads no native code, so it can be ended at any moment.
+    // The thread loads no native code, so it can be terminated at any moment.
     await worker.terminate();
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Walks one struct of Thrift's compact protocol without building anything. Parquet's footer and page headers
- * are such structs. The library that parses them trusts their counts, so a list of a billion items would take
- * the memory of the whole process. What passes here is at most `VALUES_MAX` values, all within the bytes.
+ * Checks one struct of Thrift's compact protocol without allocating. Parquet's footer and page headers are
+ * such structs. The library that parses them trusts their counts, so a claimed list of a billion items would
+ * exhaust the memory of the process. A struct passes if it has at most `VALUES_MAX` values, all within the
+ * given bytes.
  */
 
 const VALUES_MAX = 500_000;
@@ -58,7 +59,7 @@ export function endOfStruct(bytes: Uint8Array, start: number): number {
         const head = readByte();
         const count = head >> 4 === 15 ? readVarint() : head >> 4;
         const item = head & 0x0f;
-        // Every item takes a byte at least, also a boolean of a list.
+        // Every item takes at least one byte, also a boolean.
         if (count > bytes.length - at) throw new Error('a header counts more than the file holds');
         for (let left = count; left > 0; left -= 1)
           walk(item === TRUE || item === FALSE ? BYTE : item, depth + 1);

@@ -3,7 +3,8 @@
  *
  * On Linux each folder gets a watch of its own, and a new folder gets one when its event arrives. Node's
  * recursive watch takes one for each file there, and fails silently when the system has no more. On other
- * systems, one recursive watch covers the tree. Events of Dray's own files (`.dray`, `.dray-tmp`) are ignored.
+ * systems, one recursive watch covers the tree. Events of Dray's own files (`.dray`, `.dray-tmp`) are
+ * ignored.
  */
 import { type FSWatcher, watch as watchNode } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';

@@ -27,7 +27,9 @@ export interface EntryList {
 export interface Listing {
   readonly place: string;
   readonly entries: EntryList;
-  /** Lists the rest of the folder, until the signal fires. @returns False if the folder has too many entries. */
+  /**
+   * Lists the rest of the folder, until the signal fires. @returns False if the folder has too many entries.
+   */
   listRest(signal: AbortSignal, onMore: () => void): Promise<boolean>;
   close(): void;
 }

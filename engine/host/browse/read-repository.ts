@@ -1,4 +1,6 @@
-/** The branches and newest commits of a repository. Two listings, and two requests for each of 20 branches. */
+/**
+ * The branches and newest commits of a repository. Two listings, and two requests for each of 20 branches.
+ */
 import type { BrowsedRepository } from '../../api/host/browse.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { type LocalPlace, openPlace, type RemotePlace } from '../../jobs/places/places.ts';

@@ -1,4 +1,6 @@
-/** Recognises the audio and video that browsers play, by signature and, where several kinds share it, by name. */
+/**
+ * Recognises the audio and video that browsers play, by signature and, where several kinds share it, by name.
+ */
 import { extname } from 'node:path';
 
 export interface MediaKind {

@@ -3,9 +3,9 @@
  * has. The files are at their paths below `files/`. A scan never enters `.dray`, so the bin is never pushed.
  *
  * A run older than `KEPT_DAYS` is removed in two steps, at least `GRACE_DAYS` apart: a sweep writes its time
- * into the run's folder, and a later sweep removes the run. The clock may jump (an empty battery, a wrong year
- * until the network sets it), so a single reading must not empty the bin. When the clock is right again, the
- * next sweep removes the noted time.
+ * into the run's folder, and a later sweep removes the run. The clock may jump (an empty battery, a wrong
+ * year until the network sets it), so a single reading must not empty the bin. When the clock is right again,
+ * the next sweep removes the noted time.
  */
 import { randomUUID } from 'node:crypto';
 import { type Dirent, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * Keeps a local file before it is overwritten: in the bin, or in its own folder under a second name. The file
- * gets another name (a hard link) right before a rename replaces it, so after a kill at any moment its content
- * is at its path, under the other name, or both. No byte is copied. On a file system without hard links the
- * file is renamed, and renamed back if it was not replaced.
+ * gets another name (a hard link) right before a rename replaces it, so after a kill at any moment its
+ * content is at its path, under the other name, or both. No byte is copied. On a file system without hard
+ * links the file is renamed, and renamed back if it was not replaced.
  *
  * The other name and the content are synced before the file is replaced. Otherwise a power cut could leave an
  * empty file in the bin when the file was written a moment before.

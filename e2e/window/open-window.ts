@@ -13,6 +13,10 @@ const VIEWPORT = { width: 1280, height: 800 };
 /** The longest wait on a machine under heavy load; no test measures time by it. */
 export const PATIENCE_MS = 120_000;
 
+/** Characters of a page in the output of a failed test, and how long to wait for them. */
+const LOOK_MAX = 8_000;
+const LOOK_MS = 10_000;
+
 export type Theme = 'light' | 'dark';
 
 /**
@@ -148,6 +152,7 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     await page.goto(options.path === undefined ? ui.link : await enter(context, ui, options.path));
     // The page is loaded before React has drawn the window. Until then no one is there to press a key.
     await page.locator('#screen').waitFor();
+    const saveLastLook = await printAfterFailure(page);
     return {
       page,
       context,
@@ -156,6 +161,7 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
       engine: ui.engine,
       complaints,
       [Symbol.asyncDispose]: async () => {
+        await saveLastLook();
         await context.close();
         await ui[Symbol.asyncDispose]();
       },
@@ -187,6 +193,23 @@ async function throttle(page: Page): Promise<void> {
   if (rate === 1) return;
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate });
+}
+
+/**
+ * Prints what the page showed last, if the test fails: a failure on another machine cannot be watched.
+ * @returns Call it before the page is closed.
+ */
+async function printAfterFailure(page: Page): Promise<() => Promise<void>> {
+  // The benchmark opens windows without Vitest.
+  if (process.env.VITEST === undefined) return async () => {};
+  const { expect, onTestFailed } = await import('vitest');
+  // A hook's window belongs to no test.
+  if (expect.getState().currentTestName === undefined) return async () => {};
+  let look = 'The page was not read.';
+  onTestFailed(() => console.error(`${page.url()} showed at the end:\n${look.slice(0, LOOK_MAX)}`));
+  return async () => {
+    look = await page.locator('body').ariaSnapshot({ timeout: LOOK_MS }).catch(String);
+  };
 }
 
 /** Chromium reports what a policy refused on the console. */

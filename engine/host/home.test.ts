@@ -82,7 +82,7 @@ describe('home', () => {
     expect(readFileSync(sandbox.path('cloned/b.txt'), 'utf8')).toBe('the content of b');
   });
 
-  it('lists a clone that has written nothing yet, and forgets it with its transfer', async () => {
+  it('lists a clone that has not written a file yet, and removes it with its transfer', async () => {
     const { client, sandbox } = fixture;
     const root = sandbox.path('cloned');
     const order = { kind: 'clone', url: sandbox.path('nothing'), root } as const;
@@ -96,7 +96,7 @@ describe('home', () => {
     expect(existsSync(root)).toBe(false);
   });
 
-  it('refuses a clone into a folder that cannot take it, before it is in the queue', async () => {
+  it('refuses a clone into an unsuitable folder before it is queued', async () => {
     const { client, sandbox } = fixture;
     const root = await fixture.workspace();
     sandbox.write('full/file', 'mine');

@@ -17,7 +17,7 @@ export const HOME: HandlersOf<'home'> = {
   'home.list': async (_input, { host }) => {
     const { workspaces } = host.windowFile.read();
     const clones = await openClones(host);
-    // A clone that has written nothing yet is not among the known workspaces.
+    // A clone that has not written a file yet is not among the known workspaces.
     const begun = [...clones.keys()].filter((root) => !workspaces.includes(root));
     return {
       workspaces: [...begun, ...workspaces].map((root): WorkspaceCard => {
@@ -60,7 +60,7 @@ export const HOME: HandlersOf<'home'> = {
   'home.listFolders': async ({ folder = homedir() }) => listFolders(resolve(folder)),
 };
 
-/** The clones of the queue that may go on, by folder. A queue that cannot be opened is reported elsewhere. */
+/** The unfinished clones of the queue, by folder. Empty if the queue cannot be opened. */
 async function openClones(host: HostState): Promise<ReadonlyMap<string, CloneOrder>> {
   const queue = await host.transfers().catch(() => undefined);
   return new Map(
@@ -86,7 +86,7 @@ function addWorkspace(host: HostState, root: string): WorkspaceCard {
   return readWorkspaceCard(root, host);
 }
 
-/** Without hidden ones. A link to a folder counts as a folder. */
+/** Omits hidden folders. A link to a folder counts as a folder. */
 function listFolders(folder: string): FolderListing {
   let folders: string[];
   try {

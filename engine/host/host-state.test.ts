@@ -37,7 +37,7 @@ describe('Transfers of a host', () => {
     expect(commits.map(({ author }) => author)).toEqual(['second', 'first']);
   });
 
-  it('are neither opened nor locked after it closed', async () => {
+  it('are neither opened nor locked after the host has closed', async () => {
     const { host, sandbox } = fixture;
     await host.close();
     await expect(host.transfers()).rejects.toMatchObject({ code: 'aborted' });

@@ -24,19 +24,19 @@ const WORKSPACES_MAX = 500;
 const ENTRY_LISTS_MAX = 16;
 
 export interface HostState {
-  /** The environment of every job that starts, with all typed keys; a new object when keys change. */
+  /** The environment of new jobs, with all typed keys. A change of keys replaces the object. */
   readonly environment: JobContext['environment'];
   setEnvironment(environment: JobContext['environment']): void;
   /** The profiles whose typed keys are held. */
   typedProfiles(): readonly string[];
-  /** Until the engine ends. @param keys Undefined: forgets them. @throws `usage` if there are too many. */
+  /** Holds keys until the engine ends. @param keys Undefined: removes them. @throws `usage` if too many. */
   holdKeys(profile: string, keys: AccessKeys | undefined): void;
   /** The folder of the user's files. */
   readonly folder: string;
   readonly clock: Clock;
   readonly windowFile: WindowFile;
   readonly changeLists: KeptLists<RowList>;
-  /** Lists a workspace of the user, the newest first. */
+  /** Adds a workspace at the top of the user's list. */
   addWorkspace(root: string): void;
   readonly keptChoices: KeptChoicesStore;
   readonly entryLists: KeptLists<Listing>;
@@ -45,9 +45,9 @@ export interface HostState {
   connectionFlags(): ConnectionFlags;
   /** The current bandwidth limit of the settings, shared by all transfers. */
   readonly throttle: Throttle;
-  /** Opened at first use, with what a killed engine left in it. @throws `aborted` once the host is closed. */
+  /** Opens the queue at first use. @throws `aborted` once the host is closed. */
   transfers(): Promise<TransferQueue>;
-  /** Runs `dray` in a process of its own. Absent: this program has no way to. */
+  /** Runs `dray` in processes of its own. Absent if this program cannot start processes. */
   readonly dray?: OwnDray;
   /** Stops transfers. Those that ran resume when the next host opens the queue. */
   close(): Promise<void>;
@@ -119,14 +119,14 @@ export function createHost({
     },
     throttle: createThrottle({ clock, bytesPerSecond: createBandwidthRate(windowFile, clock) }),
     transfers() {
-      // A request whose handler was still loading: nothing would release what is opened for it.
+      // A request may arrive here after the close. Nothing would close a queue that it opened.
       if (isClosed) return Promise.reject(new DrayError('aborted', 'The engine was closed.'));
       if (queue) return queue;
       const opening = import('./transfers/transfer-queue.ts').then(({ openTransferQueue }) =>
         openTransferQueue(host),
       );
       queue = opening;
-      // A full or missing disk may be fixed, so the next caller tries again.
+      // The error may be temporary, such as a full disk, so the next call tries again.
       opening.catch(() => {
         if (queue === opening) queue = undefined;
       });

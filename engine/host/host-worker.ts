@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker, WorkerFacts } from './open-host.ts';
 import { loadFirstHandlers } from './port/host-requests.ts';
 import { type ServedPort, servePort } from './port/serve-port.ts';
 import { createDrayRelay } from './saved/dray-relay.ts';
-import { lookAtJobs } from './saved/job-watch.ts';
+import { refreshJobs } from './saved/job-watch.ts';
 
 const { connection, crashedMs, environment, hasDray, isLogin } = workerData as WorkerFacts;
 // Locks of the crashed thread before this one are free.
@@ -18,7 +18,7 @@ const host = createHost({ connection, environment, ...(hasDray ? { runDray: rela
 
 const served = new Set<ServedPort>();
 loadFirstHandlers();
-// What ran when the last host ended goes on, whether or not a window opens. Each window reports a failure.
+// Transfers of the last host resume without a window. Each window reports an error of the queue.
 host.transfers().catch(() => {});
 const jobsEnding = new AbortController();
 const jobs = startDueJobs();
@@ -45,13 +45,13 @@ function serve(messagePort: MessagePort): void {
   port.onClose(() => served.delete(serving));
 }
 
-/** Also without a window, as long as no other process does. */
+/** Starts due jobs, also without a window, unless another process does. */
 async function startDueJobs(): Promise<void> {
   const { dray } = host;
   if (!dray) return;
   const { serveJobsBeside } = await import('../jobs/saved/serve-jobs.ts');
   const context = {
-    // Read anew at each run: with the keys that were typed into a window.
+    // A getter, so each run has the keys that were typed until then.
     get environment() {
       return host.environment;
     },
@@ -60,7 +60,7 @@ async function startDueJobs(): Promise<void> {
   };
   const onServing = (isServing: boolean) => {
     dray.isServing = isServing;
-    lookAtJobs(host);
+    refreshJobs(host);
   };
   await serveJobsBeside(context, { run: dray.run, isLogin, onServing });
 }

@@ -1,7 +1,7 @@
 /**
- * A cheap look for incoming commits: one read of the branch's ref for each remote and branch, kept in memory
- * for all windows. A failed look keeps the last answer beside its error. A look never reads a folder: counts
- * of outgoing changes are those that other requests found.
+ * Finds incoming commits with one request for each remote and branch: a read of the branch's ref. The answers
+ * stay in memory for all windows. An error is kept beside the last answer. Folders are not scanned: the
+ * counts of outgoing changes come from other requests.
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { IncomingLook } from '../api/host/home.ts';
@@ -14,10 +14,10 @@ import type { HostState } from './host-state.ts';
 import { outgoingOf } from './outgoing.ts';
 import { type HostCall, jobContextOf } from './port/host-call.ts';
 
-/** Only the workspaces that were used last. Opening another one asks its remote. */
+/** The most recently used workspaces. The others are checked when they are opened. */
 const WORKSPACES_MAX = 100;
-const LOOKS_AT_ONCE = 6;
-/** A remote that does not answer must not hold up the others. */
+const REQUESTS_AT_ONCE = 6;
+/** A remote that does not answer must not delay the others. */
 const PATIENCE_MS = 20_000;
 
 const SILENT = `The remote did not answer within ${PATIENCE_MS / 1000} s.`;
@@ -31,18 +31,18 @@ interface Followed {
 }
 
 interface Known {
-  /** Null: the branch does not exist yet. Undefined: never answered. */
+  /** Null if the branch does not exist yet. Undefined before the first answer. */
   readonly tip?: string | null;
   readonly answeredMs?: number;
   readonly askedMs: number;
-  /** The bases of the time: after a push or pull the answer is old, however young it is. */
+  /** The bases at the time of the request. A push or pull changes a base, and makes the answer stale. */
   readonly bases: ReadonlySet<string | undefined>;
   readonly failure?: ErrorRecord;
 }
 
 const KNOWN = new WeakMap<HostState, Map<string, Known>>();
 
-/** @param maxAgeMs Remotes that were asked less long ago are not asked again. Undefined: none is asked. */
+/** @param maxAgeMs Younger answers are reused. Undefined: no request is sent. */
 export async function lookForIncoming(
   call: HostCall,
   maxAgeMs: number | undefined,
@@ -55,7 +55,7 @@ export async function lookForIncoming(
     .workspaces.slice(0, WORKSPACES_MAX)
     .flatMap((root) => followedBy(host, root) ?? []);
   const remotes = Map.groupBy(followed, keyOf);
-  const room = new Budget(LOOKS_AT_ONCE);
+  const room = new Budget(REQUESTS_AT_ONCE);
   const looks = [...remotes].map(async ([key, workspaces]) => {
     const before = known.get(key);
     const isFresh =
@@ -101,7 +101,7 @@ async function ask(
       await store.close();
     }
   } catch (error) {
-    // A look that was stopped says nothing of the remote.
+    // An aborted request is no failure of the remote.
     if (call.signal.aborted) throw error;
     const failure = signal.aborted ? new DrayError('unreachable', SILENT, { cause: error }) : error;
     return { ...before, askedMs, bases, failure: toErrorRecord(failure) };
@@ -128,7 +128,7 @@ function followedBy(host: HostState, root: string): Followed | undefined {
     const url = remotes[defaultRemote]?.url;
     return url === undefined || cloning ? undefined : { root, url, branch, base: bases[defaultRemote] };
   } catch {
-    // Its card says that the folder is gone.
+    // The workspace's card reports that the folder is gone.
     return undefined;
   }
 }

@@ -19,11 +19,11 @@ const CLOSE_PATIENCE_MS = 5_000;
 export interface WorkerFacts {
   readonly environment: JobContext['environment'];
   readonly connection: ConnectionFlags;
-  /** The last time that the previous thread was known to run. */
+  /** The time of the previous thread's crash. */
   readonly crashedMs?: number;
-  /** Saved jobs can run. */
+  /** True if saved jobs can run. */
   readonly hasDray: boolean;
-  /** Jobs that run at login are due. */
+  /** True if jobs that run at login are due. */
   readonly isLogin: boolean;
 }
 
@@ -37,7 +37,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly did: 'setEnvironment' }
   | { readonly did: 'readEnvironment'; readonly environment: JobContext['environment'] }
-  /** Of the saved jobs that start by themselves. */
+  /** An event of a scheduled run. */
   | { readonly did: 'jobEvent'; readonly event: JobEvent }
   | DrayAsked;
 
@@ -47,11 +47,11 @@ export interface OpenHostOptions {
   readonly connection?: ConnectionFlags;
   /** Called at each crash; `isGivenUp`: no new thread was started. */
   readonly onCrash?: (error: DrayError, isGivenUp: boolean) => void;
-  /** Runs `dray` for saved jobs, which then start when they are due. Absent: none run. */
+  /** Runs `dray` for saved jobs, which start when they are due. Absent: no saved job runs. */
   readonly runDray?: RunDray;
-  /** Jobs that run at login are due. */
+  /** True if jobs that run at login are due. */
   readonly isLogin?: boolean;
-  /** Runs of saved jobs that started by themselves, and warnings about them. */
+  /** Called with the events of scheduled runs. */
   readonly onJobEvent?: (event: JobEvent) => void;
   /** For tests: another thread's code. */
   readonly workerUrl?: URL;
@@ -62,9 +62,9 @@ export interface OpenHost {
   openPort(): HostPort;
   /** The same as a port that can be passed to another thread. */
   openMessagePort(): MessagePort;
-  /** For later jobs, in later threads too. Resolves when the thread has it. */
+  /** Applies to later jobs, also in later threads. Resolves when the thread has received it. */
   setEnvironment(environment: JobContext['environment']): Promise<void>;
-  /** The environment of jobs that start now, with the keys that were typed into a window. */
+  /** The environment of new jobs, with the keys that were typed into a window. */
   readEnvironment(): Promise<JobContext['environment']>;
   /** Stops running jobs. Transfers resume when a host opens again. */
   close(): Promise<void>;
@@ -153,7 +153,7 @@ export function openHost({
       if (!ending) return;
       const ended = new Promise((resolve) => ending.once('exit', resolve));
       ending.postMessage({ do: 'close' } satisfies ToWorker);
-      // Runs of jobs have their own patience. The thread waits for them, to release its lock of the schedule.
+      // Runs of jobs have their own time limit. The thread waits for them, then releases the schedule's lock.
       await runs?.stop();
       const timer = setTimeout(() => void ending.terminate(), CLOSE_PATIENCE_MS);
       await ended;

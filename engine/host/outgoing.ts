@@ -1,4 +1,4 @@
-/** The number of changes in each folder, as the last request for them found. In memory, for all windows. */
+/** The number of changes in each workspace at its last scan, in memory for all windows. */
 import type { ChangeTotals } from '../api/jobs.ts';
 import type { HostState } from './host-state.ts';
 

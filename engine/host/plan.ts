@@ -1,4 +1,4 @@
-/** The cost of a push in requests and bytes: its dry run. */
+/** Predicts the requests and bytes of a push by a dry run. */
 import { skippedPaths, skippedTotals } from '../api/host/change-choices.ts';
 import type { RequestTotals } from '../api/jobs.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';

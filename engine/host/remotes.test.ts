@@ -25,7 +25,7 @@ describe('remotes', () => {
     await expect(client.ask('remotes.remove', { name: 'mine' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('are changed in their place, and keep their names apart', async () => {
+  it('are changed in place, and never share a name', async () => {
     const { client } = fixture;
     for (const name of ['first', 'second', 'third'])
       await client.ask('remotes.add', { name, url: `s3://${name}` });
@@ -77,7 +77,7 @@ describe('keys', () => {
     });
   });
 
-  it('that were typed are held in memory, in no file and in no answer', async () => {
+  it('that were typed are held in memory, and appear in no file and no answer', async () => {
     const { client, host, sandbox } = fixture;
     const before = host.environment;
     await client.ask('keys.hold', { profile: 'lab', keys });
@@ -133,7 +133,7 @@ describe('importable remotes', () => {
     expect(await fixture.client.ask('remotes.importable', {})).toEqual({ candidates: [] });
   });
 
-  it('come from profiles of AWS and remotes of rclone, and never contain a secret', async () => {
+  it('come from AWS profiles and rclone remotes, and never contain a secret', async () => {
     const { client, sandbox } = fixture;
     sandbox.write(
       '.aws/config',

@@ -45,7 +45,7 @@ export const REMOTES: HandlersOf<'remotes'> = {
     if (token !== undefined) environment = withTypedToken(environment, { peer: url, token });
     const { failed, ok } = await remoteTestTarget(
       jobContextOf(call, homedir(), { environment }),
-      // By name, because a page's URL must not use every parameter that the user's own URL may.
+      // A known remote is passed by name: its URL may have parameters that the URL of a page must not use.
       { target: isKnown ? name : target },
     );
     return { passed: ok, failed };
@@ -59,5 +59,5 @@ export const REMOTES: HandlersOf<'remotes'> = {
 function profileOf(url: string): string {
   const parsed = parseRemoteUrl(url, homedir());
   if (parsed.kind === 's3' && parsed.profile) return parsed.profile;
-  throw new DrayError('usage', 'Keys need a bucket whose URL names a profile for them.');
+  throw new DrayError('usage', 'Keys can be tested only for a bucket whose URL names a profile.');
 }

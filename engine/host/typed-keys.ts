@@ -1,6 +1,6 @@
 /**
- * The keys of stores that were typed into a window without a keyring. They exist in this thread's memory
- * alone: no file, no log and no answer holds one, and a new engine has none.
+ * The keys of stores that were typed into a window without a keyring. They exist only in this thread's
+ * memory: no file, log or answer contains them, and a new engine has none.
  */
 import { DrayError } from '../api/error.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
@@ -13,7 +13,7 @@ type Environment = JobContext['environment'];
 
 export interface TypedKeys {
   readonly profiles: () => readonly string[];
-  /** @param keys Undefined: forgets those of this profile. @throws `usage` if there are too many. */
+  /** @param keys Undefined: removes the keys of the profile. @throws `usage` if too many are held. */
   readonly hold: (profile: string, keys: AccessKeys | undefined) => void;
   /** The environment with these keys, for jobs. */
   readonly over: (environment: Environment) => Environment;

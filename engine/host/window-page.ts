@@ -1,4 +1,4 @@
-/** Headers for the window's files, whoever serves them: loopback, or the desktop's own protocol. */
+/** Headers of the window's files, for the loopback server and the desktop's own protocol. */
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 
@@ -36,7 +36,7 @@ const POLICY = [
   "script-src 'self'",
   `style-src 'self' ${styleHashes.join(' ')}`,
   "img-src 'self' data: blob:",
-  // What the page has read through its port, and nothing that an address names.
+  // Media plays only from bytes that the page has read through its port.
   'media-src blob:',
   "font-src 'self'",
   "connect-src 'self'",

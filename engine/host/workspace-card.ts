@@ -45,7 +45,7 @@ function ownRef({ ref }: { readonly ref?: string | undefined }): { readonly ref?
   return ref === undefined ? {} : { ref };
 }
 
-/** The index's record of the base commit; nothing if it is missing, which the next job fixes. */
+/** The base commit from the index. Empty if it is missing; the next job restores it. */
 function readBase(
   { indexPath }: WorkspaceFolder,
   hash: CommitHash,

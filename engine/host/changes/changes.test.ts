@@ -57,7 +57,7 @@ describe('the changes of a push', () => {
     expect(await rows({ filter: 'nothing has it' })).toEqual({ total: 0, rows: [] });
   });
 
-  it('call a folder gone only if nothing of it stays, also in a pull', async () => {
+  it('mark a folder as gone only if no file of it is kept, also in a pull', async () => {
     const { client, sandbox } = fixture;
     const goneFolders = async (direction: 'push' | 'pull', at = root) => {
       const { list } = await client.ask('changes.open', { root: at, direction });
@@ -96,7 +96,7 @@ describe('the changes of a push', () => {
     expect(types).toEqual(new Set(['phase', 'progress']));
   });
 
-  it('are replaced by reopening them, and go with their window', async () => {
+  it('are replaced when they are reopened, and dropped when their window closes', async () => {
     const { client } = fixture;
     const first = await client.ask('changes.open', { root, direction: 'push' });
     const other = fixture.connect();

@@ -1,4 +1,4 @@
-/** What a push or a pull would do, row by row, and both sides of one row. */
+/** Lists the changes of a push or a pull by rows, and previews both sides of one row. */
 import { join } from 'node:path';
 import type { ChangeEvent, ConflictEvent, JobEvent } from '../../api/events.ts';
 import type { ChangeList } from '../../api/host/changes.ts';
@@ -12,12 +12,12 @@ import { noteOutgoing } from '../outgoing.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { previewEntry, previewLocalFile } from '../preview/preview-sources.ts';
 import { withCommits } from '../repository-read.ts';
-import { lookAtFolder, stopLook } from './folder-look.ts';
+import { scanFolder, stopScan } from './folder-scan.ts';
 import { tellFolderNews } from './folder-watches.ts';
 import { markGone } from './gone-folders.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
-/** Size of a local file that is read in about a second. */
+/** The largest local file whose preview shows a hash; reading it takes about a second. */
 const HASHED_BYTES_MAX = 256 * 1024 * 1024;
 
 export const CHANGES: HandlersOf<'changes'> = {
@@ -55,14 +55,14 @@ export const CHANGES: HandlersOf<'changes'> = {
     return {};
   },
   'changes.send': async (shown, { host }) => {
-    stopLook(shown.root, host);
+    stopScan(shown.root, host);
     const queue = await host.transfers();
     return { id: queue.start(host.keptChoices.order(shown)) };
   },
   'changes.watch': ({ root }, call) => tellFolderNews(root, call),
   'changes.look': async ({ list, root }, call) => {
     const { digest: before } = call.host.changeLists.find(list);
-    const { digest, lookedMs, totals } = await lookAtFolder(root, call);
+    const { digest, lookedMs, totals } = await scanFolder(root, call);
     const rows = totals.added + totals.modified + totals.deleted + totals.renamed + totals.mode;
     return { list, isSame: digest === before, lookedMs, rows };
   },
@@ -77,7 +77,7 @@ export const CHANGES: HandlersOf<'changes'> = {
   },
   'changes.discard': async ({ paths, root }, call) => {
     for (const path of paths) checkSafePath(trimEnd(path, '/'));
-    stopLook(root, call.host);
+    stopScan(root, call.host);
     const { discardNew } = await import('../../jobs/kept/discard-new.ts');
     const { committed, ...discarded } = await discardNew(jobContextOf(call, root), paths);
     if (committed.length === 0) return discarded;
@@ -109,7 +109,7 @@ export const CHANGES: HandlersOf<'changes'> = {
   },
 };
 
-/** A chunked file has the hash of its chunk list, which takes more than reading it. */
+/** The hash of a chunked file is that of its chunk list, so a preview does not compute it. */
 function hashedUpToOf({ chunkAbove }: Layout): number {
   return chunkAbove === 0 ? HASHED_BYTES_MAX : Math.min(chunkAbove, HASHED_BYTES_MAX);
 }
@@ -129,15 +129,15 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
 }
 
 /**
- * Computed as if the remote's side won, so that every row exists. The conflicts, which come first, say which
- * rows need a decision.
+ * A dry run in which the remote's side wins every conflict, so each changed path has a row. Conflict events
+ * arrive before the changes, and mark the rows that need a decision.
  */
 async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   const lookedMs = call.host.clock.nowMs();
   const { pull } = await import('../../jobs/pull/pull.ts');
   const rows = createRowList({ isPull: true });
   const conflicts = new Map<string, ConflictEvent>();
-  /** Changes that the totals count and that are conflicts here. */
+  /** Changes that the totals count, and that are shown as conflicts. */
   const counted: ChangeEvent[] = [];
   const context = listening(call, root, (event) => {
     if (event.type === 'conflict') conflicts.set(event.path, event);
@@ -147,7 +147,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
     } else addRow(rows, event);
   });
   const { changes, commit, failed } = await pull(context, { dryRun: true, conflicts: 'theirs' });
-  // For example a local file where the remote has a folder: the remote has nothing at that path.
+  // These conflicts have no change event, such as a local file at the path of a remote folder.
   for (const { path } of conflicts.values())
     rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
   rows.end();
@@ -164,7 +164,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   };
 }
 
-/** The bytes stay: they arrive if the remote's side wins. */
+/** The bytes remain, because they arrive if the remote's side wins. */
 function totalsWithout(totals: ChangeTotals, events: readonly ChangeEvent[]): ChangeTotals {
   const left = { ...totals };
   // Time-only changes are not counted.
@@ -174,7 +174,7 @@ function totalsWithout(totals: ChangeTotals, events: readonly ChangeEvent[]): Ch
 
 type RowEvent = ChangeEvent | ConflictEvent;
 
-/** Rows stay here; all other events go to the caller. */
+/** A job context that passes rows to `onRow` and all other events to the window. */
 function listening(call: HostCall, root: string, onRow: (event: RowEvent) => void) {
   const context = jobContextOf(call, root);
   return {

@@ -31,7 +31,7 @@ async function rows(): Promise<number> {
 }
 
 describe('a discarded change', () => {
-  it('of a folder leaves it as the base has it, and every local content is in the bin', async () => {
+  it('of a folder restores the base, and moves every local file to the bin', async () => {
     fixture.sandbox.write('work/folder/b.txt', 'changed');
     fixture.sandbox.write('work/folder/new.txt', 'new');
     unlinkSync(join(root, 'folder/from.bin'));
@@ -41,7 +41,7 @@ describe('a discarded change', () => {
     expect(runs.flatMap(({ paths }) => paths).toSorted()).toEqual(['folder/b.txt', 'folder/new.txt']);
   });
 
-  it('of a rename, a deletion and a mode brings the old state back', async () => {
+  it('of a rename, a deletion and a mode restores the old state', async () => {
     renameSync(join(root, 'folder/from.bin'), join(root, 'folder/to.bin'));
     unlinkSync(join(root, 'gone.txt'));
     chmodSync(join(root, 'a.txt'), 0o755);

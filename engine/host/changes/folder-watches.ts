@@ -1,14 +1,15 @@
-/** Watches that windows share: one for each workspace, as long as any window wants it. */
+/** Watches of workspaces, shared by all windows. A watch ends with the last window that uses it. */
 import type { FolderEvent } from '../../api/host/changes.ts';
+import { runUntilAborted } from '../../base/abort.ts';
 import { createSettling } from '../../files/watch/settling.ts';
 import { watchTree } from '../../files/watch/watch-tree.ts';
 import type { HostState } from '../host-state.ts';
 import type { HostCall } from '../port/host-call.ts';
 
-/** Beyond this the watches would take much of the system's memory, for a look that a scan does as well. */
+/** Bounds the memory that the system's watches take. Larger folders are scanned when the window has focus. */
 const FOLDERS_MAX = 10_000;
 const QUIET_MS = 500;
-/** A folder that never rests is scanned this often. */
+/** A folder that changes constantly is reported this often. */
 const PATIENCE_MS = 5_000;
 
 interface Shared {
@@ -19,18 +20,14 @@ interface Shared {
 
 const byHost = new WeakMap<HostState, Map<string, Shared>>();
 
-/** Tells each change until the request is stopped. Never resolves. */
+/** Sends an event at once and after each change, until the request is aborted. */
 export async function tellFolderNews(root: string, { emit, host, signal }: HostCall): Promise<never> {
   const shared = sharedOf(host, root);
   const listener = (news: FolderEvent) => emit(news);
   shared.listeners.add(listener);
   emit(shared.news);
   try {
-    return await new Promise<never>((_resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
-    });
+    return await runUntilAborted(signal);
   } finally {
     shared.listeners.delete(listener);
     if (shared.listeners.size === 0) {

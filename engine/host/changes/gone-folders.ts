@@ -1,14 +1,14 @@
-/** Whether a folder whose listed files are all deleted goes as a whole, or keeps unchanged files. */
+/** Tells a folder that is deleted as a whole from one that keeps unchanged files. */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangeRow } from '../../api/host/changes.ts';
 
-/** Names read for one folder at most. A larger folder counts as one that stays. */
+/** The most names that are read for one folder. A larger folder counts as kept. */
 const NAMES_MAX = 2_000;
 
 /**
- * Marks a folder that keeps no file. Before a pull its deleted files are still here, before a push they are
- * not, so it stays only if it has more files than are deleted, or any that a push did not find gone.
+ * Marks a folder that keeps no file. Before a pull, the files that it deletes are still on disk, so the
+ * folder is kept if it has more files than these. Before a push, any file on disk keeps it.
  */
 export function markGone(root: string, row: ChangeRow, areHere: boolean): ChangeRow {
   const { below, change, path } = row;
@@ -17,7 +17,7 @@ export function markGone(root: string, row: ChangeRow, areHere: boolean): Change
   return countFiles(root, path, most) > most ? row : { ...row, below: { ...below, isGone: true } };
 }
 
-/** Stops after `most`. Follows no link: without its slash, a link's path names the link. */
+/** Stops after `most`. Follows no link: `lstat` gets the path without the slash that would resolve it. */
 function countFiles(root: string, folder: string, most: number): number {
   let files = 0;
   let names = 0;
@@ -36,7 +36,7 @@ function countFiles(root: string, folder: string, most: number): number {
     }
     return files;
   } catch (error) {
-    // One that cannot be read may keep anything.
+    // A folder that cannot be read may contain files.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? files : Number.POSITIVE_INFINITY;
   }
 }

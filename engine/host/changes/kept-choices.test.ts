@@ -37,7 +37,7 @@ const openKept = () => createKeptChoices(sandbox.folder);
 const filesKept = () => readdirSync(join(sandbox.folder, 'changes'));
 
 describe('the choices kept for a workspace', () => {
-  it('come back after a restart: excluded rows, the message, and the filter of the list', () => {
+  it('survive a restart: excluded rows, the message, and the filter of the list', () => {
     const rows = rowsAt(['a/one', 'a/two', '__proto__']);
     const first = openKept();
     first.choose(ROOT, 'push', rows, { skip: ['__proto__', 'a/one', 'not there'] });
@@ -66,7 +66,7 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept()).toEqual([]);
   });
 
-  it('lose what is stale in a new list, and start no push that was shown with older ones', () => {
+  it('drop rows that a new list lacks, and refuse a push that was shown with older choices', () => {
     const kept = openKept();
     kept.choose(ROOT, 'push', rowsAt(['a', 'b']), { skip: ['a', 'b'] });
     const { version } = kept.choices(ROOT, 'push');
@@ -77,7 +77,7 @@ describe('the choices kept for a workspace', () => {
     expect(order).toEqual({ kind: 'push', root: ROOT, message: 'new', skip: ['b'] });
   });
 
-  it('lose what a finished push used, and keep what was chosen and typed while it ran', () => {
+  it('drop what a finished push used, and keep what was chosen or typed while it ran', () => {
     const kept = openKept();
     const rows = rowsAt(['a', 'b']);
     kept.choose(ROOT, 'push', rows, { skip: ['a'] });
@@ -104,7 +104,7 @@ describe('the choices kept for a workspace', () => {
     expect(kept.open(ROOT, { ...pull, commit: 'c2' }, rows).choices.forAll).toBeUndefined();
   });
 
-  it('are bounded in paths and in files, and leave no file behind when they are empty', () => {
+  it('are bounded in paths and in files, and have no file when they are empty', () => {
     const kept = openKept();
     const paths = Array.from({ length: CHOICE_PATHS_MAX + 1 }, (_, at) => `f/${String(at).padStart(7, '0')}`);
     const rows = rowsAt(paths);
@@ -124,7 +124,7 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept().length).toBe(256);
   });
 
-  it('of another process are seen, and a damaged file is set aside', () => {
+  it('of another process are read, and a damaged file is set aside', () => {
     const [one, other] = [openKept(), openKept()];
     const rows = rowsAt(['a']);
     one.choose(ROOT, 'push', rows, { skip: ['a'] });

@@ -1,7 +1,7 @@
 /**
- * The choices, the message and the look of each workspace's Changes screen. They belong to the engine, so
- * they outlive the page and the process. A window holds a copy and sends each change; `version` grows by one
- * with each change of choices, so a window notices that another one has changed them.
+ * The choices, the message and the view settings of each workspace's Changes screen. The engine stores them,
+ * so they outlive the page and the process. A window has a copy and sends each change. Each change of choices
+ * increments `version`, so a window notices the changes of another one.
  */
 import { DrayError } from '../../api/error.ts';
 import {
@@ -29,13 +29,13 @@ import { formatCount } from '../../api/numbers.ts';
 import { type Kept, openChoicesFile } from '../user-files/choices-file.ts';
 import type { RowList } from './row-list.ts';
 
-/** Of one answer: some 200 KB, which a page reads within a few milliseconds. */
+/** The most paths in one answer: some 200 KB, which a page parses within a few milliseconds. */
 const PAGE_PATHS = 2_000;
 
 type Direction = ChangeList['direction'];
 
 export interface Choice {
-  /** Paths to exclude, and to include again. */
+  /** Paths to exclude. `include` undoes it. */
   readonly skip?: readonly string[];
   readonly include?: readonly string[];
   readonly decide?: readonly (readonly [path: string, winner: Winner])[];
@@ -43,18 +43,20 @@ export interface Choice {
 }
 
 export interface KeptChoicesStore {
-  /** A page of them, from `offset` on. */
+  /** A page of the choices, from `offset` on. */
   choices(root: string, direction: Direction, offset?: number): KeptChoices;
-  /** What a window shows that opens a list. Choices that the list makes stale are dropped. */
+  /** The state for a window that opens a list. Drops the choices whose rows the list no longer has. */
   open(root: string, list: ChangeList, rows: RowList): KeptChanges;
-  /** Returns the new version. @throws `usage` if there are too many. */
+  /** Returns the new version. @throws `usage` if too many paths are excluded. */
   choose(root: string, direction: Direction, rows: RowList, choice: Choice): number;
   keep(root: string, direction: Direction, parts: KeptParts): void;
-  /** The paths that a push leaves out now. */
+  /** The paths that a push now excludes. */
   skipped(root: string): Choices;
-  /** The order of a window that saw this version. @throws `conflict` if the choices have changed since. */
+  /**
+   * The transfer that a window starts. @throws `conflict` if the choices are newer than the shown version.
+   */
   order(shown: ShownChoices): TransferOrder;
-  /** The order was carried out, so what it used is no longer a choice. */
+  /** Removes the choices that a finished transfer has used. */
   used(order: TransferOrder): void;
   flush(): void;
 }
@@ -130,7 +132,7 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
         const kept = file.read(root);
         const sent = new Set(skip);
         const left = [...kept.push.skipped].filter(([path]) => !sent.has(path));
-        // A message that was typed while the push ran is the next one's.
+        // A message that was edited while the push ran is kept for the next push.
         const isSent = kept.message.trim() === (message ?? '');
         file.write(root, {
           ...withSeen(kept, 'push', null),
@@ -179,7 +181,7 @@ function hasFewer(now: Choices, before: Choices): boolean {
   );
 }
 
-/** A filter that was set for the rows that are gone would hide the next ones. */
+/** Clears the filter, because it was set for rows that are gone and may hide the next ones. */
 function unfiltered({ looks }: Kept, direction: Direction): Kept['looks'] {
   const look = looks[direction];
   return look ? { ...looks, [direction]: { ...look, filter: '', kinds: [] } } : looks;
@@ -213,7 +215,7 @@ function pullOrder(root: string, commit: string | undefined, { decided, forAll }
   return {
     kind: 'pull',
     root,
-    // Exactly the commit shown: the branch may have moved since.
+    // Pulls the commit that was shown, even if the branch has moved since.
     ...(commit === undefined ? {} : { ref: commit }),
     ...(forAll === undefined ? {} : { conflicts: forAll }),
     ...(decided.size === 0 ? {} : { decisions: Object.fromEntries(decided) }),
@@ -222,14 +224,11 @@ function pullOrder(root: string, commit: string | undefined, { decided, forAll }
 
 function changedElsewhere(): DrayError {
   const message =
-    'The choices were changed in another window. This one shows them now; look, then start again.';
+    'The choices were changed in another window. This window shows them now. Review them, then start again.';
   return new DrayError('conflict', message, { data: { choices: 'changed' } });
 }
 
 function tooMany(): DrayError {
   const most = formatCount(CHOICE_PATHS_MAX);
-  return new DrayError(
-    'usage',
-    `${most} paths are excluded already, which is the most. Exclude a folder instead.`,
-  );
+  return new DrayError('usage', `At most ${most} paths can be excluded. Exclude a folder instead.`);
 }

@@ -1,4 +1,4 @@
-/** Lists and puts back what pulls and restores overwrote. */
+/** Lists and puts back the files that pulls and restores overwrote. */
 import { type HandlersOf, jobContextOf } from '../port/host-call.ts';
 
 export const KEPT: HandlersOf<'kept'> = {

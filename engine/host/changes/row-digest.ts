@@ -1,4 +1,4 @@
-/** A number that two lists of rows share if they are the same: FNV-1a, 32 bits, over what a row shows. */
+/** A digest that detects a changed list of rows: 32-bit FNV-1a over the shown fields of each row. */
 import type { ChangeRow } from '../../api/host/changes.ts';
 
 const OFFSET = 0x811c9dc5;

@@ -21,7 +21,7 @@ const SEPARATOR = '\0';
 
 export interface RowList {
   readonly size: number;
-  /** The rows are of a pull: files that they delete are still in the folder. */
+  /** True for the rows of a pull, whose deleted files are still in the folder. */
   readonly isPull: boolean;
   /** Equal for lists with the same rows. */
   readonly digest: number;

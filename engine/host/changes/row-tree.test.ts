@@ -143,7 +143,7 @@ describe('changes as a tree', () => {
     ]);
   });
 
-  it('find levels by leaps, not by reading every row', () => {
+  it('find levels without reading every row', () => {
     const rows = Array.from({ length: 50_000 }, (_, at) =>
       file(`${String(Math.floor(at / 5_000)).padStart(2, '0')}/${String(at).padStart(6, '0')}`),
     );

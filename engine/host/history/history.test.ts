@@ -138,7 +138,7 @@ describe('history', () => {
     await expect(preview('../a.txt')).rejects.toMatchObject({ code: 'unsafePath' });
   });
 
-  it('makes, moves, renames and removes branches and tags that nobody else moved', async () => {
+  it('creates, moves, renames and removes branches and tags unless they have moved', async () => {
     await pushTwice();
     const { client } = fixture;
     const refs = async () => {
@@ -167,7 +167,7 @@ describe('history', () => {
     await expect(bad).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('plans a switch, runs it as a transfer, and names what stands in its way', async () => {
+  it('plans a switch, runs it as a transfer, and names the paths that block it', async () => {
     await pushTwice();
     const { client, sandbox } = fixture;
     expect(await client.ask('history.planSwitch', { root, branch: 'side' })).toMatchObject({

@@ -1,5 +1,6 @@
-/** Commits, branches and tags of the workspace's remote; contents of a commit, and the difference of two. */
-
+/**
+ * The requests of History: commits, branches and tags of a workspace's remote, and differences of commits.
+ */
 import { DrayError } from '../../api/error.ts';
 import type { CommitEvent, EntryEvent } from '../../api/events.ts';
 import type { EntryRow } from '../../api/host/browse.ts';
@@ -23,7 +24,7 @@ import { type Commits, withCommits } from '../repository-read.ts';
 import { changeRef, planSwitch } from './refs.ts';
 
 const ENTRIES_MAX = 10_000;
-/** Commits read for the history of one path; each costs a request. */
+/** The most commits that are read for the history of one path. Each costs a request. */
 const WALKED_MAX = 10_000;
 
 export const HISTORY: HandlersOf<'history'> = {
@@ -72,7 +73,7 @@ export const HISTORY: HandlersOf<'history'> = {
 
   'history.planRestore': async ({ commit, paths, root }, call) => {
     const { planRestore } = await import('../../jobs/working-copy/restore.ts');
-    // A dot is the whole workspace.
+    // A dot stands for the whole workspace.
     for (const path of paths) if (path !== '.') checkSafePath(path.replace(/\/$/, ''));
     return planRestore(jobContextOf(call, root), { paths, from: commit });
   },
@@ -132,7 +133,7 @@ async function readRefs({ session, store }: Commits, signal: AbortSignal): Promi
   });
 }
 
-/** Of one branch, or of all branches and tags. */
+/** The newest commits of one branch, or of all branches and tags. */
 function startsOf(refs: readonly RefRow[], branch: string | undefined): CommitHash[] {
   const chosen = refs.filter(
     ({ kind, name }) => branch === undefined || (kind === 'branch' && name === branch),
@@ -160,7 +161,7 @@ async function readHistory(
   return events;
 }
 
-/** The first entries of a commit, as what it added. The totals are the commit's own, so no more is read. */
+/** The first entries of a commit as added rows. The totals come from the commit, so no more is read. */
 async function readAdded(
   { fetch, session, store }: Commits,
   to: string,

@@ -1,4 +1,4 @@
-/** Branches and tags, changed from the window. Each change names the commit that the person saw. */
+/** Changes branches and tags for a window. Each change names the commit that the window showed. */
 import { DrayError } from '../../api/error.ts';
 import type { RefKindName, SwitchPlan } from '../../api/host/history.ts';
 import type { RefRequest } from '../../api/jobs.ts';
@@ -7,7 +7,7 @@ import { jobContextOf } from '../port/host-call.ts';
 
 const CONFLICTS_NAMED_MAX = 20;
 
-/** @returns The commit that it has or had; absent when nothing changed. */
+/** @returns The commit of the changed or removed ref. Absent if nothing changed. */
 export async function changeRef(
   { kind, root, ...request }: RefRequest & { readonly kind: RefKindName; readonly root: string },
   call: HostCall,
@@ -24,7 +24,7 @@ export async function changeRef(
   return commit === undefined ? {} : { commit };
 }
 
-/** A conflict is an answer here: the dialog shows it before anybody asks for the switch. */
+/** Returns conflicts instead of throwing them, because the dialog shows them before the switch. */
 export async function planSwitch(
   { branch, root }: { readonly branch: string; readonly root: string },
   call: HostCall,

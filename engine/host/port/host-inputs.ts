@@ -12,14 +12,14 @@ const OPEN_FOLDERS_MAX = 10_000;
 const ROWS_MAX = 500;
 const CHOSEN_MAX = 10_000;
 const COMMITS_MAX = 10_000;
-/** The most that a queue can hold, waiting and ended together. */
+/** More than a queue can hold, waiting and ended together. */
 const TRANSFERS_MAX = 2_000;
 /** What starts one saved job. */
 const TRIGGERS_MAX = 20;
 
 const text = v.pipe(v.string(), v.maxLength(TEXT_MAX));
 const filled = v.pipe(text, v.minLength(1));
-/** Refuses a path or place that system calls would truncate or refuse. */
+/** Refuses a NUL character, at which system calls would truncate the path. */
 const place = v.pipe(
   filled,
   v.check((value) => !value.includes('\0'), 'it contains a character that no path can have'),
@@ -32,7 +32,7 @@ const nothing = v.strictObject({});
 const direction = v.picklist(['push', 'pull']);
 const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it must be a time such as 07:30'));
 
-/** In Node's form of a certificate's SHA-256. */
+/** The SHA-256 of a certificate in Node's notation. */
 const fingerprint = v.pipe(
   v.string(),
   v.regex(/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/, 'it must be a SHA-256 fingerprint'),
@@ -43,9 +43,23 @@ const ofJob = v.strictObject({ name: v.pipe(filled, v.maxLength(63)) });
 const inWorkspace = { root };
 const namedRef = { root, kind: v.picklist(['branch', 'tag']), name: filled };
 
-const change = v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict']);
+export const change = v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict']);
 const sort = v.picklist(['path', 'size']);
-const winner = v.picklist(['theirs', 'ours', 'both']);
+export const winner = v.picklist(['theirs', 'ours', 'both']);
+/** The view settings of a list of changes. */
+export const changesLook = v.strictObject({
+  filter: text,
+  kinds: v.pipe(v.array(change), v.maxLength(7)),
+  sort,
+  isTree: v.boolean(),
+  open: v.pipe(v.array(text), v.maxLength(OPEN_FOLDERS_MAX)),
+});
+export const pane = v.strictObject({
+  root: place,
+  folder: text,
+  column: v.picklist(['name', 'size', 'time']),
+  isDescending: v.boolean(),
+});
 
 const view = v.strictObject({
   filter: v.exactOptional(text),
@@ -54,7 +68,7 @@ const view = v.strictObject({
   open: v.exactOptional(v.pipe(v.array(text), v.maxLength(PATHS_MAX))),
 });
 
-/** Names of repositories. */
+/** The names of repositories that the user typed. */
 const confirmed = v.exactOptional(v.pipe(v.array(filled), v.maxLength(100)));
 const entryView = v.strictObject({
   filter: v.exactOptional(text),
@@ -124,7 +138,7 @@ const keys = v.strictObject(
   { accessKeyId: secret, secretAccessKey: secret, sessionToken: v.exactOptional(secret) },
   'it must be a pair of keys',
 );
-/** As in a URL's `profile=`. */
+/** The value of `profile=` in a URL. */
 const profile = v.pipe(
   v.string(),
   v.minLength(1),
@@ -172,15 +186,7 @@ export const HOST_INPUTS: Inputs = {
     ...inWorkspace,
     direction,
     message: v.exactOptional(text),
-    look: v.exactOptional(
-      v.strictObject({
-        filter: text,
-        kinds: v.pipe(v.array(change), v.maxLength(7)),
-        sort,
-        isTree: v.boolean(),
-        open: v.pipe(v.array(text), v.maxLength(OPEN_FOLDERS_MAX)),
-      }),
-    ),
+    look: v.exactOptional(changesLook),
     seen: v.exactOptional(v.nullable(whole)),
   }),
   'changes.send': v.strictObject({
@@ -284,15 +290,7 @@ export const HOST_INPUTS: Inputs = {
   'browse.checkWrite': v.strictObject({ place, confirmed }),
   'browse.repository': v.strictObject({ place }),
   'browse.panes': nothing,
-  'browse.keepPane': v.strictObject({
-    side: v.picklist(['left', 'right']),
-    pane: v.strictObject({
-      root: place,
-      folder: text,
-      column: v.picklist(['name', 'size', 'time']),
-      isDescending: v.boolean(),
-    }),
-  }),
+  'browse.keepPane': v.strictObject({ side: v.picklist(['left', 'right']), pane }),
 
   'remotes.list': nothing,
   'remotes.add': v.strictObject({ name: filled, url: place }),

@@ -1,4 +1,4 @@
-/** Where this user's repositories may lie: the remotes of known workspaces, and the user's own. */
+/** Lists the places that may have repositories: the remotes of known workspaces and the user's own. */
 import { homedir } from 'node:os';
 import { readUserRemotes } from '../../jobs/session/user-remotes.ts';
 import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
@@ -10,9 +10,9 @@ export interface KnownPlace {
   readonly id: string;
   readonly url: RemoteUrl;
   readonly knownAs: readonly { readonly name: string; readonly of: string }[];
-  /** The branches on which workspaces are, to be tried when there is no `main`. */
+  /** The branches of the workspaces, which are tried when there is no `main`. */
   readonly branches: readonly string[];
-  /** URLs in the form in which transfers from here note their requests. */
+  /** The URLs under which the usage file records requests. */
   readonly billedAs: readonly string[];
 }
 
@@ -24,7 +24,7 @@ interface FoundPlace {
   readonly branch?: string | undefined;
 }
 
-/** By id. A URL that cannot be read is left out: Remotes shows it. */
+/** By id. Skips URLs that cannot be parsed, which the Remotes screen shows. */
 export function findKnownPlaces(host: HostState): ReadonlyMap<string, KnownPlace> {
   const places = new Map<string, KnownPlace>();
   for (const { branch, name, of, text } of foundPlaces(host)) {

@@ -1,4 +1,4 @@
-/** Adds up everything that a repository stores, by listing it: one request for each 1,000 objects. */
+/** Adds up the sizes of a repository's objects by listing them: one request for each 1,000 objects. */
 import type { ProgressEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { openRemoteAt } from '../../jobs/session/opened-remote.ts';
@@ -17,11 +17,11 @@ const RECORDS = [COMMITS_PREFIX, MANIFESTS_PREFIX, REFS_PREFIX];
 export interface MeasuredSize {
   readonly objects: number;
   readonly bytes: number;
-  /** The part that is commits, manifests and refs. */
+  /** The bytes of commits, manifests and refs. */
   readonly recordBytes: number;
 }
 
-/** What else lies beside the repository does not count. Emits progress after each page. */
+/** Ignores other objects beside the repository. Emits progress after each page. */
 export async function measureRepository(context: JobContext, { url }: KnownPlace): Promise<MeasuredSize> {
   const { meter, store } = await openRemoteAt(context, url);
   let objects = 0;

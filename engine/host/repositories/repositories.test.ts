@@ -63,7 +63,7 @@ describe('the overview of repositories', () => {
     expect(await list()).toEqual([card]);
   });
 
-  it('reads each commit once, in as many looks as a long history needs', async () => {
+  it('reads each commit of a long history once, over several refreshes', async () => {
     const { commits, remote } = await seaRemote();
     const [first] = await look({}, { commits: 1 });
     expect(first!.growth).toMatchObject({ commitsRead: 2, isWhole: false });
@@ -103,7 +103,7 @@ describe('the overview of repositories', () => {
     expect((await look())[0]).toMatchObject({ failure: { code: 'damaged' }, tip: { bytes: 500 } });
   });
 
-  it('tells remotes without a repository from empty ones, and joins the names of one place', async () => {
+  it('distinguishes remotes without a repository from empty ones, and joins the names of one place', async () => {
     const { client, sandbox } = fixture;
     mkdirSync(sandbox.path('plain'));
     await client.ask('remotes.add', { name: 'plain', url: sandbox.path('plain') });
@@ -117,7 +117,7 @@ describe('the overview of repositories', () => {
     ]);
   });
 
-  it('measures what is stored on request, and remembers when', async () => {
+  it('measures the stored size on request, and remembers the time', async () => {
     const { remote } = await seaRemote();
     mkdirSync(join(remote, 'objects/aa'), { recursive: true });
     writeFileSync(join(remote, 'objects/aa', 'b'.repeat(62)), Buffer.alloc(10_000));
@@ -145,7 +145,7 @@ describe('the overview of repositories', () => {
     });
   });
 
-  it('has the time and the result of the last verify, of the whole history if there was one', async () => {
+  it('has the time and the result of the last verify, preferring one of the whole history', async () => {
     const { client, environment, sandbox } = fixture;
     const root = sandbox.path('data');
     mkdirSync(root);

@@ -1,4 +1,4 @@
-/** The overview of this user's repositories: remembered facts, a cheap look, and a measurement. */
+/** The requests of the overview of repositories: list saved records, refresh them, measure stored sizes. */
 import { homedir } from 'node:os';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import type { RepositoryCard, RepositoryCost } from '../../api/host/repositories.ts';
@@ -9,13 +9,13 @@ import { formatRemoteUrl } from '../../remotes/remote-url.ts';
 import type { HostState } from '../host-state.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { findKnownPlaces, type KnownPlace } from './known-places.ts';
-import { lookAtRepository } from './look-at-repository.ts';
 import { measureRepository } from './measure-repository.ts';
+import { refreshRepository } from './refresh-repository.ts';
 import { openRepositoryFile, type RepositoryRecord } from './repository-file.ts';
 
-/** Older commits that a look reads unless it is asked for more. */
-const COMMITS_AT_A_LOOK = 100;
-const LOOKS_AT_ONCE = 6;
+/** The older commits that a refresh reads by default. */
+const COMMITS_PER_REFRESH = 100;
+const REFRESHES_AT_ONCE = 6;
 
 export const REPOSITORIES: HandlersOf<'repositories'> = {
   'repositories.list': async (_input, { host }) => {
@@ -25,23 +25,23 @@ export const REPOSITORIES: HandlersOf<'repositories'> = {
       repositories: [...findKnownPlaces(host).values()].map((place) => cards(place, records.get(place.id))),
     };
   },
-  'repositories.look': async ({ commits = COMMITS_AT_A_LOOK, ids }, call) => {
+  'repositories.look': async ({ commits = COMMITS_PER_REFRESH, ids }, call) => {
     const places = [...findKnownPlaces(call.host).values()].filter(({ id }) => ids?.includes(id) ?? true);
-    const room = new Budget(LOOKS_AT_ONCE);
-    const looks = places.map(async (place) => {
+    const room = new Budget(REFRESHES_AT_ONCE);
+    const refreshes = places.map(async (place) => {
       const permit = await room.acquire(1, call.signal);
       try {
-        return await lookAt(call, place, commits);
+        return await refresh(call, place, commits);
       } finally {
         permit.release();
       }
     });
-    return { repositories: await Promise.all(looks) };
+    return { repositories: await Promise.all(refreshes) };
   },
   'repositories.measure': async ({ id }, call) => {
     const { host } = call;
     const place = findKnownPlaces(host).get(id);
-    if (!place) throw new DrayError('notFound', `You know no repository at ${id}.`, { data: { id } });
+    if (!place) throw new DrayError('notFound', `No known repository is at ${id}.`, { data: { id } });
     const size = await measureRepository(jobContextOf(call, homedir()), place);
     const stored = { at: new Date(host.clock.nowMs()).toISOString(), ...size };
     const record = await openRepositoryFile(host).change(id, (known) => known && { ...known, stored });
@@ -50,7 +50,7 @@ export const REPOSITORIES: HandlersOf<'repositories'> = {
 };
 
 /** Sends the card as soon as the newest commit is known, and again at the end. */
-async function lookAt(call: HostCall, place: KnownPlace, commitsMax: number): Promise<RepositoryCard> {
+async function refresh(call: HostCall, place: KnownPlace, commitsMax: number): Promise<RepositoryCard> {
   const { emit, host, signal } = call;
   const file = openRepositoryFile(host);
   const makeCard = cardMaker(host);
@@ -61,7 +61,7 @@ async function lookAt(call: HostCall, place: KnownPlace, commitsMax: number): Pr
   const context = { ...jobContextOf(call, homedir()), emit: () => {} };
   let known = file.read().get(place.id);
   try {
-    const record = await lookAtRepository(context, {
+    const record = await refreshRepository(context, {
       place,
       known,
       nowMs: host.clock.nowMs(),
@@ -73,13 +73,13 @@ async function lookAt(call: HostCall, place: KnownPlace, commitsMax: number): Pr
     });
     return send(record ? makeCard(place, known) : { ...makeCard(place, undefined), state: 'none' });
   } catch (error) {
-    // A look that was stopped says nothing of the repository.
+    // An aborted refresh is no failure of the repository.
     if (signal.aborted) throw error;
     return send(makeCard(place, known, toErrorRecord(error)));
   }
 }
 
-/** A measurement may have ended while this look went on. */
+/** Keeps the size of a measurement that ended during the refresh. */
 function newerSize(
   last: RepositoryRecord | undefined,
   next: RepositoryRecord,
@@ -142,7 +142,7 @@ function costOf(
   record: RepositoryRecord | undefined,
   requestDollars: number,
 ): RepositoryCost {
-  // A bucket of an endpoint that the table does not name counts as `local` there, but somebody may bill it.
+  // The price table lists unknown endpoints as `local`. They may cost money, so no storage cost is shown.
   const basis = record?.stored ? 'stored' : 'newest';
   const bytes = record?.stored?.bytes ?? record?.tip?.bytes;
   const storageDollars =

@@ -1,7 +1,7 @@
 /**
- * What the overview of repositories remembers: `repositories.json` in the user's folder. A cache of answers:
- * losing it costs requests. Written whole, under the lock of the user's settings, since two windows may look
- * at the same time.
+ * The records of the overview of repositories: `repositories.json` in the user's folder. It is a cache, so
+ * losing it costs only requests. It is written whole under the lock of the user's settings, because two
+ * windows may refresh at the same time.
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ import { isHash } from '../../repository/keys.ts';
 import type { HostState } from '../host-state.ts';
 import { readJsonFile, writeJsonFile } from '../user-files/json-file.ts';
 
-/** The ones that answered least recently are dropped first. */
+/** The least recently refreshed records are dropped first. */
 const RECORDS_MAX = 500;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -25,9 +25,9 @@ const month = v.object({
 });
 const RECORD = v.object({
   id: v.string(),
-  /** The repository's own id; absent while it has no commit. */
+  /** The repository's id. Absent while it has no commit. */
   repository: v.exactOptional(v.string()),
-  /** Its row in the price table. */
+  /** The store's row in the price table. */
   provider: v.string(),
   answeredAt: time,
   branch: v.exactOptional(v.string()),

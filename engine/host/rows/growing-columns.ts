@@ -1,9 +1,9 @@
 /**
- * Columns of a list with millions of rows, in buffers outside the JavaScript heap. `trim` frees what growing
- * left over.
+ * Columns of a list with millions of rows, in buffers outside the JavaScript heap. `trim` frees unused
+ * capacity.
  */
 
-/** Numbers up to 2^53, 8 bytes each. */
+/** Each number takes 8 bytes. */
 export function createGrowingNumbers() {
   let held = new Float64Array(1024);
   let size = 0;

@@ -1,6 +1,6 @@
 /**
- * The lists of rows that windows show. All lists of a port go with it, and a new list of a subject replaces
- * the port's old one.
+ * The lists of rows that windows show. A list is dropped when its port closes, or when the port opens a new
+ * list of the same subject.
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -11,19 +11,19 @@ export interface PortOwner {
 }
 
 export interface KeptLists<L> {
-  /** Returns the list's id. @param subject Such as a workspace and a direction; default: its own. */
+  /** Returns the list's id. @param subject Such as a workspace and a direction. Default: none. */
   keep(owner: PortOwner, list: L, subject?: string): string;
-  /** @throws `notFound` if it was replaced or closed. */
+  /** @throws `notFound` if the list was dropped. */
   find(id: string): L;
   drop(id: string): void;
 }
 
 export interface KeptListsOptions<L> {
-  /** Per engine. The least recently used list goes first. */
+  /** The most lists of the engine. The least recently used one is dropped first. */
   readonly most: number;
-  /** The message for a list that is no longer there. */
+  /** The message of the error for a dropped list. */
   readonly gone: string;
-  /** Called for a list that nobody can find any more. */
+  /** Called for each dropped list. */
   readonly onDrop?: (list: L) => void;
 }
 

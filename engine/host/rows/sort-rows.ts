@@ -1,18 +1,17 @@
 /**
- * Sorts and merges row numbers in slices, so that a million rows do not block the engine's thread: transfers
- * and other requests run between the slices.
+ * Sorts and merges row numbers in slices. Transfers and other requests run between the slices, so a million
+ * rows do not block the engine's thread.
  */
 import { setImmediate } from 'node:timers/promises';
 import { checkAborted } from '../../base/abort.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 
 const SLICE_MS = 10;
-/** The clock is read once for this many rows, and as many are sorted at once. */
+/** The rows that are processed between two readings of the clock, or sorted at once. */
 const STEP_ROWS = 2_048;
 
-/** Undefined while the slice lasts; otherwise to be awaited. */
+/** Undefined within a slice. Otherwise a promise, which the caller awaits before the next row. */
 export type Pause = (row: number) => Promise<void> | undefined;
-/** Not shared with another thread. */
 type Rows = Uint32Array<ArrayBuffer>;
 export type CompareRows = (a: number, b: number) => number;
 
@@ -27,7 +26,7 @@ export function createPause(signal: AbortSignal, clock: Clock = systemClock): Pa
   };
 }
 
-/** Rows that are in order already cost few comparisons. Changes `rows`. */
+/** A merge sort, which needs few comparisons for sorted rows. Changes `rows`. */
 export async function sortRows(rows: Rows, compare: CompareRows, pause: Pause): Promise<Rows> {
   for (let start = 0; start < rows.length; start += STEP_ROWS) {
     rows.subarray(start, start + STEP_ROWS).sort(compare);
@@ -47,7 +46,7 @@ export async function sortRows(rows: Rows, compare: CompareRows, pause: Pause): 
   return from;
 }
 
-/** Both lists are in order, and so is the result. */
+/** Merges two sorted lists. */
 export async function mergeRows(
   a: Uint32Array,
   b: Uint32Array,

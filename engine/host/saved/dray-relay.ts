@@ -1,6 +1,6 @@
 /**
- * The engine's thread asks the process around it to run `dray`: only that process can start others in every
- * host. Electron's main process has its own kind of child process.
+ * Passes runs of `dray` from the engine's thread to its process, which starts them. Electron's main process
+ * starts utility processes, which a thread cannot.
  */
 import { type ErrorRecord, fromErrorRecord, toErrorRecord } from '../../api/error.ts';
 import type { DrayEnd, DrayRun, RunDray } from '../../jobs/saved/dray-process.ts';
@@ -16,7 +16,7 @@ export type DrayAnswer = {
   readonly error?: ErrorRecord;
 };
 
-/** The thread's side. */
+/** The side of the thread. */
 export function createDrayRelay(post: (message: DrayAsked) => void) {
   const waiting = new Map<number, PromiseWithResolvers<DrayEnd>>();
   let lastId = 0;
@@ -43,11 +43,11 @@ export function createDrayRelay(post: (message: DrayAsked) => void) {
   };
 }
 
-/** The process's side, for all threads that it starts one after the other. */
+/** The side of the process. It serves each engine thread that the process starts. */
 export interface DrayRuns {
-  /** For one thread. Its runs outlive it. @param answer Called once for each request. */
+  /** Serves one thread, whose runs outlive it. @param answer Called once for each run. */
   serve(answer: (message: DrayAnswer) => void): (message: DrayAsked) => void;
-  /** Resolves when all have ended. */
+  /** Stops all runs. Resolves when they have ended. */
   stop(): Promise<void>;
 }
 

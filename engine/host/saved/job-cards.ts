@@ -1,4 +1,4 @@
-/** The saved jobs as windows show them. */
+/** Describes the saved jobs for windows. */
 import { toDrayError } from '../../api/error.ts';
 import type { SavedJobCard, SavedJobList } from '../../api/host/saved.ts';
 import { isSchedulerRunning, jobsFolder } from '../../jobs/saved/job-folder.ts';
@@ -16,7 +16,7 @@ export async function readJobList(host: HostState): Promise<SavedJobList> {
   }
 }
 
-/** An engine that can start jobs takes over within seconds when nobody else does. */
+/** An engine that can start jobs takes over within seconds if no other process starts them. */
 async function whoStarts(host: HostState): Promise<SavedJobList['startedBy']> {
   if (host.dray?.isServing) return 'here';
   if (await isSchedulerRunning(jobsFolder(host))) return 'elsewhere';

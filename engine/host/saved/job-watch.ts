@@ -1,29 +1,29 @@
 /**
- * The saved jobs, followed for all windows of an engine. Commands and other processes change the same files,
- * so the list is read every second while a window watches, and sent when it differs from the last one. The
- * next look waits ten times as long as the last one took.
+ * Sends the list of saved jobs to the windows of an engine. Commands and other processes change the same
+ * files, so the list is read every second while a window watches, and sent when it has changed. The pause
+ * before the next read is at least ten times the duration of the last one.
  */
 import type { SavedJobList } from '../../api/host/saved.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { HostState } from '../host-state.ts';
 import { readJobList } from './job-cards.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const READ_EVERY_MS = 1_000;
 const REST_FACTOR = 10;
 
 type Listener = (list: SavedJobList) => void;
 
 interface JobWatch {
-  /** For each listener, the text of the last list that it received. */
+  /** By listener: the JSON of the last list that it received. */
   readonly listeners: Map<Listener, string>;
   isFollowing: boolean;
-  /** Ends the pause between two looks. */
+  /** Ends the pause before the next read. */
   wake: () => void;
 }
 
 const watches = new WeakMap<HostState, JobWatch>();
 
-/** Calls at once, and after each change, until the signal fires. */
+/** Calls `onList` at once and after each change, until the signal fires. */
 export function watchJobs(host: HostState, onList: Listener, signal: AbortSignal): void {
   if (signal.aborted) return;
   const watch = watches.get(host) ?? { listeners: new Map(), isFollowing: false, wake: () => {} };
@@ -37,8 +37,8 @@ export function watchJobs(host: HostState, onList: Listener, signal: AbortSignal
   });
 }
 
-/** After a change by this engine, windows need not wait. */
-export function lookAtJobs(host: HostState): void {
+/** Reads the list now, because this engine has changed a job. */
+export function refreshJobs(host: HostState): void {
   watches.get(host)?.wake();
 }
 
@@ -51,14 +51,14 @@ async function follow(host: HostState, watch: JobWatch): Promise<void> {
     const startedMs = systemClock.monotonicMs();
     const list = await readJobList(host);
     const text = JSON.stringify(list);
-    for (const [tell, told] of [...listeners]) {
-      if (told === text) continue;
-      listeners.set(tell, text);
-      tell(list);
+    for (const [listener, sent] of [...listeners]) {
+      if (sent === text) continue;
+      listeners.set(listener, text);
+      listener(list);
     }
     const tookMs = systemClock.monotonicMs() - startedMs;
-    const pauseMs = Math.max(LOOK_EVERY_MS, REST_FACTOR * tookMs);
-    // A look that was asked for during this one is made at once.
+    const pauseMs = Math.max(READ_EVERY_MS, REST_FACTOR * tookMs);
+    // A wake-up during this read has already ended the pause.
     await systemClock.sleep(pauseMs, pause.signal).catch(() => {});
   }
   watch.isFollowing = false;

@@ -1,19 +1,19 @@
-/** The processes of `dray` that this engine has started: runs of saved jobs can be stopped by their names. */
+/** The processes of `dray` that this engine has started. Runs of saved jobs can be stopped by name. */
 import { DrayError } from '../../api/error.ts';
 import type { RunDray } from '../../jobs/saved/dray-process.ts';
 
 export interface OwnDray {
   readonly run: RunDray;
-  /** Asks the run of this job to stop. @returns False if it was not started here. */
+  /** Stops the run of this job. @returns False if this engine did not start it. */
   stopJob(name: string): boolean;
-  /** Whether this process is the one that starts due jobs. */
+  /** True while this process starts the due jobs. */
   isServing: boolean;
 }
 
 /** @throws `unsupported` */
 export function ownDray({ dray }: { readonly dray?: OwnDray }): OwnDray {
   if (dray) return dray;
-  throw new DrayError('unsupported', 'This window cannot run commands, and so no jobs.');
+  throw new DrayError('unsupported', 'This window cannot run jobs, because it cannot start processes.');
 }
 
 export function createOwnDray(run: RunDray): OwnDray {

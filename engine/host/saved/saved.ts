@@ -1,5 +1,6 @@
-/** Saved jobs for windows. The command checks and runs them; this saves, shows and changes them. */
+/** The requests for saved jobs. The command checks and runs jobs; these list, save, pause and remove them. */
 import { DrayError } from '../../api/error.ts';
+import { runUntilAborted } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { folderOf, isJobRunning, jobsFolder, readJob, readState } from '../../jobs/saved/job-folder.ts';
 import { readRunLog } from '../../jobs/saved/run-log.ts';
@@ -7,25 +8,21 @@ import { pauseSavedJob, removeSavedJob, saveJob } from '../../jobs/saved/saved-j
 import type { HostState } from '../host-state.ts';
 import type { HandlersOf } from '../port/host-call.ts';
 import { defineByCommand } from './define-by-command.ts';
-import { lookAtJobs, watchJobs } from './job-watch.ts';
+import { refreshJobs, watchJobs } from './job-watch.ts';
 import { type OwnDray, ownDray } from './own-dray.ts';
 
-const BEGIN_LOOK_MS = 50;
+const START_POLL_MS = 50;
 
 export const SAVED: HandlersOf<'saved'> = {
   'saved.watch': (_input, { emit, host, signal }) => {
     watchJobs(host, (list) => emit({ type: 'savedJobs', list }), signal);
-    return new Promise((_, reject) => {
-      const stop = () => reject(new DrayError('aborted', 'The watch was stopped.'));
-      if (signal.aborted) stop();
-      signal.addEventListener('abort', stop, { once: true });
-    });
+    return runUntilAborted(signal);
   },
   'saved.save': async ({ version, ...draft }, { emit, host, signal }) => {
     const definition = await defineByCommand(host, draft, signal);
     const options = version === undefined ? {} : { isReplacing: true, version };
     await saveJob({ environment: host.environment, emit }, definition, options);
-    lookAtJobs(host);
+    refreshJobs(host);
     return {};
   },
   'saved.run': async ({ name }, { host }) => {
@@ -35,7 +32,7 @@ export const SAVED: HandlersOf<'saved'> = {
   'saved.stop': async ({ name }, { host }) => ({ isStopping: host.dray?.stopJob(name) ?? false }),
   'saved.pause': async ({ isPaused, name }, { emit, host }) => {
     await pauseSavedJob({ environment: host.environment, emit }, name, isPaused);
-    lookAtJobs(host);
+    refreshJobs(host);
     return {};
   },
   'saved.remove': async ({ name }, { emit, host }) => {
@@ -43,7 +40,7 @@ export const SAVED: HandlersOf<'saved'> = {
     readJob(folder, name);
     if (await isJobRunning(folder, name)) throw running(name);
     await removeSavedJob({ environment: host.environment, emit }, name);
-    lookAtJobs(host);
+    refreshJobs(host);
     return {};
   },
   'saved.log': async ({ lines, name }, { host }) => {
@@ -54,12 +51,12 @@ export const SAVED: HandlersOf<'saved'> = {
 };
 
 function running(name: string): DrayError {
-  return new DrayError('locked', `The job "${name}" is running. Wait until it has ended.`, {
+  return new DrayError('locked', `The job "${name}" is running. Wait until it ends, or stop it.`, {
     data: { name },
   });
 }
 
-/** Resolves when the run is recorded. The run belongs to the user, not to the page that asked for it. */
+/** Resolves when the run is recorded. The run continues when the page that started it closes. */
 async function runNow(host: HostState, dray: OwnDray, name: string): Promise<void> {
   const folder = jobsFolder(host);
   readJob(folder, name);
@@ -77,9 +74,9 @@ async function runNow(host: HostState, dray: OwnDray, name: string): Promise<voi
       end = { error };
     },
   );
-  void ending.then(() => lookAtJobs(host));
-  while (!end && newest() === before) await Promise.race([ending, systemClock.sleep(BEGIN_LOOK_MS, signal)]);
-  lookAtJobs(host);
+  void ending.then(() => refreshJobs(host));
+  while (!end && newest() === before) await Promise.race([ending, systemClock.sleep(START_POLL_MS, signal)]);
+  refreshJobs(host);
   if (newest() !== before) return;
   if (await isJobRunning(folder, name)) throw running(name);
   throw new DrayError('internal', `The job "${name}" could not be started.`, {

@@ -15,11 +15,11 @@ function statesAfter(...killsMs: readonly number[]): string[] {
   });
 }
 
-it('a transfer goes on after kills that are days apart', () => {
+it('a transfer resumes after kills that are days apart', () => {
   expect(statesAfter(0, 30 * HOUR_MS, 60 * HOUR_MS)).toEqual(['waiting', 'waiting', 'waiting']);
 });
 
-it('a transfer that ran at two kills within minutes waits for its user', () => {
+it('a transfer that ran at two kills within minutes waits for the user', () => {
   expect(statesAfter(0, 9 * MINUTE_MS)).toEqual(['waiting', 'paused']);
 });
 

@@ -1,15 +1,14 @@
 /**
- * What becomes of a transfer that ran when its host was killed. It goes on by itself. If hosts were killed
- * twice within minutes while it ran, or three times within a day, it may have killed them, so it waits for
- * its user.
+ * Decides whether a transfer that ran when its host was killed resumes by itself. After two kills within
+ * minutes, or three within a day, the transfer may be their cause, so it waits for the user.
  */
 import type { TransferFacts } from './transfer-record.ts';
 
 const TWICE_WITHIN_MS = 10 * 60_000;
-/** Memory that fills slowly kills later than that. */
+/** Also catches a transfer that exhausts the memory slowly. */
 const THRICE_WITHIN_MS = 24 * 60 * 60_000;
 
-/** Call once, when the next host reads the queue. @returns True if the facts have changed. */
+/** Called once, when the next host reads the queue. @returns True if the facts have changed. */
 export function takeUpAfterKill(facts: TransferFacts, nowMs: number): boolean {
   if (facts.state !== 'running') return false;
   const { killedBeforeMs: first, killedMs: second } = facts;
@@ -30,7 +29,7 @@ export function takeUpAfterKill(facts: TransferFacts, nowMs: number): boolean {
 
 const KILLED = 'Dray ended while this transfer ran. It goes on by itself.';
 
-/** Its user decides: the count of kills begins anew. */
+/** Resets the count of kills, because the user has resumed the transfer. */
 export function forgetKills(facts: TransferFacts): void {
   delete facts.killedMs;
   delete facts.killedBeforeMs;

@@ -1,14 +1,14 @@
-/** The transfers that a person removed from the list, for an undo while the engine runs. */
+/** The transfers that the user removed from the list. An undo is possible while the engine runs. */
 import { DrayError } from '../../api/error.ts';
 import type { TransferRecord } from './transfer-record.ts';
 
-/** The ones removed first are forgotten first. */
+/** Further removals drop the oldest ones. */
 const REMOVED_MAX = 200;
 
 export interface RemovedRecords {
   /** The list without this record. */
   remove(records: readonly TransferRecord[], record: TransferRecord): TransferRecord[];
-  /** The list with these records where they were. @throws `notFound` if none of them is remembered */
+  /** The list with these records at their old positions. @throws `notFound` if none of them is kept */
   putBack(records: readonly TransferRecord[], ids: ReadonlySet<string>): TransferRecord[];
 }
 
@@ -23,12 +23,12 @@ export function createRemovedRecords(): RemovedRecords {
     putBack(records, ids) {
       const wanted = removed.filter(({ record }) => ids.has(record.facts.id));
       if (wanted.length === 0) {
-        const message = 'These transfers are no longer remembered, so they cannot be put back on the list.';
+        const message = 'These transfers can no longer be put back on the list. Start them again.';
         throw new DrayError('notFound', message, { data: { ids: [...ids] } });
       }
       removed = removed.filter((one) => !wanted.includes(one));
       const list = [...records];
-      // The last one removed knows the list as the others left it.
+      // Undone in reverse: a record's `before` excludes the records that were removed earlier.
       for (const { before, record } of wanted.toReversed())
         list.splice(list.findLastIndex((kept) => before.has(kept)) + 1, 0, record);
       return list;

@@ -1,22 +1,22 @@
 /**
- * The last requests of one run of a transfer, in memory, and what it waits for while nothing arrives. Keys
- * come from stores, so they are cut; no address, header or secret is kept.
+ * The last requests of one run of a transfer, in memory, and the request that a stalled transfer waits for.
+ * Keys come from stores, so long ones are cut. No address, header or secret is kept.
  */
 import { excerpt } from '../../api/error.ts';
 import type { StalledCall, TransferCall } from '../../api/host/transfers.ts';
 import type { CallListener } from '../../api/jobs.ts';
 
 const CALLS_MAX = 50;
-/** Requests in flight are bounded by the connection; these are the ones that are remembered. */
+/** The most open requests that are kept. */
 const OPEN_MAX = 500;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface TransferCalls {
   readonly onCall: CallListener;
-  /** The one that has been open longest, or else the last one if it failed and will be repeated. */
+  /** The oldest open request. If none is open, the last request, if it failed and will be retried. */
   stalled(): StalledCall | undefined;
-  /** The newest first. */
+  /** Newest first. */
   read(): readonly TransferCall[];
 }
 
@@ -56,7 +56,7 @@ export function createTransferCalls(nowMs: () => number): TransferCalls {
   };
 }
 
-/** The methods as a server's log has them. */
+/** The methods' names in a server's log. */
 const METHODS: Readonly<Record<string, string>> = {
   head: 'HEAD',
   get: 'GET',

@@ -1,8 +1,7 @@
 /**
- * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state,
- * and `transfers-progress.json` beside it with the counts of those that run, for the host after a kill.
- * One host at a time owns it, by a lock beside it; another host that runs at the same time keeps its queue
- * only in memory.
+ * The queue on disk: `transfers.json` in the user's folder, written whenever a transfer changes its state.
+ * `transfers-progress.json` has the counts of running transfers, which the next host shows after a kill. A
+ * lock file makes one host the owner of both; another host keeps its queue in memory only.
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,12 +43,12 @@ const PROGRESS = v.object({
 
 export interface TransferFile {
   /**
-   * The transfers that the last host left. Some may be unreadable, such as of a newer version. They are left
-   * out, and the file with them is kept as `transfers.json.damaged`.
+   * The transfers of the last host. Skips those that cannot be read, such as those of a newer version, and
+   * keeps a copy of the file as `transfers.json.damaged`.
    */
   read(): TransferFacts[];
   write(transfers: readonly TransferFacts[]): void;
-  /** The counts of running transfers. A second call within a second or so may be lost in a kill. */
+  /** Saves the counts of running transfers, without the durability of `write`. */
   writeProgress(running: readonly TransferFacts[]): void;
   close(): void;
 }

@@ -1,5 +1,4 @@
-/** Runs the job of an order. Every job here resumes where it stopped when it runs again. */
-
+/** Runs the job of an order. Each job resumes when it runs again. */
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { TransferOrder } from '../../api/host/transfers.ts';
@@ -11,7 +10,7 @@ import { readWorkspaceCard } from '../workspace-card.ts';
 
 export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
 
-/** @param onWorkspace Called with the folder of a clone once it stays a workspace, however the clone ends. */
+/** @param onWorkspace Called once the folder of a clone is a workspace, which remains if the clone fails. */
 export async function runTransfer(
   order: TransferOrder,
   contextIn: (directory: string) => JobContext,
@@ -50,8 +49,7 @@ export async function runTransfer(
     case 'sync': {
       const { copyTree, syncTree } = await import('../../jobs/trees/copy-tree.ts');
       const request = requestOf(order);
-      // Places are resolved as in Browse: the meaning of `NAME:` must not depend on the folder that the
-      // window was started in.
+      // As in Browse: `NAME:` must not depend on the folder in which the window was started.
       const context = contextIn(homedir());
       await checkDestination(order, context);
       if (order.kind === 'copy') return copyTree(context, request);
@@ -66,8 +64,9 @@ export async function runTransfer(
 }
 
 /**
- * A copy into a repository would overwrite its stored objects. What a sync may delete, it checks itself.
- * @throws `conflict` with `repository`, the name that the user has to type
+ * Checks that the destination is not inside a repository, whose stored objects a copy could overwrite. A sync
+ * checks its deletions itself.
+ * @throws `conflict` with `repository`, the name that the user must confirm
  */
 export async function checkDestination(
   { confirmed = [], destination }: CopyOrder,
@@ -77,7 +76,7 @@ export async function checkDestination(
   await checkRepositories(context, { places: [destination], isBelowToo: false, confirmed });
 }
 
-/** After a transfer was cancelled: removes its partial uploads from a store. */
+/** Removes the partial uploads of a cancelled transfer. */
 export async function cleanUpAfter(
   order: TransferOrder,
   contextIn: (directory: string) => JobContext,
@@ -111,7 +110,7 @@ function requestOf(order: CopyOrder): TreePairRequest {
   return rules.length === 0 ? ends : { ...ends, filter: { rules } };
 }
 
-/** Of a folder's own entries: all below a folder goes with it. */
+/** The filter applies to the names of the folder's own entries, and includes everything below a match. */
 function rulesOf({ except = [], filter = '' }: CopyOrder & { readonly kind: 'copy' }): FilterRule[] {
   const excluded = except.map(
     (path): FilterRule => ({ action: 'exclude', pattern: `/${escapePattern(path)}` }),
@@ -136,14 +135,14 @@ function escapePattern(text: string): string {
 }
 
 /**
- * Two transfers with one key never run at once: they would wait for each other's lock, or overwrite each
- * other.
+ * Two transfers with the same key never run at once, because one would wait for the other's lock or overwrite
+ * its files.
  */
 export function busyKeyOf(order: TransferOrder): string {
   return 'root' in order ? order.root : order.destination;
 }
 
-/** The places that its requests went to. */
+/** The place under which the usage file records the requests of the transfer. */
 export function billedPlaceOf(order: TransferOrder, environment: JobContext['environment']): string {
   if (order.kind === 'clone') return order.url;
   if (!('root' in order)) return `${order.source} to ${order.destination}`;
@@ -172,13 +171,13 @@ export function titleOf(order: TransferOrder): string {
   }
 }
 
-/** A folder is most often copied to one of the same name. */
+/** Names the destination only if its name differs. */
 function titleOfCopy(order: CopyOrder): string {
   const [from, to] = [lastPart(order.source), lastPart(order.destination)];
   if (order.kind === 'copy' && order.names)
     return `Copy ${formatPlural(order.names.length, 'file')} of ${from} to ${to}`;
   if (order.kind === 'copy' && order.filter)
-    return `Copy what has "${order.filter}" in its name of ${from} to ${to}`;
+    return `Copy entries with "${order.filter}" in their names from ${from} to ${to}`;
   const verb = order.kind === 'copy' ? 'Copy' : 'Sync';
   return from === to ? `${verb} ${from}` : `${verb} ${from} to ${to}`;
 }

@@ -1,10 +1,10 @@
-/** Which transfers the queue holds, and in which order. */
+/** The order of the transfers in the queue. */
 import { busyKeyOf } from './transfer-jobs.ts';
 import { isEnded, type TransferRecord } from './transfer-record.ts';
 
 export const RUNNING_MAX = 2;
 
-/** Of ended transfers, the oldest are dropped first. */
+/** The most ended transfers that are kept. The oldest are dropped first. */
 const ENDED_MAX = 100;
 
 export function withoutOldest(records: TransferRecord[]): TransferRecord[] {
@@ -15,7 +15,7 @@ export function withoutOldest(records: TransferRecord[]): TransferRecord[] {
   return records.filter((record) => !oldest.has(record));
 }
 
-/** In place, past the next one that has not ended. Transfers that move together keep their order. */
+/** Moves the record past the next one that has not ended. Records that move together keep their order. */
 export function moveRecord(
   records: TransferRecord[],
   record: TransferRecord,
@@ -32,8 +32,8 @@ export function moveRecord(
 
 /**
  * Why a waiting transfer has not started.
- * @param held Those that work, even if they are no longer listed
- * @param records In the order of the queue
+ * @param held The transfers that work, also those that are no longer listed
+ * @param records The queue, in order
  */
 export function whyItWaits(
   record: TransferRecord,
@@ -48,6 +48,6 @@ export function whyItWaits(
     records
       .slice(0, records.indexOf(record))
       .find((before) => before.facts.state === 'waiting' && inItsPlace(before));
-  if (other) return `Starts once “${other.facts.title}” has ended, which works in the same place.`;
-  return `Starts when it is its turn: ${RUNNING_MAX} transfers run at once.`;
+  if (other) return `Starts when “${other.facts.title}” has ended, which uses the same place.`;
+  return `Starts when a running transfer ends. ${RUNNING_MAX} transfers run at once.`;
 }

@@ -4,7 +4,7 @@
  * two work at once, including the clean-up of a cancelled one, listed or not, because that would remove the
  * others' unfinished uploads. Each change of state is written to disk before it takes effect. A host that
  * ends properly leaves running transfers as `waiting`, and the next host resumes them. Those that a killed
- * host left as `running` go on too, but not after a second kill in a row (`after-kill.ts`).
+ * host left as `running` resume too, unless kills follow each other closely (`after-kill.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -44,7 +44,7 @@ export interface TransferQueue {
    * exists. Returns the ids that were removed.
    */
   change(change: Change): readonly string[];
-  /** Keys of stores have arrived: transfers that wait for some try again. */
+  /** Retries the transfers that wait for keys. */
   onKeys(): void;
   list(): readonly Transfer[];
   /** @throws `notFound` */
@@ -65,7 +65,7 @@ export interface QueueHost {
   readonly keptChoices: Pick<KeptChoicesStore, 'used'>;
   connectionFlags(): ConnectionFlags;
   readonly throttle: Throttle;
-  /** Lists a workspace that a transfer has made. */
+  /** Adds a workspace that a transfer has created to the user's list. */
   addWorkspace(root: string): void;
 }
 
@@ -118,7 +118,7 @@ class FileQueue implements TransferQueue {
       delete facts.needsKeys;
       return createTransferRecord(facts);
     });
-    // A kill is on record before what may have caused it runs again.
+    // The kill is recorded before the transfer that may have caused it runs again.
     if (isChanged) this.#write();
     for (const record of this.#records) if (record.facts.isUncleaned) this.#uncleaned.add(record);
     this.#pump();
@@ -127,9 +127,9 @@ class FileQueue implements TransferQueue {
   list(): readonly Transfer[] {
     const nowMs = this.#nowMs();
     return this.#records.map((record) => {
-      const told = record.read(nowMs);
-      if (told.state !== 'waiting' || told.needsKeys !== undefined) return told;
-      return { ...told, waitsFor: whyItWaits(record, this.#held, this.#records) };
+      const transfer = record.read(nowMs);
+      if (transfer.state !== 'waiting' || transfer.needsKeys !== undefined) return transfer;
+      return { ...transfer, waitsFor: whyItWaits(record, this.#held, this.#records) };
     });
   }
 
@@ -243,7 +243,7 @@ class FileQueue implements TransferQueue {
       const outcome = await runOnce(this.#runs, record, signal);
       if (typeof outcome === 'object') {
         this.#settle(record, 'waiting');
-        // Keys that came meanwhile may be those that it lacked.
+        // If keys have arrived during the run, the transfer retries at once.
         if (this.#host.environment === environment) record.facts.needsKeys = outcome.needsKeys;
       } else if (outcome) {
         this.#setUncleaned(record, false);
@@ -368,7 +368,7 @@ class FileQueue implements TransferQueue {
     }
   }
 
-  /** A kill loses at most the counts of the last second. A failure to save them stops nothing. */
+  /** A kill loses at most the counts of the last second. A write error is ignored. */
   #saveProgressSoon(): void {
     if (this.#isClosing) return;
     this.#savingProgress ??= setTimeout(() => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTransferRate } from './transfer-rate.ts';
 
 describe('the rate of a transfer', () => {
-  it('is that of the last seconds, and gives the remaining time', () => {
+  it('is the rate of the last seconds, and gives the remaining time', () => {
     const rate = createTransferRate();
     for (let atMs = 0; atMs <= 60_000; atMs += 100)
       rate.note(atMs, { doneBytes: atMs < 30_000 ? 0 : (atMs - 30_000) * 5 });
@@ -19,7 +19,7 @@ describe('the rate of a transfer', () => {
     expect(rate.read(10_000, 1).bytesPerSecond).toBe(4_000);
   });
 
-  it('is zero when it stalls, which takes longer to see if parts arrive far apart', () => {
+  it('is zero after a stall, which takes longer to detect if parts arrive far apart', () => {
     const rate = createTransferRate();
     for (let atMs = 0; atMs <= 20_000; atMs += 1_000) rate.note(atMs, { doneBytes: atMs });
     expect(rate.read(24_000, 1).bytesPerSecond).toBeGreaterThan(0);
@@ -30,7 +30,7 @@ describe('the rate of a transfer', () => {
     expect(rate.read(181_000, 1)).toEqual({ bytesPerSecond: 0 });
   });
 
-  it('is that of the network, which moves between two parts, unless far less is sent than gets done', () => {
+  it('is the network rate, unless far fewer bytes are sent than are copied', () => {
     const rate = createTransferRate();
     for (let atMs = 0; atMs <= 8_000; atMs += 500)
       rate.note(atMs, { doneBytes: atMs < 8_000 ? 0 : 9_000, wireBytes: atMs });
@@ -41,7 +41,7 @@ describe('the rate of a transfer', () => {
     expect(rate.read(8_000, 1).bytesPerSecond).toBe(1_000);
   });
 
-  it('counts bytes that were sent and are not done as under way, until they are lost', () => {
+  it('counts sent bytes of unfinished parts until they are lost', () => {
     const rate = createTransferRate();
     rate.note(0, { doneBytes: 0, wireBytes: 500 });
     rate.note(4_000, { doneBytes: 0, wireBytes: 4_500 });
@@ -53,7 +53,7 @@ describe('the rate of a transfer', () => {
     expect(rate.read(6_000, 7_000).bytesUnderWay).toBe(100);
   });
 
-  it('gives no remaining time while it knows too little', () => {
+  it('gives no remaining time while its measurements are too few', () => {
     const rate = createTransferRate();
     expect(rate.read(0, 100)).toEqual({ bytesPerSecond: 0 });
     rate.note(0, { doneBytes: 0 });

@@ -33,7 +33,7 @@ describe('a transfer as windows see it', () => {
     expect([bytesPerSecond, inFlight, inFlightMax]).toEqual([0, undefined, undefined]);
   });
 
-  it('shows what delays it until something arrives again, and does not list that among the warnings', () => {
+  it('shows why it is delayed until data arrives again, and does not list that as a warning', () => {
     const record = begun();
     record.note(upload({ bytesDone: 10, wireBytes: 10 }), 0);
     record.note(retrying, 10);
@@ -43,7 +43,7 @@ describe('a transfer as windows see it', () => {
     expect(record.read(30).notice).toBeUndefined();
   });
 
-  it('says after ten silent seconds which request waits or is repeated, until something moves', () => {
+  it('names the request that waits or is retried after ten seconds without progress', () => {
     let nowMs = 0;
     const record = begun();
     record.calls = createTransferCalls(() => nowMs);

@@ -14,9 +14,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The saved part of it. */
 export type TransferFacts = Mutable<Omit<Transfer, 'bytesPerSecond' | 'secondsLeft'>> & {
   failures: readonly TransferFailure[];
-  /** When the host last found that it had been killed with this transfer running. */
+  /** The time of the last start of a host that found this transfer running after a kill. */
   killedMs?: number;
-  /** The time before that one. */
+  /** The time before `killedMs`. */
   killedBeforeMs?: number;
   /** Cancelled, and its partial uploads are not removed yet. */
   isUncleaned?: boolean;
@@ -132,15 +132,15 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
   };
 }
 
-/** For a window: without the advice for a command line. */
+/** The warning for a window, without the advice for a command line. */
 function wordsOf({ advice, message, warning }: WarningEvent): string {
-  // The message names the command that holds the lock.
+  // The job's message names a command, which a window does not show.
   if (warning === 'waitingForLock')
     return 'Another Dray is working in this workspace. This one waits for it.';
   return messageWithoutAdvice({ message, data: { advice } });
 }
 
-/** Shorter silences are usual: a server may take seconds to complete a large upload. */
+/** Shorter pauses are normal: a server may take seconds to complete a large upload. */
 const STALLED_AFTER_MS = 10_000;
 
 function stallOf(calls: TransferCalls | undefined, sinceMs: number, nowMs: number): Pick<Transfer, 'stall'> {

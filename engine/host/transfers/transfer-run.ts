@@ -12,20 +12,20 @@ export interface RunHost {
   readonly usageFile: UsageFile;
   readonly nowMs: () => number;
   readonly connectionFlags: () => ConnectionFlags;
-  /** Called when a clone has made a workspace that stays. */
+  /** Called when a clone has created its workspace. */
   readonly onWorkspace: (root: string) => void;
   /** Called when its record has changed. */
   readonly onNews: () => void;
 }
 
-/** The transfer can go on once the keys of this profile are there. */
+/** The transfer resumes once keys of this profile exist. */
 interface NeedsKeys {
   readonly needsKeys: string;
 }
 
 /**
  * Records the progress and the result.
- * @returns The final state, or what it waits for; undefined if it was stopped.
+ * @returns The final state, or the keys that it needs. Undefined if it was stopped.
  */
 export async function runOnce(
   host: RunHost,

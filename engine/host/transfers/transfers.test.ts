@@ -256,7 +256,7 @@ describe('the queue of transfers', () => {
     }
   });
 
-  it('keeps the place of a removed transfer taken until it has stopped', async () => {
+  it('starts no transfer in the place of a removed one until that has stopped', async () => {
     const queue = await fixture.host.transfers();
     const order = await slowPush();
     const id = queue.start(order);
@@ -339,7 +339,7 @@ describe('the queue of transfers', () => {
     await expect.poll(states, { timeout: 20_000 }).toEqual(Array(5).fill('done'));
   });
 
-  it('survives a restart: transfers go on after a proper end, and after a kill, but not after two', async () => {
+  it('survives a restart: transfers resume after a proper end and after one kill, but not after two', async () => {
     const order = await slowPush();
     const id = await start(order);
     await transferIn(fixture.client, id, ['running']);
@@ -374,7 +374,7 @@ describe('the queue of transfers', () => {
     await fifth.host.close();
   });
 
-  it('leaves out a transfer that it cannot read, such as of a newer version, and keeps the file', async () => {
+  it('skips a transfer that it cannot read, such as of a newer version, and keeps the file', async () => {
     const id = await start(await slowPush());
     const path = join(fixture.host.folder, 'transfers.json');
     await fixture.host.close();
@@ -387,7 +387,7 @@ describe('the queue of transfers', () => {
     expect(readFileSync(`${path}.damaged`, 'utf8')).toContain('teleport');
   });
 
-  it('shows after two kills what had arrived', async () => {
+  it('shows the bytes that had arrived after two kills', async () => {
     const id = await start(await slowPush());
     const path = join(fixture.host.folder, 'transfers.json');
     const progressPath = join(fixture.host.folder, 'transfers-progress.json');

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { TransferOrder, TransferState } from '../../api/host/transfers.ts';
+import { runUntilAborted } from '../../base/abort.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { checkDestination } from './transfer-jobs.ts';
 import type { TransferQueue } from './transfer-queue.ts';
@@ -9,7 +10,7 @@ import type { TransferQueue } from './transfer-queue.ts';
 type CopyOrder = Extract<TransferOrder, { readonly kind: 'copy' | 'sync' }>;
 type CloneOrder = Extract<TransferOrder, { readonly kind: 'clone' }>;
 
-/** A clone into a folder that cannot take it would fail at once, long after its dialog was closed. */
+/** Checks the folder while the dialog is open, because the queued clone would fail after it is closed. */
 async function checkClone(given: CloneOrder, queue: TransferQueue, call: HostCall): Promise<CloneOrder> {
   const { checkCloneFolder } = await import('../../jobs/pull/clone-folder.ts');
   const order = { ...given, root: resolve(given.root) };
@@ -26,8 +27,8 @@ async function checkClone(given: CloneOrder, queue: TransferQueue, call: HostCal
 }
 
 /**
- * Asks for the name of a repository before the copy is queued. Any other error, such as missing keys, belongs
- * to the transfer, which checks again when it runs.
+ * Refuses an unconfirmed repository before the copy is queued. Ignores other errors, such as missing keys,
+ * because the transfer checks again when it runs.
  */
 async function confirmDestination(order: CopyOrder, call: HostCall): Promise<void> {
   try {
@@ -55,11 +56,7 @@ export const TRANSFERS: HandlersOf<'transfers'> = {
     const queue = await host.transfers();
     const end = queue.watch((transfers) => emit({ type: 'transfers', transfers }));
     try {
-      return await new Promise<never>((_resolve, reject) => {
-        const stop = () => reject(new DrayError('aborted', 'Stopped on request.'));
-        if (signal.aborted) stop();
-        else signal.addEventListener('abort', stop);
-      });
+      return await runUntilAborted(signal);
     } finally {
       end();
     }

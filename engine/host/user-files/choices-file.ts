@@ -1,7 +1,6 @@
 /**
- * What people chose in the Changes screen: `changes/HASH.json` in the user's folder, one small file for each
- * workspace. Writes of one workspace are gathered for `SETTLE_MS`, so that a held key or a fast hand costs
- * one write; `flush` writes what waits.
+ * The choices of the Changes screen: `changes/HASH.json` in the user's folder, one small file for each
+ * workspace. Changes are collected for `SETTLE_MS`, so fast typing costs one write.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
@@ -9,12 +8,13 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { type Choices, NO_CHOICES, readChoices, recordChoices } from '../../api/host/change-choices.ts';
 import { CHOICE_PATHS_MAX, type ChoicesRecord, type KeptLook } from '../../api/host/changes.ts';
+import { change, changesLook, winner } from '../port/host-inputs.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 const SETTLE_MS = 200;
-/** The files that were not written for longest go first. */
+/** The least recently written files are removed first. */
 const FILES_MAX = 256;
-/** Workspaces held in memory. */
+/** The most workspaces in memory. */
 const HELD_MAX = 32;
 
 export interface Kept {
@@ -24,30 +24,22 @@ export interface Kept {
   readonly seen?: { readonly push?: number; readonly pull?: number };
   readonly push: Choices;
   readonly pull: Choices;
-  /** The commit and the number of conflicts that the decisions of `pull` are about. */
+  /** The commit and the number of conflicts for which the decisions of `pull` were made. */
   readonly pullOf?: { readonly commit?: string; readonly conflicts: number };
 }
 
 export interface ChoicesFile {
   read(root: string): Kept;
-  /** Durable after a moment. */
+  /** Writes to disk within `SETTLE_MS`. */
   write(root: string, kept: Kept): void;
-  /** Writes what waits. @throws `io` */
+  /** Writes all pending changes now. @throws `io` */
   flush(): void;
 }
 
-const CHANGE = v.picklist(['added', 'modified', 'deleted', 'renamed', 'mode', 'time', 'conflict']);
-const LOOK = v.object({
-  filter: v.string(),
-  kinds: v.array(CHANGE),
-  sort: v.picklist(['path', 'size']),
-  isTree: v.boolean(),
-  open: v.array(v.string()),
-});
-const WINNER = v.picklist(['ours', 'theirs', 'both']);
+const LOOK = v.object(changesLook.entries);
 const SKIPPED = v.object({
   path: v.string(),
-  change: CHANGE,
+  change,
   rows: v.number(),
   deleted: v.number(),
   bytes: v.number(),
@@ -55,8 +47,8 @@ const SKIPPED = v.object({
 });
 const CHOICES = v.object({
   skipped: v.pipe(v.array(SKIPPED), v.maxLength(CHOICE_PATHS_MAX)),
-  decided: v.array(v.tuple([v.string(), WINNER])),
-  forAll: v.exactOptional(WINNER),
+  decided: v.array(v.tuple([v.string(), winner])),
+  forAll: v.exactOptional(winner),
 });
 const SCHEMA = v.object({
   root: v.string(),
@@ -119,7 +111,7 @@ export function openChoicesFile(folder: string): ChoicesFile {
         try {
           flush();
         } catch {
-          // A full disk: it stays in memory, and the next change tries again.
+          // After an error, such as a full disk, the next change tries again.
           timer = undefined;
         }
       }, SETTLE_MS);

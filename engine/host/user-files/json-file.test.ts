@@ -18,7 +18,7 @@ it.skipIf(process.platform === 'win32')('a file of the window is not for other u
   expect(statSync(join(folder, 'changes')).mode & 0o077).toBe(0);
 });
 
-it('a damaged file is set aside, and counts as none', () => {
+it('a damaged file is set aside and treated as missing', () => {
   const path = join(folder, 'a.json');
   writeFileSync(path, '{"a":');
   expect(readJsonFile(path, v.object({ a: v.number() }))).toBeUndefined();

@@ -29,7 +29,7 @@ export function readJsonFile<S extends v.GenericSchema>(
   }
 }
 
-/** Readable by this user alone: it names files, places and messages. @throws `io` */
+/** Only this user may read the file, because it contains paths, places and messages. @throws `io` */
 export function writeJsonFile(path: string, value: unknown): void {
   try {
     replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`, PRIVATE_MODE);

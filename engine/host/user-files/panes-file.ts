@@ -1,15 +1,11 @@
-/** Where the two panes of Browse were, in `panes.json` beside the user's other settings. */
+/** The folders and the order of Browse's two panes, in `panes.json` beside the user's other settings. */
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { KeptPane, KeptPanes } from '../../api/host/browse.ts';
+import { pane } from '../port/host-inputs.ts';
 import { readJsonFile, writeJsonFile } from './json-file.ts';
 
-const PANE = v.object({
-  root: v.string(),
-  folder: v.string(),
-  column: v.picklist(['name', 'size', 'time']),
-  isDescending: v.boolean(),
-});
+const PANE = v.object(pane.entries);
 const SCHEMA = v.object({ left: v.exactOptional(PANE), right: v.exactOptional(PANE) });
 
 export interface PanesFile {
@@ -22,7 +18,7 @@ export function openPanesFile(folder: string): PanesFile {
   const read = (): KeptPanes => readJsonFile(path, SCHEMA) ?? {};
   return {
     read,
-    // The other pane may have been moved in another window meanwhile.
-    keep: (side, pane) => writeJsonFile(path, { ...read(), [side]: pane }),
+    // Read again, because another window may have changed the other pane.
+    keep: (side, kept) => writeJsonFile(path, { ...read(), [side]: kept }),
   };
 }

@@ -26,7 +26,7 @@ const COLUMNS = v.array(
 
 const SETTINGS = v.object({
   theme: v.picklist(['system', 'light', 'dark']),
-  // Files of older versions have none.
+  // Absent in files of older versions.
   density: v.optional(v.picklist(['comfortable', 'compact']), 'comfortable'),
   bandwidth: v.object({
     limit: v.nullable(v.number()),

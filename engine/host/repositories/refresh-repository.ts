@@ -1,4 +1,4 @@
-/** Asks one repository for its newest commit and reads the part of its history that was not read before. */
+/** Reads the newest commit of one repository, and the older commits that were not read before. */
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { DEFAULT_BRANCH } from '../../jobs/remotes/init.ts';
@@ -15,25 +15,25 @@ import type { KnownPlace } from './known-places.ts';
 import type { RepositoryRecord } from './repository-file.ts';
 
 const AUTHOR_CHARS_MAX = 200;
-/** A long history is written down in parts, so that a closed window loses little of it. */
+/** A long history is recorded in parts, so a closed window loses little of it. */
 const COMMITS_PER_RECORD = 100;
 
-export interface Look {
+export interface RefreshOptions {
   readonly place: KnownPlace;
   readonly known: RepositoryRecord | undefined;
   readonly nowMs: number;
   /** The most commits to read besides the newest. */
   readonly commitsMax: number;
-  /** Called with each state to remember: once the newest commit is known, and as the history is read. */
+  /** Called with each record to save: after the newest commit, and after each part of the history. */
   readonly onRecord: (record: RepositoryRecord) => Promise<void>;
 }
 
-/** Undefined: the place holds no repository. @throws the store's error; what was found stays recorded */
-export async function lookAtRepository(
+/** Undefined if the place has no repository. @throws the store's error, which loses no saved record */
+export async function refreshRepository(
   context: JobContext,
-  { commitsMax, known, nowMs, onRecord, place }: Look,
+  { commitsMax, known, nowMs, onRecord, place }: RefreshOptions,
 ): Promise<RepositoryRecord | undefined> {
-  // A folder that never held a repository may be made by the first push.
+  // The first push may create the folder of a new repository.
   const { store } = await openRemoteAt(context, place.url, { mayBeMissing: known === undefined });
   try {
     const ref = await findBranch(store, [known?.branch, DEFAULT_BRANCH, ...place.branches], context.signal);
@@ -47,7 +47,7 @@ export async function lookAtRepository(
       if (known?.tip === undefined) return undefined;
       throw new DrayError(
         'notARepository',
-        `${store.address} no longer holds a repository. Check that this is the right place, or restore it.`,
+        `${store.address} no longer has a repository. Check that the address is right, or restore the repository.`,
         { data: { remote: store.address } },
       );
     }
@@ -83,7 +83,7 @@ export async function lookAtRepository(
   }
 }
 
-/** The first of these branches that exists; otherwise the first of all. */
+/** The first of the wanted branches that exists, otherwise the repository's first branch. */
 async function findBranch(
   store: ObjectStore,
   wanted: readonly (string | undefined)[],
@@ -104,7 +104,7 @@ async function findBranch(
 
 interface Newest {
   readonly tip: NonNullable<RepositoryRecord['tip']>;
-  /** Absent: nothing has changed since it was read. */
+  /** Absent if the branch has not moved since the last refresh. */
   readonly commit?: Commit;
 }
 
@@ -121,7 +121,7 @@ async function newestOf(
   return { commit, tip: { ...tip, files: totals.files, bytes: totals.bytes } };
 }
 
-/** With the newest commit, which is read already. */
+/** Adds the newest commit to the growth, without another request. */
 function growthFrom(
   known: readonly GrowthSpan[],
   tip: CommitHash,

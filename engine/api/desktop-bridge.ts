@@ -19,8 +19,8 @@ export interface DesktopBridge {
   readonly chooseFolder: (title: string) => Promise<string | undefined>;
   readonly chooseFiles: (title: string) => Promise<readonly string[]>;
   /**
-   * Shows a file or folder of this computer in the system's file manager, and opens nothing. Resolves to
-   * false if it is not there.
+   * Shows a file or folder of this computer in the system's file manager, without opening it. Resolves to
+   * false if it does not exist.
    */
   readonly reveal: (path: string) => Promise<boolean>;
   /** Store keys that the system encrypts for the engine. Their values never return to the window. */

@@ -15,7 +15,7 @@ describe('Advice', () => {
     command: 'dray login nas',
   });
 
-  it('ends the message, and can be left out after any way over a thread', () => {
+  it('ends the message, and can be removed from it after it has crossed threads', () => {
     expect(error.message).toBe('There is no token. Run "dray login nas".');
     const arrived = fromErrorRecord(structuredClone(toErrorRecord(error)));
     expect(arrived.message).toBe(error.message);
@@ -25,7 +25,7 @@ describe('Advice', () => {
     expect(messageWithoutAdvice({ message, data: { advice } })).toBe('It was cut off.');
   });
 
-  it('of another machine is no advice here', () => {
+  it('of another machine is dropped', () => {
     expect(toldError({ ...toErrorRecord(error), code: 'io' }).data).toEqual({});
   });
 });

@@ -73,11 +73,11 @@ export interface DrayErrorOptions {
   readonly data?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
   /**
-   * The next step at a command line: its sentence ends the message, and `data.advice` repeats it, so that a
-   * window can leave it out of its own words.
+   * The next step at a command line. It is the last sentence of the message; `data.advice` repeats it, so a
+   * window can remove it from the message.
    */
   readonly advice?: string;
-  /** The command of the advice, as it is typed; `data.command`. */
+  /** The command that the advice recommends, as it is typed; `data.command`. */
   readonly command?: string;
 }
 
@@ -113,7 +113,7 @@ export function advised(
   return { message: joinAdvice(message, advice), advice };
 }
 
-/** The message without the advice for a command line at its end. */
+/** The message without its advice for a command line. */
 export function messageWithoutAdvice({
   data = {},
   message,
@@ -181,7 +181,7 @@ export function exitCodeOf(code: ErrorCode): number {
  * failure.
  */
 const OWN_CODES: ReadonlySet<string> = new Set(['aborted', 'internal', 'noCredentials', 'unknownPeer']);
-/** Facts that only this machine may state: by them the window offers trust, or asks for a secret. */
+/** Data that another machine must not set: the window offers trust, or asks for a secret, because of it. */
 const OWN_FACTS: ReadonlySet<string> = new Set([
   'address',
   'advice',

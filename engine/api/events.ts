@@ -68,7 +68,7 @@ export interface ProgressEvent {
   readonly inFlight?: number;
   /** The current limit of requests in flight, which the engine adapts to the link. */
   readonly inFlightMax?: number;
-  /** Files that move or are read now: at most four. Their `bytesDone` is 0 where one request carries all. */
+  /** At most four files that are moved or read now. `bytesDone` is 0 for a file in a single request. */
   readonly underWay?: readonly FileUnderWay[];
 }
 
@@ -110,7 +110,7 @@ export interface WarningEvent {
    */
   readonly warning: string;
   readonly message: string;
-  /** The end of the message that is for a command line; a window leaves it out. */
+  /** The last sentence of the message, if it applies to a command line only. A window removes it. */
   readonly advice?: string;
   readonly path?: string;
 }
@@ -176,9 +176,9 @@ export interface CommitEvent {
   readonly bytes: number;
   /** Branches and tags that point to it. */
   readonly refs: readonly string[];
-  /** In the history of a path: what the commit did there. */
+  /** In the history of a path: the commit's change of the path. */
   readonly change?: 'added' | 'modified' | 'deleted' | 'mode';
-  /** In the history of a file: its size then, or before it was deleted. */
+  /** In the history of a file: its size in this commit, or before its deletion. */
   readonly sizeBytes?: number;
 }
 
@@ -378,9 +378,9 @@ export interface JobLogEvent {
   readonly text: string;
 }
 
-/** `watch` without a push or a sync: something has changed. */
+/** An event of `watch` without a push or a sync: files have changed. */
 export interface WatchEvent {
   readonly type: 'watch';
-  /** Relative to the folder. Absent: unknown, or too many. */
+  /** Relative to the folder. Absent if unknown or too many. */
   readonly paths?: readonly string[];
 }

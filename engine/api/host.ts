@@ -34,12 +34,12 @@ export type HostEvent =
   | FolderEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
   | { readonly type: 'savedJobs'; readonly list: SavedJobList }
-  /** A list of `browse.open` has grown to this many entries. */
+  /** A list of `browse.open` has grown. `total` is its new size. */
   | {
       readonly type: 'listing';
       readonly list: string;
       readonly total: number;
-      /** The folder has a repository's descriptor. */
+      /** True if the folder has a repository's descriptor. */
       readonly isRepository: boolean;
     };
 

@@ -1,8 +1,8 @@
-/** What the window shows before it ignores a path. Isomorphic. */
+/** The line of `.drayignore` that the window shows before it ignores a path. Isomorphic. */
 
 /**
  * The line of the top `.drayignore` that ignores exactly this path. A folder's path ends in a slash.
- * Undefined for a name that no line can hold.
+ * Undefined for a name with a line break, which no line can match.
  */
 export function ignoreLineOf(path: string): string | undefined {
   // A line ends at a line feed, and a carriage return before it does not count.
@@ -11,7 +11,7 @@ export function ignoreLineOf(path: string): string | undefined {
   return `/${escaped.replace(/ +$/, (spaces) => '\\ '.repeat(spaces.length))}`;
 }
 
-/** A line that was added, as its undoing needs it. */
+/** A line that was added, with the facts that its removal needs. */
 export interface IgnoreAdded {
   readonly line: string;
   /** The line with its ends, as they were written. */

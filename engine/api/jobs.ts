@@ -5,7 +5,7 @@ import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
 /** What every job is given. */
 /**
  * @param name The method of the store.
- * @param key What the request is about, where one key says it.
+ * @param key The key of the request, if it has a single one.
  * @returns To be called when the request ends, with its error if it failed. Only the first call counts.
  */
 export type CallListener = (name: string, key: string | undefined) => (failure?: ErrorCode) => void;
@@ -37,7 +37,7 @@ export interface JobContext {
   readonly drained?: () => Promise<void> | undefined;
   /** Limits the content that jobs transfer. Jobs with the same throttle share its limit. */
   readonly throttle?: Throttle;
-  /** Called as each request to a remote begins, for each attempt. */
+  /** Called at the start of each attempt of a request to a remote. */
   readonly onCall?: CallListener;
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;
@@ -207,14 +207,14 @@ export interface PullRequest {
  * still has the file, that one stays.
  */
 export type ConflictSide = 'theirs' | 'ours' | 'both';
-/** Overwritten local files that no commit has: they lie in the workspace's bin for 30 days. */
+/** Overwritten local files that no commit has. They stay in the workspace's bin for 30 days. */
 export interface KeptTotals {
   /** For `dray kept restore`. */
   readonly id: string;
   readonly files: number;
   readonly bytes: number;
 }
-/** A local file that stays under a second name. */
+/** A local file that was kept under a second name. */
 export interface MadeCopy {
   readonly path: string;
   readonly copy: string;
@@ -230,7 +230,7 @@ export interface KeptRun {
   readonly paths: readonly string[];
 }
 export interface KeptFilesSummary {
-  /** The newest first. */
+  /** Newest first. */
   readonly runs: readonly KeptRun[];
   readonly files: number;
   readonly bytes: number;
@@ -240,7 +240,7 @@ export interface KeptFilesSummary {
 export interface PutBackSummary {
   readonly restored: number;
   readonly failed: number;
-  /** What lay at these paths before. */
+  /** The files that were at these paths before. */
   readonly kept?: KeptTotals;
 }
 export interface PullSummary {
@@ -263,7 +263,7 @@ export interface LogRequest {
   readonly ref?: string;
   /** Only commits that changed this path, relative to `context.directory`. */
   readonly path?: string;
-  /** When nothing has the name `ref`, it is a path. */
+  /** Use `ref` as a path if no ref has this name. */
   readonly isPerhapsPath?: boolean;
   readonly limit?: number;
   /** Read at most this many commits. */
@@ -271,11 +271,11 @@ export interface LogRequest {
 }
 export interface LogSummary {
   readonly commits: number;
-  /** There are older commits, which the command did not read. */
+  /** Set if there are older commits that the command did not read. */
   readonly isMore: boolean;
 }
 
-/** Of `branch` and `tag`. */
+/** The request of `branch` and `tag`. */
 export interface RefRequest {
   /** Absent: list. */
   readonly name?: string;
@@ -298,7 +298,7 @@ export interface SwitchRequest {
   readonly name: string;
   /** Create the branch at the current commit first. */
   readonly create?: boolean;
-  /** Only report what would change, or fail as the switch would. */
+  /** Only report the changes, or fail as the switch would. */
   readonly dryRun?: boolean;
 }
 

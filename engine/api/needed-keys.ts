@@ -1,4 +1,4 @@
-/** Which errors mean that keys of a store are missing here, so that typing them mends it. */
+/** Recognises errors about missing keys of a store, which the user can type. */
 import type { ErrorCode } from './error.ts';
 
 /**

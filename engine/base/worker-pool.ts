@@ -26,7 +26,7 @@ export type PoolAnswer<Message> =
   | { readonly id: number; readonly result: Message }
   | { readonly id: number; readonly error: ErrorRecord };
 
-/** A message beside tasks and answers, in either direction. */
+/** A message that is neither a task nor an answer, in either direction. */
 export interface PoolNote<Message> {
   readonly note: Message;
 }
@@ -43,16 +43,16 @@ export interface WorkerPoolOptions<Task, Result> {
   /** The task as a message, and the buffers that move to the thread. */
   readonly toMessage: (task: Task) => { readonly message: unknown; readonly moved: readonly Transferable[] };
   readonly toResult: (message: never) => Result;
-  /** Required if tasks are run before a thread is open. */
+  /** Required if tasks may start before a thread is open. */
   readonly runHere?: (task: Task, stop: StopFlag) => Result | Promise<Result>;
 }
 
 export type RunTask<Task, Result> = (task: Task) => Promise<Result>;
 
-/** One thread, for tasks that must follow each other. */
+/** One thread, for tasks that must run in order. */
 export interface PoolLane<Task, Result> {
   readonly run: RunTask<Task, Result>;
-  /** Sends the thread a note, for the task that it works on. */
+  /** Sends a note for the thread's current task. */
   tell(note: unknown): void;
 }
 
@@ -67,15 +67,15 @@ export interface WorkerPool<Task, Result> {
    * Runs a task in the least busy thread. Throws the task's error, or `aborted` once the signal has fired.
    */
   readonly run: RunTask<Task, Result>;
-  /** Runs tasks one after the other in the least busy thread. */
+  /** Runs a task in the least busy thread, after that thread's other tasks. */
   lane(): RunTask<Task, Result>;
   /** Resolves when no task is in flight. */
   idle(): Promise<void>;
   /** Waits for tasks in flight, and ends the threads. */
   close(): Promise<void>;
   /**
-   * Ends the threads at once. Tasks in flight fail when no thread uses their memory any more. Only for
-   * threads that load no native code.
+   * Terminates the threads at once. Tasks in flight fail once no thread uses their memory. Only for threads
+   * that load no native code.
    */
   terminate(): Promise<void>;
 }

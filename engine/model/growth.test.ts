@@ -40,7 +40,7 @@ describe('the growth of a repository', () => {
     });
   });
 
-  it('reads no commit twice, however its reading was interrupted', () => {
+  it('reads no commit twice after interruptions', () => {
     const seen: number[] = [];
     let spans = read([], { most: 3, tip: 9, seen });
     spans = read(spans, { most: 2, tip: 14, seen });
@@ -51,7 +51,7 @@ describe('the growth of a repository', () => {
     expect(spans).toEqual(read([], { most: 100, tip: 18, seen: [] }));
   });
 
-  it('forgets commits that a branch no longer leads to', () => {
+  it('drops commits that the branch no longer reaches', () => {
     const known = read([], { most: 100, tip: 9, seen: [] });
     const seen: number[] = [];
     const back = read(known, { most: 100, tip: 4, seen });
@@ -59,7 +59,7 @@ describe('the growth of a repository', () => {
     expect(back.map(({ newest }) => newest)).toEqual([hash(4)]);
   });
 
-  it('counts a commit from the future in the month of today, and holds ten years at most', () => {
+  it('counts a commit from the future in the current month, and keeps ten years at most', () => {
     const far = withCommit(spansFrom([], hash(1)), { ...commitAt(1), timeMs: 8.64e15 }, NOW);
     expect(far[0]!.months[0]!.month).toBe('2026-06');
     let spans = spansFrom([], hash(400));

@@ -1,16 +1,15 @@
 /**
  * The growth of a repository by month, from the commits along the first parents of a branch.
  *
- * The history may be read in parts. A span is a run of it without a gap, and spans are ordered from the
- * newest. Each commit belongs to one span, so no commit is read twice: a span that reaches the newest commit
- * of an older one joins it.
+ * The history may be read in parts. A span is a part without gaps; the newest span comes first. A span that
+ * reaches the newest commit of an older span is joined with it, so no commit is read twice.
  */
 import type { CommitHash } from './entry.ts';
 
 export interface MonthTotals {
   /** Such as `2026-01`, UTC. */
   readonly month: string;
-  /** Of the newest commit of the month. */
+  /** The total size of the month's newest commit. */
   readonly bytes: number;
   readonly files: number;
   readonly commits: number;
@@ -18,7 +17,7 @@ export interface MonthTotals {
 
 export interface GrowthSpan {
   readonly newest: CommitHash;
-  /** The commit to read next; absent: the span reaches the first commit. */
+  /** The commit to read next. Absent if the span reaches the first commit. */
   readonly next?: CommitHash;
   readonly commits: number;
   /** The newest month first. */
@@ -32,12 +31,12 @@ export interface GrowthCommit {
   readonly files: number;
 }
 
-/** A reset branch leaves spans that nothing joins. */
+/** Bounds the spans that remain after a branch was reset. */
 const SPANS_MAX = 4;
 /** Ten years. */
 const MONTHS_MAX = 120;
 
-/** The spans with the one of this tip first. */
+/** The spans, with a span of this tip first. */
 export function spansFrom(spans: readonly GrowthSpan[], tip: CommitHash): readonly GrowthSpan[] {
   const at = spans.findIndex(({ newest }) => newest === tip);
   if (at >= 0) return spans.slice(at);
@@ -45,8 +44,8 @@ export function spansFrom(spans: readonly GrowthSpan[], tip: CommitHash): readon
 }
 
 /**
- * Adds the commit `next` of the first span. A time in the future counts as now: a wrong clock must not
- * stretch the plot.
+ * Adds the commit `next` to the first span. A time in the future counts as now, because a commit with a wrong
+ * time must not stretch the plot.
  */
 export function withCommit(
   [first, ...older]: readonly GrowthSpan[],
@@ -72,7 +71,7 @@ function joinSpans(newer: GrowthSpan, { commits, months, next }: GrowthSpan): Gr
   };
 }
 
-/** In a month of both, the newer totals count. */
+/** The newer totals count for a month that both have. */
 function joinMonths(newer: readonly MonthTotals[], older: readonly MonthTotals[]): readonly MonthTotals[] {
   const byMonth = new Map(newer.map((totals) => [totals.month, totals]));
   for (const totals of older) {

@@ -1,6 +1,6 @@
 /**
  * The price of requests, for plans and summaries, and of storage. List prices: discounts, free allowances
- * and traffic are left out.
+ * and traffic are not included.
  */
 
 export interface RequestCounts {
@@ -59,10 +59,10 @@ const GIB = 1024 ** 3;
 const GB = 1000 ** 3;
 
 /**
- * Dollars for a byte in a month, from the same lists:
+ * Dollars per byte and month, from the same lists:
  * - `aws`: S3 Standard, US East, the first 50 TB: $0.023 per GB, which Amazon counts as 2^30 bytes.
  * - `b2`: $6 per TB, `r2`: $0.015 per GB-month; both count 10^9 bytes.
- * - `wasabi`: $6.99 per TB of 1,024 GB; its minimum of one TB is left out.
+ * - `wasabi`: $6.99 per TB of 1,024 GB; its minimum of one TB is ignored.
  */
 const STORAGE: Readonly<Record<string, number>> = {
   aws: 0.023 / GIB,
@@ -72,7 +72,7 @@ const STORAGE: Readonly<Record<string, number>> = {
   local: 0,
 };
 
-/** Dollars a month for stored bytes. Undefined for an unknown provider, whose price nobody can tell. */
+/** Dollars a month for stored bytes. Undefined for an unknown provider. */
 export function storageDollarsFor(provider: string, bytes: number): number | undefined {
   return Object.hasOwn(STORAGE, provider) ? STORAGE[provider]! * bytes : undefined;
 }

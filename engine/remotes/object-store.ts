@@ -232,8 +232,8 @@ export interface CallOptions {
 
 export interface DeleteOptions extends CallOptions {
   /**
-   * The object must still have this etag; otherwise the call fails with `conflict`. Folders, peers and Amazon
-   * compare it in the same step. Some S3 stores ignore it, and remove the object.
+   * Fails with `conflict` unless the object has this etag. Folders, peers and Amazon compare and remove in
+   * one step. Some S3 stores ignore the condition and remove the object.
    */
   readonly ifMatch?: string;
 }

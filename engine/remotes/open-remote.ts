@@ -43,7 +43,7 @@ export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Pr
   const clock = options.clock ?? systemClock;
   const store = await openPlain(url, options, clock);
   const { onCall } = options;
-  // A folder's calls are those of this computer's disk.
+  // Calls to a folder are disk operations, not requests.
   const logged = onCall && url.kind !== 'file' ? withCallLog(store, onCall) : store;
   const metered = options.meter ? withMeter(logged, options.meter) : logged;
   const { bandwidthBytesPerSecond: bytesPerSecond } = options;

@@ -48,7 +48,7 @@ describe('a ref', () => {
     expect(gone).toEqual({ moved: false, current: undefined });
   });
 
-  it('is moved or removed by one of two writers, never both, in a folder', async () => {
+  it('is moved or removed by only one of two writers, in a folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-refs-'));
     try {
       const [ours, theirs] = await Promise.all([

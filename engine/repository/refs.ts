@@ -98,8 +98,8 @@ export async function moveRef(
 }
 
 /**
- * One request; no error when the ref does not exist. @throws `conflict` when it has another etag than
- * `ifMatch`, if the store compares it (`DeleteOptions`).
+ * Takes one request. Succeeds if the ref does not exist. @throws `conflict` if its etag is not `ifMatch` and
+ * the store supports the condition (`DeleteOptions`).
  */
 export async function deleteRef(
   store: ObjectStore,

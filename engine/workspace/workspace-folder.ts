@@ -64,7 +64,7 @@ const STATE = v.object({
   arriving: v.optional(
     v.record(v.string(), v.pipe(v.array(v.object({ commit: COMMIT, command: v.string() })), v.minLength(1))),
   ),
-  /** A clone that has not finished, with the ref that it was asked for. */
+  /** Present until the workspace's clone has finished. `ref` is the requested ref. */
   cloning: v.optional(v.object({ ref: v.optional(v.string()) })),
 });
 

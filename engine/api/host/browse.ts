@@ -8,13 +8,13 @@ import type { TransferFailure } from './transfers.ts';
 
 export interface BrowseRequests {
   /**
-   * Lists one level of a local folder or of any remote, and keeps the entries, which `browse.rows` returns.
-   * Sends `listing` events from the first entries on. Answers when the listing is complete; when it is
-   * stopped or fails, the list stays, and `resume` goes on with it.
+   * Lists one level of a local folder or a remote, and keeps the entries for `browse.rows`. Sends `listing`
+   * events from the first entries on, and answers when the listing is complete. A listing that was stopped or
+   * failed keeps its list, and `resume` continues it.
    */
   'browse.open': {
     input: { readonly place: string; readonly resume?: string };
-    /** `isCut`: there are more entries than a list can hold. */
+    /** `isCut`: the folder has more entries than a list can hold. */
     answer: {
       readonly list: string;
       readonly total: number;
@@ -25,10 +25,10 @@ export interface BrowseRequests {
   'browse.rows': {
     /** `limit` is at most 500. */
     input: InList & { readonly view: EntryView; readonly offset: number; readonly limit: number };
-    /** `total` and `bytes` are of all entries of the view so far. */
+    /** `total` and `bytes` count the entries of the view that are listed until now. */
     answer: { readonly total: number; readonly bytes: number; readonly rows: readonly EntryRow[] };
   };
-  /** The first row of the view whose name starts so, whatever the case; or the row with this path. */
+  /** The first row of the view whose name starts with the text, ignoring case; or the row of this path. */
   'browse.seek': {
     input: InList & {
       readonly view: EntryView;
@@ -42,24 +42,24 @@ export interface BrowseRequests {
     answer: { readonly rows: readonly EntryRow[] };
   };
   /**
-   * What a repository holds: one request each for the lists of branches and of tags, and two for each of the
-   * first 20 branches.
+   * The branches and tags of a repository. Takes one request for each of the two lists, and two for each of
+   * the first 20 branches.
    */
   'browse.repository': { input: { readonly place: string }; answer: BrowsedRepository };
-  /** Where the panes were, in whichever window moved them last. */
+  /** The folders and the order of the panes, as the last window left them. */
   'browse.panes': { input: Nothing; answer: KeptPanes };
   'browse.keepPane': { input: { readonly side: 'left' | 'right'; readonly pane: KeptPane }; answer: Nothing };
   'browse.close': { input: InList; answer: Nothing };
   /**
-   * Which of at most 500 names, or of the chosen entries of a list, exist in the folder, as a file or a
-   * folder. `names` has the first 500 of them, `total` counts all.
+   * Finds which of up to 500 names, or of the chosen entries of a list, exist in the folder. `names` has the
+   * first 500 of them, `total` counts all.
    */
   'browse.taken': {
     input: { readonly place: string } & ({ readonly names: readonly string[] } | { readonly all: AllChosen });
     answer: { readonly names: readonly string[]; readonly total: number };
   };
   'browse.preview': { input: { readonly place: string }; answer: FilePreview };
-  /** A part of a file, at most `BYTES_AT_ONCE_MAX` bytes, in base64. Less where the file ends. */
+  /** A range of a file, at most `BYTES_AT_ONCE_MAX` bytes, in base64. Shorter at the end of the file. */
   'browse.bytes': {
     input: { readonly place: string; readonly start: number; readonly limit: number };
     answer: { readonly base64: string };
@@ -111,7 +111,7 @@ export interface BrowseRequests {
   };
 }
 
-/** The names of repositories that the user typed, to change their stored objects. */
+/** The repositories whose names the user typed to allow changes of their stored objects. */
 export interface ConfirmedRepositories {
   readonly confirmed?: readonly string[];
 }
@@ -126,9 +126,9 @@ export interface KeptPanes {
 }
 
 export interface KeptPane {
-  /** The place of the root: this computer's, or a remote's. */
+  /** The root place: a folder of this computer, or a remote. */
   readonly root: string;
-  /** '' or parts that each end in a slash. */
+  /** A relative path. Empty, or it ends in a slash. */
   readonly folder: string;
   readonly column: 'name' | 'size' | 'time';
   readonly isDescending: boolean;
@@ -145,20 +145,20 @@ export interface BrowsedRepository {
     /** RFC 3339. */
     readonly time: string;
   }[];
-  /** All branches, also those that are not listed. */
+  /** Counts all branches, also those that are not listed. */
   readonly branchCount: number;
   readonly tagCount: number;
 }
 
 export interface EntryView {
-  /** A part of the name, whatever the case. */
+  /** A part of the name, ignoring case. */
   readonly filter?: string;
   /** Default: by name. Folders always come first. */
   readonly sort?: 'name' | 'size' | 'time';
   readonly isDescending?: boolean;
 }
 
-/** Everything in a list that the filter lets through, except at most 10,000 paths. */
+/** The entries of a list that match the filter, except at most 10,000 paths. */
 export interface AllChosen {
   readonly list: string;
   readonly filter: string;
@@ -170,6 +170,6 @@ export interface AllChosen {
  * place.
  */
 export type EntryRow = Omit<EntryEvent, 'type'> & {
-  /** A local folder that is a repository. Of a remote's folders, that is unknown until one is opened. */
+  /** Set for a local folder that is a repository. Not set for folders of a remote. */
   readonly isRepository?: true;
 };

@@ -49,7 +49,7 @@ describe('the choices of a push', () => {
     expect(toggleSkip(all, file('a/b.txt'))).toBe(all);
   });
 
-  it('tick a part of a folder whose rows are excluded in part, all or none of it otherwise', () => {
+  it('tick a folder partly if some of its rows are excluded, otherwise fully or not at all', () => {
     const all = folder('a/', 3, 0);
     const ticks = (choices: Choices) => [tickOf(choices, all), tickOf(choices, folder('a/b/', 2, 0))];
     const one = toggleSkip(NO_CHOICES, file('a/b/c.txt'));
@@ -62,7 +62,7 @@ describe('the choices of a push', () => {
     expect(ticks(toggleSkip(NO_CHOICES, all))).toEqual(['none', 'none']);
   });
 
-  it('include all of a folder that was excluded in part, and exclude it when it is ticked as a whole', () => {
+  it('include the whole of a partly excluded folder, and exclude a fully ticked one', () => {
     const some = toggleSkip(NO_CHOICES, file('a/b.txt'));
     const whole = toggleSkip(some, folder('a/', 7, 2));
     expect(skippedPaths(whole)).toEqual([]);
@@ -85,7 +85,7 @@ describe('the choices of a pull', () => {
 });
 
 describe('the choices in a refreshed list', () => {
-  it('stay for rows that still have the same change, and count their current sizes', () => {
+  it('stay for rows with the same change, and count their current sizes', () => {
     const renamed = file('new.bin', { change: 'renamed', fromPath: 'old.bin' });
     const rows = [file('same.txt'), file('gone.txt'), file('other.txt'), renamed, folder('a/', 7, 2)];
     const before = rows.reduce(toggleSkip, NO_CHOICES);
@@ -101,7 +101,7 @@ describe('the choices in a refreshed list', () => {
     expect(skippedTotals(kept)).toEqual({ rows: 4, deleted: 0, bytes: 35 });
   });
 
-  it('stay for conflicts that still exist, and for all while no new one came', () => {
+  it('stay for conflicts that still exist, and for all conflicts until a new one appears', () => {
     const before = decide(decide(decideAll(NO_CHOICES, 'theirs'), 'a', 'ours'), 'b', 'ours');
     const now = [file('a', { change: 'conflict' }), file('b')];
     expect([...keepChoices(before, now, true).decided]).toEqual([['a', 'ours']]);

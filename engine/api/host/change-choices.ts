@@ -1,21 +1,21 @@
 /**
- * The user's choices for rows: excluded from a push, or which side a conflict takes. Pure. The engine keeps
- * them for each workspace; a window holds the same and sends each change.
+ * The user's choices for rows: exclusions from a push, and the winning sides of conflicts. Pure. The engine
+ * stores them for each workspace; a window has a copy and sends each change.
  */
 import type { ChangeRow, ChoicesRecord, Skipped, Winner } from './changes.ts';
 
 export interface Choices {
   /** Excluded paths with their sizes. A folder's path ends in a slash and stands for everything below it. */
   readonly skipped: ReadonlyMap<string, Skipped>;
-  /** Conflicts decided otherwise than the rest. */
+  /** The decisions for single conflicts. */
   readonly decided: ReadonlyMap<string, Winner>;
-  /** For every conflict without a decision of its own. */
+  /** The decision for all other conflicts. */
   readonly forAll: Winner | undefined;
 }
 
 export const NO_CHOICES: Choices = { skipped: new Map(), decided: new Map(), forAll: undefined };
 
-/** How a row is excluded: by itself, by a folder above it, or not at all. */
+/** Tells whether a row is excluded by itself, by a folder above it, or not at all. */
 export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' | undefined {
   if (skipped.size === 0) return undefined;
   if (skipped.has(path)) return 'itself';
@@ -28,7 +28,7 @@ export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' |
   return undefined;
 }
 
-/** How much of a row is ticked. A folder has some of it ticked when a part of its changes is excluded. */
+/** The tick of a row. A folder is ticked in part if some of its changes are excluded. */
 export function tickOf(choices: Choices, { below, path }: ChangeRow): 'all' | 'some' | 'none' {
   if (skipOf(choices, path) !== undefined) return 'none';
   const skipped = below ? (rowsSkippedBelow(choices).get(path) ?? 0) : 0;
@@ -56,13 +56,13 @@ function rowsSkippedBelow({ skipped }: Choices): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Excludes what is ticked as a whole, and includes everything of any other row. */
+/** Excludes a fully ticked row; includes any other row with everything below it. */
 export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
   if (skipOf(choices, row.path) === 'above') return choices;
   return tickOf(choices, row) === 'all' ? skipRows(choices, [row]) : includePath(choices, row.path);
 }
 
-/** Includes the row again, a folder with everything below it. */
+/** Includes the row again, and everything below a folder. */
 export function includePath(choices: Choices, path: string): Choices {
   const skipped = new Map(choices.skipped);
   skipped.delete(path);
@@ -110,9 +110,9 @@ export function chosenPaths({ decided, skipped }: Choices): string[] {
 }
 
 /**
- * The choices that stay valid in a refreshed list: for a row that still has the same change, for a folder
- * that still has any change below it. @param rows Rows of the new list at the chosen paths. @param
- * isSameConflicts A decision for all conflicts stays only for the same conflicts.
+ * The choices that stay valid in a refreshed list: those of rows with the same change, and of folders with
+ * any change below them. @param rows The new list's rows at the chosen paths. @param isSameConflicts False
+ * drops a decision for all conflicts.
  */
 export function keepChoices(
   { decided, forAll, skipped }: Choices,
@@ -162,7 +162,7 @@ export function skippedTotals({ skipped }: Choices): Pick<Skipped, 'rows' | 'del
   return { rows, deleted, bytes };
 }
 
-/** For the push order: a rename gives both names. */
+/** The paths that a push excludes: both names of a rename. */
 export function skippedPaths({ skipped }: Choices): string[] {
   return [...skipped].flatMap(([path, { fromPath }]) => (fromPath === undefined ? [path] : [path, fromPath]));
 }

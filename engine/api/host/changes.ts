@@ -26,7 +26,7 @@ export interface ChangesRequests {
     /** `total`: rows of this view. */
     answer: { readonly total: number; readonly rows: readonly ChangeRow[] };
   };
-  /** Where a row is in this view now. `row` is absent if it is in none; `index`, if this view hides it. */
+  /** Finds a row by its path. `row` is absent if the list lacks it; `index`, if the view hides it. */
   'changes.seek': {
     input: InWorkspace & { readonly list: string; readonly view: ChangeView; readonly path: string };
     answer: { readonly index?: number; readonly row?: ChangeRow };

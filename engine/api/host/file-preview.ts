@@ -9,20 +9,20 @@ export type FilePreview =
       /** The same text as rows, for CSV, TSV and JSON Lines. */
       readonly table?: TablePreview;
     }
-  /** A file that holds a table and no text: Parquet. */
+  /** A table in a binary file: Parquet. */
   | { readonly as: 'table'; readonly table: TablePreview; readonly facts: FileFacts }
   | { readonly as: 'image'; readonly mime: string; readonly base64: string; readonly facts: FileFacts }
   /** Audio or video; `browse.bytes` has what the browser plays. */
   | { readonly as: 'media'; readonly mime: string; readonly isVideo: boolean; readonly facts: FileFacts }
   /**
-   * `start`: the first bytes, in base64; absent for what has no bytes. `why`: why a file of a known kind is
-   * not shown as such; a whole sentence.
+   * `start`: the first bytes, in base64; absent for folders and empty files. `why`: the reason why a file of
+   * a known kind is not shown as such; a whole sentence.
    */
   | { readonly as: 'facts'; readonly facts: FileFacts; readonly start?: string; readonly why?: string };
 
-/** Of one answer of `browse.bytes`. */
+/** The most bytes in one answer of `browse.bytes`. */
 export const BYTES_AT_ONCE_MAX = 512 * 1024;
-/** The page holds what it plays. */
+/** The largest file that a page plays, because the page holds the whole file in memory. */
 export const MEDIA_BYTES_MAX = 128 * 1024 * 1024;
 
 export interface FileFacts {
@@ -31,18 +31,18 @@ export interface FileFacts {
   readonly hash?: string;
 }
 
-/** Of a column of text: what all its values shown look like. */
+/** The type of a text column, by its shown values. */
 export type ColumnType = 'whole number' | 'number' | 'boolean' | 'time' | 'text' | 'mixed' | 'empty';
 
 export interface TablePreview {
   /** `type`: a `ColumnType`, or the type that a Parquet file declares. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** Each with a cell for every column; null: no value. */
+  /** Each row has a cell for every column. Null: no value. */
   readonly rows: readonly (readonly (string | null)[])[];
-  /** The file has more rows or columns. */
+  /** True if the file has more rows or columns. */
   readonly isCut: boolean;
-  /** All rows of the file, where the file says how many. */
+  /** The number of rows in the file, if its format records it. */
   readonly rowsTotal?: number;
-  /** Sentences on what is not shown. */
+  /** Sentences about columns that are not shown. */
   readonly note?: string;
 }

@@ -22,14 +22,14 @@ export interface HistoryRequests {
     input: InWorkspace & { readonly from?: string; readonly to: string; readonly limit: number };
     answer: { readonly changes: ChangeTotals; readonly rows: readonly ChangeRow[]; readonly isCut: boolean };
   };
-  /** What a restore of these paths (`.`: all) would write, and which local changes it would lose. */
+  /** Predicts the writes of a restore of these paths (`.`: all) and the local changes that it replaces. */
   'history.planRestore': {
     input: InWorkspace & { readonly commit: string; readonly paths: readonly string[] };
     answer: RestorePlan;
   };
-  /** Makes a branch or a tag at this commit or, with `at`, moves it there. */
+  /** Creates a branch or a tag at this commit or, with `at`, moves it there. */
   'history.placeRef': {
-    /** `at`: the commit that it must have now. Absent: it must not exist. */
+    /** `at`: the commit that the ref must have now. Absent: the ref must not exist. */
     input: InWorkspace & RefName & { readonly commit: string; readonly at?: string };
     answer: ChangedRef;
   };
@@ -38,18 +38,18 @@ export interface HistoryRequests {
     answer: ChangedRef;
   };
   'history.removeRef': { input: InWorkspace & RefName & { readonly at: string }; answer: ChangedRef };
-  /** The commits that no branch or tag leads to once this one is removed or, with `to`, moved there. */
+  /** The commits that no ref reaches once this one is removed or, with `to`, moved. */
   'history.soleCommits': {
     input: InWorkspace & RefName & { readonly to?: string };
-    /** `isMore`: there may be more; counting stopped at a bound. */
+    /** `isMore`: the count ended at a bound, so there may be more. */
     answer: { readonly commits: number; readonly isMore: boolean };
   };
-  /** What a switch to the branch would do. Changes nothing. */
+  /** A dry run of a switch to the branch. */
   'history.planSwitch': { input: InWorkspace & { readonly branch: string }; answer: SwitchPlan };
 
   /** The commits that changed a file or folder, newest first, as `commit` events; then the answer. */
   'history.ofPath': {
-    /** `from`: where it starts; default: the current branch. */
+    /** `from`: the ref to start from. Default: the current branch. */
     input: InWorkspace & { readonly path: string; readonly from?: string; readonly limit: number };
     answer: LogSummary;
   };
@@ -66,17 +66,17 @@ interface RefName {
   readonly name: string;
 }
 
-/** The commit that the branch or tag has now, or had; absent when nothing changed. */
+/** The commit of the changed or removed ref. Absent if nothing changed. */
 interface ChangedRef {
   readonly commit?: string;
 }
 
 export interface SwitchPlan {
-  /** What the switch would change here; absent when it would refuse. */
+  /** The local changes of the switch. Absent if it would fail. */
   readonly changes?: ChangeTotals;
-  /** Paths that changed here and differ on the branch: the switch refuses because of them. */
+  /** The number of paths that changed here and differ on the branch, which make the switch fail. */
   readonly conflicts: number;
-  /** The first of them. */
+  /** The first of these paths. */
   readonly conflictPaths: readonly string[];
 }
 

@@ -6,20 +6,20 @@ import type { TransferOrder } from './transfers.ts';
 export interface HomeRequests {
   'home.list': { input: Nothing; answer: { readonly workspaces: readonly WorkspaceCard[] } };
   /**
-   * Whether the remotes of the known workspaces have new commits: one request to each remote that was not
-   * asked within `maxAgeMs`, and none if Settings forbid it, unless `isAsked` by a person.
+   * Tells whether the remotes of the known workspaces have new commits. Takes one request for each remote
+   * whose answer is older than `maxAgeMs`, and none if Settings forbid it, unless the user asked (`isAsked`).
    */
   'home.look': {
     input: { readonly maxAgeMs: number; readonly isAsked?: boolean };
     answer: { readonly looks: readonly IncomingLook[] };
   };
   'home.addWorkspace': { input: { readonly root: string }; answer: WorkspaceCard };
-  /** Fails with `notFound` if the folder does not exist, unless it may be created. */
+  /** Fails with `notFound` if the folder does not exist and `createsFolder` is not set. */
   'home.createWorkspace': {
     input: { readonly root: string; readonly remoteUrl: string; readonly createsFolder?: boolean };
     answer: WorkspaceCard;
   };
-  /** Fails if the folder cannot be used for this. */
+  /** Fails if the folder is not suitable for this use. */
   'home.checkFolder': {
     input: { readonly root: string; readonly use: 'workspace' | 'clone' };
     answer: { readonly exists: boolean };
@@ -52,13 +52,13 @@ export interface WorkspaceCard {
 /** Times are RFC 3339. */
 export interface IncomingLook {
   readonly root: string;
-  /** Absent while it is not known: the remote never answered, or the workspace has changed since. */
+  /** Absent if unknown: the remote never answered, or the workspace has changed since. */
   readonly hasIncoming?: boolean;
-  /** Changes here, as the last request for them found. */
+  /** The number of local changes at the last scan. */
   readonly outgoing?: number;
-  /** The last good answer. */
+  /** The time of the last good answer. */
   readonly answeredAt?: string;
-  /** The last look failed. */
+  /** The error of the last request, if it failed. */
   readonly failure?: ErrorRecord;
   readonly failedAt?: string;
 }

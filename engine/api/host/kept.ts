@@ -3,9 +3,9 @@ import type { KeptFilesSummary, PutBackSummary } from '../jobs.ts';
 import type { InWorkspace } from './in-workspace.ts';
 
 export interface KeptRequests {
-  /** The newest first. */
+  /** Newest first. */
   'kept.list': { input: InWorkspace; answer: KeptFilesSummary };
-  /** Puts the files of a run back to their paths. What lies there now is kept in turn. */
+  /** Moves the files of a run back to their paths. The files that they replace are kept. */
   'kept.putBack': {
     input: InWorkspace & { readonly id: string; readonly paths?: readonly string[] };
     answer: PutBackSummary;

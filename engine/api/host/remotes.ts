@@ -6,7 +6,7 @@ import type { Nothing } from './in-workspace.ts';
 export interface RemotesRequests {
   'remotes.list': { input: Nothing; answer: { readonly remotes: readonly RemoteCard[] } };
   'remotes.add': { input: { readonly name: string; readonly url: string }; answer: Nothing };
-  /** Another name or URL for one of the user's own remotes. */
+  /** Changes the name or the URL of one of the user's own remotes. */
   'remotes.change': {
     input: { readonly name: string; readonly to: { readonly name: string; readonly url: string } };
     answer: Nothing;
@@ -31,8 +31,8 @@ export interface KeysRequests {
   /** The profiles whose typed keys the engine holds. Their values never return to a window. */
   'keys.list': { input: Nothing; answer: { readonly profiles: readonly string[] } };
   /**
-   * Holds the keys of the `profile=` that URLs name, or forgets them when `keys` is absent. They lie in the
-   * engine's memory alone, until it ends.
+   * Holds the keys of a profile that URLs name (`profile=`), in the engine's memory until it ends. Without
+   * `keys`, removes them.
    */
   'keys.hold': { input: { readonly profile: string; readonly keys?: AccessKeys }; answer: Nothing };
 }

@@ -3,11 +3,11 @@ import type { ErrorRecord } from '../error.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface RepositoriesRequests {
-  /** What is remembered of each; no request to a store. */
+  /** The saved record of each. Takes no request. */
   'repositories.list': { input: Nothing; answer: RepositoryList };
   /**
-   * Asks each remote, or those with these ids, for its branch and its newest commit, and reads older commits
-   * that were not read before, at most `commits` of each. Emits a `repository` event as each answers.
+   * Reads the branch and the newest commit of each remote, or of those with these ids, and at most `commits`
+   * older commits that were not read before. Emits a `repository` event for each answer.
    */
   'repositories.look': {
     input: { readonly ids?: readonly string[]; readonly commits?: number };
@@ -26,15 +26,15 @@ export interface RepositoryCard {
   /** The normal form of its URL. */
   readonly id: string;
   readonly url: string;
-  /** The names by which this user knows it; `of` is a workspace's folder, or `user`. */
+  /** The names of its remotes. `of` is a workspace's folder, or `user`. */
   readonly knownAs: readonly { readonly name: string; readonly of: string }[];
   /**
-   * `unknown`: it never answered. `empty`: it has no commit. `none`: the user's remote holds no repository.
+   * `unknown`: it never answered. `empty`: it has no commit. `none`: the remote has no repository.
    */
   readonly state: 'unknown' | 'ready' | 'empty' | 'none';
-  /** Why the last look or measurement failed. Everything else is of the last good answer. */
+  /** The error of the last request. Everything else comes from the last good answer. */
   readonly failure?: ErrorRecord;
-  /** The last good answer. */
+  /** The time of the last good answer. */
   readonly answeredAt?: string;
   readonly branch?: string;
   /** The newest commit of the branch: the last push. */
@@ -53,30 +53,30 @@ export interface RepositoryTip {
   readonly bytes: number;
 }
 
-/** Along the first parents of the branch. */
+/** The growth along the first parents of the branch. */
 export interface RepositoryGrowth {
-  /** The oldest month first; months without a commit are absent. */
+  /** Oldest month first. Months without a commit are absent. */
   readonly months: readonly GrowthMonth[];
   readonly commitsRead: number;
-  /** False: older commits were not read yet. */
+  /** False if there are older commits that were not read yet. */
   readonly isWhole: boolean;
 }
 
 export interface GrowthMonth {
   /** Such as `2026-01`, UTC. */
   readonly month: string;
-  /** Of the month's last commit. */
+  /** The total size of the month's last commit. */
   readonly bytes: number;
   readonly files: number;
   readonly commits: number;
 }
 
-/** All objects of the repository when it was measured. */
+/** The size of all objects of the repository when it was measured. */
 export interface RepositoryStored {
   readonly at: string;
   readonly objects: number;
   readonly bytes: number;
-  /** The part of `bytes` that is commits and manifests, not content. */
+  /** The part of `bytes` in commits, manifests and refs. */
   readonly recordBytes: number;
 }
 
@@ -85,22 +85,22 @@ export interface RepositoryVerified {
   readonly at: string;
   readonly missing: number;
   readonly damaged: number;
-  /** The share of the content that was read; absent: only existence and sizes were checked. */
+  /** The share of the content that was read. Absent if only existence and sizes were checked. */
   readonly readDataPercent?: number;
-  /** Only this branch, tag or commit was verified. */
+  /** The branch, tag or commit, if only one was verified. */
   readonly ref?: string;
 }
 
 export interface RepositoryCost {
-  /** Dollars a month for the stored bytes by the price table; absent without a price or a size. */
+  /** Dollars a month for the stored bytes by the price table. Absent if the price or the size is unknown. */
   readonly storageDollars?: number;
-  /** What the storage was computed of: all stored bytes, or the newest version alone. */
+  /** The bytes behind `storageDollars`: all stored bytes, or only the newest version. */
   readonly basis?: 'stored' | 'newest';
-  /** Dollars of the requests of this month's transfers from here. */
+  /** Dollars for the requests of this engine's transfers this month. */
   readonly requestDollars: number;
 }
 
-/** A repository answered, or failed to. */
+/** The new card of a repository, after an answer or an error. */
 export interface RepositoryEvent {
   readonly type: 'repository';
   readonly repository: RepositoryCard;

@@ -4,7 +4,7 @@ import type { Nothing } from './in-workspace.ts';
 export interface SettingsRequests {
   'settings.get': { input: Nothing; answer: Settings };
   'settings.set': { input: Partial<Omit<Settings, 'columns'>>; answer: Settings };
-  /** Replaces what is kept of one table; an empty list resets it. */
+  /** Replaces the columns of one table. An empty list resets them. */
   'settings.keepColumns': {
     input: { readonly table: ColumnTable; readonly columns: readonly ColumnSetting[] };
     answer: Settings;
@@ -21,7 +21,7 @@ export interface Settings {
   readonly notifications: boolean;
   /** Ask remotes for new commits every few minutes. */
   readonly looksForIncoming: boolean;
-  /** Of tables whose columns the user has changed. */
+  /** Only tables whose columns the user has changed. */
   readonly columns?: { readonly [T in ColumnTable]?: readonly ColumnSetting[] };
 }
 

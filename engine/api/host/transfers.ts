@@ -10,7 +10,7 @@ export interface TransfersRequests {
   'transfers.change': {
     input: {
       readonly ids: readonly string[] | 'all';
-      /** `putBack` undoes `remove`, as long as the engine runs. */
+      /** `putBack` undoes `remove` while the engine runs. */
       readonly action:
         | 'pause'
         | 'resume'
@@ -22,11 +22,11 @@ export interface TransfersRequests {
         | 'up'
         | 'down';
     };
-    /** The ids that `remove` took from the list. */
+    /** The ids that `remove` has removed. */
     answer: { readonly removed?: readonly string[] };
   };
 
-  /** The last 50 requests of its last run, the newest first. None after a restart of the engine. */
+  /** The last 50 requests of the transfer's last run, newest first. Empty after a restart of the engine. */
   'transfers.calls': {
     input: { readonly id: string };
     answer: { readonly calls: readonly TransferCall[] };
@@ -57,7 +57,7 @@ export type TransferOrder =
        * rename, name both paths.
        */
       readonly skip?: readonly string[];
-      /** Also if many files have become empty, which is most often an accident. */
+      /** Pushes also if many files have become empty, which is usually an accident. */
       readonly allowEmptied?: boolean;
     }
   | {
@@ -83,11 +83,11 @@ export type TransferOrder =
       readonly destination: string;
       /** Only these files of the folder `source`. */
       readonly names?: readonly string[];
-      /** Only files and whole folders of `source` that have this in their names, whatever the case. */
+      /** Only files and whole folders of `source` with this text in their names, ignoring case. */
       readonly filter?: string;
-      /** Not these, of which folders end in a slash. */
+      /** Paths to skip. Those of folders end in a slash. */
       readonly except?: readonly string[];
-      /** Names of repositories whose stored objects it may change. Without, it fails with `conflict`. */
+      /** The repositories whose stored objects it may change. Any other makes it fail with `conflict`. */
       readonly confirmed?: readonly string[];
     }
   | {
@@ -128,13 +128,13 @@ export interface Transfer {
   readonly inFlightMax?: number;
   readonly requests?: RequestTotals;
   readonly summary?: PushSummary | PullSummary | object;
-  /** Why it has not started, while it waits in the queue. */
+  /** The reason why a waiting transfer has not started. */
   readonly waitsFor?: string;
   /** Why the transfer waits. Cleared when the cause has passed. */
   readonly notice?: string;
-  /** It waits until the keys of this profile are typed. */
+  /** Set if it waits for the keys of this profile. */
   readonly needsKeys?: string;
-  /** Nothing has moved for ten seconds or longer. */
+  /** Set if no byte has moved for ten seconds or longer. */
   readonly stall?: TransferStall;
   readonly warnings: readonly string[];
   /** Failed files that did not stop the others; `transfers.failures` lists them. */
@@ -144,24 +144,24 @@ export interface Transfer {
 
 /** One attempt of a request to a remote. */
 export interface TransferCall {
-  /** As a server's log has it, such as `PUT PART`. */
+  /** The name in a server's log, such as `PUT PART`. */
   readonly method: string;
   /** At most 200 characters. */
   readonly key: string;
   readonly startedMs: number;
   readonly endedMs?: number;
   readonly failure?: ErrorCode;
-  /** The attempts at the same request that failed before. */
+  /** The number of failed attempts at the same request before this one. */
   readonly retries: number;
 }
 
-/** `isOpen`: it waits for its answer. Otherwise it failed and is about to be repeated. */
+/** `isOpen`: the request waits for its answer. Otherwise it failed and will be retried. */
 export type StalledCall = TransferCall & { readonly isOpen: boolean };
 
 export interface TransferStall {
-  /** Nothing has moved since. */
+  /** The time of the last movement. */
   readonly sinceMs: number;
-  /** Absent: no request is open, so the work is on this computer. */
+  /** Absent if no request is open, so this computer is working. */
   readonly call?: StalledCall;
 }
 

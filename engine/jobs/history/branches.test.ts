@@ -237,7 +237,7 @@ describe('a branch or a tag', () => {
   };
   const commitOf = async (name: string) => (await branches()).find((one) => one.name === name)?.commit ?? '';
 
-  it('is made at any commit, and moves only with force', async () => {
+  it('is created at any commit, and moves only with force', async () => {
     const first = await commitOf('main');
     sandbox.write('work/a', 'two');
     await push(testContext(root), {});
@@ -249,7 +249,7 @@ describe('a branch or a tag', () => {
     expect(await commitOf('old')).toBe(await commitOf('main'));
   });
 
-  it('that moved after the caller read it is not moved, renamed or removed', async () => {
+  it('is not moved, renamed or removed if it has moved since the caller read it', async () => {
     const first = await commitOf('main');
     await branch(testContext(root), { name: 'side' });
     sandbox.write('work/a', 'two');
@@ -265,7 +265,7 @@ describe('a branch or a tag', () => {
     expect((await branches()).map(({ name }) => name)).toEqual(['main', 'side']);
   });
 
-  it('gets another name, also the one that the workspace is on', async () => {
+  it('is renamed, also the branch of the workspace', async () => {
     const commit = await commitOf('main');
     expect(await branch(testContext(root), { name: 'main', rename: 'trunk' })).toMatchObject({
       result: 'renamed',
@@ -281,7 +281,7 @@ describe('a branch or a tag', () => {
     expect(eventsOf(context, 'ref').map(({ name }) => name)).toEqual(['v2']);
   });
 
-  it('does not take a name that another commit has', async () => {
+  it('is not renamed to a name that another commit has', async () => {
     await branch(testContext(root), { name: 'side' });
     sandbox.write('work/a', 'two');
     await push(testContext(root), {});
@@ -291,14 +291,14 @@ describe('a branch or a tag', () => {
     expect((await branches()).map(({ name }) => name)).toEqual(['main', 'side']);
   });
 
-  it('whose renaming was stopped before the old name went is renamed by another run', async () => {
+  it('completes an interrupted renaming in another run', async () => {
     await branch(testContext(root), { name: 'side' });
     await branch(testContext(root), { name: 'new', ref: 'side' });
     await branch(testContext(root), { name: 'side', rename: 'new' });
     expect((await branches()).map(({ name }) => name)).toEqual(['main', 'new']);
   });
 
-  it('tells how many commits nothing else would lead to', async () => {
+  it('counts the commits that no other ref reaches', async () => {
     const sole = (name: string, to?: string) =>
       findSoleCommits(testContext(root), { kind: 'heads', name, ...(to === undefined ? {} : { to }) });
     const first = await commitOf('main');
@@ -318,7 +318,7 @@ describe('a branch or a tag', () => {
 });
 
 describe('the dry run of a switch', () => {
-  it('reports what would change, or refuses as the switch does, and stays on the branch', async () => {
+  it('reports the changes, or fails as the switch would, and stays on the branch', async () => {
     await switchBranch(testContext(root), { name: 'trial', create: true });
     sandbox.write('work/a', 'trial');
     await push(testContext(root), {});

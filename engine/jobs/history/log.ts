@@ -45,7 +45,7 @@ export async function log(context: JobContext, request: LogRequest): Promise<Log
   }
 }
 
-/** A name of a ref comes before a path of the same name. */
+/** A ref takes precedence over a path of the same name. */
 async function findStart(session: Session, store: ObjectStore, request: LogRequest) {
   const { isPerhapsPath = false, path, ref = session.state.branch } = request;
   const inside = path === undefined ? undefined : toWorkspacePath(session, path);
@@ -66,7 +66,7 @@ function neverThere(path: string): DrayError {
 
 type Found = Pick<PathChange, 'hash' | 'commit'> & Partial<PathChange>;
 
-/** A commit as the log shows it; the names of its refs are the caller's. */
+/** The event of a commit, without the names of its refs, which the caller adds. */
 export function commitEvent({ change, commit, hash, sizeBytes }: Found): Omit<CommitEvent, 'refs'> {
   const { author, message, parents, time, totals } = commit;
   const { bytes, files } = totals;

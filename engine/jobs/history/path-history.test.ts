@@ -56,7 +56,7 @@ describe('the history of a path', () => {
     expect(await history({ path: 'a', ref: 'main', walkMax: 2 })).toEqual(['five added 2']);
   });
 
-  it('takes a name that is no ref for a path, and says when nothing was ever there', async () => {
+  it('uses a name that is no ref as a path, and fails if no commit has that path', async () => {
     await commit('one', { a: '1', main: 'm' });
     await commit('two', { a: '2' });
     expect(await history({ ref: 'a', isPerhapsPath: true })).toEqual(['two modified 1', 'one added 1']);
@@ -66,7 +66,7 @@ describe('the history of a path', () => {
     await expect(history({ path: '../a' })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('follows only the parent of a merge that the content came from', async () => {
+  it('follows only that parent of a merge that has the same content', async () => {
     await commit('one', { a: '1', b: '1' });
     await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'other' });
     await commit('theirs', { a: '22' }, 'other');
@@ -77,7 +77,7 @@ describe('the history of a path', () => {
     expect(await history({ path: 'b' })).toEqual(['ours modified 3', 'one added 1']);
   });
 
-  it('reads a commit once, and of its manifest only segments that its parent does not have', async () => {
+  it('reads each commit once, and only the segments of its manifest that its parent lacks', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 6_000 }, (_, index) => [`many/${String(index).padStart(5, '0')}`, 'x']),
     );
@@ -103,7 +103,7 @@ describe('the history of a path', () => {
     expect([keys.length - segments.length <= 4, segments.length]).toEqual([true, 1]);
   });
 
-  it('is that of a branch with its own changes', async () => {
+  it('starts at the given branch', async () => {
     await commit('one', { a: '1' });
     await branch(testContext(root), { name: 'side' });
     await commit('two', { a: '2' });

@@ -1,9 +1,9 @@
 /**
  * The commits that changed a path, newest first.
  *
- * A commit costs one request. Its manifest is read only where the segments around the path have other names
- * than in its parent, since a segment of the same name holds the same entries. Where one parent of a merge
- * has the path as the merge has it, only that parent is followed: the other one did not make what is there.
+ * Each commit costs one request. Its manifest is read only where the segments around the path differ by name
+ * from those of its parent, because segments of the same name have the same entries. If the path is the same
+ * in a merge and one of its parents, only that parent is followed.
  */
 import { checkAborted } from '../../base/abort.ts';
 import { isSameEntry, kindOfChange } from '../../model/diff.ts';
@@ -19,22 +19,22 @@ import type { Session } from '../session/session.ts';
 export interface PathChange {
   readonly hash: CommitHash;
   readonly commit: Commit;
-  /** Of a folder: `modified` unless all of it came or went. */
+  /** For a folder: `modified`, unless the whole folder was added or deleted. */
   readonly change: 'added' | 'modified' | 'deleted' | 'mode';
-  /** Of a file: its size in this commit, or before it was deleted. */
+  /** For a file: its size in this commit, or before its deletion. */
   readonly sizeBytes?: number;
 }
 
 export interface Walk {
   /** Commits read so far. */
   walked: number;
-  /** The most to read. */
+  /** The most commits to read. */
   readonly max: number;
   /** The walk ended at its bound. */
   isCut: boolean;
 }
 
-/** Segments whose entries stay in memory: those of a commit are compared again with its parent's. */
+/** The segments whose entries stay in memory: those of a commit are compared again with its parent's. */
 const SEGMENTS_KEPT_MAX = 16;
 
 export async function* walkPathHistory(
@@ -52,7 +52,7 @@ export async function* walkPathHistory(
     if (known) return known;
     walk.walked += 1;
     const reading = fetchCommit(session, store, hash);
-    // It is awaited below; until then a failure must not count as unhandled.
+    // Awaited below. Until then, a rejection must not count as unhandled.
     reading.catch(() => {});
     loaded.set(hash, reading);
     return reading;
@@ -116,7 +116,7 @@ function createPathReader(store: ObjectStore, path: string, signal: AbortSignal)
     return { ...manifest, segments: manifest.segments.filter((one) => mayHold(one, path, below)) };
   };
   return {
-    /** Undefined: the path is the same in both. */
+    /** Undefined if the path is the same in both commits. */
     async compare(before: Commit | undefined, after: Commit) {
       const left = partsOf(before);
       const right = partsOf(after);
@@ -154,21 +154,21 @@ function sizeOf(entry: Entry | undefined): number | undefined {
   return entry?.kind === 'file' ? entry.sizeBytes : undefined;
 }
 
-/** Whether entries of the path, or below it, can lie in the segment. */
+/** True if the segment may have entries at or below the path. */
 function mayHold({ first, last }: SegmentRef, path: string, below: string): boolean {
   const holdsPath = comparePaths(first, path) <= 0 && comparePaths(path, last) <= 0;
   const isAfter = comparePaths(first, below) > 0 && !first.startsWith(below);
   return holdsPath || (comparePaths(last, below) >= 0 && !isAfter);
 }
 
-/** The segments of one that the other does not name. */
+/** The segments of the first manifest that the second does not name. */
 function without(parts: Manifest, other: Manifest): Manifest {
   if (parts.kind === 'inline' || other.kind === 'inline') return parts;
   const shared = new Set(other.segments.map(({ hash }) => hash));
   return { ...parts, segments: parts.segments.filter(({ hash }) => !shared.has(hash)) };
 }
 
-/** Both name a segment of the path: whatever else changed, neither side is empty there. */
+/** True if both manifests share a segment of the path, so the path exists in both. */
 function keptSegments(left: Manifest, right: Manifest): boolean {
   if (left.kind === 'inline' || right.kind === 'inline') return false;
   const names = new Set(left.segments.map(({ hash }) => hash));

@@ -97,8 +97,8 @@ async function remove(
 }
 
 /**
- * Makes the new name, then removes the old one. Stopped in between, both names exist and another run goes on.
- * The old name is removed only while it has the commit that the new one got (`removeSeen`).
+ * Creates the new name, then removes the old one. After a stop in between, both names exist and another run
+ * completes the rename. The old name is removed only if it still has the commit of the new one.
  */
 async function rename(
   session: Session,
@@ -106,13 +106,13 @@ async function rename(
   kind: RefKind,
   { at, name = '', rename: to = '' }: RefRequest,
 ): Promise<RefSummary> {
-  if (to === name) throw new DrayError('usage', `${name} has this name already.`);
+  if (to === name) throw new DrayError('usage', `The new name is the same as the old one: ${name}.`);
   const found = await requireRef(session, store, kind, name);
   const { commit } = found;
   checkStillAt(found, at);
   await place(session, store, { kind, name: to, commit, force: false });
   const isCurrent = kind === 'heads' && name === session.state.branch;
-  // Before the removal: a workspace must not be on a branch that is gone.
+  // Comes before the removal, because a workspace must not be on a branch that does not exist.
   if (isCurrent) session.saveState({ ...session.state, branch: to });
   const still = await requireRef(session, store, kind, name);
   checkStillAt(still, commit);
@@ -122,9 +122,9 @@ async function rename(
 }
 
 /**
- * Removes the ref that was seen, not one that a push has moved since: the store compares and removes in one
- * step. An S3 store that ignores If-Match on DELETE leaves the time of one request in which a push could lose
- * its name; its commit stays, and `dray tag NAME COMMIT` names it again. @throws `conflict`
+ * Removes the ref unless a push has moved it since it was read: the store compares and removes in one step.
+ * An S3 store that ignores If-Match on DELETE may remove a ref that a push moves during the request. Its
+ * commit remains, and `dray tag NAME COMMIT` names it again. @throws `conflict`
  */
 async function removeSeen(session: Session, store: ObjectStore, kind: RefKind, seen: StoredRef) {
   const { signal } = session.context;
@@ -157,7 +157,7 @@ function checkStillAt({ commit, name }: StoredRef, at: string | undefined): void
   const [kind, short] = name.startsWith('tags/') ? ['tag', name.slice(5)] : ['branch', name.slice(6)];
   throw new DrayError(
     'conflict',
-    `The ${kind} ${short} has moved to ${commit.slice(0, 12)} in the meantime. Look at it again, then decide.`,
+    `The ${kind} ${short} has moved to ${commit.slice(0, 12)} in the meantime. Review it, then try again.`,
     { data: { ref: short, commit, reason: 'refMoved' } },
   );
 }
@@ -167,7 +167,7 @@ interface Placement {
   readonly name: string;
   readonly commit: CommitHash;
   readonly force: boolean;
-  /** With `force`: the commit that an existing ref must have. */
+  /** For `force`: the commit that an existing ref must have. */
   readonly at?: string | undefined;
 }
 

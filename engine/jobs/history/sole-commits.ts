@@ -1,4 +1,4 @@
-/** Which commits a branch or a tag alone holds: without it, no branch or tag leads to them. */
+/** Finds the commits that only one branch or tag reaches. Without it, no ref leads to them. */
 import type { JobContext } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -9,14 +9,14 @@ import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { openSession, type Session } from '../session/session.ts';
 
-/** Commits that one answer may read; each costs a request unless the index holds it. */
+/** The most commits to read. Each costs a request unless the index has it. */
 const READS_MAX = 2_000;
 
 export interface SoleCommits {
   /** The commit that the ref has now; absent when there is no such ref. */
   readonly commit?: string;
   readonly commits: number;
-  /** There may be more: reading stopped at a bound. */
+  /** True if the walk ended at its bound, so there may be more. */
   readonly isMore: boolean;
 }
 
@@ -49,8 +49,8 @@ export async function findSoleCommits(
 }
 
 /**
- * Walks from both sides, newest first, until every open commit is held by others. A clock that ran wrong can
- * make it count too many, never too few.
+ * Walks from both sides, newest first, until other refs reach every open commit. Commits with wrong times can
+ * make the count too high, never too low.
  */
 async function countSole(
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * When this user last verified each repository: `verified.json` beside the user's settings. It holds no
- * secret, and losing it costs a date.
+ * The time at which this user last verified each repository: `verified.json` beside the user's settings. It
+ * contains no secret, and losing it loses only the times.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { readConfig, requireWorkspace } from '../../workspace/workspace-folder.t
 import { allowedBy, changingSettings, userConfigFolder } from '../session/user-remotes.ts';
 import { verify } from './verify.ts';
 
-/** The oldest are dropped first. */
+/** The oldest records are dropped first. */
 const RECORDS_MAX = 500;
 const REF_CHARS_MAX = 200;
 
@@ -31,7 +31,7 @@ const SCHEMA = v.object({
 });
 export type VerifyRecord = Readonly<v.InferOutput<typeof SCHEMA>['verified'][number]>;
 
-/** `verify`, and a record of its end. A stopped or failed run leaves the older record. */
+/** Runs `verify` and records its end. A stopped or failed run keeps the older record. */
 export async function verifyAndRecord(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
   const summary = await verify(context, request);
   try {
@@ -43,7 +43,7 @@ export async function verifyAndRecord(context: JobContext, request: VerifyReques
   return summary;
 }
 
-/** By the repository's id. A damaged or unreadable file counts as none. */
+/** By the repository's id. Empty if the file is damaged or cannot be read. */
 export function readVerified(context: Pick<JobContext, 'environment'>): ReadonlyMap<string, VerifyRecord> {
   const records = new Map<string, VerifyRecord>();
   for (const each of readRecords(context))
@@ -70,7 +70,7 @@ async function record(
   await changingSettings(context, () => {
     const records = readRecords(context);
     const known = records.find((each) => each.repository === repository);
-    // A look at one commit says less than the last look at all of them.
+    // The verification of one commit does not replace that of the whole history.
     if (ref !== undefined && known && known.ref === undefined) return;
     const verified = [made, ...records.filter((each) => each !== known)].slice(0, RECORDS_MAX);
     replaceFile(pathOf(context), `${JSON.stringify({ verified }, undefined, 2)}\n`);

@@ -59,7 +59,7 @@ interface CommitSegment {
   readonly commit: CommitHash;
 }
 
-/** The objects of one kind, and who counts those that were looked up. */
+/** The objects of one kind, and the counter of those that were checked. */
 interface KindToCheck {
   readonly count: number;
   readonly prefix: string;

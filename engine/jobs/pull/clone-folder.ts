@@ -1,4 +1,6 @@
-/** The folder of a clone: what may lie in it, what an earlier clone left, and what a failed one leaves. */
+/**
+ * Checks the folder of a clone, finds an earlier unfinished clone in it, and cleans up after a failed one.
+ */
 import { accessSync, constants, existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -20,8 +22,8 @@ import { urlToKeep } from '../session/opened-remote.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 
 /**
- * Whether a clone may write to this folder, by local files alone. Without a URL, any unfinished clone may be
- * there.
+ * Checks that a clone may write to this folder, without a request. Without a URL, the folder may contain any
+ * unfinished clone.
  * @throws `usage`, `workspaceExists`, or `io` if the folder cannot be written
  */
 export function checkCloneFolder(
@@ -37,8 +39,8 @@ export function checkCloneFolder(
 }
 
 /**
- * The state of an earlier clone of the same URL, or of any URL, in this folder. Without a base it was killed
- * before its end. With one it had ended, perhaps without reporting it, so the same command is accepted again.
+ * The state of an earlier clone of the same URL, or of any URL, in this folder. Without a base, it was killed
+ * before its end. With a base, it has ended, perhaps without a report, so the same command is accepted again.
  */
 export function findBegun(root: string, url: string | undefined, allows: AllowsFolder): Begun | undefined {
   const found = existsSync(join(root, DRAY_FOLDER)) ? findWorkspace(root, allows) : undefined;
@@ -83,13 +85,13 @@ function checkWritable(root: string): void {
   }
 }
 
-/** Undoes a clone that stopped before its first file, so that the next try does not count as resumed. */
+/** Undoes a clone that stopped before its first file, so the next attempt does not count as resumed. */
 export function leaveNothing(root: string, wasThere: boolean): void {
   removeWorkspace(root);
   if (wasThere) return;
   try {
     rmdirSync(root);
   } catch {
-    // It was never made, or another program has written to it.
+    // The folder was never created, or another program has written to it.
   }
 }

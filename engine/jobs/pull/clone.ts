@@ -38,7 +38,7 @@ interface Target {
   readonly tip: StoredRef | undefined;
 }
 
-/** @param onKept Called when the workspace stays, however the clone ends. */
+/** @param onKept Called once the workspace remains even if the clone fails. */
 export async function cloneWorkspace(
   context: JobContext,
   request: CloneRequest,
@@ -85,7 +85,7 @@ export async function cloneWorkspace(
       session.close();
     }
   } catch (error) {
-    // Another clone was here first, and what lies here is its.
+    // Another clone was here first, and the files are its own.
     const isTaken = error instanceof DrayError && TAKEN.has(error.code);
     if (isOurs && !isTaken) leaveNothing(root, wasThere);
     throw error;
@@ -102,7 +102,7 @@ interface Filling {
   readonly isResumed: boolean;
 }
 
-/** @param onWriting Called when the first file is about to be written, also if some are here already. */
+/** @param onWriting Called before the first file is written, also when files of an earlier clone exist. */
 async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
   const { session, remote, descriptor, target, isResumed } = filling;
   const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);

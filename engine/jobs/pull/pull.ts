@@ -161,7 +161,7 @@ export async function pullCommit(
 
 const NOTHING = { files: 0, bytes: 0 };
 
-/** The entries that the target adds or changes and that are here already: an interrupted pull wrote them. */
+/** The entries of the target that an interrupted pull has already written. */
 function arrivedBefore(toTarget: readonly Change[], planned: readonly Change[]): typeof NOTHING {
   const left = new Set(planned.map(({ path }) => path));
   let [files, bytes] = [0, 0];
@@ -177,9 +177,9 @@ interface PullPlan {
   /** The changes to apply to the working copy. */
   readonly changes: readonly Change[];
   readonly decided: number;
-  /** Paths whose local content the user gave up by `--theirs` or `--both`. */
+  /** The paths whose local files `--theirs` or `--both` replaces. */
   readonly givenUp: ReadonlySet<string>;
-  /** By `--both`: paths whose local files get a second name, with the file or folder that is renamed. */
+  /** For `--both`: by the path of a local file, the file or folder that gets a second name. */
   readonly copies: ReadonlyMap<string, string>;
 }
 
@@ -197,7 +197,7 @@ function openKeeper(
     copies,
     deletions,
     isTaken: (path) => written.has(path),
-    // Nobody wrote what a power cut left.
+    // Files that a power cut damaged need not be kept.
     isMeant: (path) => !torn.has(path),
   });
 }
@@ -240,7 +240,7 @@ async function planPull(
   };
 }
 
-/** The side whose version is at the path afterwards. Of a file that one side deleted, the other's stays. */
+/** The side whose version the path gets. `both` keeps the only version of a file that one side deleted. */
 function sideOf({ ours, theirs }: MergeConflict, decision: ConflictSide | 'stop'): 'ours' | 'theirs' {
   if (decision !== 'both') return decision === 'theirs' ? 'theirs' : 'ours';
   const has = (changes: readonly Change[]) => changes.some(({ after }) => after && after.kind !== 'folder');

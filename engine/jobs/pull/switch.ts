@@ -21,7 +21,7 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
       if (!link.tip) {
         throw new DrayError('notFound', `There is no branch ${name} on ${remote.store.address}.`, {
           data: { branch: name },
-          advice: `Make it with "dray switch -c ${name}".`,
+          advice: `Create it with "dray switch -c ${name}".`,
           command: `dray switch -c ${name}`,
         });
       }
@@ -48,7 +48,7 @@ export async function switchBranch(context: JobContext, request: SwitchRequest):
   }
 }
 
-/** A pull can be told which side wins. A switch cannot: the change belongs to the branch that it leaves. */
+/** A pull has options that decide conflicts. A switch has none: the change belongs to the old branch. */
 function ownConflict(error: unknown): unknown {
   if (!(error instanceof DrayError) || error.code !== 'conflict' || !Array.isArray(error.data.paths))
     return error;

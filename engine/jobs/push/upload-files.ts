@@ -349,7 +349,7 @@ class FileUploader {
     try {
       const send = () =>
         candidate.bytes ? this.#put(candidate, candidate.bytes) : this.#putLarge(candidate);
-      // A chunk belongs to a file that is under way until all of its chunks are sent.
+      // A file is in transit until all of its chunks are sent.
       const isSent = await (candidate.stat ? this.#progress.during(candidate, send) : send());
       this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0, candidate.path);
       if (!isSent) return;

@@ -1,9 +1,9 @@
-/** A workspace for tests of jobs. */
+/** Creates workspaces for tests of jobs. */
 import { mkdirSync } from 'node:fs';
 import { type Sandbox, testContext } from '../session/job.fixture.ts';
 import { initWorkspace } from './init.ts';
 
-/** Makes the workspace `work` with the remote `store`. @returns Its folder. */
+/** Creates the workspace `work` with the remote `store`. @returns Its folder. */
 export async function initIn(sandbox: Sandbox): Promise<string> {
   const root = sandbox.path('work');
   mkdirSync(root, { recursive: true });

@@ -114,7 +114,7 @@ async function runCheck(check: RemoteCheck, context: CheckContext): Promise<Chec
   }
 }
 
-/** What the first request blames: a store that does not answer says nothing about the credentials. */
+/** The check that failed: an unreachable store fails the endpoint, not the credentials. */
 const BLAMED: Readonly<Partial<Record<ErrorCode, string>>> = {
   unreachable: 'endpoint',
   remoteFailed: 'endpoint',

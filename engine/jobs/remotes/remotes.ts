@@ -50,7 +50,7 @@ function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { 
 }
 
 function checkName(name: string): void {
-  // The readers of the settings ignore names that every JavaScript object has.
+  // Settings with the name of a built-in property, such as `constructor`, would be ignored.
   if (NAME.test(name) && !(name in {})) return;
   throw new DrayError(
     'usage',
@@ -74,8 +74,8 @@ function nameTaken(name: string, url: string): DrayError {
 }
 
 /**
- * Gives one of the user's own remotes another name or URL, in its place.
- * @throws `usage` if there is none, or the new name is taken or not allowed.
+ * Changes the name or the URL of one of the user's own remotes, and keeps its position.
+ * @throws `usage` if it does not exist, or the new name is taken or not allowed.
  */
 export function remoteChange(
   context: JobContext,

@@ -135,8 +135,8 @@ export function acceptCommit(
 }
 
 /**
- * Makes `hash` the workspace's base: first the rows' mark, then the state file, which is the truth. A clone
- * ends with it.
+ * Makes `hash` the workspace's base: first the mark of the rows, then the state file, which is authoritative.
+ * It is the last step of a clone.
  */
 export function saveBase(session: Session, uuid: string, hash: CommitHash): void {
   session.index.settings.base = baseMark(uuid, hash);

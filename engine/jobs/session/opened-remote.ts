@@ -58,7 +58,7 @@ export interface OpenRemoteOptions {
   readonly plainFiles?: boolean;
   /** Bounds of the adaptive limit, where the defaults do not fit. */
   readonly limit?: { readonly initial: number; readonly max: number };
-  /** How often a call is tried; default: the usual retry policy. */
+  /** The most attempts of a call. Default: the usual retry policy. */
   readonly attemptsMax?: number;
   /** Another connection of this job: both share one limit when they reach one service. */
   readonly beside?: Pick<OpenedRemote, 'store' | 'limit'> | undefined;

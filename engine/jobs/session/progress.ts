@@ -7,14 +7,14 @@ import { UnderWay } from './under-way.ts';
 const EVERY_MS = 100;
 
 export interface Progress {
-  /** @param path The file that the bytes belong to, if it is under way. */
+  /** @param path The file of the bytes, if it is listed by `begin`. */
   add(files: number, bytes: number, path?: string): void;
   /** Counts what was there already and did not have to be moved. */
   keep(files: number, bytes: number, path?: string): void;
-  /** Names a file as under way until `finish`. Idempotent. */
+  /** Lists a file as in transit until `finish`. Idempotent. */
   begin(file: NamedFile): void;
   finish(path: string): void;
-  /** Names a file as under way while `work` runs. */
+  /** Lists a file as in transit while `work` runs. */
   during<Result>(file: NamedFile, work: () => Promise<Result>): Promise<Result>;
   /** Emits now, however recent the last event is. */
   emit(): void;

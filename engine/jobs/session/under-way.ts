@@ -1,13 +1,13 @@
-/** The files that a job moves or reads now. Each is known by its path until it ends. */
+/** The files that a job moves or reads now, by path. */
 import type { FileUnderWay } from '../../api/events.ts';
 
-/** A report names this many. */
+/** The most files in one report. */
 const REPORTED_MAX = 4;
 
 export class UnderWay {
   readonly #files = new Map<string, { bytesDone: number; readonly sizeBytes: number }>();
 
-  /** A path that is under way already goes on. */
+  /** Does nothing if the path is already listed. */
   begin(path: string, sizeBytes: number): void {
     if (!this.#files.has(path)) this.#files.set(path, { bytesDone: 0, sizeBytes });
   }
@@ -21,7 +21,7 @@ export class UnderWay {
     this.#files.delete(path);
   }
 
-  /** A file that grows reports no more than its first size. */
+  /** Bytes are capped at the file's first size, because a file may grow. */
   read(): FileUnderWay[] {
     // Of many files most wait for their turn: those that have moved come first, then large ones.
     const some = [...this.#files].sort(

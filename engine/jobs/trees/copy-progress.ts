@@ -17,11 +17,11 @@ export interface TreeProgress {
   undecided(): () => void;
   /** From now on only undecided items can add to the totals. */
   walked(): void;
-  /** Counts files that were moved, and bytes in transit, of the file at `path`. */
+  /** Adds moved files, and bytes in transit of the file at `path`. */
   add(files: number, bytes: number, path?: string): void;
   /** Counts bytes that the destination turned out to have. */
   keep(bytes: number, path: string): void;
-  /** Names a file as under way while `work` runs. */
+  /** Lists a file as in transit while `work` runs. */
   during<Result>(file: NamedFile, work: () => Promise<Result>): Promise<Result>;
   end(): void;
 }

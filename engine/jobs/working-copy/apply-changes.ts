@@ -28,7 +28,7 @@ export interface ApplyOptions {
   /** Synced before the first file is written, for the command that runs after a power cut. */
   readonly writing: Writing;
   readonly totals: { readonly files: number; readonly bytes: number };
-  /** The part of the totals that an interrupted run has written. */
+  /** The files and bytes that an interrupted run has already written. */
   readonly kept?: { readonly files: number; readonly bytes: number };
   /** Files, links and empty folders to delete. */
   readonly deletions: readonly string[];
@@ -38,14 +38,14 @@ export interface ApplyOptions {
   readonly isFresh?: boolean;
   /** Paths that the user gave up on purpose: whatever is there may be replaced. */
   readonly givenUp?: ReadonlySet<string>;
-  /** Keeps the files of given-up paths. Settled here. */
+  /** Keeps the local files that are replaced. This job settles it. */
   readonly keeper?: LocalKeeper;
 }
 
 export interface Applied {
   readonly bytes: number;
   readonly failed: number;
-  /** What became of the files that were given up. */
+  /** The result of the keeper: kept files and copies. */
   readonly keeping: ReturnType<LocalKeeper['settle']>;
 }
 
@@ -152,7 +152,7 @@ async function removeAll(
   let failed = 0;
   const fail = (path: string, error: unknown) => {
     const record = toErrorRecord(error);
-    // A folder that is no longer empty simply stays.
+    // A folder that is no longer empty remains.
     if (path.endsWith('/') && record.code === 'conflict') return session.index.files.setAbsent(path);
     failed += 1;
     session.context.emit({ type: 'fileFailed', path, error: record });
@@ -178,7 +178,7 @@ async function removeAll(
     for (const path of ready) {
       checkAborted(session.context.signal);
       try {
-        // Again: the sync may have taken a while.
+        // Checked again, because the file may have changed during the sync.
         check(path);
         writer.remove(path);
         session.index.files.setAbsent(path);

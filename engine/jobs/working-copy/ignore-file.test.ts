@@ -49,7 +49,7 @@ describe('the line that ignores a path', () => {
     );
   });
 
-  it('does not exist for a name with a line break', () => {
+  it('is undefined for a name with a line break', () => {
     expect([ignoreLineOf('a\nb'), ignoreLineOf('a\r'), ignoreLineOf('')]).toEqual([
       undefined,
       undefined,
@@ -74,7 +74,7 @@ describe('the line that ignores a path', () => {
     expect(readFileSync(file())).toEqual(bytes);
   });
 
-  it('is taken back from the middle, and with the file that it made', () => {
+  it('is removed from the middle, and together with a file that it created', () => {
     const added = ignorePath(testContext(root), 'logs/');
     expect(unignorePath(testContext(root), added)).toBe(true);
     expect(existsSync(file())).toBe(false);
@@ -85,7 +85,7 @@ describe('the line that ignores a path', () => {
     expect(readFileSync(file(), 'utf8')).toBe('other\n');
   });
 
-  it('goes through no link, and into no folder that is no workspace', () => {
+  it('follows no link, and needs a workspace', () => {
     writeFileSync(sandbox.path('elsewhere'), '');
     symlinkSync(sandbox.path('elsewhere'), file());
     expect(() => ignorePath(testContext(root), 'a')).toThrow(/is not a file/);

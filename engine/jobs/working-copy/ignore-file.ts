@@ -1,4 +1,4 @@
-/** Adds a line to a workspace's top `.drayignore`, and takes it back. Every other byte stays. */
+/** Adds a line to a workspace's top `.drayignore`, and removes it again. Changes no other byte. */
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
@@ -10,7 +10,7 @@ import { writeError } from '../../files/write/write-error.ts';
 import { requireWorkspace } from '../../workspace/workspace-folder.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 
-/** @throws `usage` if no line can hold the path; `unsafePath` if the file is a link or a folder; `io`. */
+/** @throws `usage` if no line can match the path; `unsafePath` if the file is a link or a folder; `io`. */
 export function ignorePath(context: JobContext, path: string): IgnoreAdded {
   const line = ignoreLineOf(path);
   if (line === undefined)
@@ -33,7 +33,7 @@ export function ignorePath(context: JobContext, path: string): IgnoreAdded {
   return { line, added, isNew: found === undefined };
 }
 
-/** @returns False if the line is gone already. */
+/** @returns False if the line was already removed. */
 export function unignorePath(context: JobContext, { added, isNew, line }: IgnoreAdded): boolean {
   const file = fileIn(context);
   const found = readIgnoreFile(file);
@@ -46,7 +46,7 @@ export function unignorePath(context: JobContext, { added, isNew, line }: Ignore
     else writeIgnoreFile(file, before, mode);
     return true;
   }
-  // Somebody has written below it since.
+  // Another program has written lines below it.
   const lines = text.split('\n');
   const at = lines.findLastIndex((one) => one.replace(/\r$/, '') === bytesOf(line));
   if (at === -1) return false;
@@ -58,12 +58,12 @@ function fileIn(context: JobContext): string {
   return join(requireWorkspace(context.directory, allowedBy(context)).root, IGNORE_FILE_NAME);
 }
 
-/** One character for each byte, so that bytes that are no UTF-8 stay as they are. */
+/** Reads as Latin-1, one character for each byte, so invalid UTF-8 is preserved. */
 function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** In characters of one byte. Undefined if there is none. */
+/** The content as Latin-1. Undefined if the file does not exist. */
 function readIgnoreFile(file: string): { readonly text: string; readonly mode: number } | undefined {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return undefined;

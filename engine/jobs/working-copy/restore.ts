@@ -44,7 +44,7 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
       keeper: openLocalKeeper({
         session,
         words: wordsOf(request),
-        // What a commit has needs no keeping.
+        // Committed content need not be kept.
         isMeant: (path) => changed.has(path) || !isAsKnown(session, path),
       }),
     });

@@ -51,7 +51,7 @@ export function toChange(indexed: IndexedChange): Change {
 
 /**
  * Emits an event for each change and counts them.
- * @param options `hasNoRenames`: the caller knows that there are no renames, so no change waits to be paired
+ * @param options `hasNoRenames`: true if no rename is possible, so no change waits to be paired
  */
 export async function emitChanges(
   session: Pick<Session, 'context'>,

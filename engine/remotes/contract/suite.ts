@@ -158,7 +158,7 @@ function describeRemovalAndCopies(store: () => ObjectStore, abilities: StoreAbil
       written(await store().put('removed/kept', text('again'), { condition: { absent: true } }));
     });
 
-    it('removes an object only while it has the etag, where the store compares it', async () => {
+    it('removes an object only if its etag matches, if the store supports the condition', async () => {
       const first = written(await store().put('removed/seen', text('1')));
       const second = written(await store().put('removed/seen', text('2')));
       if (abilities.removesUnderConditions) {

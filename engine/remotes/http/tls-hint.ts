@@ -31,7 +31,7 @@ export function withTlsHint(transport: HttpTransport, origin: URL): HttpTranspor
     try {
       answer = await work();
     } catch (error) {
-      // Closing fails requests as a reset does.
+      // A closed transport fails requests with the same error as a reset.
       const isSuspectCode = SUSPECT_CODES.has((error as NodeJS.ErrnoException | undefined)?.code);
       if (isSuspectCode && !isClosed) await refuseTls();
       throw error;

@@ -60,7 +60,7 @@ export function parseEndpoint(text: string, from = 'The endpoint'): string {
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw refuse(`${from} must be a URL such as https://storage.example.com.`);
   if (url.username !== '' || url.password !== '')
-    throw refuse(`${from} must not hold credentials.`, 'Use AWS_* variables or a profile.');
+    throw refuse(`${from} must not contain credentials.`, 'Use AWS_* variables or a profile.');
   // An empty query or fragment leaves no trace in the parsed URL.
   if (text.includes('?') || text.includes('#'))
     throw refuse(`${from} ${shown(text)} must not have parameters.`);

@@ -1,6 +1,6 @@
 /**
- * Calls a listener as each request begins and ends. It wraps below the retry wrapper, so the listener hears
- * of each attempt. A read ends when its body ends.
+ * Calls a listener at the start and the end of each request. It is inside the retry wrapper, so it reports
+ * each attempt. A read ends when its body ends.
  */
 
 import { toDrayError } from '../../api/error.ts';

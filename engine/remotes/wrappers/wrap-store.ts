@@ -25,8 +25,8 @@ export type CallName =
   | Face<DeltaTarget, 'target.', 'discard'>;
 
 /**
- * Makes the request by `send`, once or several times.
- * @param key What the request is about, where one key says it
+ * Calls `send`, once or several times.
+ * @param key The key of the request, if it has a single one
  */
 export type AroundCall = <T>(
   name: CallName,

@@ -28,7 +28,7 @@ export interface DigestThreads {
    * when the thread dies.
    */
   readonly open: OpenDigest;
-  /** Waits for calls in flight, and ends the threads. No later call may be made. */
+  /** Waits for calls in flight, then ends the threads. Must be the last call. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ interface DigestThread {
 }
 
 /**
- * Starts threads as digests are opened, at most one less than there are cores. Calls are rejected with
+ * Starts a thread when a digest needs one; the most threads is the number of cores minus one. Calls fail with
  * `aborted` once the signal has fired.
  */
 export function createDigestThreads(

@@ -15,7 +15,7 @@ import {
 } from '../../checksums/md5-lanes.ts';
 
 export interface DigestTask {
-  /** Distinguishes the digests of one thread. */
+  /** The id of a digest within its thread. */
   readonly digest: number;
   readonly algorithm: 'md5' | 'sha256';
   /** The next bytes; absent at the end. */
@@ -86,7 +86,7 @@ function take(message: DigestRequest | typeof POOL_END): void {
   else answer(message.id, hash(message.task));
 }
 
-/** @param result At the end, the digest; otherwise the bytes are no longer needed. */
+/** @param result The digest, for the last request. Other answers report that the bytes are free. */
 function answer(id: number, result: Uint8Array | undefined): void {
   port.postMessage({ id, result } satisfies PoolAnswer<Uint8Array | undefined>);
 }

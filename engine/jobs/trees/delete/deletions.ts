@@ -38,7 +38,7 @@ export function createDeletes(
 ): Deletes {
   let spill: SpillList | undefined;
   let gathered: TreeItem[] = [];
-  /** The first folder that would lose its repository descriptor, and may not. */
+  /** The first repository that the sync would delete without permission. */
   let repository: string | undefined;
   const flush = () => {
     if (gathered.length === 0) return;

@@ -38,7 +38,7 @@ async function deleteOne(caller: S3Caller, key: string, options: DeleteOptions):
   const request = requestFor(connection, { operation: 'DELETE', method: 'DELETE', key }, options);
   const headers = ifMatch === undefined ? {} : { headers: { 'if-match': `"${ifMatch}"` } };
   const { failure } = await client.exchange({ ...request, ...headers }, 0);
-  // A store without conditional removal that says so, where others ignore the header.
+  // The store refuses conditional removal. Other stores without it ignore the header.
   if (ifMatch !== undefined && failure?.status === 501) return deleteOne(caller, key, plain);
   if (failure && (!isAbsentKey(failure) || isStray(failure, request.call)))
     throw failedCall(failure, request.call, connection);

@@ -3,7 +3,7 @@
  * afterwards.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startVersitygw } from '../servers/versitygw.ts';
@@ -107,9 +107,12 @@ describe.skipIf(!findChromium())('Home', () => {
   });
 
   it('works by the keyboard alone', async () => {
-    await using window = await openWindow(browser);
+    let root = '';
+    const prepare = (home: string) => {
+      root = writeFiles({ folder: dirname(home) }, 'home/keys');
+    };
+    await using window = await openWindow(browser, { prepare });
     const { page } = window;
-    const root = writeFiles(window, 'home/keys');
     await tabTo(page, page.getByLabel('Folder with your files'));
     // Chooses the folder in the list instead of typing it.
     await tabTo(page, page.getByRole('button', { name: 'keys' }));
@@ -199,7 +202,7 @@ describe.skipIf(!findChromium())('Home', () => {
 });
 
 /** @returns The folder of the files. */
-function writeFiles({ folder }: OpenWindow, name: string): string {
+function writeFiles({ folder }: Pick<OpenWindow, 'folder'>, name: string): string {
   const root = join(folder, name);
   for (const [path, text] of Object.entries(FILES)) {
     mkdirSync(join(root, path, '..'), { recursive: true });

@@ -1,7 +1,7 @@
 /** The queue of transfers: running, waiting in their order, and ended with their results. */
 import { type Failed, toFailed } from '../failures/peer-need.ts';
 import './transfers.css';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
@@ -19,6 +19,7 @@ import { TransferMenu } from './transfers/transfer-menu.tsx';
 import { TransferRow } from './transfers/transfer-row.tsx';
 import { isOver, type TransferAction } from './transfers/transfer-words.ts';
 import { type TransferChange, useTransferChange } from './transfers/use-change.ts';
+import { useRowFocus } from './transfers/use-row-focus.ts';
 
 export function TransfersScreen() {
   const transfers = useTransfers();
@@ -26,6 +27,8 @@ export function TransfersScreen() {
   const ask = useTransferChange();
   const [fault, setFault] = useState<Failed>();
   const [isCancelling, setCancelling] = useState(false);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const { box, onFocus } = useRowFocus();
 
   const change = async (...changes: readonly TransferChange[]): Promise<void> => {
     try {
@@ -63,42 +66,34 @@ export function TransfersScreen() {
   }
   const queue = transfers.filter((transfer) => !isOver(transfer));
   const ended = transfers.filter(isOver).reverse();
-  const isRunning = queue.some(({ state }) => state === 'running' || state === 'waiting');
   const onAction = (transfer: Transfer, action: TransferAction): void =>
     void change({ ids: [transfer.id], action });
+  const shared: ListProps = {
+    onAction,
+    change,
+    rowOf: (transfer, isMovable) => (
+      <TransferRow
+        transfer={transfer}
+        onAction={onAction}
+        isMovable={isMovable}
+        isOpen={open.has(transfer.id)}
+        onOpen={(isOpen) => setOpen(withId(open, transfer.id, isOpen))}
+      />
+    ),
+  };
 
   return (
     <Screen
       title="Transfers"
       note={queue.length === 0 ? '' : `${formatCount(queue.length)} in the queue`}
-      actions={
-        <div className="row">
-          <Button
-            icon="pause"
-            isDisabled={!isRunning}
-            onPress={() => void change({ ids: 'all', action: 'pause' })}
-          >
-            Pause all
-          </Button>
-          <Button
-            icon="play"
-            isDisabled={!queue.some(({ state }) => state === 'paused')}
-            onPress={() => void change({ ids: 'all', action: 'resume' })}
-          >
-            Resume all
-          </Button>
-          <Button icon="close" isDisabled={queue.length === 0} onPress={() => setCancelling(true)}>
-            Cancel all
-          </Button>
-        </div>
-      }
+      actions={<QueueActions queue={queue} change={change} onCancel={() => setCancelling(true)} />}
     >
-      <div className="transfers">
+      <div className="transfers" ref={box} onFocusCapture={onFocus}>
         {fault && <ErrorNotice error={fault} />}
         <ThroughputCard transfers={queue} />
         <TransferMenu transfers={transfers} onAction={onAction}>
-          {queue.length > 0 && <Queue queue={queue} onAction={onAction} change={change} />}
-          {ended.length > 0 && <Ended ended={ended} onAction={onAction} change={change} />}
+          {queue.length > 0 && <Queue queue={queue} {...shared} />}
+          {ended.length > 0 && <Ended ended={ended} {...shared} />}
         </TransferMenu>
       </div>
       <ConfirmDialog
@@ -116,13 +111,49 @@ export function TransfersScreen() {
   );
 }
 
+function QueueActions({
+  change,
+  onCancel,
+  queue,
+}: Pick<ListProps, 'change'> & { readonly queue: readonly Transfer[]; readonly onCancel: () => void }) {
+  const isRunning = queue.some(({ state }) => state === 'running' || state === 'waiting');
+  return (
+    <div className="row">
+      <Button
+        icon="pause"
+        isDisabled={!isRunning}
+        onPress={() => void change({ ids: 'all', action: 'pause' })}
+      >
+        Pause all
+      </Button>
+      <Button
+        icon="play"
+        isDisabled={!queue.some(({ state }) => state === 'paused')}
+        onPress={() => void change({ ids: 'all', action: 'resume' })}
+      >
+        Resume all
+      </Button>
+      <Button icon="close" isDisabled={queue.length === 0} onPress={onCancel}>
+        Cancel all
+      </Button>
+    </div>
+  );
+}
+
+function withId(ids: ReadonlySet<string>, id: string, isIn: boolean): ReadonlySet<string> {
+  const others = [...ids].filter((one) => one !== id);
+  return new Set(isIn ? [...others, id] : others);
+}
+
 interface ListProps {
+  /** In one place for both lists, so that details stay open when a transfer ends. */
+  readonly rowOf: (transfer: Transfer, isMovable: boolean) => ReactNode;
   readonly onAction: (transfer: Transfer, action: TransferAction) => void;
   readonly change: (...changes: readonly TransferChange[]) => Promise<void>;
 }
 
 /** Reordered by pointer, by the grip's keys (Enter, arrows, Enter), or by Alt and an arrow. */
-function Queue({ queue, onAction, change }: ListProps & { readonly queue: readonly Transfer[] }) {
+function Queue({ queue, change, rowOf }: ListProps & { readonly queue: readonly Transfer[] }) {
   const ids = queue.map(({ id }) => id);
   const { dragAndDropHooks } = useDragAndDrop({
     getItems: (keys) => [...keys].map((key) => ({ 'text/plain': String(key) })),
@@ -155,13 +186,13 @@ function Queue({ queue, onAction, change }: ListProps & { readonly queue: readon
           className="transfer-list"
           aria-label="Queue"
           items={queue}
-          dependencies={[queue]}
+          dependencies={[queue, rowOf]}
           dragAndDropHooks={dragAndDropHooks}
           keyboardNavigationBehavior="tab"
         >
           {(transfer) => (
             <GridListItem className="transfer-item" textValue={transfer.title}>
-              <TransferRow transfer={transfer} onAction={onAction} isMovable />
+              {rowOf(transfer, true)}
             </GridListItem>
           )}
         </GridList>
@@ -170,7 +201,7 @@ function Queue({ queue, onAction, change }: ListProps & { readonly queue: readon
   );
 }
 
-function Ended({ ended, onAction, change }: ListProps & { readonly ended: readonly Transfer[] }) {
+function Ended({ ended, change, rowOf }: ListProps & { readonly ended: readonly Transfer[] }) {
   const failed = ended.filter(({ state }) => state === 'failed');
   return (
     <Card
@@ -200,7 +231,7 @@ function Ended({ ended, onAction, change }: ListProps & { readonly ended: readon
       <ul className="transfer-list" aria-label="Ended transfers">
         {ended.map((transfer) => (
           <li key={transfer.id} className="transfer-item">
-            <TransferRow transfer={transfer} onAction={onAction} isMovable={false} />
+            {rowOf(transfer, false)}
           </li>
         ))}
       </ul>

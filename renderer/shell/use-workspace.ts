@@ -14,16 +14,20 @@ export function chooseWorkspace(root: string): void {
 export interface Workspaces {
   /** Undefined until they arrive. */
   readonly all: readonly WorkspaceCard[] | undefined;
-  /** The chosen one, or the first one. */
+  /** The chosen one; without a choice the first one. */
   readonly current: WorkspaceCard | undefined;
+  /** The chosen one, while its folder is not there or not complete. No other takes its place. */
+  readonly away: WorkspaceCard | undefined;
 }
 
 export function useWorkspaces(): Workspaces {
   const chosen = useSyncExternalStore(watchChoice, () => localStorage.getItem(KEY));
   const { data } = useAsk('home.list', {}, { freshMs: 5_000 });
   const all = data?.workspaces;
-  const ready = all?.filter(({ state }) => state === 'ready');
-  return { all, current: ready?.find(({ root }) => root === chosen) ?? ready?.[0] };
+  const meant = all?.find(({ root }) => root === chosen) ?? all?.find(({ state }) => state === 'ready');
+  return meant?.state === 'ready'
+    ? { all, current: meant, away: undefined }
+    : { all, current: undefined, away: meant };
 }
 
 function watchChoice(listener: () => void): () => void {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
-import { LinkButton } from '../design/button.tsx';
+import { Button, LinkButton } from '../design/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
@@ -19,8 +19,8 @@ export function WithWorkspace({
   readonly lesson: string;
   readonly children: (workspace: WorkspaceCard) => ReactNode;
 }) {
-  const { current } = useWorkspaces();
-  const { isPending, error, refetch } = useAsk('home.list', {}, { freshMs: 5_000 });
+  const { away, current } = useWorkspaces();
+  const { isFetching, isPending, error, refetch } = useAsk('home.list', {}, { freshMs: 5_000 });
   if (current)
     return (
       <div key={current.root} className="screen">
@@ -33,6 +33,8 @@ export function WithWorkspace({
         <Loading label="Loading workspaces" />
       ) : error ? (
         <ErrorState title="Cannot read the workspaces" error={error} onRetry={refetch} />
+      ) : away ? (
+        <Away workspace={away} onLook={() => void refetch()} isLooking={isFetching} />
       ) : (
         <EmptyState
           icon="folder"
@@ -47,5 +49,36 @@ export function WithWorkspace({
         </EmptyState>
       )}
     </Screen>
+  );
+}
+
+/** Another workspace in its place would take the next push. */
+function Away({
+  isLooking,
+  onLook,
+  workspace: { name, root, state },
+}: {
+  readonly workspace: WorkspaceCard;
+  readonly onLook: () => void;
+  readonly isLooking: boolean;
+}) {
+  const isGone = state === 'missing';
+  return (
+    <EmptyState
+      icon="folder"
+      title={isGone ? `${name} is not there` : `${name} is not complete`}
+      actions={
+        <>
+          <LinkButton href={hrefOf('home')}>All workspaces</LinkButton>
+          <Button look="primary" onPress={onLook} isPending={isLooking}>
+            Look again
+          </Button>
+        </>
+      }
+    >
+      {isGone
+        ? `${root} was moved, or its disk is not connected. Connect it, or choose another workspace.`
+        : `${root} is being cloned. Home says how far it is.`}
+    </EmptyState>
   );
 }

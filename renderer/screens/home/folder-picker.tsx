@@ -25,7 +25,8 @@ export function FolderPicker({ label, help, value, onChange, error: fault }: Fol
   const { data, error, isPending } = useAsk(
     'home.listFolders',
     shown === undefined ? {} : { folder: shown },
-    { keepsPrevious: true },
+    // A folder that was made elsewhere meanwhile.
+    { keepsPrevious: true, onReturn: true },
   );
   const go = (folder: string) => {
     setShown(folder);

@@ -1,5 +1,4 @@
 /** The bandwidth limit: how much, and at which hours, drawn over the day. */
-import { useState } from 'react';
 import { Segmented } from '../../design/choices.tsx';
 import { Field, Select } from '../../design/field.tsx';
 import {
@@ -12,6 +11,7 @@ import {
   splitRate,
 } from './bandwidth.ts';
 import type { SettingProps } from './setting-props.ts';
+import { useTypedText } from './use-typed-text.ts';
 
 const FIRST_LIMIT = 10 * 1024 ** 2;
 const WORK_HOURS = { from: '08:00', to: '18:00' };
@@ -42,21 +42,15 @@ export function BandwidthSetting({ settings: { bandwidth }, set }: SettingProps)
       />
       {limit !== null && (
         <div className="bandwidth-fields">
-          <Amount
-            key={limit}
-            limit={limit}
-            onLimit={(next) => set({ bandwidth: { ...bandwidth, limit: next } })}
-          />
+          <Amount limit={limit} onLimit={(next) => set({ bandwidth: { ...bandwidth, limit: next } })} />
           {from !== undefined && to !== undefined && (
             <>
               <TimeField
-                key={`from ${from}`}
                 label="From"
                 value={from}
                 onTime={(next) => set({ bandwidth: { ...bandwidth, from: next } })}
               />
               <TimeField
-                key={`to ${to}`}
                 label="To"
                 value={to}
                 onTime={(next) => set({ bandwidth: { ...bandwidth, to: next } })}
@@ -72,7 +66,7 @@ export function BandwidthSetting({ settings: { bandwidth }, set }: SettingProps)
 
 function Amount({ limit, onLimit }: { readonly limit: number; readonly onLimit: (limit: number) => void }) {
   const { amount, unit } = splitRate(limit);
-  const [text, setText] = useState(String(amount));
+  const [text, setText] = useTypedText(String(amount));
   const typed = Number(text);
   const fault = refuseAmount(text, unit);
   const keep = (): void => {
@@ -108,7 +102,7 @@ function TimeField({
   readonly value: string;
   readonly onTime: (time: string) => void;
 }) {
-  const [text, setText] = useState(value);
+  const [text, setText] = useTypedText(value);
   const minutes = parseTimeOfDay(text);
   const keep = (): void => {
     if (minutes !== undefined && formatTimeOfDay(minutes) !== value) onTime(formatTimeOfDay(minutes));

@@ -1,8 +1,8 @@
 /** Requests in flight: found by the engine, or a fixed number. */
-import { useState } from 'react';
 import { Segmented } from '../../design/choices.tsx';
 import { Field } from '../../design/field.tsx';
 import type { SettingProps } from './setting-props.ts';
+import { useTypedText } from './use-typed-text.ts';
 
 const FIRST_COUNT = 16;
 const COUNT_MAX = 256;
@@ -19,15 +19,13 @@ export function ConcurrencySetting({ settings: { transfers }, set }: SettingProp
           { id: 'fixed', label: 'Fixed' },
         ]}
       />
-      {transfers !== null && (
-        <Count key={transfers} count={transfers} onCount={(count) => set({ transfers: count })} />
-      )}
+      {transfers !== null && <Count count={transfers} onCount={(count) => set({ transfers: count })} />}
     </div>
   );
 }
 
 function Count({ count, onCount }: { readonly count: number; readonly onCount: (count: number) => void }) {
-  const [text, setText] = useState(String(count));
+  const [text, setText] = useTypedText(String(count));
   const typed = Number(text);
   const isValid = Number.isInteger(typed) && typed >= 1 && typed <= COUNT_MAX;
   const keep = (): void => {

@@ -1,5 +1,4 @@
 /** One transfer: its title, its progress, its actions, and its details below. */
-import { useState } from 'react';
 import { Button as PlainButton } from 'react-aria-components/Button';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
@@ -32,10 +31,12 @@ export interface TransferRowProps {
   readonly onAction: (transfer: Transfer, action: TransferAction) => void;
   /** Part of a list whose rows can be dragged. */
   readonly isMovable: boolean;
+  /** Its details are shown. */
+  readonly isOpen: boolean;
+  readonly onOpen: (isOpen: boolean) => void;
 }
 
-export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps) {
-  const [isOpen, setOpen] = useState(false);
+export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: TransferRowProps) {
   const { error, needsKeys, notice, order, state, title } = transfer;
   return (
     <div className={`transfer is-${transfer.state}`} data-transfer={transfer.id}>
@@ -82,7 +83,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
             className="button button-quiet button-icon button-small"
             aria-label={`Details of ${title}`}
             aria-expanded={isOpen}
-            onPress={() => setOpen(!isOpen)}
+            onPress={() => onOpen(!isOpen)}
           >
             <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} />
           </PlainButton>
@@ -101,7 +102,7 @@ export function TransferRow({ transfer, onAction, isMovable }: TransferRowProps)
           Needs the keys of “{needsKeys}”. It goes on once they are entered.
         </Notice>
       )}
-      {transfer.stall && <StallNotice stall={transfer.stall} onLog={() => setOpen(true)} />}
+      {transfer.stall && <StallNotice stall={transfer.stall} onLog={() => onOpen(true)} />}
       {notice !== undefined && (
         <Notice tone={transfer.state === 'running' ? 'warning' : 'info'}>
           {notice}

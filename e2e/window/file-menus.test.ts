@@ -1,5 +1,5 @@
 /** The menu of a row: by the right button, the Menu key, and Shift and F10, wherever a file is a row. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,6 +60,8 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     await expect.poll(() => existsSync(join(root, 'new')), WAIT).toBe(false);
     await undo(page, '1 new file moved to Kept files');
     await expect.poll(() => textOf(join(root, 'new/only.txt')), WAIT).toBe('mine alone');
+    // The list has been read again, so no row moves any more.
+    await rowOf(page, 'new/only.txt').waitFor();
 
     await rowOf(page, 'notes.md').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Discard the change' }).click();
@@ -115,6 +117,52 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     await notes.click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'History of this file...' }).click();
     await page.getByRole('dialog', { name: 'History of notes.md' }).waitFor();
+  });
+
+  it('discards in Browse as in Changes: a change, a new file, a rename; and says when there is none', async () => {
+    const { root } = repository;
+    const notes = join(root, 'notes.md');
+    writeFileSync(notes, 'changed in an editor');
+    writeFileSync(join(root, 'fresh.txt'), 'mine alone');
+    await using window = await repository.open(started.browser);
+    const { page } = window;
+    const pane = { root: '/', folder: `${root.slice(1)}/`, column: 'name', isDescending: false } as const;
+    await askEngine(page, 'browse.keepPane', { side: 'left', pane });
+    await page.goto(`${window.origin}/#/browse`);
+    const left = page.getByRole('region', { name: /^Left pane/ });
+    const row = (name: string) =>
+      left.getByRole('row').filter({ has: page.getByText(name, { exact: true }) });
+    const discard = async (name: string, label = 'Discard the change') => {
+      await row(name).click({ button: 'right' });
+      await page.getByRole('menuitem', { name: label }).click();
+    };
+    await discard('notes.md');
+    await expect.poll(() => textOf(notes), WAIT).toBe(NOTES.second);
+    await undo(page, '1 local file was overwritten');
+    await expect.poll(() => textOf(notes), WAIT).toBe('changed in an editor');
+
+    await discard('fresh.txt');
+    await row('fresh.txt').waitFor({ state: 'detached' });
+    await undo(page, '1 new file moved to Kept files');
+    await row('fresh.txt').waitFor();
+
+    writeFileSync(notes, NOTES.second);
+    renameSync(notes, join(root, 'renamed.md'));
+    await page.reload();
+    await discard('renamed.md');
+    await row('notes.md').waitFor();
+    await row('renamed.md').waitFor({ state: 'detached' });
+    await undo(page, '1 file renamed back');
+    await row('renamed.md').waitFor();
+    await row('notes.md').waitFor({ state: 'detached' });
+    renameSync(join(root, 'renamed.md'), notes);
+    rmSync(join(root, 'fresh.txt'));
+    await page.reload();
+    await discard('notes.md');
+    await page.getByText('notes.md has no change to discard').waitFor();
+    writeFileSync(notes, 'changed here');
+    expect(await findViolations(page)).toEqual([]);
+    expect(window.complaints).toEqual([]);
   });
 
   it('acts on a transfer by the Menu key, as its buttons do', async () => {

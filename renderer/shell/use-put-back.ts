@@ -27,7 +27,7 @@ export function usePutBack(): PutBack {
       return false;
     } finally {
       setPending(false);
-      void refresh('kept.list');
+      void refresh('kept.list', 'browse.open');
     }
   };
   return { isPending, putBack };

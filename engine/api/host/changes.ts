@@ -96,13 +96,16 @@ export interface ChangesRequests {
   /** `isDone`: false if the line was gone already. */
   'changes.unignore': { input: InWorkspace & IgnoreAdded; answer: { readonly isDone: boolean } };
   /**
-   * Takes local changes back, for good only after 30 days: new files go to the bin, and a restore is queued
-   * for those of the paths that the base has, which keeps what it overwrites.
+   * Takes local changes back, for good only after 30 days: new files go to the bin, renamed ones get their old
+   * names, and a restore is queued for those of the paths that the base has, which keeps what it overwrites.
+   * Putting back `kept` makes the renames again.
    */
   'changes.discard': {
     input: InWorkspace & { readonly paths: readonly string[] };
     answer: {
       readonly kept?: KeptTotals;
+      /** Files that have their old names again. */
+      readonly renamed: number;
       readonly failed: number;
       /** The id of the restore. */
       readonly transfer?: string;

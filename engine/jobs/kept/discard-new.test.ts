@@ -1,4 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { push } from '../push/push.ts';
@@ -60,7 +71,63 @@ describe('a discarded new file', () => {
     expect(readFileSync(sandbox.path('outside/secret.txt'), 'utf8')).toBe('secret');
     expect(await changes()).toEqual([]);
     const nothing = await discardNew(testContext(here), ['a.txt', '']);
-    expect(nothing).toEqual({ committed: [], failed: 0 });
+    expect(nothing).toEqual({ committed: [], failed: 0, renamed: 0 });
     expect((await listKept(testContext(here))).runs).toHaveLength(1);
+  });
+});
+
+describe('a discarded rename', () => {
+  const read = (path: string) => readFileSync(join(here, path), 'utf8');
+
+  it('gives the file its old name without a copy, and Undo leaves the new name alone', async () => {
+    mkdirSync(join(here, 'moved'));
+    renameSync(join(here, 'data/b.txt'), join(here, 'moved/c.txt'));
+    const inode = statSync(join(here, 'moved/c.txt')).ino;
+    const before = await changes();
+    expect(before).toContain('renamed moved/c.txt');
+    const { committed, kept, renamed } = await discardNew(testContext(here), ['moved/c.txt', 'data/b.txt']);
+    expect([committed, kept?.files, renamed]).toEqual([[], 0, 1]);
+    expect([existsSync(join(here, 'moved')), statSync(join(here, 'data/b.txt')).ino]).toEqual([false, inode]);
+    expect(await changes()).toEqual([]);
+    expect(await putBackKept(testContext(here), { id: kept!.id })).toEqual({ restored: 1, failed: 0 });
+    expect([existsSync(join(here, 'data/b.txt')), read('moved/c.txt')]).toEqual([false, 'base']);
+    expect(await changes()).toEqual(before);
+    await expect(putBackKept(testContext(here), { id: kept!.id })).rejects.toMatchObject({
+      code: 'notFound',
+    });
+  });
+
+  it('is found from its new name alone, also within a folder of other changes', async () => {
+    renameSync(join(here, 'a.txt'), join(here, 'data/renamed.txt'));
+    sandbox.write('here/data/new.txt', 'new');
+    const { committed, kept, renamed } = await discardNew(testContext(here), ['data/']);
+    expect([committed, kept?.files, renamed]).toEqual([[], 1, 1]);
+    expect(await changes()).toEqual([]);
+    await putBackKept(testContext(here), { id: kept!.id });
+    expect(await changes()).toEqual(['added data/new.txt', 'renamed data/renamed.txt']);
+  });
+
+  it('overwrites no file that has taken its old name or its new one', async () => {
+    renameSync(join(here, 'a.txt'), join(here, 'b.txt'));
+    const { kept } = await discardNew(testContext(here), ['b.txt', 'a.txt']);
+    sandbox.write('here/b.txt', 'another');
+    const context = testContext(here);
+    expect(await putBackKept(context, { id: kept!.id })).toMatchObject({ restored: 0, failed: 1 });
+    expect([read('a.txt'), read('b.txt')]).toEqual(['base', 'another']);
+    // Once the name is free, Undo works.
+    rmSync(join(here, 'b.txt'));
+    expect(await putBackKept(context, { id: kept!.id })).toMatchObject({ restored: 1, failed: 0 });
+    expect([existsSync(join(here, 'a.txt')), read('b.txt')]).toEqual([false, 'base']);
+  });
+
+  it('leaves another mode to the restore, and follows no path of a damaged note', async () => {
+    renameSync(join(here, 'a.txt'), join(here, 'b.txt'));
+    chmodSync(join(here, 'b.txt'), 0o755);
+    const { committed, kept } = await discardNew(testContext(here), ['b.txt', 'a.txt']);
+    expect([committed, await changes()]).toEqual([['a.txt'], ['mode a.txt']]);
+    const note = join(here, '.dray/kept', kept!.id, 'renames.json');
+    writeFileSync(note, JSON.stringify([{ fromPath: 'a.txt', toPath: '../out.txt' }]));
+    expect(await putBackKept(testContext(here), { id: kept!.id })).toMatchObject({ restored: 0 });
+    expect([read('a.txt'), existsSync(sandbox.path('out.txt'))]).toEqual(['base', false]);
   });
 });

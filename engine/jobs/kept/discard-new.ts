@@ -1,6 +1,6 @@
 /**
- * Discards new files: moves local files that the base does not have to the bin. Each move is one rename, so
- * after a kill the file is at one of the two places.
+ * Takes back what the base does not have: new files go to the bin, and renamed ones get their old names. Each
+ * takes one step, so after a kill the content is at one of the two places.
  */
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,17 +9,21 @@ import type { JobContext, KeptTotals } from '../../api/jobs.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { writeError } from '../../files/write/write-error.ts';
+import { type Change, detectRenames, RENAMES_MAX, type Rename } from '../../model/diff.ts';
 import { ensureBase, hasBaseRows } from '../session/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { openSession, type Session } from '../session/session.ts';
-import { refreshIndex } from '../working-copy/refresh-index.ts';
+import { settleWorkingCopy, workingChanges } from '../working-copy/working-changes.ts';
 import { type KeptRunFolder, makeRun, removeRun } from './kept-folder.ts';
 import { checkParents } from './local-keeper.ts';
+import { renameBack } from './renamed-back.ts';
 
 export interface DiscardedNew {
-  /** The run in the bin. Undefined if no file was moved. */
+  /** The run in the bin. Undefined if no file was moved; without files if files were only renamed. */
   readonly kept?: KeptTotals;
+  /** Files that have their old names again. */
+  readonly renamed: number;
   readonly failed: number;
   /** The paths at or below which a committed file has changed. */
   readonly committed: readonly string[];
@@ -30,10 +34,10 @@ export async function discardNew(context: JobContext, paths: readonly string[]):
   const session = await openSession(context, 'discard');
   try {
     if (!hasBaseRows(session)) await readBase(session);
-    await refreshIndex(session);
-    const { committed, created } = findChanges(session, paths);
-    if (created.length === 0) return { failed: 0, committed };
-    return { ...(await moveToBin(session, created, paths)), committed };
+    await settleWorkingCopy(session);
+    const found = findChanges(session, paths);
+    if (found.created.length === 0) return { failed: 0, renamed: 0, committed: committedOf(found) };
+    return await moveToBin(session, found, paths);
   } finally {
     session.close();
   }
@@ -54,35 +58,61 @@ interface Created {
   readonly isFolder: boolean;
 }
 
-function findChanges(session: Session, paths: readonly string[]) {
+interface FoundChanges {
+  readonly created: readonly Created[];
+  /** By the path of a change: that of the request, at or below which it is. */
+  readonly committed: ReadonlyMap<string, string>;
+  /** Those whose new path is created, as a list of changes pairs them. */
+  readonly renames: readonly Rename[];
+}
+
+function findChanges(session: Session, paths: readonly string[]): FoundChanges {
   const created: Created[] = [];
-  const committed = new Set<string>();
-  for (const page of session.index.files.changes(0))
-    for (const { after, before, path } of page) {
+  const committed = new Map<string, string>();
+  const moved: Change[] = [];
+  for (const page of workingChanges(session))
+    for (const change of page) {
+      const { after, before, path } = change;
+      if (!before !== !after && moved.length <= 2 * RENAMES_MAX) moved.push(change);
       const chosen = paths.find((one) => path === one.replace(/\/$/, '') || path.startsWith(slashed(one)));
       if (chosen === undefined) continue;
-      if (before) committed.add(chosen);
-      else if (after) created.push({ path, bytes: after.sizeBytes, isFolder: after.kind === 'folder' });
+      if (before) committed.set(path, chosen);
+      else if (after)
+        created.push({
+          path,
+          bytes: after.kind === 'file' ? after.sizeBytes : 0,
+          isFolder: after.kind === 'folder',
+        });
     }
-  return { created, committed: [...committed] };
+  const names = new Set(created.map(({ path }) => path));
+  const renames = detectRenames(moved).renames.filter(({ toPath }) => names.has(toPath));
+  return { created, committed, renames };
+}
+
+/** @param back Renames that were taken back in full. */
+function committedOf({ committed }: FoundChanges, back: Iterable<Rename> = []): readonly string[] {
+  const same = new Set([...back].map(({ fromPath }) => fromPath));
+  return [...new Set([...committed].filter(([path]) => !same.has(path)).map(([, chosen]) => chosen))];
 }
 
 async function moveToBin(
   session: Session,
-  created: readonly Created[],
+  found: FoundChanges,
   paths: readonly string[],
-): Promise<Pick<DiscardedNew, 'kept' | 'failed'>> {
+): Promise<DiscardedNew> {
   const { clock, context, workspace } = session;
   const run = makeRun(workspace, clock.nowMs(), ['discard', ...paths].map(shellWord).join(' '));
   const disk = openDiskSync(workspace.root);
+  const back = await renameBack(session, run, found.renames, disk);
+  const gone = new Map(found.renames.filter((one) => back.has(one)).map((one) => [one.toPath, one]));
   let failed = 0;
   let files = 0;
   let bytes = 0;
   // Empty folders come last: they are removed, since the bin holds only files.
-  for (const one of created.toSorted((a, b) => Number(a.isFolder) - Number(b.isFolder))) {
+  for (const one of found.created.toSorted((a, b) => Number(a.isFolder) - Number(b.isFolder))) {
     if (context.signal.aborted) break;
     try {
-      if (!one.isFolder) {
+      if (!one.isFolder && !gone.has(one.path)) {
         disk.note(moveFile(run, workspace.root, one.path));
         files += 1;
         bytes += one.bytes;
@@ -94,9 +124,12 @@ async function moveToBin(
     }
   }
   await disk.sync();
-  if (files > 0) return { kept: { id: run.id, files, bytes }, failed };
+  // Another mode is left for the restore.
+  const alike = [...gone.values()].filter(({ after, before }) => after.executable === before.executable);
+  const done = { failed, renamed: gone.size, committed: committedOf(found, alike) };
+  if (files + gone.size > 0) return { kept: { id: run.id, files, bytes }, ...done };
   removeRun(run);
-  return { failed };
+  return done;
 }
 
 /** @returns The new absolute path. */

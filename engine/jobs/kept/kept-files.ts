@@ -10,6 +10,7 @@ import { openSession } from '../session/session.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { filesOfRun, KEPT_DAYS, type KeptRunFolder, listRuns, removeRun, wordsOfRun } from './kept-folder.ts';
 import { openLocalKeeper } from './local-keeper.ts';
+import { renameAgain } from './renamed-back.ts';
 
 const RUNS_LISTED_MAX = 1_000;
 const PATHS_LISTED_MAX = 1_000;
@@ -96,8 +97,11 @@ export async function putBackKept(
       await writer.close();
     }
     const settled = keeper.settle();
-    if (filesOfRun(run).next().done) removeRun(run);
-    return { restored: found.length - failed, failed, ...(settled.kept ? { kept: settled.kept } : {}) };
+    const again = paths === undefined ? renameAgain(session, run) : { renamed: 0, failed: 0 };
+    failed += again.failed;
+    const restored = found.length - failed + again.renamed + again.failed;
+    if (filesOfRun(run).next().done && again.failed === 0) removeRun(run);
+    return { restored, failed, ...(settled.kept ? { kept: settled.kept } : {}) };
   } finally {
     session.close();
   }

@@ -160,7 +160,7 @@ function inFreePlace(placeAt: (turn: number) => string, use: (place: string) => 
 /**
  * Gives a file or link another name, and never replaces a file. @throws the system's error; EEXIST if taken
  */
-function giveName(from: string, to: string): void {
+export function giveName(from: string, to: string): void {
   if (lstatSync(from).isSymbolicLink()) {
     symlinkSync(readlinkSync(from, 'buffer'), to);
     return;

@@ -18,6 +18,8 @@ export interface FileSubject {
   readonly canIgnore?: boolean;
   /** The local change, which can be discarded. */
   readonly change?: ChangeRow;
+  /** Whether it has a local change is not known before it is discarded. */
+  readonly mayDiffer?: boolean;
   readonly url?: string;
   /** In its bucket. */
   readonly objectKey?: string;
@@ -64,7 +66,7 @@ export function subjectOfEntry(
   const local = placeOf(location, entry);
   const inside = insideOf(local, workspaces);
   if (!inside) return { name: entry, local };
-  return { name: entry, local, inWorkspace: inside, versions: inside, canIgnore: true };
+  return { name: entry, local, inWorkspace: inside, versions: inside, canIgnore: true, mayDiffer: true };
 }
 
 /** The innermost workspace that has the path; its own files below `.dray` are none of the dataset. */

@@ -2,23 +2,33 @@
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import { tellFolderChanged } from '../../host/folder-news.ts';
-import { useHost } from '../../host/use-host.tsx';
+import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { usePutBack } from '../../shell/use-put-back.ts';
 
-export function useDiscard(): (root: string, row: ChangeRow) => Promise<void> {
+export type Discarded = Pick<ChangeRow, 'path' | 'fromPath'> & Partial<Pick<ChangeRow, 'change'>>;
+
+export function useDiscard(): (root: string, row: Discarded) => Promise<void> {
   const host = useHost();
+  const refresh = useRefresh();
   const { putBack } = usePutBack();
   return async (root, { change, fromPath, path }) => {
     const paths = fromPath === undefined ? [path] : [path, fromPath];
     try {
-      const { failed, kept, transfer } = await host.ask('changes.discard', { root, paths });
+      const { failed, kept, renamed, transfer } = await host.ask('changes.discard', { root, paths });
       tellFolderChanged(root);
+      void refresh('browse.open');
       if (kept)
         showToast({
           tone: 'info',
-          title: `${formatPlural(kept.files, 'new file')} moved to Kept files`,
-          text: 'Kept for 30 days: see Kept files in Changes.',
+          title:
+            kept.files > 0
+              ? `${formatPlural(kept.files, 'new file')} moved to Kept files`
+              : `${formatPlural(renamed, 'file')} renamed back`,
+          text:
+            kept.files === 0
+              ? `${fromPath ?? path} is as the last commit has it.`
+              : `Kept for 30 days: see Kept files in Changes.${renamed > 0 ? ` ${formatPlural(renamed, 'file')} renamed back.` : ''}`,
           action: { label: 'Undo', onPress: () => void putBack(root, kept.id) },
         });
       // When it has ended, a message offers Undo for what it overwrote.
@@ -27,6 +37,12 @@ export function useDiscard(): (root: string, row: ChangeRow) => Promise<void> {
           tone: 'info',
           title: change === 'deleted' ? `Bringing ${path} back` : `Discarding the change of ${path}`,
           text: 'See Transfers.',
+        });
+      if (!kept && transfer === undefined && failed === 0)
+        showToast({
+          tone: 'info',
+          title: `${path} has no change to discard`,
+          text: 'It is as the last commit has it, or it is ignored.',
         });
       if (failed > 0)
         showToast({ tone: 'danger', title: `${formatPlural(failed, 'new file')} could not be moved` });

@@ -158,12 +158,13 @@ function copyActions({ inWorkspace, local, name, objectKey, url }: FileSubject):
 }
 
 function changeActions(
-  { canIgnore = false, change, inWorkspace, isNew = false }: FileSubject,
+  { canIgnore = false, change, inWorkspace, isNew = false, mayDiffer = false }: FileSubject,
   open: (opened: Opened) => void,
   discard: ReturnType<typeof useDiscard>,
 ): readonly MenuAction[] {
   if (!inWorkspace) return [];
   const what = wordFor(inWorkspace.path);
+  const discarded = isNew ? `new ${what}` : change || what === 'file' ? 'change' : 'changes in this folder';
   const isDeleted = change?.change === 'deleted' && change.below === undefined;
   return [
     ...(canIgnore
@@ -176,15 +177,15 @@ function changeActions(
           },
         ]
       : []),
-    ...(change
+    ...(change || mayDiffer
       ? [
           {
             id: 'discard',
-            label: isDeleted ? `Bring this ${what} back` : `Discard the ${isNew ? `new ${what}` : 'change'}`,
+            label: isDeleted ? `Bring this ${what} back` : `Discard the ${discarded}`,
             ...(isDeleted ? {} : { note: 'What is here now goes to Kept files' }),
             icon: 'trash' as const,
             isDanger: !isDeleted,
-            onAction: () => void discard(inWorkspace.root, change),
+            onAction: () => void discard(inWorkspace.root, change ?? inWorkspace),
           },
         ]
       : []),

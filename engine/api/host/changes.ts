@@ -96,9 +96,9 @@ export interface ChangesRequests {
   /** `isDone`: false if the line was gone already. */
   'changes.unignore': { input: InWorkspace & IgnoreAdded; answer: { readonly isDone: boolean } };
   /**
-   * Takes local changes back, for good only after 30 days: new files go to the bin, renamed ones get their old
-   * names, and a restore is queued for those of the paths that the base has, which keeps what it overwrites.
-   * Putting back `kept` makes the renames again.
+   * Takes local changes back, for good only after 30 days: new files go to the bin, renamed ones get their
+   * old names, and a restore, which keeps what it overwrites, is queued for paths that the base has. Putting
+   * back `kept` makes the renames again.
    */
   'changes.discard': {
     input: InWorkspace & { readonly paths: readonly string[] };

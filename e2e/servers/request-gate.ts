@@ -1,31 +1,59 @@
-/** A proxy between a client and an HTTP server that counts concurrent requests. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+/**
+ * A proxy between a client and an HTTP server that holds requests at a count. A test stops a transfer half-way
+ * with it, however fast or busy the machine is.
+ */
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+
+/** Tells the requests that a gate counts from all others, which always pass. */
+export type Counted = (request: { readonly method: string; readonly url: URL }) => boolean;
 
 export interface RequestGate extends AsyncDisposable {
   readonly endpoint: string;
+  /** Lets so many more of these requests pass, and holds later ones. The server never sees those. */
+  hold(counted: Counted, passes?: number): void;
+  /** The same, but later ones reach the server, and only their answers are held. */
+  holdAnswers(counted: Counted, passes?: number): void;
+  /** The number of clients that wait for the gate. */
+  held(): number;
+  /** Lets all pass that waits, except requests whose client has gone, and all that comes. */
+  release(): void;
   /** The most concurrent requests since the last `hold`. */
   mostInFlight(): number;
-  /** Holds uploads until this many are in flight together. A request that waits too long is let through. */
-  hold(untilInFlight: number): void;
 }
 
-/** Longer than a client needs to send its next request. */
-const PATIENCE_MS = 1_000;
+export const isUpload: Counted = ({ method }) => method === 'PUT';
+export const isPart: Counted = ({ method, url }) => method === 'PUT' && url.searchParams.has('partNumber');
+export const isDownload: Counted = ({ method, url }) =>
+  method === 'GET' && !['list-type', 'uploads', 'uploadId'].some((name) => url.searchParams.has(name));
+/** An object with content of a repository's files. */
+export const isContent: Counted = ({ url }) => /\/(objects|packs)\//.test(url.pathname);
 
 /**
  * @param endpoint The server's endpoint. Requests keep their Host header, because the signature covers it.
  */
 export async function startRequestGate(endpoint: string): Promise<RequestGate> {
   const target = new URL(endpoint);
-  let wanted = 1;
+  const agent = new Agent();
+  const waiting = new Set<() => void>();
+  let rule: { readonly counted: Counted; readonly isOfAnswers: boolean; passes: number } | undefined;
   let inFlight = 0;
   let most = 0;
-  let waiting: (() => void)[] = [];
-  const release = () => {
-    const released = waiting;
-    waiting = [];
-    for (const go of released) go();
+  const setRule = (counted: Counted, isOfAnswers: boolean, passes: number) => {
+    rule = { counted, isOfAnswers, passes };
+    most = 0;
+  };
+
+  const wait = async (to: ServerResponse) => {
+    if (to.closed) return;
+    await new Promise<void>((resolve) => {
+      waiting.add(resolve);
+      to.once('close', () => {
+        waiting.delete(resolve);
+        resolve();
+      });
+    });
   };
   const pass = async (from: IncomingMessage, to: ServerResponse) => {
     inFlight += 1;
@@ -33,29 +61,43 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
     to.once('close', () => {
       inFlight -= 1;
     });
-    if (inFlight >= wanted) release();
-    else if (from.method === 'PUT')
-      await new Promise<void>((go) => {
-        waiting.push(go);
-        setTimeout(go, PATIENCE_MS);
-      });
-    const { headers, method, url: path } = from;
-    const onward = request({ host: target.hostname, port: target.port, method, path, headers }, (answer) => {
+    const { headers, method = '', url = '' } = from;
+    let heldBy: typeof rule;
+    if (rule?.counted({ method, url: new URL(url, endpoint) })) {
+      if (rule.passes === 0) heldBy = rule;
+      else rule.passes -= 1;
+    }
+    // Reads a held request as well: nobody sees that a client has gone while its bytes are not read.
+    const body = from.pipe(new PassThrough(heldBy && { highWaterMark: Number.MAX_SAFE_INTEGER }));
+    if (heldBy && !heldBy.isOfAnswers) await wait(to);
+    if (to.closed) return;
+    const { hostname: host, port } = target;
+    const onward = request({ host, port, method, path: url, headers, agent }, async (answer) => {
+      if (heldBy?.isOfAnswers && heldBy === rule) await wait(to);
       to.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.once('error', () => to.destroy());
       answer.pipe(to);
     });
     onward.on('error', () => to.destroy());
-    from.pipe(onward);
+    to.once('close', () => onward.destroy());
+    body.pipe(onward);
   };
+
   const server = createServer((from, to) => void pass(from, to));
+  // A held request may take longer than Node allows one.
+  server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    mostInFlight: () => most,
-    hold(untilInFlight) {
-      wanted = untilInFlight;
-      most = 0;
+    hold: (counted, passes = 0) => setRule(counted, false, passes),
+    holdAnswers: (counted, passes = 0) => setRule(counted, true, passes),
+    held: () => waiting.size,
+    release() {
+      rule = undefined;
+      for (const go of waiting) go();
+      waiting.clear();
     },
+    mostInFlight: () => most,
     [Symbol.asyncDispose]: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
+import { type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';
 
@@ -12,6 +13,8 @@ export interface SlowStore extends AsyncDisposable {
   readonly server: S3Server;
   readonly network: BadNetwork;
   readonly counter: ByteCounter;
+  /** Between the network and the store. */
+  readonly gate: RequestGate;
   /** For `dray ui`: connects through the counter and the network. */
   readonly environment: Readonly<Record<string, string>>;
   /** The number of answered requests of this operation, such as `UploadPart`. */
@@ -24,13 +27,15 @@ export interface SlowStore extends AsyncDisposable {
 
 export async function startSlowStore(): Promise<SlowStore> {
   const server = await startVersitygw();
-  const network = await startToxiproxy({ upstream: server.endpoint });
+  const gate = await startRequestGate(server.endpoint);
+  const network = await startToxiproxy({ upstream: gate.endpoint });
   const counter = await startByteCounter(Number(new URL(network.endpoint).port));
   const place = `s3://${server.bucket}/`;
   return {
     server,
     network,
     counter,
+    gate,
     environment: { ...server.environment, AWS_ENDPOINT_URL: `http://127.0.0.1:${counter.port}` },
     answered: async (operation) =>
       (await server.requests()).filter((request) => request.operation === operation && request.status < 300)
@@ -46,6 +51,7 @@ export async function startSlowStore(): Promise<SlowStore> {
     async [Symbol.asyncDispose]() {
       await counter.stop();
       await network.stop();
+      await gate[Symbol.asyncDispose]();
       await server.stop();
     },
   };

@@ -1,5 +1,6 @@
 /** A transfer that stands still says why, and shows its last requests. */
 import { describe, expect, it } from 'vitest';
+import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -8,7 +9,6 @@ import { openWindow } from './open-window.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
-const SLOW_KIB_PER_SECOND = 2 * 1024;
 
 describe.skipIf(!findChromium())('A transfer that stands still', () => {
   const slow = startBrowserAndSlowStore();
@@ -20,13 +20,12 @@ describe.skipIf(!findChromium())('A transfer that stands still', () => {
     });
     const { folder, page } = window;
     await askEngine(page, 'settings.set', { transfers: 1 });
-    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
-    const { bytes, source } = writeLarge(folder, 'still', 32 * MIB);
+    slow.store.gate.hold(isPart, 1);
+    const { bytes, source } = writeLarge(folder, 'still', 24 * MIB);
     const destination = `s3://${slow.store.server.bucket}/still/`;
     await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
-    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBeGreaterThanOrEqual(1);
+    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBe(1);
     const row = rowOf(page, 'Copy still');
-    await slow.store.network.hang();
     await expect.poll(() => row.textContent(), WAIT).toMatch(/No byte has moved for \d+/);
     await expect
       .poll(() => row.textContent(), WAIT)
@@ -45,6 +44,7 @@ describe.skipIf(!findChromium())('A transfer that stands still', () => {
     // Without the network each attempt fails, and is repeated.
     await slow.store.network.cut();
     await expect.poll(() => log.textContent(), WAIT).toMatch(/unreachable after .*\(attempt 2\)/);
+    slow.store.gate.release();
     await slow.store.network.restore();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(await row.textContent()).not.toContain('No byte has moved');

@@ -5,10 +5,12 @@
 import { mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent, ProgressEvent } from '../../api/events.ts';
+import { systemClock } from '../../base/clock.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { copyTree } from '../trees/copy-tree.ts';
 import { createSandbox, eventsOf, type Sandbox, type TestContext, testContext } from './job.fixture.ts';
+import { createProgress } from './progress.ts';
 
 const MIB = 1024 * 1024;
 const FILES = 6;
@@ -78,5 +80,25 @@ describe('the progress of a copy', () => {
     for (const { filesDone, filesTotal } of reported) expect(filesTotal).toBeGreaterThanOrEqual(filesDone);
     expect(reported.at(-1)).toMatchObject({ filesDone: files, filesTotal: files, bytesTotal: files });
     expect(reported.at(-1)!.isCounting).toBeUndefined();
+  });
+});
+
+describe('the progress of a phase', () => {
+  function begin(inFlight: number) {
+    const context = testContext('/');
+    const traffic = { read: () => ({ requests: 1, inFlight }), watch: () => {} };
+    const start = () => createProgress({ context, clock: systemClock }, { phase: 'upload', traffic });
+    return { start, bytes: () => moving(context, 'upload').map(({ bytesDone }) => bytesDone) };
+  }
+
+  it('includes the last bytes before all requests stand still, but none after the job or its phase', async () => {
+    const [failed, left, still] = [begin(0), begin(1), begin(1)];
+    for (const job of [failed, left, still]) {
+      const progress = job.start();
+      for (const _ of [1, 2, 3]) progress.add(0, 1);
+    }
+    left.start();
+    await expect.poll(still.bytes).toEqual([1, 3]);
+    expect([failed.bytes(), left.bytes()]).toEqual([[1], [1]]);
   });
 });

@@ -1,10 +1,16 @@
-/** Progress of one phase, coalesced: at most ten events a second, and one at the end. */
+/**
+ * Progress of one phase, coalesced: at most ten events a second, and one at the end. What arrives just before
+ * all requests stand still is reported as well.
+ */
 import type { Phase, ProgressEvent } from '../../api/events.ts';
 import type { Session } from './session.ts';
 import type { Traffic } from './traffic.ts';
 import { UnderWay } from './under-way.ts';
 
 const EVERY_MS = 100;
+
+/** The phase that reports a job's traffic now. An earlier phase reports nothing late. */
+const reporting = new WeakMap<Traffic, object>();
 
 export interface Progress {
   /** @param path The file of the bytes, if it is listed by `begin`. */
@@ -45,6 +51,8 @@ export function createProgress(
   let bytesDone = 0;
   let bytesKept = 0;
   let nextMs = 0;
+  let late: NodeJS.Timeout | undefined;
+  const phaseOfJob = {};
   const files = new UnderWay();
   const emit = () => {
     const underWay = files.read();
@@ -60,18 +68,29 @@ export function createProgress(
       ...(underWay.length > 0 ? { underWay } : {}),
     });
   };
+  // A job that has failed has no requests in flight, and reports nothing more.
+  const emitLate = () => {
+    late = undefined;
+    if (!traffic || reporting.get(traffic) !== phaseOfJob || !traffic.read().inFlight) return;
+    nextMs = clock.monotonicMs() + EVERY_MS;
+    emit();
+  };
   const add = (count: number, bytes: number, path?: string) => {
     filesDone += count;
     bytesDone += bytes;
     files.add(path, bytes);
     const nowMs = clock.monotonicMs();
-    if (nowMs < nextMs) return;
+    if (nowMs < nextMs) {
+      late ??= setTimeout(emitLate, nextMs - nowMs).unref();
+      return;
+    }
     nextMs = nowMs + EVERY_MS;
     emit();
   };
   context.emit({ type: 'phase', phase });
   // One large object takes long: report its bytes while they move.
   traffic?.watch(() => add(0, 0));
+  if (traffic) reporting.set(traffic, phaseOfJob);
   if (totals) emit();
   return {
     add,
@@ -92,6 +111,7 @@ export function createProgress(
     emit,
     end() {
       traffic?.watch(() => {});
+      clearTimeout(late);
       emit();
     },
   };

@@ -14,6 +14,7 @@ import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { type MixedTree, writeMixedTree } from './mixed-tree.ts';
+import { type RequestGate, startRequestGate } from './servers/request-gate.ts';
 import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
@@ -34,6 +35,7 @@ let lines: readonly string[];
 /** `far` is behind the bad link; copies across also use `near`. */
 let far: S3Server;
 let near: S3Server;
+let gate: RequestGate;
 let network: BadNetwork;
 beforeAll(async () => {
   sandbox = createSandbox();
@@ -44,7 +46,8 @@ beforeAll(async () => {
   lines = describeTree(tree.root);
   far = await startVersitygw();
   near = await startVersitygw({ secretAccessKey: far.secretAccessKey });
-  network = await startToxiproxy({ upstream: far.endpoint });
+  gate = await startRequestGate(far.endpoint);
+  network = await startToxiproxy({ upstream: gate.endpoint });
   for (const server of [far, near]) {
     const destination = { place: `s3://${server.bucket}/source/`, connection: { endpoint: server.endpoint } };
     expect(await copyTree(context(), { source: { place: tree.root }, destination })).toMatchObject({
@@ -55,6 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   sandbox?.[Symbol.dispose]();
   await network?.stop();
+  await gate?.[Symbol.asyncDispose]();
   await Promise.all([far?.stop(), near?.stop()]);
 });
 beforeEach(() => network.restore());
@@ -163,17 +167,15 @@ describe.each(TRIED)('A copy $to', (way) => {
 
   it('completes over a link that stalls, then crawls, then recovers', async () => {
     const name = nameOf('stalled');
-    // At this bandwidth a part takes at least 8 s, so one is in flight when the link stalls.
-    await network.setBandwidth(1024);
-    await far.resetRequests();
+    gate.hold(() => true, REQUESTS_BEFORE_STALL);
     let child: ChildProcess | undefined;
     const ended = copy(way, name, (started) => {
       child = started;
     });
     const isRunning = () => child?.exitCode === null;
-    while (isRunning() && (await far.requests()).length < REQUESTS_BEFORE_STALL) await pause(5);
+    while (isRunning() && gate.held() === 0) await pause(5);
     await network.hang();
-    await pause(500);
+    gate.release();
     expect(isRunning(), 'the stall met it').toBe(true);
     // Closes the connections that hung, as a restarted router does.
     await network.restore();

@@ -1,13 +1,13 @@
 /**
  * Jobs that are killed, stopped or cut off half-way and then run again. Each is the real command in its own
- * process on a slowed link, watched through the server's access log. The second run does not send or fetch
+ * process on a link whose answers a test can hold, watched through the server's access log. The second run does not send or fetch
  * again what the first had finished.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliOptions, CliResult } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import type { InitRequest } from '../engine/api/jobs.ts';
@@ -17,6 +17,7 @@ import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
+import { type Counted, type RequestGate, startRequestGate } from './servers/request-gate.ts';
 import { type BadNetwork, startToxiproxy } from './servers/toxiproxy.ts';
 import { type LoggedRequest, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
@@ -31,22 +32,24 @@ const UNWRITTEN = 64;
 const FILES = runBudget({ short: 300, long: 600 });
 const FILE_BYTES = 3_000;
 const HALF_WAY = runBudget({ short: 120, long: 250 });
-/** The latency of each answer. With this many requests in flight, the files take more than a second. */
-const LATENCY_MS = 15;
 /** Well below the time that retries bridge. */
 const OUTAGE_MS = 2_000;
 
 let server: S3Server;
 let network: BadNetwork;
+let gate: RequestGate;
 beforeAll(async () => {
   server = await startVersitygw();
-  network = await startToxiproxy({ upstream: server.endpoint });
+  gate = await startRequestGate(server.endpoint);
+  network = await startToxiproxy({ upstream: gate.endpoint });
 });
 afterAll(async () => {
   await network?.stop();
+  await gate?.[Symbol.asyncDispose]();
   await server?.stop();
 });
 beforeEach(() => network.restore());
+afterEach(() => gate.release());
 
 /** Bytes that neither repeat nor compress, and are the same in each run. */
 function noise(sizeBytes: number, seed: number): Uint8Array {
@@ -75,14 +78,24 @@ interface Interruption {
   /** The number of pieces that the server must have answered before the interruption. */
   readonly afterPieces: number;
   readonly interrupt: (child: ChildProcess) => void | Promise<void>;
+  /** The requests whose answers wait, if not those of later pieces. */
+  readonly held?: Counted;
 }
 
-/** Runs the command over the bad network and interrupts it. Clears the server's log first. */
+/**
+ * Runs the command over the bad network and interrupts it. Later pieces reach the server, but the command does
+ * not learn of them. Clears the server's log first.
+ */
 async function runInterrupted(
   run: (options: CliOptions) => Promise<CliResult>,
-  { operations, afterPieces, interrupt }: Interruption,
+  { operations, afterPieces, held, interrupt }: Interruption,
 ): Promise<CliResult & { readonly pieces: readonly string[] }> {
   await server.resetRequests();
+  const isSent = operations !== FETCHED;
+  const isPiece: Counted = ({ method, url }) =>
+    method === (isSent ? 'PUT' : 'GET') && /\/(objects|packs)\//.test(url.pathname);
+  if (held) gate.holdAnswers(held);
+  else gate.holdAnswers(isPiece, afterPieces);
   let child: ChildProcess | undefined;
   const ended = run({
     environment: { AWS_ENDPOINT_URL: network.endpoint },
@@ -94,6 +107,7 @@ async function runInterrupted(
   while (isRunning() && piecesOf(await server.requests(), operations).length < afterPieces) await pause(30);
   expect(isRunning(), 'the command ended before it was interrupted').toBe(true);
   await interrupt(child!);
+  gate.release();
   const result = await ended;
   await logAtRest();
   return { ...result, pieces: piecesOf(await server.requests(), operations) };
@@ -145,7 +159,6 @@ interface Shape {
   /** The number of requests that carry data in an uninterrupted run. */
   readonly pieces: number;
   readonly transfers: number;
-  readonly slow: () => Promise<void>;
   /** Pieces on the server at the kill. */
   readonly afterPieces: number;
 }
@@ -158,7 +171,6 @@ const SHAPES: readonly Shape[] = [
     sizeBytes: FILE_BYTES,
     pieces: FILES,
     transfers: TRANSFERS,
-    slow: () => network.setLatency(LATENCY_MS),
     afterPieces: HALF_WAY,
   },
   {
@@ -168,7 +180,6 @@ const SHAPES: readonly Shape[] = [
     sizeBytes: MIB - 1,
     pieces: 6,
     transfers: 1,
-    slow: () => network.setBandwidth(100 * 1024),
     afterPieces: 2,
   },
   {
@@ -178,7 +189,6 @@ const SHAPES: readonly Shape[] = [
     sizeBytes: 80 * MIB,
     pieces: 19,
     transfers: TRANSFERS,
-    slow: () => network.setBandwidth(20 * 1024),
     afterPieces: 6,
   },
   {
@@ -188,7 +198,6 @@ const SHAPES: readonly Shape[] = [
     sizeBytes: 80 * MIB,
     pieces: 10,
     transfers: 2,
-    slow: () => network.setBandwidth(20 * 1024),
     afterPieces: 4,
   },
 ];
@@ -201,7 +210,6 @@ describe('A push that is killed half-way', () => {
     using dataset = createS3Dataset(server, `push-${SHAPES.indexOf(shape)}`);
     await dataset.init('work', { layout: shape.layout });
     writeNoise(dataset, shape.files, shape.sizeBytes);
-    await shape.slow();
     const command = ['push', '--transfers', String(shape.transfers)];
     const killed = await runInterrupted((options) => dataset.cli('work', command, options), {
       operations: SENT,
@@ -223,7 +231,7 @@ describe('A push that is killed half-way', () => {
 });
 
 describe('A push that is killed after its commit arrived', () => {
-  /** The link delays all answers, so the server has moved the ref and the process does not know it yet. */
+  /** The answer is held, so the server has moved the ref and the process does not know it. */
   async function startLanded(name: string): Promise<S3Dataset> {
     const dataset = createS3Dataset(server, name);
     await dataset.init('work');
@@ -232,14 +240,14 @@ describe('A push that is killed after its commit arrived', () => {
     await dataset.clone('copy');
     dataset.sandbox.write('work/a', 'two!');
     dataset.sandbox.write('work/b', 'new');
-    await network.setLatency(500);
     const hasLanded = async () =>
       (await server.requests()).some(
         ({ operation, path }) => operation === 'PutObject' && path.endsWith('/refs/heads/main'),
       );
     const killed = await runInterrupted((options) => dataset.cli('work', ['push'], options), {
-      operations: /^PutObject$/,
+      operations: SENT,
       afterPieces: 1,
+      held: ({ method, url }) => method === 'PUT' && url.pathname.endsWith('/refs/heads/main'),
       interrupt: async (child) => {
         while (child.exitCode === null && !(await hasLanded())) await pause(10);
         kill(child);
@@ -299,7 +307,6 @@ async function startDownload(command: 'clone' | 'pull', name: string): Promise<D
   if (command === 'pull') await dataset.clone('copy');
   writeNoise(dataset, FILES, FILE_BYTES);
   await push(dataset.context('work'), {});
-  await network.setLatency(LATENCY_MS);
   const flags = ['--json', '--transfers', String(TRANSFERS)];
   return {
     dataset,
@@ -347,7 +354,6 @@ async function startUpload(name: string): Promise<S3Dataset> {
   const dataset = createS3Dataset(server, name);
   await dataset.init('work', { layout: { kind: 'objects' } });
   writeNoise(dataset, FILES, FILE_BYTES);
-  await network.setLatency(LATENCY_MS);
   return dataset;
 }
 

@@ -27,8 +27,8 @@ export const isUpload: Counted = ({ method }) => method === 'PUT';
 export const isPart: Counted = ({ method, url }) => method === 'PUT' && url.searchParams.has('partNumber');
 export const isDownload: Counted = ({ method, url }) =>
   method === 'GET' && !['list-type', 'uploads', 'uploadId'].some((name) => url.searchParams.has(name));
-/** An object with content of a repository's files. */
-export const isContent: Counted = ({ url }) => /\/(objects|packs)\//.test(url.pathname);
+/** An object of its own in a repository, such as a large file. */
+export const isObject: Counted = ({ url }) => url.pathname.includes('/objects/');
 
 /**
  * @param endpoint The server's endpoint. Requests keep their Host header, because the signature covers it.

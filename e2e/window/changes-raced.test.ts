@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
-import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
+import { isUpload, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
 import { noise, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
@@ -19,12 +19,12 @@ const MIB = 1024 * 1024;
 describe.skipIf(!findChromium())('A push that another client precedes', () => {
   let browser: Browser;
   let server: S3Server;
-  let network: BadNetwork;
+  let gate: RequestGate;
   beforeAll(async () => {
     [browser, server] = await Promise.all([launchBrowser(), startVersitygw()]);
-    network = await startToxiproxy({ upstream: server.endpoint });
+    gate = await startRequestGate(server.endpoint);
   });
-  afterAll(() => Promise.all([browser?.close(), network?.stop(), server?.stop()]));
+  afterAll(() => Promise.all([browser?.close(), gate?.[Symbol.asyncDispose](), server?.stop()]));
 
   const open = ({ sandbox }: S3Dataset, endpoint = server.endpoint) =>
     openWorkspace(browser, {
@@ -84,20 +84,15 @@ describe.skipIf(!findChromium())('A push that another client precedes', () => {
     const { sandbox } = dataset;
     const large = noise(8 * MIB, 7);
     sandbox.write(`${WORK}/ours.bin`, large);
-    await using window = await open(dataset, network.endpoint);
+    await using window = await open(dataset, gate.endpoint);
     const { page } = window;
     await rowOf(page, 'ours.bin').waitFor();
-    // Slow enough for the other push to finish first, even on the slowest machine.
-    await network.setBandwidth(64);
-    await server.resetRequests();
+    gate.hold(isUpload);
     await page.getByRole('button', { name: 'Push 1 change' }).click();
     await page.getByText('A push is running').waitFor();
-    // By then the push has read the branch, or it reads it first of all.
-    await expect
-      .poll(async () => (await server.requests()).some(({ path }) => path.includes('heads/main')), WAIT)
-      .toBe(true);
+    await expect.poll(gate.held, WAIT).toBeGreaterThan(0);
     await pushTheirs(dataset, 'theirs.txt');
-    await network.restore();
+    gate.release();
     await page.getByText('Pushed, and merged').waitFor();
     await expectMerged(dataset, { 'ours.bin': large, 'theirs.txt': 'theirs\n' });
     expect(window.complaints).toEqual([]);

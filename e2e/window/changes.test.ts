@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
-import { startToxiproxy } from '../servers/toxiproxy.ts';
+import { isObject, startRequestGate } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { CHANGED_PATHS, changeDataset, noise, pushedDataset, WORK } from './changed-dataset.ts';
@@ -191,22 +191,22 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     sandbox.write('other/large.bin', noise(8 * 1024 * 1024, 7));
     sandbox.write('other/small.txt', 'small\n');
     await push(dataset.context('other'), { message: 'Theirs' });
-    await using network = await startToxiproxy({ upstream: started.server.endpoint });
+    await using gate = await startRequestGate(started.server.endpoint);
     await using window = await openWorkspace(started.browser, {
-      environment: { ...started.server.environment, AWS_ENDPOINT_URL: network.endpoint },
+      environment: { ...started.server.environment, AWS_ENDPOINT_URL: gate.endpoint },
       root: sandbox.path(WORK),
       screen: '#/changes?direction=pull',
     });
     const { page } = window;
     const send = page.getByRole('button', { name: 'Pull 2 changes' });
     await send.waitFor();
-    // Slow enough for the large file to be still in flight, even on the slowest machine.
-    await network.setBandwidth(64);
+    // The large file is one. The small one is in a pack.
+    gate.hold(isObject);
     await send.click();
     await expect.poll(() => existsSync(sandbox.path(WORK, 'small.txt')), WAIT).toBe(true);
     // Cancels as another window would; this one stays on its screen.
     await askEngine(page, 'transfers.change', { ids: 'all', action: 'cancel' });
-    await network.restore();
+    gate.release();
     await page.getByRole('button', { name: 'Pull 1 change' }).waitFor();
     await expect.poll(() => rowsShown(page), WAIT).toEqual(['large.bin Added 8.0 MiB']);
     expect(window.complaints).toEqual([]);

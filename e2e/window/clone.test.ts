@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { isObject } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -15,8 +16,6 @@ import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 const MIB = 1024 * 1024;
 const FILES = 8;
 const FILE_BYTES = 2 * MIB;
-/** The bandwidth of each connection, at which a clone takes long enough to be interrupted. */
-const SLOW_KIB_PER_SECOND = 1024;
 
 describe.skipIf(!findChromium())('A clone', () => {
   const slow = startBrowserAndSlowStore();
@@ -37,7 +36,7 @@ describe.skipIf(!findChromium())('A clone', () => {
   });
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'dray-clone-'));
-    await slow.store.network.restore();
+    slow.store.gate.release();
     await slow.store.server.resetRequests();
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,10 +44,10 @@ describe.skipIf(!findChromium())('A clone', () => {
   const open = (path = '/#/home?add=yes') =>
     openWindow(slow.browser, { environment: slow.store.environment, folder, path });
 
-  /** Starts the clone of the repository, two requests at a time, into `folder/clone`. */
+  /** Starts the clone of the repository into `folder/clone`, and holds it once some of its content is read. */
   const startClone = async ({ page }: OpenWindow) => {
     await askEngine(page, 'settings.set', { transfers: 2 });
-    await slow.store.network.setBandwidth(SLOW_KIB_PER_SECOND);
+    slow.store.gate.hold(isObject, 2);
     mkdirSync(join(folder, 'clone'));
     await fillClone(page, join(folder, 'clone'), slow.store.server.bucket);
     await page.getByRole('button', { name: 'Download the files' }).click();
@@ -77,7 +76,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     const card = page.getByRole('article', { name: 'clone' });
     await card.getByText('Paused').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await slow.store.network.setBandwidth(0);
+    slow.store.gate.release();
     await card.getByRole('button', { name: 'Go on' }).click();
     await card.getByText('No changes').waitFor();
     expectWhole();
@@ -92,7 +91,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     await killed.page.getByText("Dray's engine does not answer.").waitFor();
     await killed.context.close();
     expect(arrived().length).toBeLessThan(FILES);
-    await slow.store.network.setBandwidth(0);
+    slow.store.gate.release();
 
     await using window = await open('/#/home');
     const card = window.page.getByRole('article', { name: 'clone' });
@@ -111,7 +110,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     await page.reload();
     const card = page.getByRole('article', { name: 'clone' });
     await card.getByText('Not all files are here').waitFor();
-    await slow.store.network.setBandwidth(0);
+    slow.store.gate.release();
     await expect.poll(queue.newest, WAIT).toContain('"state":"done"');
     queue.release();
     await card.getByText('No changes').waitFor();

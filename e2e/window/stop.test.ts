@@ -13,6 +13,7 @@ import { openLink } from '../../app/web/ask-once.fixture.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { AnswerOf, HostMessage, HostRequestName, InputOf } from '../../engine/api/host.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';
+import { isUpload, startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { type RunningUi, startUi } from './open-window.ts';
 
@@ -29,9 +30,15 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('A running transfer', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('runs again after %s, and completes', async (signal) => {
     await using server = await startVersitygw();
+    await using gate = await startRequestGate(server.endpoint);
     const home = join(folder, 'home');
     mkdirSync(home);
-    const environment = { ...server.environment, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+    const environment = {
+      ...server.environment,
+      AWS_ENDPOINT_URL: gate.endpoint,
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, '.config'),
+    };
     const root = join(folder, 'data');
     mkdirSync(root);
     const names = Array.from({ length: 8 }, (_, at) => `${at}.bin`);
@@ -40,8 +47,7 @@ describe('A running transfer', () => {
     await using first = await startUi({ environment });
     const before = await connect(first);
     await before.ask('home.createWorkspace', { root, remoteUrl: `s3://${server.bucket}/stopped` });
-    // Slow enough that it cannot end before the signal.
-    await before.ask('settings.set', { bandwidth: { limit: 2 * MIB } });
+    gate.hold(isUpload, 2);
     await before.ask('transfers.start', { kind: 'push', root });
     await expect.poll(() => before.transfers()[0]?.bytesDone ?? 0, WAIT).toBeGreaterThan(0);
     process.kill(first.engine.processId!, signal);
@@ -52,11 +58,7 @@ describe('A running transfer', () => {
     await using second = await startUi({ environment });
     const after = await connect(second);
     await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe('running');
-    await after.ask('settings.set', { bandwidth: { limit: null } });
-    // The bandwidth limit applies from a transfer's start, so a pause and a resume lift it.
-    await after.ask('transfers.change', { ids: 'all', action: 'pause' });
-    await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe('paused');
-    await after.ask('transfers.change', { ids: 'all', action: 'resume' });
+    gate.release();
     await expect.poll(() => after.transfers()[0]?.state, WAIT).toBe('done');
     const url = `s3://${server.bucket}/stopped`;
     const cloned = await runCli(['clone', url, 'back'], {

@@ -1,6 +1,7 @@
 /**
- * A download of a large object, killed half-way. The real command runs in a process of its own with limited
- * bandwidth, so the kill always comes before its end. The next run does not fetch what is on disk already.
+ * A download of a large object, killed half-way. The real command runs in a process of its own, and its link
+ * holds the rest of the object, so the kill always comes before its end. The next run does not fetch what is
+ * on disk already.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
@@ -10,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
+import { type ByteCounter, startByteCounter } from './servers/byte-counter.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
@@ -17,12 +19,15 @@ const SIZE_BYTES = 160 * MIB;
 /** The range size for a download of this size. */
 const RANGE_BYTES = 8 * MIB;
 const RANGES_BEFORE = 6;
+const RANGES_AT_ONCE = 4;
 
 let server: S3Server;
+let link: ByteCounter;
 let sandbox: Sandbox;
 let url: string;
 beforeAll(async () => {
   server = await startVersitygw();
+  link = await startByteCounter(Number(new URL(server.endpoint).port));
   sandbox = createSandbox();
   url = `s3://${server.bucket}/tree/`;
   const content = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(
@@ -33,11 +38,16 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   sandbox?.[Symbol.dispose]();
+  await link?.stop();
   await server?.stop();
 });
 
 function copy(parameters: readonly string[], onStarted: (child: ChildProcess) => void = () => {}) {
-  const environment = { ...server.environment, XDG_CACHE_HOME: sandbox.path('cache') };
+  const environment = {
+    ...server.environment,
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${link.port}`,
+    XDG_CACHE_HOME: sandbox.path('cache'),
+  };
   return runCli(['copy', ...parameters], { cwd: sandbox.folder, environment, onStarted });
 }
 
@@ -56,20 +66,22 @@ function notedRanges(folder: string): number {
 describe('A download of a large object', () => {
   // With `--transfers 1` a single request fetches the whole object.
   it.each([
-    ['SIGKILL', 'ranges', []],
-    ['SIGINT', 'ranges', []],
-    ['SIGKILL', 'one request', ['--transfers', '1']],
-    ['SIGINT', 'one request', ['--transfers', '1']],
-  ] as const)('that %s ended resumes from the bytes on disk (by %s)', async (signal, way, options) => {
+    ['SIGKILL', 'ranges', RANGES_AT_ONCE],
+    ['SIGINT', 'ranges', RANGES_AT_ONCE],
+    ['SIGKILL', 'one request', 1],
+    ['SIGINT', 'one request', 1],
+  ] as const)('that %s ended resumes from the bytes on disk (by %s)', async (signal, way, transfers) => {
     const name = `${signal} ${way}`;
     const folder = sandbox.path(name);
     mkdirSync(folder);
-    const killed = await copy([url, name, '--bwlimit', '40M', ...options], (child) => {
+    link.holdAfter((RANGES_BEFORE + RANGES_AT_ONCE) * RANGE_BYTES);
+    const killed = await copy([url, name, '--transfers', `${transfers}`], (child) => {
       void (async () => {
         while (child.exitCode === null && notedRanges(folder) < RANGES_BEFORE) await pause(5);
         child.kill(signal);
       })();
     });
+    link.release();
     expect(killed.exitCode).not.toBe(0);
     expect(readdirSync(folder)).toEqual(['.dray-tmp']);
     await server.resetRequests();

@@ -25,6 +25,14 @@ import {
   writeMixedTree,
 } from './mixed-tree.ts';
 import { startMinio } from './servers/minio.ts';
+import {
+  type Counted,
+  isDownload,
+  isPart,
+  isUpload,
+  type RequestGate,
+  startRequestGate,
+} from './servers/request-gate.ts';
 import { type LoggedRequest, type S3Endpoint, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
@@ -38,6 +46,8 @@ let sandbox: Sandbox;
 let tree: MixedTree;
 let treeLines: readonly string[];
 let first: S3Server;
+/** Between the copies and the first server. */
+let gate: RequestGate;
 let second: S3Server;
 let minio: S3Endpoint;
 beforeAll(async () => {
@@ -50,6 +60,7 @@ beforeAll(async () => {
   tree = writeMixedTree(sandbox, 'tree', { small: runBudget({ short: 200, long: 500 }), large });
   treeLines = describeTree(tree.root);
   first = await startVersitygw();
+  gate = await startRequestGate(first.endpoint);
   const { secretAccessKey } = first;
   [second, minio] = await Promise.all([startVersitygw({ secretAccessKey }), startMinio({ secretAccessKey })]);
   expect(
@@ -58,6 +69,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   sandbox?.[Symbol.dispose]();
+  await gate?.[Symbol.asyncDispose]();
   await Promise.all([first?.stop(), second?.stop(), minio?.stop()]);
 });
 
@@ -81,6 +93,8 @@ interface Copy {
   readonly logs: () => readonly S3Server[];
   /** The pieces that are counted to choose the moment of a kill. */
   readonly watch: (requests: readonly LoggedRequest[]) => readonly Piece[];
+  /** The same pieces at the gate, which holds the copy if the kill comes late. */
+  readonly counted: Counted;
 }
 
 const sent = (name: string) => (requests: readonly LoggedRequest[]) =>
@@ -91,10 +105,11 @@ const fetched = (requests: readonly LoggedRequest[]) =>
 function up(name: string): Copy {
   return {
     name,
-    parameters: () => [tree.root, at(first, name).place, '--endpoint', first.endpoint],
+    parameters: () => [tree.root, at(first, name).place, '--endpoint', gate.endpoint],
     destination: () => first,
     logs: () => [first],
     watch: sent(name),
+    counted: isUpload,
   };
 }
 
@@ -102,12 +117,13 @@ function across(name: string, destination: () => S3Endpoint, logs: () => readonl
   return {
     name,
     parameters: () => [
-      ...[at(first, 'source').place, '--source-endpoint', first.endpoint],
+      ...[at(first, 'source').place, '--source-endpoint', gate.endpoint],
       ...[at(destination(), name).place, '--dest-endpoint', destination().endpoint],
     ],
     destination,
     logs,
     watch: fetched,
+    counted: isDownload,
   };
 }
 
@@ -121,6 +137,7 @@ async function run(copy: Copy, killAfter = Number.POSITIVE_INFINITY): Promise<Ru
   const logs = copy.logs();
   const requests = async () => (await Promise.all(logs.map((server) => server.requests()))).flat();
   for (const server of logs) await server.resetRequests();
+  if (killAfter < Number.POSITIVE_INFINITY) gate.holdAnswers(copy.counted, killAfter + TRANSFERS);
   let child: ChildProcess | undefined;
   const ended = runCli(['copy', ...copy.parameters(), '--transfers', String(TRANSFERS)], {
     cwd: sandbox.folder,
@@ -132,6 +149,7 @@ async function run(copy: Copy, killAfter = Number.POSITIVE_INFINITY): Promise<Ru
   const isRunning = () => child?.exitCode === null && child.signalCode === null;
   while (isRunning() && copy.watch(await requests()).length < killAfter) await pause(2);
   child?.kill('SIGKILL');
+  gate.release();
   const result = await ended;
   return { result, requests: await atRest(requests) };
 }
@@ -281,7 +299,7 @@ describe('An upload that a kill left unfinished', () => {
     const copy = up('aborted');
     const partsOf = (requests: readonly LoggedRequest[]) =>
       sent(copy.name)(requests).filter(({ part }) => part > 0);
-    const killed = await run({ ...copy, watch: partsOf }, 3);
+    const killed = await run({ ...copy, watch: partsOf, counted: isPart }, 3);
     expect(killed.result).toMatchObject({ exitCode: null });
     const pending = pendingOf([killed], copy);
     expect(pending.length).toBeGreaterThan(0);

@@ -17,12 +17,16 @@ import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { noise, plainPlace } from '../engine/peer/peer.fixture.ts';
 import { keepToken } from '../engine/remotes/peer/peer-tokens.ts';
+import { type ByteCounter, startByteCounter } from './servers/byte-counter.ts';
 import { freePort } from './servers/tools.ts';
 import { startToxiproxy } from './servers/toxiproxy.ts';
 
 const MIB = 1024 * 1024;
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
 const RANGE_BYTES = 8 * MIB;
+/** All other files, with the requests. */
+const SMALL_BYTES_MAX = MIB;
+const MIDDLE_BYTES = 6 * MIB;
 /** A file below 64 MiB is fetched from its beginning again. */
 const RANGES = runBudget({ short: 9, long: 15 });
 /** The ranges of the large file that have arrived when a process is killed. */
@@ -36,6 +40,8 @@ const ROUNDS = runBudget({ short: 2, long: 3 });
 let sandbox: Sandbox;
 let port: number;
 let server: ChildProcess;
+/** All copies go through it. */
+let link: ByteCounter;
 
 async function startServer(): Promise<void> {
   server = spawn(
@@ -70,13 +76,15 @@ beforeEach(async () => {
   writeFileSync(sandbox.path('token'), TOKEN, { mode: 0o600 });
   port = await freePort();
   await startServer();
+  link = await startByteCounter(port);
 });
 afterEach(async () => {
+  await link?.stop();
   await kill(server);
   sandbox?.[Symbol.dispose]();
 });
 
-const place = (at = port, path = '') => plainPlace(at, path);
+const place = (at = link.port, path = '') => plainPlace(at, path);
 const run = (parameters: readonly string[], onStarted?: (child: ChildProcess) => void) =>
   runCli(parameters, {
     cwd: sandbox.folder,
@@ -146,7 +154,9 @@ async function struck(
 ) {
   let isOver = false;
   let client: ChildProcess | undefined;
-  const running = run([...parameters, '--transfers', `${TRANSFERS}`, '--bwlimit', '32M'], (child) => {
+  // Of the ranges that have begun by then, all but those in flight have arrived.
+  link.holdAfter((ranges + TRANSFERS) * RANGE_BYTES + MIDDLE_BYTES + SMALL_BYTES_MAX);
+  const running = run([...parameters, '--transfers', `${TRANSFERS}`], (child) => {
     client = child;
   }).finally(() => {
     isOver = true;
@@ -154,6 +164,7 @@ async function struck(
   await untilNoted(root, ranges, () => isOver);
   const wasCut = !isOver;
   await strike(client!);
+  link.release();
   return { wasCut, result: running };
 }
 
@@ -170,7 +181,7 @@ async function prepare(direction: (typeof DIRECTIONS)[number]): Promise<void> {
   for (let index = 0; index < 400; index += 1)
     sandbox.write(`source/d${index % 9}/${index}`, noise(1 + index * 7, 1));
   sandbox.write('source/d4/large', noise(RANGES * RANGE_BYTES, 2));
-  sandbox.write('source/middle', noise(6 * MIB, 3));
+  sandbox.write('source/middle', noise(MIDDLE_BYTES, 3));
   if (direction.name === 'to a peer') return;
   expect(await run(['copy', 'source', place()])).toMatchObject({ exitCode: 0 });
 }
@@ -245,9 +256,9 @@ describe('A repository at a peer', () => {
     const two = ['-C', sandbox.path('two')];
     sandbox.write('one/start', 'start');
     keepToken(sandbox.path('settings'), place(), TOKEN);
-    await run([...one, 'init', '--remote', place(port, 'repository')]);
+    await run([...one, 'init', '--remote', place(link.port, 'repository')]);
     expect(await run([...one, 'push', '-m', 'start'])).toMatchObject({ exitCode: 0 });
-    expect(await run(['clone', place(port, 'repository'), 'two'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', place(link.port, 'repository'), 'two'])).toMatchObject({ exitCode: 0 });
     for (let round = 0; round < ROUNDS; round += 1) {
       sandbox.write(`one/of-one-${round}`, noise(200_000, 10 + round));
       sandbox.write(`two/of-two-${round}`, noise(200_000, 20 + round));
@@ -261,7 +272,7 @@ describe('A repository at a peer', () => {
         await run([...who, 'push', '-m', `both ${round}`]);
       }
     }
-    expect(await run(['clone', place(port, 'repository'), 'three'])).toMatchObject({ exitCode: 0 });
+    expect(await run(['clone', place(link.port, 'repository'), 'three'])).toMatchObject({ exitCode: 0 });
     const names = readdirSync(sandbox.path('three'))
       .filter((name) => name !== '.dray')
       .sort();

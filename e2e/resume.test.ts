@@ -24,11 +24,9 @@ import { type LoggedRequest, type S3Server, startVersitygw } from './servers/ver
 const MIB = 1024 * 1024;
 /** Requests in flight. When a process is killed, this many may have arrived without being recorded. */
 const TRANSFERS = 4;
-/**
- * Files that a download may hold between the network and the disk: as many as arrive in a quarter of a second
- * in which a busy machine writes nothing.
- */
+/** Files that a download may hold between the network and the disk when it is interrupted. */
 const UNWRITTEN = 64;
+const WAIT = { timeout: 120_000, interval: 50 };
 const FILES = runBudget({ short: 300, long: 600 });
 const FILE_BYTES = 3_000;
 const HALF_WAY = runBudget({ short: 120, long: 250 });
@@ -324,6 +322,16 @@ interface Download {
   readonly run: (options?: CliOptions) => Promise<CliResult>;
 }
 
+/** Waits until most of the files that have arrived are written: a busy machine may write late. */
+async function untilWritten({ dataset }: Download): Promise<void> {
+  const folder = dataset.sandbox.path('copy');
+  const written = () =>
+    existsSync(folder)
+      ? readdirSync(folder, { recursive: true }).filter((path) => /file-/.test(`${path}`))
+      : [];
+  await expect.poll(() => written().length, WAIT).toBeGreaterThanOrEqual(HALF_WAY - UNWRITTEN);
+}
+
 /** Runs the download again and compares it with what the interrupted one fetched. */
 async function finishDownload({ dataset, pieces, run }: Download, fetched: readonly string[]): Promise<void> {
   expectWholeFilesOnly(dataset);
@@ -342,7 +350,10 @@ describe('A download that is killed half-way', () => {
     const killed = await runInterrupted(download.run, {
       operations: FETCHED,
       afterPieces: HALF_WAY,
-      interrupt: kill,
+      interrupt: async (child) => {
+        await untilWritten(download);
+        kill(child);
+      },
     });
     expect(killed.exitCode).toBeNull();
     await finishDownload(download, killed.pieces);
@@ -394,7 +405,10 @@ describe('Ctrl-C', () => {
     const stopped = await runInterrupted(download.run, {
       operations: FETCHED,
       afterPieces: HALF_WAY,
-      interrupt: (child) => void child.kill('SIGINT'),
+      interrupt: async (child) => {
+        await untilWritten(download);
+        child.kill('SIGINT');
+      },
     });
     expect(stopped).toMatchObject({ exitCode: EXIT_STOPPED });
     await finishDownload(download, stopped.pieces);
@@ -425,7 +439,10 @@ describe('A link that breaks half-way', () => {
     const cut = await runInterrupted((options) => download.run(withShortPauses(options)), {
       operations: FETCHED,
       afterPieces: HALF_WAY,
-      interrupt: network.cut,
+      interrupt: async () => {
+        await untilWritten(download);
+        await network.cut();
+      },
     });
     expect(cut, cut.stderr).toMatchObject({ exitCode: 1 });
     expect(lastRecord(cut)).toMatchObject({ type: 'error', code: 'unreachable' });

@@ -1,11 +1,16 @@
-/** A proxy between a client and a server that counts the bytes of both directions. */
+/** A proxy between a client and a server that counts the bytes of both directions, and holds them at a count. */
 import { connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 export interface ByteCounter {
   readonly port: number;
   /** Bytes from clients to the server, over all connections so far. */
   sentBytes(): number;
   receivedBytes(): number;
+  /** Holds both directions once so many more bytes have passed, all in all. */
+  holdAfter(bytes: number): void;
+  /** Lets all pass that waits, and all that comes. */
+  release(): void;
   stop(): Promise<void>;
 }
 
@@ -14,6 +19,20 @@ export async function startByteCounter(port: number): Promise<ByteCounter> {
   const sockets = new Set<Socket>();
   let sentBytes = 0;
   let receivedBytes = 0;
+  let holdAt = Number.POSITIVE_INFINITY;
+  let waiting: (() => void)[] = [];
+  const release = () => {
+    holdAt = Number.POSITIVE_INFINITY;
+    for (const go of waiting) go();
+    waiting = [];
+  };
+  const gate = () =>
+    new Transform({
+      transform(chunk, _encoding, pass) {
+        if (sentBytes + receivedBytes < holdAt) pass(null, chunk);
+        else waiting.push(() => pass(null, chunk));
+      },
+    });
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ host: '127.0.0.1', port, noDelay: true });
     for (const socket of [client, upstream]) {
@@ -30,8 +49,8 @@ export async function startByteCounter(port: number): Promise<ByteCounter> {
     upstream.on('data', (chunk) => {
       receivedBytes += chunk.length;
     });
-    client.pipe(upstream);
-    upstream.pipe(client);
+    client.pipe(gate()).pipe(upstream);
+    upstream.pipe(gate()).pipe(client);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -43,6 +62,10 @@ export async function startByteCounter(port: number): Promise<ByteCounter> {
     port: address.port,
     sentBytes: () => sentBytes,
     receivedBytes: () => receivedBytes,
+    holdAfter(bytes) {
+      holdAt = sentBytes + receivedBytes + bytes;
+    },
+    release,
     stop: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

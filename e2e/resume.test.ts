@@ -1,7 +1,7 @@
 /**
  * Jobs that are killed, stopped or cut off half-way and then run again. Each is the real command in its own
- * process on a link whose answers a test can hold, watched through the server's access log. The second run does not send or fetch
- * again what the first had finished.
+ * process on a link that holds answers, watched through the server's access log. The second run does not send
+ * or fetch again what the first had finished.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
@@ -81,8 +81,8 @@ interface Interruption {
 }
 
 /**
- * Runs the command over the bad network and interrupts it. Later pieces reach the server, but the command does
- * not learn of them. Clears the server's log first.
+ * Runs the command over the bad network and interrupts it. Later pieces reach the server, but the command
+ * does not learn of them. Clears the server's log first.
  */
 async function runInterrupted(
   run: (options: CliOptions) => Promise<CliResult>,

@@ -1,6 +1,6 @@
 /**
- * A proxy between a client and an HTTP server that holds requests at a count. A test stops a transfer half-way
- * with it, however fast or busy the machine is.
+ * A proxy between a client and an HTTP server that holds requests at a count, so that a test can stop a
+ * transfer half-way, however fast or busy the machine is.
  */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

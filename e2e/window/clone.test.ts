@@ -44,7 +44,7 @@ describe.skipIf(!findChromium())('A clone', () => {
   const open = (path = '/#/home?add=yes') =>
     openWindow(slow.browser, { environment: slow.store.environment, folder, path });
 
-  /** Starts the clone of the repository into `folder/clone`, and holds it once some of its content is read. */
+  /** Starts the clone into `folder/clone`, and holds it once some of its content is read. */
   const startClone = async ({ page }: OpenWindow) => {
     await askEngine(page, 'settings.set', { transfers: 2 });
     slow.store.gate.hold(isObject, 2);

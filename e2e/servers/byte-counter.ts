@@ -1,4 +1,4 @@
-/** A proxy between a client and a server that counts the bytes of both directions and holds them at a count. */
+/** A proxy between a client and a server that counts the bytes of both directions, and can hold them. */
 import { connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 

@@ -183,6 +183,13 @@ describe('dray job notify', () => {
     expect((await dray(['job', 'run', 'told', '-q'])).exitCode).toBe(0);
     expect((await dray(['job', 'run', 'told', '-q'])).exitCode).toBe(0);
     expect(told()).toEqual(['test told', 'failure told', 'recovery told']);
+    await dray(['job', 'notify', 'told', '--command', command, '--on', 'recovery', '--no-desktop']);
+    rmSync(sandbox.path('work/to'), { recursive: true });
+    sandbox.write('work/to', 'in the way');
+    await dray(['job', 'run', 'told', '-q']);
+    expect(told()).toHaveLength(3);
+    expect((await dray(['job', 'notify', 'told'])).stderr).toContain('Give --webhook');
+    expect((await dray(['job', 'notify', 'told', '--on', 'days'])).stderr).toContain('needs --days');
     const secret = await dray(['job', 'notify', 'told', '--command', 'send --token=very-secret']);
     expect(secret).toMatchObject({ exitCode: 2 });
     expect(secret.stderr).not.toContain('very-secret');

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import type { MessageBoxOptions } from 'electron';
 import type { DrayError } from '../../engine/api/error.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { findJobEndings } from '../../engine/api/job-endings.ts';
 import { type Ending, findEndings } from '../../engine/api/transfer-endings.ts';
 import type { OpenHost, OpenHostOptions } from '../../engine/host/open-host.ts';
 import { describeDeepLink, findDeepLink, hashOf, parseDeepLink } from './deep-link.ts';
@@ -131,9 +130,9 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
       tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
     },
     onJobs: (list) => {
-      const { before, counts } = work.tellJobs(list);
+      const { counts, endings } = work.tellJobs(list);
       tray.tellJobs(counts);
-      void tellEndings(electron, { endings: findJobEndings(before, list), place: '#/jobs', engine, window });
+      void tellEndings(electron, { endings, place: '#/jobs', engine, window });
       if (work.isKnown()) quitWhenIdle();
     },
     onTransfers: (now) => {

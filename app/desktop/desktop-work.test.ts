@@ -204,6 +204,38 @@ describe('saved jobs', () => {
     expect(places()).toEqual(['#/jobs']);
   });
 
+  it('without success for days cause one notice, also before the first list, and as their notices say', async () => {
+    const answers = { 'settings.get': () => ({ notifications: true }) };
+    const { engine, notifications, places } = await start({}, { answers });
+    const tellStale = (staleNotice: string, more: Partial<SavedJobCard> = {}) =>
+      engine.tellJobs({ ...NO_JOBS, jobs: [{ ...job, staleNotice, notices: { days: 3 }, ...more }] });
+    const soon = (afterMs: number) => new Date(Date.now() + afterMs).toISOString();
+    tellStale('2020-01-01T00:00:00.000Z');
+    const first = soon(1_000);
+    tellStale(first);
+    tellStale(first);
+    tellStale(soon(2_000), { notices: { days: 3, desktop: false } });
+    tellStale(soon(3_000));
+    await until(() => notifications.length === 2);
+    const text = ['Job without success: night', 'No run has worked for 3 days.'];
+    expect(notifications.map(({ body, title }) => [title, body])).toEqual([text, text]);
+    notifications[0]!.emit('click');
+    expect(places()).toEqual(['#/jobs']);
+  });
+
+  it('that shall not tell of their failures cause no notice', async () => {
+    const answers = { 'settings.get': () => ({ notifications: true }) };
+    const { engine, notifications } = await start({}, { answers });
+    const tellRun = (lastRun: string, fields: Partial<SavedJobCard>) =>
+      engine.tellJobs({ ...NO_JOBS, jobs: [{ ...job, lastRun, ...fields }] });
+    tellRun('1', { lastResult: 'done' });
+    tellRun('2', { lastResult: 'failed', notices: { desktop: false } });
+    tellRun('3', { lastResult: 'failed', notices: { on: ['recovery'] } });
+    tellRun('4', { lastResult: 'done', isRecovered: true, notices: { on: ['recovery'] } });
+    await until(() => notifications.length > 0);
+    expect(notifications.map(({ title }) => title)).toEqual(['Job works again: night']);
+  });
+
   it('at login run when the system has started Dray, and not when a person has', async () => {
     const byPerson = await start();
     expect(byPerson.engine.options()).toMatchObject({ isLogin: false });

@@ -1,12 +1,16 @@
 /** What keeps Dray open without a window: transfers under way, and saved jobs that it starts when due. */
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
+import { findJobEndings } from '../../engine/api/job-endings.ts';
+import type { Ending } from '../../engine/api/transfer-endings.ts';
+import { systemClock } from '../../engine/base/clock.ts';
 import type { TrayJobs } from './window/tray.ts';
 
 export interface Work {
   /** @returns The list before this one; undefined at first. */
   tellTransfers(now: readonly Transfer[]): readonly Transfer[] | undefined;
-  tellJobs(now: SavedJobList): { readonly before: SavedJobList | undefined; readonly counts: TrayJobs };
+  /** @returns What its user should hear of. */
+  tellJobs(now: SavedJobList): { readonly endings: readonly Ending[]; readonly counts: TrayJobs };
   /** The engine is gone: nothing is under way. */
   forget(): void;
   hasTransfers(): boolean;
@@ -22,6 +26,7 @@ export interface Work {
 const NO_JOBS: TrayJobs = { waiting: 0, running: 0 };
 
 export function createWork(): Work {
+  const startedMs = systemClock.nowMs();
   let transfers: readonly Transfer[] | undefined;
   let jobs: TrayJobs | undefined;
   let list: SavedJobList | undefined;
@@ -38,10 +43,10 @@ export function createWork(): Work {
       return before;
     },
     tellJobs(now) {
-      const before = list;
+      const endings = findJobEndings(list, now, startedMs);
       list = now;
       jobs = countJobs(now);
-      return { before, counts: jobs };
+      return { endings, counts: jobs };
     },
     forget() {
       transfers = undefined;

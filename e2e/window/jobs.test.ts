@@ -1,5 +1,5 @@
 /** Saved jobs in the window, which stays true while the command changes them beside it. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
@@ -182,6 +182,59 @@ describe.skipIf(!findChromium())('Jobs', () => {
     await night.getByText('Every 4 hours').waitFor();
     await page.getByRole('button', { name: 'Edit night' }).and(page.locator(':focus')).waitFor();
     expect((await user.dray('job', 'show', 'night')).stdout).toContain('dray sync -- photos copies');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('get notices in their form, refused as the command refuses them, and tested before they are saved', async () => {
+    using user = createUser();
+    const told = join(user.work, 'told');
+    await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'none-such');
+    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+    const { page } = window;
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Edit night' });
+    const fill = (label: string, text: string) => dialog.getByLabel(label, { exact: true }).fill(text);
+    await dialog.getByText('Notices: on this computer').click();
+    await dialog.getByText('Notifications on this computer').click();
+    await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
+    await page.getByRole('option', { name: 'To a URL', exact: true }).press('Enter');
+    await fill('URL', 'https://me:very-secret@example.com');
+    await fill('After days without success', '0');
+    await dialog.getByText('It must be a number from 1 to 3650.').waitFor();
+    await fill('After days without success', '7');
+    await fill('Mail to', 'me@example.com');
+    await dialog.getByLabel('Mail server', { exact: true }).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    const overflow = () => dialog.evaluate((one) => one.scrollWidth - one.clientWidth);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await fill('Mail to', '');
+    await fill('After days without success', '7');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('looks like a secret', { exact: false }).waitFor();
+    await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
+    await page.getByRole('option', { name: 'None', exact: true }).press('Enter');
+    await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);
+    await dialog.getByRole('button', { name: 'Send a test notice' }).press('Enter');
+    await dialog.getByText('A test notice was sent.').waitFor();
+    expect(readFileSync(told, 'utf8')).toBe('test\n');
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await fill('After days without success', '9');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    const kept = readFileSync(
+      join(user.folder, 'home', '.config', 'dray', 'jobs', 'night', 'job.json'),
+      'utf8',
+    );
+    expect(JSON.parse(kept)).toMatchObject({
+      notices: { on: ['failure', 'recovery', 'noSuccess'], days: 9, desktop: false },
+    });
+    await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
+    await cardOf(page, 'night').getByText('Failed', { exact: true }).waitFor();
+    await expect.poll(() => readFileSync(told, 'utf8')).toBe('test\nfailure\n');
+    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+    await dialog.getByText('Notices: by a command').click();
+    await expect.poll(() => dialog.getByLabel('Run a command', { exact: true }).inputValue()).toContain(told);
     expect(window.complaints).toEqual([]);
   });
 

@@ -1,21 +1,52 @@
-/** The notifications for runs of saved jobs that failed, or worked again after a failure. Pure. */
+/**
+ * The notifications of saved jobs: a run failed, or worked after a failure, or a job has had no success for
+ * days. Pure.
+ */
 import type { SavedJobCard, SavedJobList } from './host/saved.ts';
+import { formatPlural } from './numbers.ts';
 import type { Ending } from './transfer-endings.ts';
 
-/** @param before Undefined for the first list. Runs that ended before it are not announced. */
-export function findJobEndings(before: SavedJobList | undefined, now: SavedJobList): readonly Ending[] {
-  if (!before) return [];
-  const known = new Map(before.jobs.map((job) => [job.name, job]));
+/**
+ * @param before Undefined at first: runs that ended earlier were told when they ended.
+ * @param sinceMs When this window or app began. It tells what the schedule found since, also before the first
+ * list.
+ */
+export function findJobEndings(
+  before: SavedJobList | undefined,
+  now: SavedJobList,
+  sinceMs: number,
+): readonly Ending[] {
+  const known = new Map(before?.jobs.map((job) => [job.name, job]));
   return now.jobs.flatMap((job) => {
+    if (job.notices?.desktop === false) return [];
     const last = known.get(job.name);
-    if (job.state === 'running' || isSameEnd(job, last)) return [];
-    const body = job.lastMessage ?? '';
-    if (isFailed(job)) return [{ title: `Job failed: ${job.name}`, body }];
-    // While it ran, the card kept no result of the run before.
-    return job.lastResult === 'done' && job.isRecovered
-      ? [{ title: `Job works again: ${job.name}`, body }]
-      : [];
+    return [...(before ? endingOf(job, last) : []), ...staleOf(job, last, sinceMs)];
   });
+}
+
+function endingOf(job: SavedJobCard, last: SavedJobCard | undefined): readonly Ending[] {
+  if (job.state === 'running' || isSameEnd(job, last)) return [];
+  const on = job.notices?.on ?? ['failure', 'recovery'];
+  const body = job.lastMessage ?? '';
+  if (isFailed(job)) return on.includes('failure') ? [{ title: `Job failed: ${job.name}`, body }] : [];
+  // While it ran, the card kept no result of the run before.
+  return job.lastResult === 'done' && job.isRecovered && on.includes('recovery')
+    ? [{ title: `Job works again: ${job.name}`, body }]
+    : [];
+}
+
+/** The schedule has recorded it, in whichever process it runs. */
+function staleOf(
+  { name, notices, staleNotice }: SavedJobCard,
+  last: SavedJobCard | undefined,
+  sinceMs: number,
+): readonly Ending[] {
+  const days = notices?.days;
+  if (days === undefined || staleNotice === undefined || staleNotice === last?.staleNotice) return [];
+  if (Date.parse(staleNotice) < sinceMs) return [];
+  return [
+    { title: `Job without success: ${name}`, body: `No run has worked for ${formatPlural(days, 'day')}.` },
+  ];
 }
 
 function isFailed({ lastResult }: SavedJobCard): boolean {

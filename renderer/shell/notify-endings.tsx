@@ -26,7 +26,7 @@ export function NotifyEndings() {
   const jobsBefore = useRef<SavedJobList>(undefined);
   useEffect(() => {
     if (!jobs) return;
-    const endings = findJobEndings(jobsBefore.current, jobs);
+    const endings = findJobEndings(jobsBefore.current, jobs, performance.timeOrigin);
     jobsBefore.current = jobs;
     if (isWanted) show(endings, 'jobs');
   }, [jobs, isWanted]);

@@ -9,7 +9,15 @@ export interface SavedRequests {
    * The command checks all of it, as if it was typed. With the version of a job it replaces that job, and
    * fails with `conflict` if that has another version by now.
    */
-  'saved.save': { input: SavedJobDraft & { readonly version?: string }; answer: Nothing };
+  'saved.save': {
+    input: SavedJobDraft & { readonly version?: string; readonly notices?: NoticeSettings | null };
+    answer: Nothing;
+  };
+  /** Sends a notice by these settings, saved or not. `problems` are sentences. */
+  'saved.testNotice': {
+    input: OfJob & { readonly notices: NoticeSettings };
+    answer: { readonly problems: readonly string[] };
+  };
   /** Answers once the run has begun. It goes on without the window. */
   'saved.run': { input: OfJob; answer: Nothing };
   /** Stops a run that this engine has started; `isStopping` is false for any other. */
@@ -47,6 +55,27 @@ export interface SavedJobDraft {
   readonly atLogin?: boolean;
 }
 
+/** Who is told of a job, and when. A file is one of this machine; secrets stay in files and commands. */
+export interface NoticeSettings {
+  /** Default: both. */
+  readonly on?: readonly ('failure' | 'recovery')[];
+  /** Also after this many days without success. */
+  readonly days?: number;
+  /** Default true: a notification by the desktop app, or by a window that may. */
+  readonly desktop?: boolean;
+  readonly command?: string;
+  readonly webhook?: string;
+  readonly webhookUrlFile?: string;
+  readonly webhookKeyFile?: string;
+  readonly mailTo?: readonly string[];
+  readonly mailFrom?: string;
+  /** `smtps://HOST:PORT` or `smtp://HOST:PORT`. */
+  readonly mailServer?: string;
+  readonly mailUser?: string;
+  readonly mailPasswordFile?: string;
+  readonly mailPasswordCommand?: string;
+}
+
 export type SavedJobLine = Pick<JobLogEvent, 'time' | 'kind' | 'text'>;
 
 /** A job as a window shows it. Times are RFC 3339. */
@@ -60,6 +89,9 @@ export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 
   /** Of a copy its source and destination, as they were typed. */
   readonly places: readonly string[];
   readonly triggers: readonly SavedTrigger[];
+  readonly notices?: NoticeSettings;
+  /** When somebody was last told that the job has had no success for days. */
+  readonly staleNotice?: string;
   /** When the last run ended. */
   readonly lastEnd?: string;
   /** The last run worked, and the one before had failed. */

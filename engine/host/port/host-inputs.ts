@@ -38,6 +38,21 @@ const fingerprint = v.pipe(
   v.regex(/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/, 'it must be a SHA-256 fingerprint'),
 );
 
+const notices = v.strictObject({
+  on: v.exactOptional(v.pipe(v.array(v.picklist(['failure', 'recovery'])), v.maxLength(2))),
+  days: v.exactOptional(upTo(3_650)),
+  desktop: v.exactOptional(v.boolean()),
+  command: v.exactOptional(place),
+  webhook: v.exactOptional(place),
+  webhookUrlFile: v.exactOptional(root),
+  webhookKeyFile: v.exactOptional(root),
+  mailTo: v.exactOptional(v.pipe(v.array(filled), v.maxLength(50))),
+  mailFrom: v.exactOptional(filled),
+  mailServer: v.exactOptional(filled),
+  mailUser: v.exactOptional(filled),
+  mailPasswordFile: v.exactOptional(root),
+  mailPasswordCommand: v.exactOptional(place),
+});
 const ofJob = v.strictObject({ name: v.pipe(filled, v.maxLength(63)) });
 
 const inWorkspace = { root };
@@ -311,6 +326,7 @@ export const HOST_INPUTS: Inputs = {
   'saved.watch': nothing,
   'saved.save': v.strictObject({
     version: v.exactOptional(v.pipe(filled, v.maxLength(64))),
+    notices: v.exactOptional(v.nullable(notices)),
     name: v.pipe(filled, v.maxLength(63)),
     words: v.pipe(v.array(place), v.minLength(1), v.maxLength(1_000)),
     directory: v.exactOptional(root),
@@ -322,6 +338,7 @@ export const HOST_INPUTS: Inputs = {
     onMount: v.exactOptional(v.pipe(v.array(root), v.maxLength(TRIGGERS_MAX))),
     atLogin: v.exactOptional(v.boolean()),
   }),
+  'saved.testNotice': v.strictObject({ ...ofJob.entries, notices }),
   'saved.run': ofJob,
   'saved.stop': ofJob,
   'saved.pause': v.strictObject({ ...ofJob.entries, isPaused: v.boolean() }),

@@ -1,8 +1,11 @@
 /** The requests for saved jobs. The command checks and runs jobs; these list, save, pause and remove them. */
+import { homedir } from 'node:os';
 import { DrayError } from '../../api/error.ts';
 import { runUntilAborted } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { folderOf, isJobRunning, jobsFolder, readJob, readState } from '../../jobs/saved/job-folder.ts';
+import { parseNotices } from '../../jobs/saved/notices/parse-notices.ts';
+import { sendTestNotice } from '../../jobs/saved/notices/send-notice.ts';
 import { readRunLog } from '../../jobs/saved/run-log.ts';
 import { pauseSavedJob, removeSavedJob, saveJob } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';
@@ -18,12 +21,20 @@ export const SAVED: HandlersOf<'saved'> = {
     watchJobs(host, (list) => emit({ type: 'savedJobs', list }), signal);
     return runUntilAborted(signal);
   },
-  'saved.save': async ({ version, ...draft }, { emit, host, signal }) => {
+  'saved.save': async ({ notices: settings, version, ...draft }, { emit, host, signal }) => {
+    const notices = settings ? parseNotices(settings, homedir()) : settings;
     const definition = await defineByCommand(host, draft, signal);
-    const options = version === undefined ? {} : { isReplacing: true, version };
+    const options = {
+      ...(version === undefined ? {} : { isReplacing: true, version }),
+      ...(notices === undefined ? {} : { notices }),
+    };
     await saveJob({ environment: host.environment, emit }, definition, options);
     refreshJobs(host);
     return {};
+  },
+  'saved.testNotice': async ({ name, notices }, { host, signal }) => {
+    const sender = { environment: host.environment, clock: systemClock, signal };
+    return { problems: await sendTestNotice(name, parseNotices(notices, homedir()), sender) };
   },
   'saved.run': async ({ name }, { host }) => {
     await runNow(host, ownDray(host), name);

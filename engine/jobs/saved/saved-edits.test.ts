@@ -79,6 +79,8 @@ describe('an edited job', () => {
     expect(version()).toBe(first);
     await setNotices(context, 'night', { on: ['failure'], command: 'true' });
     expect(version()).not.toBe(first);
+    await saveJob(context, night, { isReplacing: true, notices: null });
+    expect(version()).toBe(first);
   });
 
   it('takes all of several changes at one time', async () => {

@@ -25,6 +25,8 @@ const NOTICES = v.object({
   webhook: v.exactOptional(
     v.object({ url: v.exactOptional(TEXT), urlFile: v.exactOptional(TEXT), keyFile: v.exactOptional(TEXT) }),
   ),
+  /** False: no notification by the desktop app or a window. */
+  desktop: v.exactOptional(v.boolean()),
   command: v.exactOptional(TEXT),
   mail: v.exactOptional(
     v.object({
@@ -142,13 +144,17 @@ const SECRETS: readonly RegExp[] = [
   /^--?[a-z-]*(?:token|secret|password|passwd|access-key|api-key)(?!-file)(?:=|$)/i,
 ];
 
+export function looksSecret(text: string): boolean {
+  return SECRETS.some((pattern) => pattern.test(text));
+}
+
 /** @throws `usage` without the secret in its message */
 export function refuseSecrets(
   texts: readonly string[],
   nameOf = (at: number) => `Word ${at + 1} of the command`,
 ): void {
   for (const [at, text] of texts.entries()) {
-    if (!SECRETS.some((pattern) => pattern.test(text))) continue;
+    if (!looksSecret(text)) continue;
     throw new DrayError('usage', `${nameOf(at)} looks like a secret, and secrets are not saved in jobs.`, {
       advice: 'Keep it in an AWS profile, with "dray login", or in a file that only you can read.',
     });

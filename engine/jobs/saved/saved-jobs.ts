@@ -42,13 +42,15 @@ export interface SaveOptions {
   readonly isReplacing?: boolean;
   /** The job that is replaced must still have this version (`versionOf`). */
   readonly version?: string;
+  /** Default: those that it has. Null: none. */
+  readonly notices?: Notices | null;
 }
 
 /** @throws `usage` for a name that is taken, a bad schedule, or a secret; `conflict` for another version */
 export async function saveJob(
   context: Context,
   definition: JobDefinition,
-  { isReplacing = false, version }: SaveOptions = {},
+  { isReplacing = false, notices: given, version }: SaveOptions = {},
 ): Promise<SavedJobEvent> {
   checkDefinition(definition);
   const { name } = definition;
@@ -57,14 +59,15 @@ export async function saveJob(
     const sinceMs = systemClock.nowMs();
     const before = version === undefined ? findJob(folder, name) : readJob(folder, name);
     if (!before || !isReplacing) {
-      const job = { ...definition, isPaused: false, sinceMs };
+      const job = { ...definition, isPaused: false, sinceMs, ...(given ? { notices: given } : {}) };
       addJob(folder, job);
       return job;
     }
     if (version !== undefined && versionOf(before) !== version) throw changedMeanwhile(name);
     // A new schedule begins now: what it would have started earlier was not missed.
     const isSameSchedule = isDeepStrictEqual(before.triggers, definition.triggers);
-    const { isPaused, notices } = before;
+    const { isPaused } = before;
+    const notices = given === undefined ? before.notices : given;
     const job = {
       ...definition,
       isPaused,

@@ -18,11 +18,10 @@ export function noticeStaleness(host: NoticeHost & { readonly folder: string }) 
     const { lastSuccessMs } = readState(folder, job.name);
     const nowMs = clock.nowMs();
     const spanMs = notices.days * DAY_MS;
-    const path = join(folderOf(folder, job.name), 'staleness.txt');
-    const sinceMs = Math.max(lastSuccessMs ?? job.sinceMs, readTime(path));
+    const sinceMs = Math.max(lastSuccessMs ?? job.sinceMs, readStaleNotice(folder, job.name));
     if (nowMs - sinceMs < spanMs) return;
     // Recorded first: a crash must not send it again and again.
-    replaceFile(path, String(nowMs), 0o600);
+    replaceFile(pathOf(folder, job.name), String(nowMs), 0o600);
     const lastSuccess =
       lastSuccessMs === undefined ? {} : { lastSuccess: new Date(lastSuccessMs).toISOString() };
     const time = new Date(nowMs).toISOString();
@@ -37,12 +36,19 @@ export function noticeStaleness(host: NoticeHost & { readonly folder: string }) 
   };
 }
 
-/** A time of the future, from before the clock was set back, does not count. */
-function readTime(path: string): number {
+/**
+ * When it was last told; 0 if never. A time of the future, from before the clock was set back, does not
+ * count.
+ */
+export function readStaleNotice(folder: string, name: string): number {
   try {
-    const timeMs = Number(readFileSync(path, 'utf8'));
+    const timeMs = Number(readFileSync(pathOf(folder, name), 'utf8'));
     return timeMs <= Date.now() ? timeMs : 0;
   } catch {
     return 0;
   }
+}
+
+function pathOf(folder: string, name: string): string {
+  return join(folderOf(folder, name), 'staleness.txt');
 }

@@ -1,24 +1,12 @@
-import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { NoticeSettings } from '../../../../engine/api/host/saved.ts';
 import { systemClock } from '../../../../engine/base/clock.ts';
-import type { Notices } from '../../../../engine/jobs/saved/saved-job.ts';
 import { type CommandHost, runCommand, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
-import { given } from '../../options/given.ts';
 import { parseCount } from '../../options/global-options.ts';
 
-interface NotifyOptions {
-  readonly webhook?: string;
-  readonly webhookUrlFile?: string;
-  readonly webhookKeyFile?: string;
-  readonly command?: string;
-  readonly mailTo?: readonly string[];
-  readonly mailFrom?: string;
-  readonly mailServer?: string;
-  readonly mailUser?: string;
-  readonly mailPasswordFile?: string;
-  readonly mailPasswordCommand?: string;
-  readonly days?: number;
+interface NotifyOptions extends Omit<NoticeSettings, 'on'> {
+  readonly on?: readonly ('failure' | 'recovery' | 'days')[];
   readonly off?: true;
   readonly test?: true;
 }
@@ -43,15 +31,21 @@ export function addJobNotify(job: Command, host: CommandHost): void {
     .option('--days <n>', 'also tell after this many days without success', (text) =>
       parseCount(text, { min: 1, max: 3_650 }),
     )
+    .option('--on <what>', 'only on failure, recovery or days; repeatable', collectKind)
+    .option('--no-desktop', 'no notification by the desktop app and windows')
     .option('--test', 'send one now')
     .option('--off', 'tell nobody any more')
     .action((name: string, options: NotifyOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) => {
           const { setNotices } = await import('../../../../engine/jobs/saved/saved-jobs.ts');
-          const notices = options.off ? undefined : await noticesOf(options);
+          const { parseNotices } = await import('../../../../engine/jobs/saved/notices/parse-notices.ts');
+          const settings = options.off ? undefined : settingsIn(options);
+          const notices = settings && parseNotices(settings, context.directory);
           await setNotices(context, name, notices);
-          const problems = notices && options.test ? await sendTest(context, name, notices) : [];
+          const { sendTestNotice } = await import('../../../../engine/jobs/saved/notices/send-notice.ts');
+          const sender = { ...context, clock: systemClock };
+          const problems = notices && options.test ? await sendTestNotice(name, notices, sender) : [];
           for (const message of problems) context.emit({ type: 'warning', warning: 'notice', message });
           return { name, failed: problems.length };
         },
@@ -70,80 +64,25 @@ export function addJobNotify(job: Command, host: CommandHost): void {
   ]);
 }
 
-async function noticesOf(options: NotifyOptions): Promise<Notices> {
-  const { refuseSecrets } = await import('../../../../engine/jobs/saved/saved-job.ts');
-  const {
-    command,
-    days,
-    mailFrom,
-    mailServer,
-    mailTo = [],
-    webhook,
-    webhookKeyFile,
-    webhookUrlFile,
-  } = options;
-  const hasWebhook = webhook !== undefined || webhookUrlFile !== undefined;
-  if (!hasWebhook && command === undefined && mailTo.length === 0)
-    throw usageError('Give --webhook, --webhook-url-file, --command or --mail-to, or --off.');
-  if (webhook !== undefined && webhookUrlFile !== undefined)
-    throw usageError('Give --webhook or --webhook-url-file, not both.');
-  const lines = [command ?? '', options.mailPasswordCommand ?? ''].flatMap((line) => line.split(/[\s'"]+/));
-  refuseSecrets([webhook ?? '', mailServer ?? '', ...lines], () => 'A setting of the notice');
-  if (webhook !== undefined && !/^https?:\/\/[^/]/i.test(webhook))
-    throw usageError('--webhook needs an https:// URL.');
-  if (webhookKeyFile !== undefined && !hasWebhook)
-    throw usageError('--webhook-key-file belongs to --webhook.');
-  const atFile = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
+function settingsIn({ desktop, off: _, on, test: __, ...rest }: NotifyOptions): NoticeSettings {
+  if (on === undefined && desktop !== false && Object.keys(rest).length === 0)
+    throw usageError(
+      'Give --webhook, --webhook-url-file, --command, --mail-to, --days, --on or --no-desktop, or --off.',
+    );
+  if (on?.includes('days') && rest.days === undefined) throw usageError('--on days needs --days.');
   return {
-    on: ['failure', 'recovery', ...(days === undefined ? [] : ['noSuccess' as const])],
-    ...given({ days, command }),
-    ...(hasWebhook
-      ? {
-          webhook: given({
-            url: webhook,
-            urlFile: atFile(webhookUrlFile),
-            keyFile: atFile(webhookKeyFile),
-          }),
-        }
-      : {}),
-    ...(mailTo.length === 0
-      ? {}
-      : { mail: await mailOf({ ...options, mailTo }, mailServer, mailFrom, atFile) }),
+    ...rest,
+    ...(on ? { on: on.flatMap((kind) => (kind === 'days' ? [] : [kind])) } : {}),
+    ...(desktop === false ? { desktop } : {}),
   };
 }
 
-async function mailOf(
-  options: NotifyOptions & { readonly mailTo: readonly string[] },
-  server: string | undefined,
-  from: string | undefined,
-  atFile: (path: string | undefined) => string | undefined,
-): Promise<NonNullable<Notices['mail']>> {
-  const { checkAddress, parseServer } = await import('../../../../engine/jobs/saved/notices/send-mail.ts');
-  if (server === undefined || from === undefined)
-    throw usageError('--mail-to needs --mail-server and --mail-from.');
-  parseServer(server);
-  for (const address of [from, ...options.mailTo]) checkAddress(address);
-  return {
-    server,
-    from,
-    to: [...options.mailTo],
-    ...given({
-      user: options.mailUser,
-      passwordFile: atFile(options.mailPasswordFile),
-      passwordCommand: options.mailPasswordCommand,
-    }),
-  };
-}
-
-async function sendTest(
-  { environment, signal }: { readonly environment: CommandHost['environment']; readonly signal: AbortSignal },
-  job: string,
-  notices: Notices,
-): Promise<string[]> {
-  const { createNotice, sendNotice } = await import('../../../../engine/jobs/saved/notices/send-notice.ts');
-  const time = new Date(systemClock.nowMs()).toISOString();
-  const notice = createNotice({ notice: 'test', job, time, message: 'This is a test.' });
-  return sendNotice(notices, notice, { environment, signal, clock: systemClock });
+function collectKind(
+  text: string,
+  before: NonNullable<NotifyOptions['on']> = [],
+): NonNullable<NotifyOptions['on']> {
+  if (text === 'failure' || text === 'recovery' || text === 'days') return [...before, text];
+  throw new InvalidArgumentError('It must be failure, recovery or days.');
 }
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {

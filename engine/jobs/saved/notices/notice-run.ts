@@ -2,7 +2,7 @@
 import { folderOf, readState } from '../job-folder.ts';
 import { openRunLog } from '../run-log.ts';
 import type { JobRun, SavedJob } from '../saved-job.ts';
-import { createNotice, type NoticeHost, noticeOfRun, sendNotice } from './send-notice.ts';
+import { createNotice, hasReceiver, type NoticeHost, noticeOfRun, sendNotice } from './send-notice.ts';
 
 export interface EndedRun {
   readonly folder: string;
@@ -14,7 +14,7 @@ export async function noticeRun({ before, folder, job }: EndedRun, host: NoticeH
   const { lastSuccessMs, runs } = readState(folder, job.name);
   const [run] = runs;
   const kind = run && noticeOfRun(run, before);
-  if (!job.notices || !kind || !job.notices.on.includes(kind)) return;
+  if (!job.notices || !kind || !job.notices.on.includes(kind) || !hasReceiver(job.notices)) return;
   const notice = createNotice({
     notice: kind,
     job: job.name,

@@ -10,7 +10,7 @@ import { ownCertificate } from '../../../peer/peer-own-certificate.ts';
 import { createSandbox, type Sandbox } from '../../session/job.fixture.ts';
 import { addJob, writeState } from '../job-folder.ts';
 import type { JobRun, SavedJob } from '../saved-job.ts';
-import { noticeStaleness } from '../staleness.ts';
+import { noticeStaleness, readStaleNotice } from '../staleness.ts';
 import { noticeRun } from './notice-run.ts';
 import { createNotice, noticeOfRun, sendNotice } from './send-notice.ts';
 
@@ -253,9 +253,13 @@ describe('a notice', () => {
     await noticeRun({ folder, job, before: [] }, host());
     expect(kinds()).toEqual(['failure']);
     const look = noticeStaleness({ ...host(), folder });
+    expect(readStaleNotice(folder, 'photos')).toBe(0);
     await look(job);
+    const toldMs = readStaleNotice(folder, 'photos');
+    expect(toldMs).toBeGreaterThan(0);
     await look(job);
     await until(2);
+    expect(readStaleNotice(folder, 'photos')).toBe(toldMs);
     writeState(folder, 'photos', { runs: [run('done'), failed], lastSuccessMs: Date.now() });
     await look(job);
     await noticeRun({ folder, job, before: [failed] }, host());

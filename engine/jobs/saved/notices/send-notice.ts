@@ -54,6 +54,17 @@ export function createNotice(facts: Omit<Notice, 'host'>): Notice {
   return { ...facts, host: hostname(), message: withoutSecrets(facts.message) };
 }
 
+/** The desktop needs nobody to send: windows follow the list of jobs. */
+export function hasReceiver({ command, mail, webhook }: Notices): boolean {
+  return command !== undefined || mail !== undefined || webhook !== undefined;
+}
+
+/** One that a person asks for, to see whether it arrives. */
+export function sendTestNotice(job: string, notices: Notices, host: NoticeHost): Promise<string[]> {
+  const time = new Date(host.clock.nowMs()).toISOString();
+  return sendNotice(notices, createNotice({ notice: 'test', job, time, message: 'This is a test.' }), host);
+}
+
 /** Resolves to what went wrong, in sentences. */
 export async function sendNotice(notices: Notices, notice: Notice, host: NoticeHost): Promise<string[]> {
   const { command, mail, webhook } = notices;

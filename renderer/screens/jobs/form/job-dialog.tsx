@@ -22,6 +22,8 @@ import {
   type Schedule,
 } from './job-draft.ts';
 import { formOfJob } from './job-to-form.ts';
+import { withKnownMail } from './notice-draft.ts';
+import { NoticeFields } from './notice-fields.tsx';
 
 const KINDS: readonly { readonly id: JobKind; readonly label: string; readonly note: string }[] = [
   { id: 'copy', label: 'Copy', note: 'Copies new and changed files. Deletes nothing.' },
@@ -100,6 +102,13 @@ export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) 
       )}
       <Command form={form} set={set} />
       <When form={form} set={set} />
+      <NoticeFields
+        name={form.name}
+        form={form.notices}
+        set={(change) =>
+          set({ notices: withKnownMail({ ...form.notices, ...change }, 'mailTo' in change ? jobs : []) })
+        }
+      />
       {save.error && (save.error.code !== 'conflict' || now?.version === form.version) && (
         <ErrorNotice error={save.error} lead="The job was not saved." />
       )}

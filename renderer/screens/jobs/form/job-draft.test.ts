@@ -9,6 +9,7 @@ describe('a new job', () => {
     expect(draftOf({ ...copy, options: "--exclude '*.tmp'" })).toEqual({
       name: 'night',
       words: ['copy', '--exclude', '*.tmp', '--', '-odd', 's3://bucket/a b'],
+      notices: null,
     });
   });
 
@@ -16,8 +17,14 @@ describe('a new job', () => {
     const push = { ...EMPTY_FORM, name: 'a', kind: 'push', root: '/data', onChange: true } as const;
     expect(draftOf(push)).toEqual({
       ...{ name: 'a', words: ['push'], directory: '/data', onChange: true, settle: '5s' },
+      notices: null,
     });
-    expect(draftOf({ ...push, kind: 'pull' })).toEqual({ name: 'a', words: ['pull'], directory: '/data' });
+    expect(draftOf({ ...push, kind: 'pull' })).toEqual({
+      name: 'a',
+      words: ['pull'],
+      directory: '/data',
+      notices: null,
+    });
   });
 
   it('has its week as cron, and needs a time of day', () => {

@@ -1,5 +1,6 @@
 /** The form of a job, and the command line that it means. */
-import type { SavedJobDraft, SavedTrigger } from '../../../../engine/api/host/saved.ts';
+import type { NoticeSettings, SavedJobDraft, SavedTrigger } from '../../../../engine/api/host/saved.ts';
+import { areDays, NO_NOTICES, type NoticeForm, noticesIn } from './notice-draft.ts';
 import { splitWords } from './split-words.ts';
 
 export const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
@@ -31,12 +32,14 @@ export interface JobForm {
   readonly atLogin: boolean;
   /** Further starts, which have no fields. */
   readonly kept: readonly SavedTrigger[];
+  readonly notices: NoticeForm;
 }
 
 export const EMPTY_FORM: JobForm = {
   ...{ name: '', kind: 'copy', source: '', destination: '', root: '', options: '', directory: '' },
   ...{ schedule: 'none', every: '1h', time: '03:00', weekday: '0', cron: '0 3 * * mon-fri' },
   ...{ onChange: false, settle: '5s', onMount: '', atLogin: false, kept: [] },
+  notices: NO_NOTICES,
 };
 
 /** By what an address gave, such as `kind`, `source` and `destination`. */
@@ -62,12 +65,15 @@ export function isTime(text: string): boolean {
 export function isComplete(form: JobForm): boolean {
   const { destination, kind, line, name, root, schedule, source, time } = form;
   if ((schedule === 'daily' || schedule === 'weekly') && !isTime(time)) return false;
+  if (!areDays(form.notices.days)) return false;
   if (line !== undefined) return line.trim() !== '';
   const hasPlaces = hasTwoPlaces(kind) ? source !== '' && destination !== '' : root !== '';
   return name !== '' && hasPlaces;
 }
 
-export function draftOf(form: JobForm): SavedJobDraft & { readonly version?: string } {
+type Draft = SavedJobDraft & { readonly version?: string; readonly notices: NoticeSettings | null };
+
+export function draftOf(form: JobForm): Draft {
   const { kind, line, name, version } = form;
   const isTwo = hasTwoPlaces(kind);
   const directory = isTwo ? form.directory : form.root;
@@ -78,6 +84,7 @@ export function draftOf(form: JobForm): SavedJobDraft & { readonly version?: str
     words: line === undefined ? [kind, ...splitWords(form.options), ...places] : splitWords(line),
     ...(directory === '' ? {} : { directory }),
     ...startsOf(form),
+    notices: noticesIn(form.notices),
   };
 }
 

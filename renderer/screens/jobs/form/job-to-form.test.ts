@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SavedJobCard, SavedTrigger } from '../../../../engine/api/host/saved.ts';
+import type { NoticeSettings, SavedJobCard, SavedTrigger } from '../../../../engine/api/host/saved.ts';
 import { draftOf } from './job-draft.ts';
 import { formOfJob } from './job-to-form.ts';
+import { NO_NOTICES, noticesIn, withKnownMail } from './notice-draft.ts';
 import { joinWords, splitWords } from './split-words.ts';
 
 function card(more: Partial<SavedJobCard>): SavedJobCard {
@@ -25,6 +26,7 @@ describe('the form of a saved job', () => {
     expect(draftOf(form)).toEqual({
       ...{ name: 'night', version: '1', directory: '/home/me' },
       words: ['copy', '--exclude', '*.tmp', '--', 'photos', 's3://bucket/a b'],
+      notices: null,
     });
   });
 
@@ -56,6 +58,29 @@ describe('the form of a saved job', () => {
       ...{ every: '90m', cron: ['0 3 * * *', '*/5 1 2 3 *'], onChange: true, settle: '90s' },
       ...{ onMount: ['/media/a', '/media/b'], atLogin: true },
     });
+  });
+
+  it.each<NoticeSettings>([
+    { on: ['failure', 'recovery'], days: 7 },
+    { on: ['recovery'], desktop: false },
+    { on: ['failure'], webhookUrlFile: '/url', webhookKeyFile: '/key', command: 'a b' },
+    {
+      ...{
+        on: ['failure', 'recovery'],
+        mailTo: ['a@b.c', 'd@e.f'],
+        mailFrom: 'a@b.c',
+        mailServer: 'smtps://b.c',
+      },
+      ...{ mailUser: 'a', mailPasswordFile: '/password' },
+    },
+  ])('keeps its notices: %j', (notices) => {
+    expect(draftOf(formOfJob(card({ notices }))).notices).toEqual(notices);
+  });
+
+  it('knows the mail account of another job', () => {
+    const mail = { mailTo: ['a@b.c'], mailFrom: 'a@b.c', mailServer: 'smtps://b.c', mailUser: 'a' };
+    const form = withKnownMail({ ...NO_NOTICES, mailTo: 'x@y.z' }, [card({}), card({ notices: mail })]);
+    expect(noticesIn(form)).toMatchObject({ ...mail, mailTo: ['x@y.z'] });
   });
 
   it.each([

@@ -9,6 +9,7 @@ import {
   type JobForm,
   type JobKind,
 } from './job-draft.ts';
+import { noticeFormOf } from './notice-draft.ts';
 import { joinWords } from './split-words.ts';
 
 export function formOfJob(job: SavedJobCard): JobForm {
@@ -18,6 +19,7 @@ export function formOfJob(job: SavedJobCard): JobForm {
     ...{ name, version, root: directory, directory },
     ...commandOf(job),
     ...startsOf(job.triggers),
+    notices: noticeFormOf(job.notices),
   };
 }
 

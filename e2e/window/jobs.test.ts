@@ -185,6 +185,42 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('are made from Changes and Plan, with the message, and say what they do not keep', async () => {
+    using user = createUser();
+    const root = join(user.work, 'photos');
+    mkdirSync(join(user.work, 'store'));
+    await user.dray('-C', root, 'init', '--remote', `file://${join(user.work, 'store')}`);
+    await using window = await openWindow(browser, {
+      ...{ folder: user.folder, path: '/#/changes?direction=push', directory: root },
+    });
+    const { origin, page } = window;
+    const dialog = page.getByRole('dialog', { name: 'New job' });
+    const options = dialog.getByLabel('Options', { exact: true });
+    await page.getByLabel('Message', { exact: false }).fill("it's automatic");
+    await page.getByRole('button', { name: 'Save as a job' }).click();
+    await dialog.getByText('Ticks and decisions in Changes are not kept.', { exact: false }).waitFor();
+    expect(await options.inputValue()).toBe(`-m 'it'"'"'s automatic'`);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await dialog.getByLabel('Name', { exact: true }).fill('birds');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await cardOf(page, 'birds').getByText(`Push of ${root}`, { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Run now: birds' }).press('Enter');
+    await cardOf(page, 'birds').getByText('Done', { exact: true }).waitFor();
+    expect((await user.dray('-C', root, 'log')).stdout).toContain("it's automatic");
+
+    await page.goto(`${origin}/#/changes?direction=pull`);
+    await page.getByText('Nothing to pull').waitFor();
+    await page.getByRole('button', { name: 'Save as a job' }).press('Enter');
+    await dialog.getByText('Each run pulls what is new by then', { exact: false }).waitFor();
+    expect(await options.inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await page.goto(`${origin}/#/plan`);
+    await page.getByRole('link', { name: 'Save as a job' }).press('Enter');
+    await dialog.getByText('Each run pushes all that has changed by then', { exact: false }).waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
   it('get notices in their form, refused as the command refuses them, and tested before they are saved', async () => {
     using user = createUser();
     const told = join(user.work, 'told');

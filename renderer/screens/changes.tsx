@@ -33,6 +33,8 @@ import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 const KeptDialog = lazy(async () => ({ default: (await import('./changes/kept-dialog.tsx')).KeptDialog }));
 
+const JOB_MESSAGE_MAX = 500;
+
 export function ChangesScreen() {
   const { given } = useRoute();
   const direction: Direction = given.direction === 'pull' ? 'pull' : 'push';
@@ -94,6 +96,11 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       }
       actions={
         <>
+          <IconButton
+            icon="jobs"
+            label="Save as a job"
+            onPress={() => goTo('jobs', jobOf(root, direction, opened.message))}
+          />
           <IconButton icon="history" label="Kept files" onPress={() => setShowingKept(true)} />
           <IconButton icon="refresh" label="Look again" onPress={reopen} isPending={isOpening} />
           <Segmented
@@ -134,6 +141,12 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       )}
     </Screen>
   );
+}
+
+/** For the form of a job. A message of several lines fits no field of it. */
+function jobOf(root: string, direction: Direction, message: string): Readonly<Record<string, string>> {
+  const isKept = direction === 'push' && message.length <= JOB_MESSAGE_MAX && !/[\r\n]/.test(message);
+  return { add: 'yes', from: 'changes', kind: direction, root, ...(isKept && message ? { message } : {}) };
 }
 
 function NothingToDo({

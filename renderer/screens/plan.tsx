@@ -53,6 +53,9 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       actions={
         <>
           <IconButton icon="refresh" label="Plan anew" onPress={() => refetch()} isPending={isFetching} />
+          <LinkButton icon="jobs" href={hrefOf('jobs', { add: 'yes', from: 'changes', kind: 'push', root })}>
+            Save as a job
+          </LinkButton>
           <LinkButton href={hrefOf('changes', { direction: 'push' })} look="primary">
             See the changes
           </LinkButton>

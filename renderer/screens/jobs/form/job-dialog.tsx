@@ -90,6 +90,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) 
           }}
         />
       )}
+      {given.from === 'changes' && <Left kind={form.kind} />}
       {!isEdit && (
         <Field
           label="Name"
@@ -114,6 +115,23 @@ export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) 
       )}
     </FormDialog>
   );
+}
+
+/** What a job cannot keep of the list in Changes that it was made from. */
+function Left({ kind }: Pick<JobForm, 'kind'>) {
+  if (kind === 'push')
+    return (
+      <Notice>
+        Ticks and decisions in Changes are not kept. Each run pushes all that has changed by then, and stops
+        at a conflict.
+      </Notice>
+    );
+  return kind === 'pull' ? (
+    <Notice>
+      Decisions in Changes are not kept. Each run pulls what is new by then, and stops at a conflict unless
+      its options say which side stays.
+    </Notice>
+  ) : null;
 }
 
 /** What happened to the job while its form is open. */

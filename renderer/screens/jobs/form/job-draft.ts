@@ -1,7 +1,7 @@
 /** The form of a job, and the command line that it means. */
 import type { NoticeSettings, SavedJobDraft, SavedTrigger } from '../../../../engine/api/host/saved.ts';
 import { areDays, NO_NOTICES, type NoticeForm, noticesIn } from './notice-draft.ts';
-import { splitWords } from './split-words.ts';
+import { joinWords, splitWords } from './split-words.ts';
 
 export const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -44,9 +44,10 @@ export const EMPTY_FORM: JobForm = {
 
 /** By what an address gave, such as `kind`, `source` and `destination`. */
 export function formOf(given: Readonly<Record<string, string>>): JobForm {
-  const { destination = '', kind, root = '', source = '' } = given;
+  const { destination = '', kind, message = '', root = '', source = '' } = given;
   const known = JOB_KINDS.find((each) => each === kind) ?? 'copy';
-  return { ...EMPTY_FORM, kind: known, source, destination, root };
+  const options = message === '' ? '' : joinWords(['-m', message]);
+  return { ...EMPTY_FORM, kind: known, source, destination, root, options };
 }
 
 export function hasTwoPlaces(kind: JobKind): boolean {

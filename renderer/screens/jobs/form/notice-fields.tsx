@@ -44,7 +44,7 @@ export function NoticeFields({ name, form, set }: NoticeFieldsProps) {
           label="Run a command"
           value={form.command}
           onChange={(command) => set({ command })}
-          help="It finds the facts in DRAY_NOTICE, DRAY_JOB, DRAY_MESSAGE and others."
+          help="Its environment says which job it is and what happened."
           isCode
         />
         <Mail form={form} set={set} />

@@ -109,6 +109,7 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'conflict.refExists': { text: 'Choose another name.' },
   'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
   'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },
+  'damaged.verified': { text: 'The details name the files.' },
   'notFound.noMain': { text: 'Choose one of them.' },
 };
 

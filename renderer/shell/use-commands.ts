@@ -5,6 +5,7 @@ import type { HostRequests } from '../../engine/api/host.ts';
 import type { IconName } from '../design/icon.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { goTo, hrefOf, SCREEN_NAMES, type ScreenName } from '../route.ts';
+import { useStartVerify } from '../screens/start-verify.ts';
 import { useTransferChange } from '../screens/transfers/use-change.ts';
 import { applyDensity } from './density.ts';
 import { SCREENS } from './screens.ts';
@@ -30,6 +31,7 @@ export function useCommands(): readonly Command[] {
   const setTheme = useSetTheme();
   const setDensity = useSetDensity();
   const changeAll = useChangeAll();
+  const verify = useStartVerify();
   return [
     ...SCREEN_NAMES.map((name) => place(SCREENS[name].title, 'Screen', SCREENS[name].icon, name)),
     place('See what a push would do', 'Changes', 'upload', 'changes', { direction: 'push' }),
@@ -49,6 +51,13 @@ export function useCommands(): readonly Command[] {
     place('Restore the last version', 'History', 'history', 'history', { do: 'restore' }),
     ...(current
       ? [
+          {
+            id: 'verify',
+            label: `Verify the remote of ${current.name}`,
+            note: 'Transfers',
+            icon: 'check' as const,
+            run: () => verify(current),
+          },
           place('Save a push as a job', 'Jobs', 'jobs', 'jobs', {
             ...{ add: 'yes', kind: 'push', root: current.root },
           }),

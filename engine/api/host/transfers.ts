@@ -77,6 +77,8 @@ export type TransferOrder =
       readonly keepsChanges?: boolean;
     }
   | { readonly kind: 'switch'; readonly root: string; readonly branch: string }
+  /** Checks existence and sizes of all that the remote's commits need. Fails with `damaged` if any is bad. */
+  | { readonly kind: 'verify'; readonly root: string }
   | {
       readonly kind: 'copy';
       readonly source: string;

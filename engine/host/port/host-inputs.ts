@@ -122,6 +122,7 @@ const order = v.variant('kind', [
     keepsChanges: v.exactOptional(v.boolean()),
   }),
   v.strictObject({ kind: v.literal('switch'), root, branch: filled }),
+  v.strictObject({ kind: v.literal('verify'), root }),
   v.strictObject({
     kind: v.literal('copy'),
     source: place,

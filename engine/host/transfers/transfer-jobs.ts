@@ -2,13 +2,13 @@
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { TransferOrder } from '../../api/host/transfers.ts';
-import type { JobContext, PullSummary, PushSummary, RestoreSummary } from '../../api/jobs.ts';
+import type { JobContext, PullSummary, PushSummary, RestoreSummary, VerifySummary } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
 import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/trees.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
 
-export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | TransferSummary;
+export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | VerifySummary | TransferSummary;
 
 /** @param onWorkspace Called once the folder of a clone is a workspace, which remains if the clone fails. */
 export async function runTransfer(
@@ -44,6 +44,10 @@ export async function runTransfer(
     case 'switch': {
       const { switchBranch } = await import('../../jobs/pull/switch.ts');
       return switchBranch(contextIn(order.root), { name: order.branch });
+    }
+    case 'verify': {
+      const { verifyAndRecord } = await import('../../jobs/history/verified.ts');
+      return verifyAndRecord(contextIn(order.root), {});
     }
     case 'copy':
     case 'sync': {
@@ -95,6 +99,7 @@ export async function cleanUpAfter(
     case 'pull':
     case 'restore':
     case 'switch':
+    case 'verify':
       // Their partial files are in the workspace's own folder, and the next run removes them.
       return;
   }
@@ -165,6 +170,8 @@ export function titleOf(order: TransferOrder): string {
     }
     case 'switch':
       return `Switch ${lastPart(order.root)} to ${order.branch}`;
+    case 'verify':
+      return `Verify ${lastPart(order.root)}`;
     case 'copy':
     case 'sync':
       return titleOfCopy(order);

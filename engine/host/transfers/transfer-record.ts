@@ -110,6 +110,11 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
         case 'fileFailed':
           fail(facts, event.path, messageWithoutAdvice(event.error));
           return;
+        case 'check':
+          // Of a verification.
+          if (event.result !== 'failed') return;
+          for (const path of event.paths ?? ['']) fail(facts, path, event.detail);
+          return;
         case 'conflict':
           fail(facts, event.path, 'Changed here and on the remote.');
       }

@@ -1,7 +1,8 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
-import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
+import type { ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
 import { neededKeys } from '../../api/needed-keys.ts';
+import { formatCount, formatPlural } from '../../api/numbers.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
 import type { TransferRecord } from './transfer-record.ts';
@@ -42,9 +43,10 @@ export async function runOnce(
       facts.requests = summary.requests;
       noteUsage(host, record, summary);
     }
+    const fault = faultOf(summary);
     // A stop that comes too late finds it done.
-    if (summary.failed === 0) return 'done';
-    facts.error = toErrorRecord(someFailed(summary));
+    if (!fault) return 'done';
+    facts.error = toErrorRecord(fault);
     return 'failed';
   } catch (error) {
     if (signal.aborted) return undefined;
@@ -99,7 +101,24 @@ function noteUsage(
   }
 }
 
-function someFailed({ failed }: TransferOutcome): DrayError {
+function faultOf(summary: TransferOutcome): DrayError | undefined {
+  if ('damaged' in summary) return summary.missing + summary.damaged > 0 ? notWhole(summary) : undefined;
+  return summary.failed > 0 ? someFailed(summary.failed) : undefined;
+}
+
+function notWhole({ affectedPaths, damaged, missing }: VerifySummary): DrayError {
+  const objects = `Of the remote's objects, ${formatCount(missing)} are missing and ${formatCount(damaged)} are damaged`;
+  return new DrayError(
+    'damaged',
+    `${objects}: ${formatPlural(affectedPaths, 'path')} cannot be restored in full.`,
+    {
+      advice: 'A workspace that still has those files uploads them again with "dray push --no-index".',
+      data: { reason: 'verified', missing, damaged },
+    },
+  );
+}
+
+function someFailed(failed: number): DrayError {
   const message = `${failed.toLocaleString('en')} ${failed === 1 ? 'file' : 'files'} failed. All others are done.`;
   return new DrayError('partial', message, { retry: 'retry', data: { failed } });
 }

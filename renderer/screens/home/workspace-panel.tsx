@@ -18,6 +18,7 @@ import { LOOKED_AT_FILES_MAX, useLook } from '../../shell/use-looks.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
+import { useStartVerify } from '../start-verify.ts';
 import { NO_COMMIT_YET } from '../transfers/state-words.ts';
 import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
 
@@ -28,6 +29,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
   const [isForgetting, setForgetting] = useState(false);
   const forget = useDo('home.removeWorkspace', { refreshes: ['home.list'] });
   const refresh = useRefresh();
+  const verify = useStartVerify();
   const remote = remotes.find(({ isDefault }) => isDefault);
   const open = (screen: ScreenName, given?: Readonly<Record<string, string>>) => {
     chooseWorkspace(root);
@@ -38,6 +40,13 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
       ? [
           { id: 'history', label: 'History', icon: 'history' as const, onAction: () => open('history') },
           { id: 'plan', label: 'Plan of a push', icon: 'plan' as const, onAction: () => open('plan') },
+          {
+            id: 'verify',
+            label: 'Verify its remote',
+            note: 'Is all there that its commits need?',
+            icon: 'check' as const,
+            onAction: () => verify({ name, root }),
+          },
         ]
       : []),
     {

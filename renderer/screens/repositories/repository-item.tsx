@@ -10,6 +10,7 @@ import { Icon } from '../../design/icon.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
+import { useStartVerify } from '../start-verify.ts';
 import { GrowthPlot } from './growth-plot.tsx';
 import { StoredSize } from './stored-size.tsx';
 
@@ -25,6 +26,7 @@ const COMMITS_MAX = 10_000;
 
 export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: RepositoryItemProps) {
   const { answeredAt, branch, failure, growth, knownAs, state, tip, url } = repository;
+  const verify = useStartVerify();
   const [first] = knownAs;
   const name = first?.name ?? addressOf(url);
   const workspace = knownAs.find(({ of }) => of !== 'user')?.of;
@@ -42,6 +44,11 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
         </div>
         {isAsking && <Badge>Asking</Badge>}
         {branch !== undefined && <Badge>{branch}</Badge>}
+        {workspace !== undefined && tip && (
+          <Button size="small" icon="check" onPress={() => verify({ name, root: workspace })}>
+            Verify
+          </Button>
+        )}
         {workspace === undefined ? (
           <LinkButton size="small" icon="browse" href={hrefOf('browse', { remote: name })}>
             Browse

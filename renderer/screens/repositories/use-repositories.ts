@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
-import { useHost, useHostState } from '../../host/use-host.tsx';
+import { useEndings, useHost, useHostState } from '../../host/use-host.tsx';
 
 export interface LookOptions {
   readonly ids?: readonly string[];
@@ -74,6 +74,23 @@ export function useRepositories(): Repositories {
     void ask({}, stopping);
     return () => stopping.abort();
   }, [ask, isOpen]);
+
+  const verified = useEndings(({ order }) => order.kind === 'verify');
+  useEffect(() => {
+    if (verified === 0) return;
+    const stopping = new AbortController();
+    // The record alone: no remote is asked.
+    host.ask('repositories.list', {}, { signal: stopping.signal }).then(
+      ({ repositories: remembered }) => {
+        for (const { id, verified: now } of remembered)
+          setRepositories((cards) =>
+            cards?.map((card) => (card.id === id && now ? { ...card, verified: now } : card)),
+          );
+      },
+      () => {},
+    );
+    return () => stopping.abort();
+  }, [host, verified]);
 
   const look = useCallback((options: LookOptions = {}) => void ask(options, stop.current), [ask]);
   return { repositories, error, asking, look, place };

@@ -183,6 +183,7 @@ const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
   pull: 'download',
   restore: 'history',
   switch: 'branch',
+  verify: 'check',
   copy: 'copy',
   sync: 'refresh',
 };

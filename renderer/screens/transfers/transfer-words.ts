@@ -60,6 +60,7 @@ export function describeTimeLeft(transfer: Transfer): string {
 
 /** `1.2 GiB of 5.1 GiB`; with a plus while more may be found. */
 export function describeBytes(transfer: Transfer): string {
+  if (transfer.order.kind === 'verify') return '';
   const { bytesDone, bytesTotal, isCounting } = transfer;
   if (bytesTotal === undefined || (isOver(transfer) && bytesDone === bytesTotal))
     return formatBytes(bytesDone);
@@ -68,11 +69,18 @@ export function describeBytes(transfer: Transfer): string {
 
 /** `18 of 1,042+ files`. */
 export function describeFiles(transfer: Transfer): string {
+  if (transfer.order.kind === 'verify') return describeVerified(transfer);
   const { filesDone, filesTotal, isCounting } = transfer;
   if (filesTotal === undefined || (isOver(transfer) && filesDone === filesTotal))
     return formatPlural(filesDone, 'file');
   if (isCounting) return `${formatCount(filesDone)} of ${formatCount(filesTotal)}+ files`;
   return `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'file')}`;
+}
+
+/** Existence and sizes have no bytes. */
+function describeVerified({ filesDone, filesTotal, summary }: Transfer): string {
+  if (summary && 'objects' in summary) return formatPlural(Number(summary.objects), 'object');
+  return filesTotal === undefined ? '' : `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'object')}`;
 }
 
 function hasBytesLeft({ bytesDone, bytesTotal }: Transfer): boolean {
@@ -129,6 +137,8 @@ export function describeOrder(order: TransferOrder): string {
       return `${order.paths.length === 1 ? order.paths[0] : `${order.paths.length} paths`} in ${order.root}`;
     case 'switch':
       return `Branch ${order.branch} to ${order.root}`;
+    case 'verify':
+      return `All that the commits of ${order.root} need, on its remote`;
     case 'copy':
     case 'sync':
       return `${order.source} to ${order.destination}`;

@@ -260,6 +260,26 @@ describe('dray job serve', () => {
   });
 });
 
+describe.skipIf(process.platform !== 'linux')('dray job serve --login', () => {
+  it('runs jobs of a login once, also when the system starts it again after a crash', async () => {
+    sandbox.write('work/photos/a', '1');
+    await dray(['job', 'add', 'in', '--at-login', '--', 'copy', 'photos', 'there']);
+    await dray(['job', 'add', 'live', '--on-change', '--', 'sync', 'photos', 'to']);
+    const first = begin(['job', 'serve', '--login']);
+    await first.until('in ended with 0');
+    await first.stop('SIGKILL');
+    const second = begin(['job', 'serve', '--login']);
+    await second.until('live ended with 0');
+    await second.stop('SIGTERM');
+    expect(second.output()).not.toContain('by login');
+    // What the next login leaves: its service manager is another process.
+    rmSync(sandbox.path('settings/jobs/.login'));
+    const third = begin(['job', 'serve', '--login']);
+    await third.until('in ended with 0');
+    await third.stop('SIGTERM');
+  });
+});
+
 describe('dray ui', () => {
   it('starts due jobs too, unless another process does', async () => {
     sandbox.write('work/photos/a', '1');

@@ -136,16 +136,35 @@ export function isJobName(name: string): boolean {
   return /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name) && !name.endsWith('.') && !isReserved;
 }
 
-/** Users in addresses (maybe tokens), keys of AWS, options and queries that are named like secrets. */
+/** Users in addresses (maybe tokens), options and queries that are named like secrets, and known keys. */
 const SECRETS: readonly RegExp[] = [
   /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*@/i,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
   /(?:^|[?&;])(?![^=&;?\s]*file=)[^=&;?\s]*(?:token|secret|passw|signature|credential|access_?key|api_?key)[^=&;?\s]*=/i,
   /^--?[a-z-]*(?:token|secret|password|passwd|access-key|api-key)(?!-file)(?:=|$)/i,
+  // GitHub, Slack, Stripe, JSON Web Tokens (RFC 7519), headers of HTTP, PEM.
+  /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|[rs]k_live_\w{16,})/,
+  /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\./,
+  /\bauthorization:\s*(?:bearer|basic)\s/i,
+  /\bbearer\s+(?=\S*\d)[\w.~+/=-]{16,}/i,
+  /-----BEGIN [A-Z ]*PRIVATE KEY/,
 ];
 
+/** What AWS and `dray serve` make at random: a secret key, a token. Alone, or as the value of an option. */
+const RANDOM = /(?:^|[=:])(?:[A-Za-z0-9+/]{40}|[\w-]{43}=?)$/;
+/** Of the letters and digits of random text, 62 % are of another kind than the one before; of names fewer. */
+const RANDOM_SHARE_MIN = 0.42;
+
 export function looksSecret(text: string): boolean {
-  return SECRETS.some((pattern) => pattern.test(text));
+  return SECRETS.some((pattern) => pattern.test(text)) || isRandom(RANDOM.exec(text)?.[0]);
+}
+
+function isRandom(text = ''): boolean {
+  if (!(/[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text))) return false;
+  const plain = text.replace(/[^A-Za-z0-9]/g, '');
+  const kinds = plain.replace(/[a-z]/g, 'a').replace(/[A-Z]/g, 'A').replace(/\d/g, '0');
+  const changes = [...kinds].filter((kind, at) => at > 0 && kind !== kinds[at - 1]);
+  return changes.length >= plain.length * RANDOM_SHARE_MIN;
 }
 
 /** @throws `usage` without the secret in its message */

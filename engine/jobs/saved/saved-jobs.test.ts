@@ -171,6 +171,14 @@ describe('saving a job', () => {
     ['https://host/x?X-Amz-Signature=abc'],
     ['dray://host:7370/x?token=abc'],
     ['AKIAIOSFODNN7EXAMPLE'],
+    ['q7R+xT2mVw9/LbYk4ZpEa8DfHs1JgNcUo5iQ6B3K'],
+    ['--metadata=k=q7R+xT2mVw9/LbYk4ZpEa8DfHs1JgNcUo5iQ6B3K'],
+    ['nGwQqEYoiKpkP8kpDhZMwa4Y8pPABSRxrDbd7BQrmnA'],
+    [`ghp_${'a1'.repeat(18)}`],
+    ['xoxb-123456789012-abcdef'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc'],
+    ['Authorization: Bearer abcdefgh12345'],
+    ['-----BEGIN RSA PRIVATE KEY-----'],
   ])('refuses a secret without repeating it: %s', (text) => {
     let message = '';
     try {
@@ -185,6 +193,15 @@ describe('saving a job', () => {
   it('takes places, filters and token files', () => {
     refuseSecrets(['copy', 's3://bucket/a?endpoint=https://host', 'r2:photos', '--exclude', 'secret*']);
     refuseSecrets(['copy', 'a', 'dray://host:7370/x?token_file=/home/me/token', '--metadata', 'a=b']);
+  });
+
+  it('takes hashes, long names and long paths', () => {
+    const hash = '9bad3c3f00d1e2a4b5c6d7e8f9a0b1c2d3e4f506';
+    const path = 'Photos/2024/Summer/Greece/Day01/Abcdefgh';
+    expect([hash.length, path.length]).toEqual([40, 40]);
+    refuseSecrets(['copy', hash, hash.toUpperCase(), path, `--exclude=${path}`]);
+    refuseSecrets(['push', '-m', 'MyVacationPhotosOf2024FromGreeceAndItaly123', 'basic documentation']);
+    refuseSecrets(['copy', '2024-06-01_Holiday-in-Italy_with-Anna-and-B', 'a']);
   });
 
   it.each(['', 'A', '../a', '-a', 'a/b', 'con', 'nul.txt', 'a.', 'a b', 'x'.repeat(64)])(

@@ -5,6 +5,7 @@ import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { RunDray } from './dray-process.ts';
 import { jobsFolder, lockScheduler } from './job-folder.ts';
+import { beginLogin } from './login-record.ts';
 import type { RunStart } from './saved-job.ts';
 import { runScheduler } from './scheduler.ts';
 import { noticeStaleness } from './staleness.ts';
@@ -39,15 +40,20 @@ export async function serveJobsBeside(
 ): Promise<void> {
   const { emit, signal } = context;
   let told = '';
+  let { isLogin } = request;
   while (!signal.aborted) {
     if (!existsSync(jobsFolder(context))) {
+      isLogin = false;
       await systemClock.sleep(EMPTY_PAUSE_MS, signal).catch(() => {});
       continue;
     }
     try {
-      await serveJobs(context, request);
+      await serveJobs(context, { ...request, isLogin });
+      isLogin = false;
     } catch (error) {
       const { code, message } = toDrayError(error);
+      // The process that starts jobs now has seen the login, too.
+      if (code === 'locked') isLogin = false;
       // It may pass, as a full disk does. Jobs must not stay undone until the window is opened again.
       if (code !== 'locked' && message !== told) {
         told = message;
@@ -66,6 +72,8 @@ export async function serveJobs(
   const { emit, signal } = context;
   const folder = jobsFolder(context);
   const clock = systemClock;
+  // Before the lock: whoever starts this one again after another process has ended is no login.
+  const isFirst = isLogin && beginLogin(folder);
   const lock = await lockScheduler(folder, 'job serve');
   let runs = 0;
   let failedRuns = 0;
@@ -91,7 +99,7 @@ export async function serveJobs(
   const onLook = noticeStaleness({ folder, clock, environment: context.environment, signal });
   onServing?.(true);
   try {
-    await runScheduler({ folder, clock, signal, run, isLogin, onProblem, onLook });
+    await runScheduler({ folder, clock, signal, run, isLogin: isFirst, onProblem, onLook });
   } finally {
     onServing?.(false);
     lock.release();

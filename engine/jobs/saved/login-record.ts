@@ -1,0 +1,31 @@
+/**
+ * Whether a process that the system starts at a login is the first one of that login: after a crash, the
+ * system starts it again, and jobs that run at login have run already.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lifeOf } from '../../base/process-life.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+
+/**
+ * True once for each parent of this process, such as the user's service manager, which lives as long as the
+ * login. Always true outside Linux, where parents cannot be told apart.
+ */
+export function beginLogin(folder: string): boolean {
+  const life = lifeOf(process.ppid);
+  if (!life) return true;
+  const login = `${process.ppid} ${life.startTicks} ${life.numbering}`;
+  const path = join(folder, '.login');
+  if (readText(path) === login) return false;
+  // Recorded first: a crash must not start the jobs again and again.
+  replaceFile(path, login, 0o600);
+  return true;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

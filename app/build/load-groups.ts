@@ -49,7 +49,7 @@ const JOBS = [
   'working-copy/status',
 ];
 
-/** What saved jobs, and few other commands, load: files of their own. */
+/** Modules that few commands load. Each stays a file of its own. */
 const APART = /\/jobs\/(?:saved\/|history\/verified|remotes\/login)/;
 
 const GROUPS: readonly Group[] = [

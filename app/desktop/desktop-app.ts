@@ -143,10 +143,10 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     },
   });
 
-  lookOften(electron, {
+  checkIncoming(electron, {
     engine,
     tray,
-    isTold: () => work.hasTransfers() || window.current()?.isFocused() === true,
+    isVisible: () => work.hasTransfers() || window.current()?.isFocused() === true,
   });
   answerOwnQuestions(electron, { engine, secrets, window: window.current });
   setMenu(electron, facts, window);
@@ -166,7 +166,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   return { window, openLink };
 }
 
-/** Says what goes on without the window, of jobs once. */
+/** Notifies the user that transfers or jobs continue without the window; about jobs only once. */
 function closingTeller(
   electron: ElectronParts,
   { platform }: Pick<DesktopFacts, 'platform'>,
@@ -181,7 +181,7 @@ function closingTeller(
     if (isQuitting || platform === 'darwin') return;
     if (work.hasJobs() && !isTold) {
       isTold = true;
-      const body = 'It starts your saved jobs when they are due. Its icon quits it.';
+      const body = 'It starts your saved jobs when they are due. To quit, use its tray icon.';
       notify(electron, { title: 'Dray stays in the tray', body }, () => show('#/jobs'));
     } else if (work.hasTransfers()) {
       const body = work.hasJobs() ? 'Dray stays in the tray.' : 'Dray quits when they have ended.';
@@ -200,21 +200,27 @@ function setMenu(electron: ElectronParts, facts: DesktopFacts, window: MainWindo
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }
 
-const LOOK_EVERY_MS = 4 * 60_000;
+const CHECK_EVERY_MS = 4 * 60_000;
 
-/** Tells the tray what is to pull and to push, at most every few minutes and while somebody may see it. */
-function lookOften(
+/**
+ * Updates the counts of incoming and outgoing changes in the tray, while the tray or the window is visible.
+ */
+function checkIncoming(
   { app }: Pick<ElectronParts, 'app'>,
-  told: { readonly engine: EngineHost; readonly tray: TransferTray; readonly isTold: () => boolean },
+  {
+    engine,
+    isVisible,
+    tray,
+  }: { readonly engine: EngineHost; readonly tray: TransferTray; readonly isVisible: () => boolean },
 ): void {
-  const look = async (): Promise<void> => {
-    if (!told.isTold()) return;
-    const { looks } = await told.engine.ask('home.look', { maxAgeMs: LOOK_EVERY_MS });
-    told.tray.tellLooks(looks);
+  const check = async (): Promise<void> => {
+    if (!isVisible()) return;
+    const { looks } = await engine.ask('home.look', { maxAgeMs: CHECK_EVERY_MS });
+    tray.tellLooks(looks);
   };
-  const lookQuietly = () => void look().catch(() => {});
-  const timer = setInterval(lookQuietly, LOOK_EVERY_MS);
-  app.on('browser-window-focus', lookQuietly);
+  const checkQuietly = () => void check().catch(() => {});
+  const timer = setInterval(checkQuietly, CHECK_EVERY_MS);
+  app.on('browser-window-focus', checkQuietly);
   app.on('will-quit', () => clearInterval(timer));
 }
 

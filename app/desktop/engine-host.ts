@@ -21,7 +21,7 @@ export interface EngineHostOptions {
   readonly openHost: (options: OpenHostOptions) => OpenHost;
   readonly environment: () => Promise<Environment>;
   readonly runDray: NonNullable<OpenHostOptions['runDray']>;
-  /** Started by a login: jobs that run then are due once. */
+  /** True if a login started the app, so jobs that run at login are due. */
   readonly isLogin: boolean;
   readonly onJobs: (list: SavedJobList) => void;
   readonly onTransfers: (transfers: readonly Transfer[]) => void;

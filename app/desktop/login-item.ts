@@ -9,7 +9,7 @@ import type { Electron } from './electron-parts.ts';
 /** Starts the app without its window. The window appears on request. */
 export const HIDDEN_ARGUMENT = '--hidden';
 
-/** @param argv Of this start. macOS gives no arguments, but an answer. */
+/** @param argv The arguments of this start. macOS passes none, but reports a start by login. */
 export function isOpenedAtLogin({ app }: Pick<Electron, 'app'>, argv: readonly string[]): boolean {
   return argv.includes(HIDDEN_ARGUMENT) || app.getLoginItemSettings().wasOpenedAtLogin === true;
 }

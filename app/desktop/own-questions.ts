@@ -65,14 +65,14 @@ function readTitle([title]: readonly unknown[]): string {
 }
 
 /**
- * A whole path of this computer without detours. Windows would send its user's credentials to a machine that
- * a path names, so such paths are refused.
+ * Accepts only an absolute local path without `..`. Refuses network paths, because Windows sends the user's
+ * credentials to the machine that such a path names.
  */
 function readPath([given]: readonly unknown[]): string {
   if (typeof given !== 'string' || given.length > PATH_LENGTH_MAX || given.includes('\0'))
     throw new Error('A path must be a text.');
   if (!isAbsolute(given) || /(^|[\\/])\.\.([\\/]|$)|^[\\/]{2}/.test(given))
-    throw new Error('A path must be a whole path of this computer.');
+    throw new Error('The path must be an absolute path of this computer.');
   return normalize(given);
 }
 

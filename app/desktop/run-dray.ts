@@ -1,4 +1,4 @@
-/** Runs `dray` for saved jobs in Electron's own kind of child process. */
+/** Runs `dray` for saved jobs in Electron's utility processes. */
 import { type RunDray, STOP_GRACE_MS, tailOf } from '../../engine/jobs/saved/dray-process.ts';
 import { STOP_MESSAGE } from './channels.ts';
 import type { Electron } from './electron-parts.ts';
@@ -17,7 +17,7 @@ export function drayUtility({ utilityProcess }: Pick<Electron, 'utilityProcess'>
       child.postMessage(STOP_MESSAGE);
       timer = setTimeout(() => child.kill(), STOP_GRACE_MS);
     };
-    // Messages that are posted before it has started wait for it.
+    // Electron delivers messages that are posted before the process has started.
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     const ended = Promise.withResolvers<{ readonly exitCode: number; readonly output: string }>();

@@ -1,4 +1,4 @@
-/** What keeps Dray open without a window: transfers under way, and saved jobs that it starts when due. */
+/** Tracks the work that keeps Dray open without a window: transfers, and saved jobs that it starts. */
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { findJobEndings } from '../../engine/api/job-endings.ts';
@@ -9,17 +9,17 @@ import type { TrayJobs } from './window/tray.ts';
 export interface Work {
   /** @returns The list before this one; undefined at first. */
   tellTransfers(now: readonly Transfer[]): readonly Transfer[] | undefined;
-  /** @returns What its user should hear of. */
+  /** @returns The endings for notifications, and the counts for the tray. */
   tellJobs(now: SavedJobList): { readonly endings: readonly Ending[]; readonly counts: TrayJobs };
-  /** The engine is gone: nothing is under way. */
+  /** Called when the engine has stopped for good: no work is left. */
   forget(): void;
   hasTransfers(): boolean;
   hasJobs(): boolean;
-  /** After the last window was closed, transfers that the engine cannot tell of keep nothing open. */
+  /** Called when the last window closes. From then on, an unread list of transfers keeps nothing open. */
   tellClosed(): void;
-  /** The engine has told of all that counts. */
+  /** True once the engine has reported its jobs and transfers. */
   isKnown(): boolean;
-  /** Before the engine has told of its jobs, it may have some. */
+  /** False until the engine has reported its jobs, because some may wait. */
   mayQuit(): boolean;
 }
 
@@ -62,7 +62,7 @@ export function createWork(): Work {
   };
 }
 
-/** Jobs that another process starts need no tray of ours. */
+/** Jobs that another process starts need no tray icon here. */
 function countJobs({ jobs, startedBy }: SavedJobList): TrayJobs {
   const waiting = jobs.filter(({ state, triggers }) => state === 'idle' && triggers.length > 0).length;
   const running = jobs.filter(({ state }) => state === 'running').length;

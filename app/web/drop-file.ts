@@ -49,7 +49,7 @@ export async function dropFile(
   const destination = { place: placeBelow(place, path) };
   const target = parsePlace(job, destination);
   await checkRepositories(
-    // Other files may wait for the same answers, so a browser that leaves does not stop the look.
+    // Other files may share these requests, so they continue when the browser drops this one.
     { ...job, signal: new AbortController().signal },
     {
       places: [destination.place],

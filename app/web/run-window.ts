@@ -20,7 +20,7 @@ export interface WindowRequest {
   /** 0: any free port. Default: 7371, or any free port if that is taken. */
   readonly port?: number;
   readonly opensBrowser: boolean;
-  /** The words that start this program again, for due jobs. Absent: none run. */
+  /** The command line that starts this program again, for due jobs. Absent: no jobs run. */
   readonly jobCommand?: readonly [string, ...string[]];
   /** Every item requests another link. */
   readonly linkRequests?: NodeJS.ReadableStream;

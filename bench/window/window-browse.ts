@@ -1,7 +1,7 @@
 /**
- * Measures a prefix of a million objects in Browse: how soon its first rows are shown, the page's memory, and
- * the long tasks (over 50 ms, as Chromium reports them) while a person scrolls, sorts, filters, types a name
- * and chooses all.
+ * Measures a prefix of a million objects in Browse: the time to the first rows, the page's memory, and the
+ * long tasks (over 50 ms, as Chromium reports them) during scrolling, sorting, filtering, typing a name and
+ * selecting all.
  */
 import type { Browser, Page } from 'playwright';
 import { manyName, startManyObjects } from '../../e2e/servers/many-objects.ts';
@@ -16,10 +16,10 @@ export interface BrowseRun {
   readonly listedMs: number;
   readonly heapBytes: number;
   readonly processBytes: number;
-  /** The longest task of the page in ms in each work, 0 if none took 50 ms. */
+  /** By kind of work: the longest task of the page in ms, or 0 if none took 50 ms. */
   readonly longestTaskMs: Readonly<Record<BrowseWork, number>>;
   readonly longestFrameMs: number;
-  /** From the press of a key or a button to the row that it leads to. */
+  /** The time from a key press or a click to the resulting row. */
   readonly answerMs: Readonly<Record<'sort' | 'filter' | 'typed', number>>;
 }
 
@@ -106,7 +106,7 @@ export async function measureBrowse(
   };
 }
 
-/** Since the last call. */
+/** The longest task since the last call. */
 async function longestTask(page: Page): Promise<number> {
   // The observer reports a task after it has ended.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))');

@@ -43,7 +43,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
 
     await commit(page, 'first').getByText('v2.0').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Delete the tag v2.0...' }).click();
-    await dialog(page).getByText('Other branches and tags lead to all of its commits.').waitFor();
+    await dialog(page).getByText('Other branches and tags contain all of its commits.').waitFor();
     await dialog(page).getByRole('button', { name: 'Delete the tag' }).click();
     await expect.poll(() => badges(page, 'first'), WAIT).toEqual(['Tag v1']);
     await undo(page, 'The tag v2.0 was deleted');
@@ -51,7 +51,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     expect(complaints.filter((text) => !text.includes('status of 4'))).toEqual([]);
   });
 
-  it('says before a deletion which commits no other name leads to, and Undo brings the branch back', async () => {
+  it('counts the commits in no other branch before a deletion, and Undo restores the branch', async () => {
     await using window = await repository.open();
     const { page } = window;
     await page.getByRole('button', { name: 'Branch main' }).click();
@@ -60,7 +60,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'More of side' }).click();
     await page.getByRole('menuitem', { name: 'Delete the branch side...' }).click();
-    await dialog(page).getByText('1 commit has no other name').waitFor();
+    await dialog(page).getByText('1 commit is in no other branch or tag').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await dialog(page).getByRole('button', { name: 'Delete the branch' }).click();
     await expect.poll(() => commit(page, 'on the side').count(), WAIT).toBe(0);

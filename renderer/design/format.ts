@@ -28,6 +28,23 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 });
 
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const CLOCK_SECONDS = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** `16:40`, in the reader's time zone. */
+export function formatClock(ms: number): string {
+  return CLOCK.format(ms);
+}
+
+/** `16:40:05`, in the reader's time zone. */
+export function formatClockSeconds(ms: number): string {
+  return CLOCK_SECONDS.format(ms);
+}
+
 const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
   ['year', 31_557_600],
   ['month', 2_629_800],

@@ -34,7 +34,7 @@ import { useRemoval } from './browse/use-removal.ts';
 import { useSending } from './browse/use-sending.ts';
 import { type RepositoryRefusal, refusedRepository, useStartTransfers } from './start-transfer.ts';
 
-/** A removal of more entries shows how far it is. */
+/** A removal of more entries than this shows its progress. */
 const LONG_REMOVAL = 500;
 
 /** The open dialog. */
@@ -46,7 +46,7 @@ export function BrowseScreen() {
   const { given } = useRoute();
   const home = useAsk('home.listFolders', {}, { freshMs: 600_000 });
   const remotes = useAsk('remotes.list', {});
-  // Asked again by each screen that opens: the panes have moved since.
+  // Not cached, because the panes have moved since the screen was last open.
   const kept = useAsk('browse.panes', {}, { heldMs: 0 });
   if (home.isPending || remotes.isPending || kept.isPending) {
     return (
@@ -209,7 +209,7 @@ interface RepositoryQuestionsProps {
   readonly onClose: () => void;
 }
 
-/** Each name is asked for by itself: a folder may hold several repositories. */
+/** Asks for one name at a time, because a folder may contain several repositories. */
 function RepositoryQuestions({ refused, removal, onClose }: RepositoryQuestionsProps) {
   const typed = useRef<readonly string[]>([]);
   const doomed = refusedRepository(removal.error);

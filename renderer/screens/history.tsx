@@ -55,7 +55,7 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
   const isElsewhere =
     place.commit !== undefined && commits?.every(({ commit }) => commit !== place.commit) === true;
   useEffect(() => {
-    // A tag may lead to a commit that is older than all that are listed.
+    // The commit of a tag may be older than all listed ones.
     if (isElsewhere && isOlder && !history.isFetching) setLimit(Math.min(2 * limit, LIMIT_MAX));
   }, [isElsewhere, isOlder, history.isFetching, limit]);
   return (
@@ -202,7 +202,7 @@ function Commits({ root, commits, refs, place, children }: CommitsProps) {
   );
 }
 
-/** In the order of the list, newest first; two are compared. */
+/** Shows one chosen commit, or compares two. @param chosen Newest first. */
 function choose(chosen: readonly string[]): void {
   const [newer = '', older] = chosen;
   if (older === undefined) replacePlace('history', { commit: newer });
@@ -224,8 +224,8 @@ interface HistoryPlace extends RefMenu {
 }
 
 /**
- * What the address names: a commit, two versions to compare, or a dialog that the palette opens. The address
- * forgets the dialog at once, so that a reload does not open it again.
+ * The state in the address: a commit, two versions to compare, or a dialog that the palette opens. The dialog
+ * is removed from the address at once, so a reload does not open it again.
  */
 function useHistoryPlace(): HistoryPlace {
   const { given } = useRoute();

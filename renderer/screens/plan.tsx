@@ -8,14 +8,13 @@ import { formatBytes, formatCount, formatDollars, formatPlural } from '../../eng
 import { Badge } from '../design/badge.tsx';
 import { IconButton, LinkButton } from '../design/button.tsx';
 import { Card, Figure, Figures } from '../design/card.tsx';
-import { formatSeconds } from '../design/format.ts';
+import { formatClock, formatSeconds } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading, Notice } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useAsk } from '../host/use-host.tsx';
 import { hrefOf } from '../route.ts';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
-import { formatClock } from './changes/looked-at.tsx';
 import { useEndedTransfers } from './changes/use-change-list.ts';
 import { CostPlot } from './plan/cost-plot.tsx';
 import { Funnel } from './plan/funnel.tsx';

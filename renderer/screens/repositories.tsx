@@ -14,7 +14,7 @@ import { useRepositories } from './repositories/use-repositories.ts';
 
 export function RepositoriesScreen() {
   const { asking, error, look, place, repositories } = useRepositories();
-  // A remote of the user's own is a repository once it has answered that it is one, or failed to answer.
+  // One of the user's own remotes is listed only if it has a repository, or could not be read.
   const shown = repositories?.filter(
     ({ failure, knownAs, state }) =>
       state === 'ready' ||
@@ -31,7 +31,7 @@ export function RepositoriesScreen() {
         shown &&
         shown.length > 0 && (
           <Button icon="refresh" isPending={isLooking} onPress={() => look()}>
-            Look again
+            Refresh
           </Button>
         )
       }
@@ -40,7 +40,7 @@ export function RepositoriesScreen() {
       {error && !shown && (
         <ErrorState title="Cannot read your repositories" error={error} onRetry={() => look()} />
       )}
-      {shown?.length === 0 && isLooking && <Loading label="Asking your remotes" />}
+      {shown?.length === 0 && isLooking && <Loading label="Reading your remotes" />}
       {shown?.length === 0 && !isLooking && <NoRepositories />}
       {shown && shown.length > 0 && (
         <>
@@ -78,13 +78,13 @@ function NoRepositories() {
         </>
       }
     >
-      A repository keeps all versions of a folder at a remote. The first push of a workspace makes one; here
-      you then see its size, its growth, its cost, and when it was last verified.
+      A repository keeps all versions of a folder at a remote. The first push of a workspace creates one. This
+      screen then shows its size, its growth, its cost, and its last verification.
     </EmptyState>
   );
 }
 
-/** Of everything that is known; what is unknown is counted in the notes. */
+/** The sums of the known figures. The notes tell how many repositories they cover. */
 function Sums({ repositories }: { readonly repositories: readonly RepositoryCard[] }) {
   const known = repositories.filter(({ tip }) => tip);
   const measured = repositories.filter(({ stored }) => stored);

@@ -1,6 +1,7 @@
-/** A tray icon while transfers run or jobs wait, so that the window can be closed meanwhile. */
+/** Shows a tray icon while transfers run or jobs wait, so the window can be closed meanwhile. */
 import type { Tray } from 'electron';
 import type { IncomingLook } from '../../../engine/api/host/home.ts';
+import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { Electron } from '../electron-parts.ts';
 import type { Progress } from '../progress.ts';
 
@@ -11,7 +12,7 @@ export interface TrayActions {
 }
 
 export interface TrayJobs {
-  /** Jobs that start by themselves, in this app. */
+  /** The number of jobs that this app starts when they are due. */
   readonly waiting: number;
   readonly running: number;
 }
@@ -19,7 +20,7 @@ export interface TrayJobs {
 export interface TransferTray {
   readonly update: (progress: Progress) => void;
   readonly tellJobs: (jobs: TrayJobs) => void;
-  /** Workspaces with something to pull or to push, for the menu. */
+  /** Shows the number of workspaces with changes to pull or push in the menu. */
   readonly tellLooks: (looks: readonly IncomingLook[]) => void;
   readonly dispose: () => void;
 }
@@ -30,7 +31,7 @@ export function createTransferTray(
   actions: TrayActions,
 ): TransferTray {
   let tray: Tray | undefined;
-  let told = '';
+  let shown = '';
   let waiting: readonly string[] = [];
   let last: Progress = { running: 0 };
   let jobs: TrayJobs = { waiting: 0, running: 0 };
@@ -38,7 +39,7 @@ export function createTransferTray(
   const dispose = () => {
     tray?.destroy();
     tray = undefined;
-    told = '';
+    shown = '';
   };
 
   const update = (progress: Progress): void => {
@@ -57,9 +58,9 @@ export function createTransferTray(
       tray = new Tray(icon);
       tray.on('click', () => actions.show(last.running > 0 ? '#/transfers' : '#/jobs'));
     }
-    // Setting a menu closes the one that is open.
-    if (text === told) return;
-    told = text;
+    // A new menu closes the open one, so an equal one is not set.
+    if (text === shown) return;
+    shown = text;
     tray.setToolTip(`Dray: ${work.join(', ')}`);
     tray.setContextMenu(
       Menu.buildFromTemplate([
@@ -95,25 +96,23 @@ export function createTransferTray(
 }
 
 function describeJobs({ running, waiting }: TrayJobs): readonly string[] {
-  const jobs = (count: number) => `${count} ${count === 1 ? 'job' : 'jobs'}`;
   return [
-    ...(running > 0 ? [`${jobs(running)} running`] : []),
-    ...(waiting > 0 ? [`${jobs(waiting)} waiting`] : []),
+    ...(running > 0 ? [`${formatPlural(running, 'job')} running`] : []),
+    ...(waiting > 0 ? [`${formatPlural(waiting, 'job')} waiting`] : []),
   ];
 }
 
 function describeLooks(looks: readonly IncomingLook[]): readonly string[] {
   const incoming = looks.filter(({ hasIncoming }) => hasIncoming).length;
   const outgoing = looks.filter((look) => (look.outgoing ?? 0) > 0).length;
-  const workspaces = (count: number) => `${count} ${count === 1 ? 'workspace' : 'workspaces'}`;
   return [
-    ...(incoming > 0 ? [`To pull: ${workspaces(incoming)}`] : []),
-    ...(outgoing > 0 ? [`To push: ${workspaces(outgoing)}`] : []),
+    ...(incoming > 0 ? [`To pull: ${formatPlural(incoming, 'workspace')}`] : []),
+    ...(outgoing > 0 ? [`To push: ${formatPlural(outgoing, 'workspace')}`] : []),
   ];
 }
 
 /** In steps of 5 percent, so that it rarely changes. */
 function describeProgress({ running, fraction }: Progress): string {
-  const what = `${running} ${running === 1 ? 'transfer' : 'transfers'}`;
+  const what = formatPlural(running, 'transfer');
   return fraction === undefined ? what : `${what}, ${Math.floor(fraction * 20) * 5} %`;
 }

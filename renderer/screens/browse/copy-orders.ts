@@ -16,7 +16,7 @@ export interface Chosen {
   readonly paths: readonly string[];
   /** The links of the selection. Each is copied by itself, because only then it is followed. */
   readonly links: readonly string[];
-  /** Instead of the paths: all of a list, with the number of entries. */
+  /** Replaces `paths` for a selection of a whole list. `count` is the number of entries. */
   readonly all?: AllChosen & { readonly count: number };
 }
 

@@ -1,4 +1,4 @@
-/** What a pane shows: its folder, its order and filter, and the rows that are chosen in it. */
+/** The state of a pane: its folder, its order and filter, and its chosen rows. */
 import { type Choice, type ChosenEntries, chosenOf } from './entries/choice.ts';
 import type { Entries, SortedBy } from './entries/use-entries.ts';
 import type { Location } from './places.ts';
@@ -8,16 +8,16 @@ export type Side = 'left' | 'right';
 export interface PaneState {
   readonly location: Location;
   readonly sortedBy: SortedBy;
-  /** A part of the names that are shown. */
+  /** Only names that contain this text are shown. */
   readonly filter: string;
   readonly choice: Choice;
-  /** In a repository: its stored objects instead of its branches. */
+  /** Shows the stored objects of a repository instead of its branches. */
   readonly showsObjects?: boolean;
   /** The folder that the user came up from. */
   readonly cameFrom?: string | undefined;
 }
 
-/** Of a choice of everything, the entries that dialogs name. */
+/** The most entries that dialogs name for a choice of everything. */
 const NAMED_MAX = 8;
 
 export function chosenIn({ choice, filter }: PaneState, { list, pages }: Entries): ChosenEntries {

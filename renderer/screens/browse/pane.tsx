@@ -29,10 +29,10 @@ import {
 import { RepositoryCounts, RepositoryView } from './repository-view.tsx';
 import { type Moves, useMoves } from './use-moves.ts';
 
-/** From the desktop. */
+/** A drop from the desktop. */
 export interface Dropped {
   readonly items: readonly DropItem[];
-  /** Only if the window knows paths. */
+  /** Undefined in a browser, which reveals no paths. */
   readonly entries: readonly DesktopEntry[] | undefined;
 }
 
@@ -129,7 +129,7 @@ export function Pane(props: PaneProps) {
             />
           </EntryMenu>
         ) : entries.error ? (
-          <Unreadable location={location} error={entries.error} reload={entries.goOn} goUp={moves.goUp} />
+          <Unreadable location={location} error={entries.error} reload={entries.resume} goUp={moves.goUp} />
         ) : (
           <Loading label="Reading the folder" />
         )}
@@ -201,7 +201,7 @@ function PaneHead(props: PaneHeadProps) {
           label={`Filter names of the ${side} pane`}
           placeholder="Filter names"
           value={state.filter}
-          // All of another view would be something else.
+          // A choice of everything does not apply to another filter.
           onChange={(filter) =>
             props.onState({ filter, choice: state.choice.kind === 'all' ? NOTHING : state.choice })
           }
@@ -241,9 +241,9 @@ function Unreadable({ location, error, reload, goUp }: UnreadableProps) {
   );
 }
 
-/** Shown entries stay when more of them, or newer ones, could not be read. */
+/** The error above entries that were read before it. */
 function OldRows({ entries, error }: { readonly entries: Entries; readonly error: Error }) {
-  const again = entries.state === 'failed' ? entries.goOn : entries.reload;
+  const again = entries.state === 'failed' ? entries.resume : entries.reload;
   return (
     <div className="pane-notice">
       <ErrorNotice
@@ -264,7 +264,7 @@ function OldRows({ entries, error }: { readonly entries: Entries; readonly error
   );
 }
 
-/** A row or one of its cells, not their buttons; also the list or the pane itself if they have no rows. */
+/** True for a row, a cell, the grid or the pane; false for the buttons in them. */
 function isOfList(element: Element): boolean {
   return element.matches('[role="row"], [role="rowheader"], [role="gridcell"], [role="grid"], .pane');
 }
@@ -273,13 +273,13 @@ interface PaneFootProps {
   readonly chosen: ChosenEntries;
   readonly entries: Entries;
   readonly filter: string;
-  /** Words about what the pane shows instead of its entries. */
+  /** Replaces the count of entries. */
   readonly children: ReactNode;
 }
 
 function PaneFoot({ chosen, entries, filter, children }: PaneFootProps) {
   const { state } = entries;
-  useSyncExternalStore(entries.pages?.subscribe ?? neverTells, entries.pages?.version ?? zero);
+  useSyncExternalStore(entries.pages?.subscribe ?? subscribeToNothing, entries.pages?.version ?? zero);
   return (
     <footer className="pane-foot row small faint">
       <span className="grow">{children || footWords(chosen, entries, filter)}</span>
@@ -289,7 +289,7 @@ function PaneFoot({ chosen, entries, filter, children }: PaneFootProps) {
         </Button>
       )}
       {(state === 'stopped' || (state === 'failed' && entries.pages)) && (
-        <Button size="small" look="quiet" onPress={entries.goOn}>
+        <Button size="small" look="quiet" onPress={entries.resume}>
           Read all
         </Button>
       )}
@@ -297,7 +297,7 @@ function PaneFoot({ chosen, entries, filter, children }: PaneFootProps) {
   );
 }
 
-const neverTells = () => () => {};
+const subscribeToNothing = () => () => {};
 const zero = () => 0;
 
 function footWords(

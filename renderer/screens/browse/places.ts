@@ -9,7 +9,7 @@ import { trimEnd } from '../../../engine/api/trim-ends.ts';
 export type Root =
   /** `prefix`: `/`, or a drive such as `C:/`; `home`: the folder that it opens with. */
   | { readonly kind: 'local'; readonly label: string; readonly prefix: string; readonly home: string }
-  /** `url`: undefined if a link named it and no such remote is known. */
+  /** `url`: undefined if a link names an unknown remote. */
   | { readonly kind: 'named'; readonly label: string; readonly name: string; readonly url?: string }
   | { readonly kind: 'url'; readonly label: string; readonly url: string };
 
@@ -82,7 +82,7 @@ export function placeOf({ root, folder }: Location, entry = ''): string {
   return parameters === undefined ? joined : `${joined}?${parameters}`;
 }
 
-/** The address that holds without the user's names of remotes. Of this computer: the path. */
+/** The URL of a remote place, without the user's name for the remote; the path of a local one. */
 export function addressOf({ root, folder }: Location, entry = ''): string {
   if (root.kind !== 'named' || root.url === undefined) return placeOf({ root, folder }, entry);
   return placeOf({ root: { kind: 'url', label: root.label, url: root.url }, folder }, entry);
@@ -149,7 +149,7 @@ function splitOnce(text: string, separator: string): [string, string | undefined
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** Of a location that is a repository. */
+/** The name of the repository at a location. */
 export function repositoryName(location: Location): string {
   return nameOf(location.folder === '' ? describeLocation(location).replace(/[:/]+$/, '') : location.folder);
 }

@@ -313,7 +313,7 @@ function PlanRows({ rows, isCut }: { readonly rows: readonly ChangeRow[]; readon
         </ul>
       </section>
       {isCut && (
-        <p className="small faint">The first {formatCount(ROWS_MAX)}; the figures above are of all.</p>
+        <p className="small faint">The first {formatCount(ROWS_MAX)}; the figures above count all.</p>
       )}
     </>
   );

@@ -22,8 +22,8 @@ export function RepositoryDialog({ action, name, onClose, onConfirm }: Repositor
       onConfirm={onConfirm}
     >
       <p>
-        This changes the objects that <strong>{name}</strong> consists of. Versions of your data may be lost,
-        all of them if it is deleted. To add a version, push to it instead.
+        This changes the stored objects of <strong>{name}</strong>. Versions of your data may be lost.
+        Deleting it loses all of them. To add a version, push to it instead.
       </p>
     </ConfirmDialog>
   );

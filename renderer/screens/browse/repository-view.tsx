@@ -1,4 +1,4 @@
-/** A repository in a pane, as its branches instead of its stored objects. */
+/** Shows a repository in a pane by its branches instead of its stored objects. */
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
@@ -56,7 +56,7 @@ export function RepositoryView({ location, onShowObjects }: RepositoryViewProps)
   );
 }
 
-/** In the footer, where other folders have the number of their entries. */
+/** The counts of branches and tags, in the footer of the pane. */
 export function RepositoryCounts({ location }: Pick<RepositoryViewProps, 'location'>) {
   const { data } = useAsk('browse.repository', { place: placeOf(location) });
   if (!data) return null;
@@ -118,7 +118,7 @@ function branchActions({ commit, name }: Branch): readonly MenuAction[] {
 
 type Branch = AnswerOf<'browse.repository'>['branches'][number];
 
-/** Of the workspace that has this repository as a remote. */
+/** The History of a workspace that has this repository as a remote. */
 function useHistoryLink(location: Location): string | undefined {
   const { data } = useAsk('home.list', {}, { freshMs: 30_000 });
   const place = describeLocation(location).replace(/\/$/, '');

@@ -1,4 +1,4 @@
-/** Keeps the keyboard in the list: a folder opened from the list gives the focus to its own list. */
+/** Keeps the focus in the list: when a folder is opened from a list, its own list gets the focus. */
 import { type RefObject, useEffect, useRef } from 'react';
 import { type Location, placeOf } from './places.ts';
 

@@ -1,4 +1,4 @@
-/** The two panes: the folder of each, which one is active, and what is chosen in it. */
+/** The two panes: the state of each, and which one is active. */
 import { useEffect, useRef, useState } from 'react';
 import type { KeptPane, KeptPanes } from '../../../engine/api/host/browse.ts';
 import { useHost } from '../../host/use-host.tsx';
@@ -8,7 +8,7 @@ import { chosenIn, type PaneState, type Side } from './pane-state.ts';
 import { type Location, type Root, rootKey } from './places.ts';
 
 export interface PanesStart {
-  /** Where the panes were before. */
+  /** The panes of the last visit. */
   readonly kept: KeptPanes;
   /** The folder on the left. */
   readonly local: Location;
@@ -48,7 +48,7 @@ export function usePanePair({ kept, local, roots, right }: PanesStart): PanePair
     if (!next.location && !next.sortedBy) return;
     const { location, sortedBy } = { ...states[side], ...next };
     const pane = { root: rootKey(location.root), folder: location.folder, ...sortedBy };
-    // The pane works without it. If the disk is full, the next copy to it reports that.
+    // Ignored, because the pane works without it.
     host.ask('browse.keepPane', { side, pane }).catch(() => {});
   };
   useKeptChoice(entries.left, states.left, (choice) => change('left', { choice }));
@@ -71,10 +71,10 @@ function usePaneEntries({ filter, location, sortedBy }: PaneState): Entries {
   return useEntries(location, sortedBy, filter);
 }
 
-/** More than this are not looked up again. */
+/** Larger choices are not checked after a new listing. */
 const KEPT_MAX = 2_000;
 
-/** After another reading of the folder, what is gone is no longer chosen. */
+/** After a new listing of the folder, removes the entries from the choice that no longer exist. */
 function useKeptChoice(
   { list, state }: Entries,
   { choice }: PaneState,
@@ -83,10 +83,10 @@ function useKeptChoice(
   const host = useHost();
   const latest = useRef({ choice, onChoice });
   latest.current = { choice, onChoice };
-  const looked = useRef<string>(undefined);
+  const checked = useRef<string>(undefined);
   useEffect(() => {
-    if (list === undefined || state !== 'done' || looked.current === list) return;
-    looked.current = list;
+    if (list === undefined || state !== 'done' || checked.current === list) return;
+    checked.current = list;
     const before = latest.current.choice;
     if (before.kind === 'all' || before.rows.size === 0 || before.rows.size > KEPT_MAX) return;
     host
@@ -94,12 +94,12 @@ function useKeptChoice(
       .then(({ rows }) => {
         if (latest.current.choice === before) latest.current.onChoice(chooseOnly(rows));
       })
-      // The folder is already being read again.
+      // The list was closed, because the folder is being listed again.
       .catch(() => {});
   }, [host, list, state]);
 }
 
-/** The requested remote, else one of the user's own, else any, else this computer. */
+/** The requested remote, or one of the user's own, or any other remote, or this computer. */
 function rightStart(local: Location, roots: readonly Root[], asked: string | undefined): Location {
   const remotes = roots.filter(({ kind }) => kind !== 'local');
   const root =
@@ -109,7 +109,7 @@ function rightStart(local: Location, roots: readonly Root[], asked: string | und
   return root ? { root, folder: '' } : local;
 }
 
-/** Undefined if its remote is no longer known. */
+/** Undefined if the pane's remote is no longer known. */
 function keptPane(kept: KeptPane | undefined, roots: readonly Root[]): PaneState | undefined {
   const root = kept && roots.find((one) => rootKey(one) === kept.root);
   if (!kept || !root) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Deletes places, in batches of one message each, or all that is chosen of a list, which the engine knows.
- * Some deletions may succeed and others fail, so the pane is read again in any case.
+ * Deletes places in batches of one request each, or the chosen entries of a list in a single request. Some
+ * deletions may succeed and others fail, so the folder is listed again in any case.
  */
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
@@ -15,7 +15,7 @@ export interface Doomed {
   readonly count: number;
   readonly places: readonly string[];
   readonly all?: AllChosen | undefined;
-  /** Names of repositories that the user typed. */
+  /** The names of repositories that the user typed. */
   readonly confirmed?: readonly string[];
 }
 

@@ -80,7 +80,7 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
       const name = refusedRepository(error);
       const again = (typed: readonly string[]) => void send(dropped, into, typed);
       if (name !== undefined) return onRefused({ name, again });
-      // Each file meets any other error, and its report names it.
+      // Any other error fails each file too, and the report shows it.
     }
     const outcome = await sendFiles(walkDropped(items, { place, confirmed }));
     await refresh('browse.open');

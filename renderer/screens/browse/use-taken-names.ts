@@ -1,4 +1,4 @@
-/** Finds which of the chosen names already exist in a folder, in batches of one message each. */
+/** Finds which of the chosen names already exist in a folder, in batches of one request each. */
 import { useHost } from '../../host/use-host.tsx';
 import type { Chosen } from './copy-orders.ts';
 import { nameOf } from './places.ts';
@@ -7,7 +7,7 @@ import { nameOf } from './places.ts';
 const NAMES_MAX = 500;
 
 export interface TakenNames {
-  /** The first of them. */
+  /** The first names that exist. */
   readonly names: readonly string[];
   readonly total: number;
 }

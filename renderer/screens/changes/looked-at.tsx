@@ -1,20 +1,15 @@
-/** Says when the engine read the folder, whether it watches the folder, and what has changed since. */
+/** Shows the time of the last scan, whether the folder is watched, and the changes since the scan. */
 import { formatCount } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
+import { formatClock } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
 import type { LookedAt } from './use-folder-look.ts';
-
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 const UNWATCHED: Readonly<Record<NonNullable<LookedAt['unwatched']>, string>> = {
   tooMany: 'not watched: it has more folders than Dray watches. Dray looks again when you come back',
   limit: 'not watched: the system gives no more watches. Dray looks again when you come back',
   failed: 'not watched: it cannot be. Dray looks again when you come back',
 };
-
-export function formatClock(ms: number): string {
-  return CLOCK.format(ms);
-}
 
 export function LookedAtText({ lookedMs, unwatched }: LookedAt) {
   return (

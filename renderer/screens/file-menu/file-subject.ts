@@ -1,19 +1,19 @@
-/** What the menu of a row needs to know of its file or folder. Pure. */
+/** The facts about a file or folder from which its context menu is made. Pure. */
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
 import { addressOf, type Location, placeOf } from '../browse/places.ts';
 
 export interface FileSubject {
-  /** As it is shown. A folder's ends in a slash. */
+  /** The shown name. That of a folder ends in a slash. */
   readonly name: string;
-  /** The path on this computer, if it is there. */
+  /** The path on this computer, if the file exists there. */
   readonly local?: string;
   /** The path within its workspace. */
   readonly inWorkspace?: InWorkspace;
-  /** Where older versions are looked for. */
+  /** The path in the history. `from`: the version to start from. */
   readonly versions?: InWorkspace & { readonly from?: string };
-  /** No commit has it, so it has no versions. */
+  /** True if no commit has the file. */
   readonly isNew?: boolean;
   readonly canIgnore?: boolean;
   /** The local change, which can be discarded. */
@@ -21,17 +21,17 @@ export interface FileSubject {
   /** Whether it has a local change is not known before it is discarded. */
   readonly mayDiffer?: boolean;
   readonly url?: string;
-  /** In its bucket. */
+  /** The key in its bucket. */
   readonly objectKey?: string;
 }
 
 interface InWorkspace {
   readonly root: string;
-  /** A folder's ends in a slash. */
+  /** The path of a folder ends in a slash. */
   readonly path: string;
 }
 
-/** Of a list of a push; the rows of a pull are not on this computer yet. */
+/** The subject of a changed row. The files of a pull are not on this computer yet. */
 export function subjectOfChange(root: string, row: ChangeRow, isPush: boolean): FileSubject {
   const { below, change, fromPath, kind } = row;
   const isFolder = kind === 'folder' || below !== undefined;
@@ -47,12 +47,12 @@ export function subjectOfChange(root: string, row: ChangeRow, isPush: boolean): 
   };
 }
 
-/** Of a commit. */
+/** The subject of an entry of a commit. */
 export function subjectOfVersion(root: string, path: string, from: string): FileSubject {
   return { name: path, inWorkspace: { root, path }, versions: { root, path, from } };
 }
 
-/** Of a pane of Browse. */
+/** The subject of an entry in Browse. */
 export function subjectOfEntry(
   location: Location,
   entry: string,
@@ -69,7 +69,7 @@ export function subjectOfEntry(
   return { name: entry, local, inWorkspace: inside, versions: inside, canIgnore: true, mayDiffer: true };
 }
 
-/** The innermost workspace that has the path; its own files below `.dray` are none of the dataset. */
+/** The innermost workspace that contains the path. Undefined for Dray's own files below `.dray`. */
 function insideOf(local: string, workspaces: readonly WorkspaceCard[]): InWorkspace | undefined {
   const found = workspaces
     .map(({ root }) => ({ root, folder: `${trimEnd(slashed(root), '/')}/` }))
@@ -80,7 +80,7 @@ function insideOf(local: string, workspaces: readonly WorkspaceCard[]): InWorksp
   return path === '.dray/' || path.startsWith('.dray/') ? undefined : { root: found.root, path };
 }
 
-/** A drive's path has backslashes; elsewhere they belong to names. */
+/** A backslash separates names only in the path of a Windows drive. */
 function slashed(path: string): string {
   return /^[A-Za-z]:/.test(path) ? path.replaceAll('\\', '/') : path;
 }
@@ -89,7 +89,7 @@ function joinLocal(root: string, path: string): string {
   return `${trimEnd(slashed(root), '/')}/${path}`;
 }
 
-/** The key in its bucket, of an address that is percent-encoded. */
+/** The decoded key of an S3 URL. */
 function keyOf(url: string): string | undefined {
   const path = /^s3:\/\/[^/?]+\/([^?]*)/.exec(url)?.[1];
   if (path === undefined) return undefined;

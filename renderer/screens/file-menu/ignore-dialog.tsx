@@ -1,4 +1,4 @@
-/** Shows the line that ignores a path before it is written, and offers to take it back afterwards. */
+/** Shows the line that ignores a path, adds it on confirmation, and offers Undo. */
 import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/ignore-line.ts';
 import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
 import { tellFolderChanged } from '../../host/folder-news.ts';
@@ -7,7 +7,7 @@ import { showFailure, showToast } from '../../shell/toasts.tsx';
 
 export interface IgnoreDialogProps {
   readonly root: string;
-  /** A folder's ends in a slash. */
+  /** The path of a folder ends in a slash. */
   readonly path: string;
   readonly onClose: () => void;
 }
@@ -19,17 +19,17 @@ export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
     return (
       <Dialog title={`${path} cannot be ignored`} isOpen size="small" onClose={onClose}>
         <p>
-          No line of .drayignore can hold its name, which has a line break. Rename it, or ignore its folder.
+          Its name has a line break, so no line of .drayignore can match it. Rename it, or ignore its folder.
         </p>
       </Dialog>
     );
-  // The dialog is closed by then.
+  // Errors appear as toasts, because the dialog is closed by then.
   const takeBack = async (added: IgnoreAdded) => {
     try {
       await host.ask('changes.unignore', { root, ...added });
       tellFolderChanged(root);
     } catch (error) {
-      showFailure('The line was not taken back', error);
+      showFailure('The line was not removed', error);
     }
   };
   const addLine = async () => {
@@ -58,8 +58,8 @@ export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
         <p>This line is added to .drayignore in {root}:</p>
         <p className="code">{line}</p>
         <p className="soft">
-          It stays on this computer, and is no longer part of the dataset. If an earlier commit has it, the
-          next push records it as deleted.
+          {path} stays on this computer, and is no longer part of the dataset. If an earlier commit has it,
+          the next push records it as deleted.
         </p>
       </div>
     </ConfirmDialog>

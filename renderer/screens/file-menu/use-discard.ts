@@ -1,4 +1,4 @@
-/** Takes local changes back, and offers Undo for what went to the bin. */
+/** Discards local changes, and offers Undo for the files that were moved to the bin. */
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import { tellFolderChanged } from '../../host/folder-news.ts';
@@ -31,11 +31,11 @@ export function useDiscard(): (root: string, row: Discarded) => Promise<void> {
               : `Kept for 30 days: see Kept files in Changes.${renamed > 0 ? ` ${formatPlural(renamed, 'file')} renamed back.` : ''}`,
           action: { label: 'Undo', onPress: () => void putBack(root, kept.id) },
         });
-      // When it has ended, a message offers Undo for what it overwrote.
+      // At its end, another toast offers Undo for the files that it overwrote.
       if (transfer !== undefined)
         showToast({
           tone: 'info',
-          title: change === 'deleted' ? `Bringing ${path} back` : `Discarding the change of ${path}`,
+          title: change === 'deleted' ? `Restoring ${path}` : `Discarding the change of ${path}`,
           text: 'See Transfers.',
         });
       if (!kept && transfer === undefined && failed === 0)

@@ -1,4 +1,4 @@
-/** The menu of a file or folder, the same wherever it is a row, and the dialogs that it opens. */
+/** The context menu of a file or folder, shared by all lists, and the dialogs that it opens. */
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { ContextActions } from '../../design/context-menu.tsx';
 import { formatAgo } from '../../design/format.ts';
@@ -87,25 +87,25 @@ function versionActions(
       icon: 'info',
       ...(isNew ? { isDisabled: true } : {}),
       onAction: () =>
-        void tellWho(host, versions, () => open({ shows: 'history', of: versions })).catch((error) =>
+        void showLastChange(host, versions, () => open({ shows: 'history', of: versions })).catch((error) =>
           showFailure(`The history of ${versions.path} could not be read`, error),
         ),
     },
   ];
 }
 
-async function tellWho(
+async function showLastChange(
   host: ReconnectingHost,
   { from, path, root }: Versions,
   onHistory: () => void,
 ): Promise<void> {
-  let told = false;
+  let isShown = false;
   const request = { root, path, limit: 1, ...(from === undefined ? {} : { from }) };
   await host.ask('history.ofPath', request, {
     onEvents: (events) => {
       for (const event of events) {
-        if (event.type !== 'commit' || told) continue;
-        told = true;
+        if (event.type !== 'commit' || isShown) continue;
+        isShown = true;
         showToast({
           tone: 'info',
           title: `${authorName(event.author)} last changed ${path}, ${formatAgo(event.time)}`,
@@ -115,7 +115,7 @@ async function tellWho(
       }
     },
   });
-  if (!told) showToast({ tone: 'info', title: `No commit that was read has ${path}` });
+  if (!isShown) showToast({ tone: 'info', title: `No commit that was read has ${path}` });
 }
 
 function copyActions({ inWorkspace, local, name, objectKey, url }: FileSubject): readonly MenuAction[] {
@@ -149,7 +149,7 @@ function copyActions({ inWorkspace, local, name, objectKey, url }: FileSubject):
             icon: 'folder' as const,
             onAction: () =>
               void reveal(whole).then((isThere) => {
-                if (!isThere) showToast({ tone: 'danger', title: `${name} is not there any more` });
+                if (!isThere) showToast({ tone: 'danger', title: `${name} no longer exists` });
               }),
           },
         ]
@@ -181,8 +181,8 @@ function changeActions(
       ? [
           {
             id: 'discard',
-            label: isDeleted ? `Bring this ${what} back` : `Discard the ${discarded}`,
-            ...(isDeleted ? {} : { note: 'What is here now goes to Kept files' }),
+            label: isDeleted ? `Restore this ${what}` : `Discard the ${discarded}`,
+            ...(isDeleted ? {} : { note: 'The local version moves to Kept files' }),
             icon: 'trash' as const,
             isDanger: !isDeleted,
             onAction: () => void discard(inWorkspace.root, change ?? inWorkspace),

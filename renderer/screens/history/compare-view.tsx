@@ -21,7 +21,7 @@ const ROWS_MAX = 500;
 
 export interface CompareViewProps {
   readonly root: string;
-  /** A commit, branch or tag; undefined: all of `to` is new. */
+  /** A commit, branch or tag. Undefined: all files of `to` are new. */
   readonly from: string | undefined;
   readonly to: string;
   /** Other choices for `from`. */
@@ -109,8 +109,8 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
       )}
       {compared.data?.isCut && (
         <Notice>
-          The first {formatCount(ROWS_MAX)} {from === undefined ? 'files' : 'differences'} are listed; the
-          counts are of all.
+          The first {formatCount(ROWS_MAX)} {from === undefined ? 'files' : 'differences'} are listed. The
+          counts include all.
         </Notice>
       )}
       {file && <FileDialog root={root} {...file} onClose={() => setFile(undefined)} />}
@@ -121,7 +121,7 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
 
 type Sides = Pick<FileDialogProps, 'before' | 'after'>;
 
-/** A name can move; a whole hash stands for one commit for ever. */
+/** A branch or tag can move; a whole hash names one commit for ever. */
 function isFixed(version: string): boolean {
   return /^[0-9a-f]{64}$/.test(version);
 }

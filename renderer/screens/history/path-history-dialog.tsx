@@ -1,9 +1,9 @@
-/** The commits that changed a file or a folder, as the engine finds them, each with its version. */
+/** Lists the commits that changed a file or a folder. Each version can be shown and restored. */
 import { useEffect, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CommitEvent } from '../../../engine/api/events.ts';
-import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
@@ -147,9 +147,9 @@ function PathHistoryItem({
 }
 
 function endWords(count: number, isRunning: boolean, end: End | undefined): string {
-  if (isRunning) return count === 0 ? '' : `${formatPlural(count, 'commit')} so far. Reading older ones.`;
+  if (isRunning) return count === 0 ? '' : `${formatPlural(count, 'commit')} so far. Reading older commits.`;
   if (end === 'stopped') return `Stopped after ${formatPlural(count, 'commit')}.`;
-  return end === undefined ? '' : `${formatCount(count)} ${count === 1 ? 'commit' : 'commits'} changed it.`;
+  return end === undefined ? '' : `${formatPlural(count, 'commit')} changed it.`;
 }
 
 type End = 'whole' | 'more' | 'stopped';

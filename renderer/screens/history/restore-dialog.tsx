@@ -81,7 +81,7 @@ function wholeTitle(commit: string): string {
 function PlanWords({ plan, file }: { readonly plan: RestorePlan; readonly file: FileAt }) {
   const { commit, path } = file;
   const { bytes, changed, changedPaths, files } = plan;
-  if (files === 0) return <p>Your folder has it just as {versionName(commit)} has it. Nothing to restore.</p>;
+  if (files === 0) return <p>Nothing to restore: your folder has the same files as {versionName(commit)}.</p>;
   const isFolder = path === '.' || path.endsWith('/');
   return (
     <div className="stack">

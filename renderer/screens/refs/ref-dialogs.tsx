@@ -1,4 +1,4 @@
-/** The dialogs that make, rename, move and delete branches and tags. */
+/** The dialogs that create, rename, move and delete branches and tags. */
 import { type ReactNode, useState } from 'react';
 import type { RefKindName, RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
@@ -40,7 +40,7 @@ export function RefDialog({ root, task, onClose, onNext }: RefDialogProps) {
   }
 }
 
-/** Runs one change at a time; a failure stays in the dialog. */
+/** Runs one change at a time. The dialog stays open after an error, and shows it. */
 function useChange(root: string, onDone: () => void) {
   const change = useChangeRef(root);
   const [error, setError] = useState<Failed>();
@@ -114,7 +114,7 @@ function RenameDialog({ root, of, onClose }: OfRefProps) {
       <NameField kind={of.kind} value={name} onChange={setName} />
       {of.kind === 'branch' && (
         <p className="soft small">
-          Other folders that are on {of.name} stay on the old name. A push from one of them makes it again.
+          Other folders on {of.name} keep the old name. A push from one of them creates it again.
         </p>
       )}
       {error && <ErrorNotice error={error} />}
@@ -169,7 +169,7 @@ function RemoveDialog({ root, of, onClose }: OfRefProps) {
           remote.
         </p>
         <SoleCommits root={root} of={of}>
-          Other branches and tags lead to all of its commits.
+          Other branches and tags contain all of its commits.
         </SoleCommits>
         {error && <ErrorNotice error={error} />}
       </div>
@@ -200,7 +200,7 @@ function NameField({
   );
 }
 
-/** Says how many commits nothing would lead to any more. */
+/** Counts the commits that no branch or tag would contain. */
 function SoleCommits({
   root,
   of: { kind, name },
@@ -210,7 +210,7 @@ function SoleCommits({
   readonly root: string;
   readonly of: RefRow;
   readonly to?: string;
-  /** When there are none. */
+  /** Shown if the count is zero. */
   readonly children?: ReactNode;
 }) {
   const sole = useAsk('history.soleCommits', { root, kind, name, ...(to === undefined ? {} : { to }) });
@@ -218,7 +218,7 @@ function SoleCommits({
   if (sole.isFetching || !sole.data)
     return (
       <p className="soft" role="status">
-        Looking for commits that only this {kind} leads to
+        Counting the commits that only this {kind} contains
       </p>
     );
   const { commits, isMore } = sole.data;
@@ -226,8 +226,8 @@ function SoleCommits({
   return (
     <Notice tone="warning">
       {isMore ? 'At least ' : ''}
-      {formatPlural(commits, 'commit')} {commits === 1 ? 'has' : 'have'} no other name: no branch or tag will
-      lead there. {commits === 1 ? 'It stays' : 'They stay'} stored, and Undo brings the name back.
+      {formatPlural(commits, 'commit')} {commits === 1 ? 'is' : 'are'} in no other branch or tag.{' '}
+      {commits === 1 ? 'It stays' : 'They stay'} stored, and Undo restores the {kind}.
     </Notice>
   );
 }

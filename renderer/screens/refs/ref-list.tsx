@@ -1,4 +1,4 @@
-/** All branches and tags of a repository. A branch switches, a tag shows its commit; a menu has the rest. */
+/** Lists the branches and tags of a repository. A branch opens the switch dialog, a tag shows its commit. */
 import { useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import type { RefRow } from '../../../engine/api/host/history.ts';
@@ -20,10 +20,10 @@ const SHOWN_MAX = 200;
 
 export interface RefListProps {
   readonly root: string;
-  /** The branch that the workspace is on. Undefined while it is not known. */
+  /** The current branch of the workspace. Undefined while it is unknown. */
   readonly branch: string | undefined;
   readonly onTask: (task: RefTask) => void;
-  /** Called before it goes to another screen. */
+  /** Called before the list opens another screen. */
   readonly onLeave: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** The branch that a workspace is on, and a list to switch from it. Asks the remote once it is open. */
+/** Shows the current branch of a workspace, and a list to switch it. The open list reads the remote. */
 import './refs.css';
 import { lazy, Suspense, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
@@ -12,7 +12,7 @@ const RefDialog = lazy(async () => ({ default: (await import('./ref-dialogs.tsx'
 
 export interface RefSwitcherProps {
   readonly root: string;
-  /** Undefined while it is not known. */
+  /** Undefined while it is unknown. */
   readonly branch: string | undefined;
   /** Opened from outside, such as by the palette. */
   readonly isOpen?: boolean;

@@ -1,4 +1,4 @@
-/** What can be done with a commit, a branch or a tag: entries of menus, and the dialogs they open. */
+/** The menu actions of a commit, a branch or a tag, and the dialogs that they open. */
 import type { RefKindName, RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import type { MenuAction } from '../../design/menu.tsx';
@@ -84,15 +84,15 @@ function action(
 }
 
 /**
- * Marks the branch that the workspace is on by its card, which the window reads again at each switch. The
- * list of refs may be older.
+ * Marks the current branch by the workspace's card, which is refreshed at each switch. The list of refs may
+ * be older.
  */
 export function markCurrent(refs: readonly RefRow[], branch: string | undefined): readonly RefRow[] {
   if (branch === undefined) return refs;
   return refs.map((ref) => ({ ...ref, isCurrent: ref.kind === 'branch' && ref.name === branch }));
 }
 
-/** A version for people: a name as it is, a commit by its first digits. */
+/** The displayed form of a version: a name as it is, a commit by its first digits. */
 export function versionName(version: string): string {
   if (version === '@') return 'the commit of this folder';
   return /^[0-9a-f]{64}$/.test(version) ? formatHash(version) : version;

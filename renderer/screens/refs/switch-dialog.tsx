@@ -1,4 +1,4 @@
-/** The question before a switch: what it would change here, or why it refuses. */
+/** Asks before a switch. Shows the changes that it would make, or the conflicts that prevent it. */
 import type { SwitchPlan } from '../../../engine/api/host/history.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
@@ -21,7 +21,7 @@ export interface SwitchDialogProps {
 export function SwitchDialog({ root, branch, onClose }: SwitchDialogProps) {
   const plan = useAsk('history.planSwitch', { root, branch });
   const start = useStartTransfers();
-  // An earlier answer is void: the folder may have changed since.
+  // An earlier answer is not used, because the folder may have changed since.
   const found = plan.isFetching ? undefined : plan.data;
   const isRefused = found !== undefined && found.conflicts > 0;
   return (
@@ -78,9 +78,10 @@ function PlanWords({ plan, branch }: { readonly plan: SwitchPlan; readonly branc
     return (
       <Notice tone="danger">
         <p>
-          {formatPlural(conflicts, 'path')} changed here since the last push, and {branch} has something else
-          there. The switch would overwrite {conflicts === 1 ? 'it' : 'them'}, so it refuses. Push{' '}
-          {conflicts === 1 ? 'this change' : 'these changes'} first, or restore the last commit's version:
+          {formatPlural(conflicts, 'path')} changed here since the last push and{' '}
+          {conflicts === 1 ? 'is' : 'are'} different on {branch}. The switch would overwrite{' '}
+          {conflicts === 1 ? 'it' : 'them'}. Push {conflicts === 1 ? 'this change' : 'these changes'} first,
+          or restore the last commit's version:
         </p>
         <ul>
           {conflictPaths.slice(0, NAMED_MAX).map((path) => (
@@ -107,7 +108,7 @@ function PlanWords({ plan, branch }: { readonly plan: SwitchPlan; readonly branc
           ? `No file of your folder changes: ${branch} has the same files.`
           : `In your folder: ${words.join(', ')}${changes.bytes > 0 ? ` (${formatBytes(changes.bytes)})` : ''}.`}
       </p>
-      <p className="soft">Changes that you have not pushed stay as they are, and come along.</p>
+      <p className="soft">Changes that you have not pushed stay in your folder.</p>
     </div>
   );
 }

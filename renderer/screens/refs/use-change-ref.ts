@@ -35,7 +35,7 @@ export function useChangeRef(root: string): ChangeRef {
       const made = await host.ask('history.placeRef', { root, kind, name, commit });
       const at = made.commit;
       if (at === undefined) return settle();
-      await say(`Made the ${kind} ${name} at ${formatHash(at)}`, () =>
+      await say(`Created the ${kind} ${name} at ${formatHash(at)}`, () =>
         host.ask('history.removeRef', { root, kind, name, at }),
       );
     },

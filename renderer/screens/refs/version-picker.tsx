@@ -18,7 +18,7 @@ import { subjectOf } from '../history/commit-words.ts';
 import { versionName } from './ref-task.ts';
 
 const SHOWN_MAX = 100;
-/** As History asks first, so that one answer serves both. */
+/** The same number as in History's first request, so both share one cached answer. */
 export const COMMITS_ASKED = 200;
 
 export interface VersionPickerProps {
@@ -93,7 +93,7 @@ function Versions({ root, label, value, onPick }: VersionsProps) {
         items={shown}
         selectionMode="single"
         selectedKeys={[value]}
-        // Choosing the chosen one again leaves an empty set.
+        // A press on the selected version gives an empty set.
         onSelectionChange={(keys) => onPick(keys === 'all' ? value : String([...keys][0] ?? value))}
       >
         {(version) => <ChoiceItem {...version} />}
@@ -128,7 +128,7 @@ function versionsOf(refs: readonly RefRow[], commits: readonly CommitEvent[]): r
   return [...new Map(all.toReversed().map((one) => [one.id, one])).values()].toReversed();
 }
 
-/** The list holds only the newest commits; the engine knows all. */
+/** A version that is not in the list, which has only the newest commits. */
 function typedVersion(typed: string): Version {
   return { id: typed, label: typed, note: 'Use this name or hash as it is', icon: 'search' };
 }

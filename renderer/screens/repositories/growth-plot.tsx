@@ -1,11 +1,11 @@
-/** The size of the newest version at the end of each month, as bars, with a table of the same figures. */
+/** A bar chart of the newest version's size at the end of each month, with a table of the same figures. */
 import type { RepositoryGrowth } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { fillMonths } from './growth-months.ts';
 
 const WIDTH = 720;
 const HEIGHT = 96;
-/** A month never gets a wider bar, so that two months don't fill the whole plot. */
+/** The widest bar, so two months do not fill the whole plot. */
 const BAR_MAX = 40;
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' });
 

@@ -1,4 +1,4 @@
-/** One repository: its figures, its growth, and what can be done about it. */
+/** One repository: its figures, its growth, and its actions. */
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatCount, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
@@ -21,7 +21,7 @@ export interface RepositoryItemProps {
   readonly onMeasured: (repository: RepositoryCard) => void;
 }
 
-/** As many as one request may ask for. */
+/** The engine's limit for one request. */
 const COMMITS_MAX = 10_000;
 
 export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: RepositoryItemProps) {
@@ -118,7 +118,7 @@ function costWords({ cost }: RepositoryCard) {
   if (storageDollars === undefined)
     return { value: 'Not known', note: `no price known for this store${requests}` };
   if (storageDollars === 0) return { value: '$0', note: `your own disk${requests}` };
-  const of = basis === 'stored' ? 'what is stored' : 'the newest version alone';
+  const of = basis === 'stored' ? 'all stored bytes' : 'the newest version only';
   return { value: formatDollars(storageDollars + requestDollars), note: `for ${of}${requests}` };
 }
 

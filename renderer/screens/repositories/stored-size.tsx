@@ -1,4 +1,4 @@
-/** What a repository stores: measured on request, since a listing costs requests. */
+/** The stored size of a repository. It is measured on request, because a listing costs requests. */
 import { useRef, useState } from 'react';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';

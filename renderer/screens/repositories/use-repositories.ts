@@ -1,4 +1,4 @@
-/** The repositories of this user: first what is remembered, then each remote's own answer as it arrives. */
+/** The user's repositories: first the saved records, then each remote's answer as it arrives. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
@@ -13,10 +13,10 @@ export interface Repositories {
   /** Undefined until the engine has answered. */
   readonly repositories: readonly RepositoryCard[] | undefined;
   readonly error: DrayError | undefined;
-  /** The ids of those that are being asked. */
+  /** The ids of the repositories that are being refreshed. */
   readonly asking: ReadonlySet<string>;
   look(options?: LookOptions): void;
-  /** Shows a newer card in the place of the one with its id. */
+  /** Replaces the card with the same id. */
   place(card: RepositoryCard): void;
 }
 
@@ -39,7 +39,7 @@ export function useRepositories(): Repositories {
       setError(undefined);
       try {
         const { repositories: remembered } = await host.ask('repositories.list', {}, { signal });
-        // A repository that failed shows why until it answers.
+        // The error of a repository stays until it answers.
         setRepositories((cards) =>
           remembered.map((card) => {
             const failure = cards?.find(({ id }) => id === card.id)?.failure;

@@ -8,7 +8,7 @@ import type {
 } from '../../../engine/api/host/transfers.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/button.tsx';
-import { formatSeconds } from '../../design/format.ts';
+import { formatClockSeconds, formatSeconds } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
 import { useAsk, useRefresh } from '../../host/use-host.tsx';
 import { copyText } from '../../shell/copy-text.ts';
@@ -27,7 +27,7 @@ export function StallNotice({ stall, onLog }: { readonly stall: TransferStall; r
         </Button>
       }
     >
-      No byte has moved for {silence(sinceMs)}, since {formatClock(sinceMs)}.{' '}
+      No byte has moved for {silence(sinceMs)}, since {formatClockSeconds(sinceMs)}.{' '}
       {call ? <CallWords call={call} /> : 'No request is open: the work is on this computer.'}
     </Notice>
   );
@@ -41,7 +41,7 @@ function CallWords({ call }: { readonly call: StalledCall }) {
         {method} {key}
       </span>{' '}
       {isOpen
-        ? `has waited for its answer since ${formatClock(startedMs)}`
+        ? `has waited for its answer since ${formatClockSeconds(startedMs)}`
         : `failed (${failure}) and is about to be repeated`}
       {retries > 0 ? `, after ${formatPlural(retries, 'failed attempt')}.` : '.'}
     </>
@@ -89,11 +89,5 @@ function describeCall({ endedMs, failure, key, method, retries, startedMs }: Tra
       ? 'no answer yet'
       : `${failure ?? 'done'} after ${formatSeconds((endedMs - startedMs) / 1000)}`;
   const again = retries === 0 ? '' : ` (attempt ${retries + 1})`;
-  return `${formatClock(startedMs)} ${method} ${key}: ${end}${again}`;
-}
-
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-
-function formatClock(ms: number): string {
-  return CLOCK.format(ms);
+  return `${formatClockSeconds(startedMs)} ${method} ${key}: ${end}${again}`;
 }

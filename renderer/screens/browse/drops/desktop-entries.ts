@@ -1,6 +1,6 @@
 /**
- * In the desktop app a dropped file has a path, and the engine copies it by path. A browser keeps paths to
- * itself.
+ * In the desktop app a dropped file has a path, so the engine copies it by its path. A browser does not
+ * reveal paths.
  */
 import type { TransferOrder } from '../../../../engine/api/host/transfers.ts';
 import { trimEnd } from '../../../../engine/api/trim-ends.ts';
@@ -13,7 +13,7 @@ export interface DesktopEntry {
   readonly isFolder: boolean;
 }
 
-/** Must be called during the drop event: afterwards the data is gone. Undefined if there are no paths. */
+/** Must be called during the drop event, because the data is gone afterwards. Undefined without paths. */
 export function desktopEntries(
   { items }: DataTransfer,
   pathOf: ((file: File) => string) | undefined,

@@ -1,6 +1,6 @@
 /**
- * Files dropped on a browser's window, on their way to their places. They continue while another screen is
- * shown, and later drops join them. Only closing the page interrupts them, so the page asks first.
+ * Sends files that were dropped on a browser's window. Sending continues while another screen is shown, and
+ * later drops join it. Only closing the page interrupts it, so the page asks first.
  */
 import { useSyncExternalStore } from 'react';
 import {
@@ -15,12 +15,12 @@ import {
 let progress: DropProgress | undefined;
 let control: AbortController | undefined;
 let underway = 0;
-/** The walk that paused at its end continues. */
+/** Resumes `takeWaiting` after its pause. */
 let wake = (): void => {};
 const waiting: AsyncIterable<DroppedFile>[] = [];
 const listeners = new Set<() => void>();
 
-/** @returns The result of everything dropped so far; undefined, at once, if these join others under way. */
+/** @returns The result of all drops until then. Undefined, at once, if these files join others in transit. */
 export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<DropProgress | undefined> {
   waiting.push(files);
   wake();
@@ -30,7 +30,7 @@ export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<Drop
   let sum = NOTHING_DROPPED;
   try {
     while (waiting.length > 0) {
-      // A drop after a stop, while earlier files still come to rest, is a drop of its own.
+      // A drop after a stop starts a new count, even if earlier files have not stopped yet.
       if (control.signal.aborted) {
         control = new AbortController();
         sum = NOTHING_DROPPED;
@@ -63,7 +63,7 @@ export function useDropProgress(): DropProgress | undefined {
   return useSyncExternalStore(watch, () => progress);
 }
 
-/** Ends when nothing waits and nothing is under way. Until then a free sender takes new drops. */
+/** Ends when no file waits and none is in transit. Until then, a free sender takes new drops. */
 async function* takeWaiting(signal: AbortSignal): AsyncGenerator<DroppedFile> {
   while (!signal.aborted) {
     const files = waiting.shift();

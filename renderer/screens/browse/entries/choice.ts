@@ -1,6 +1,6 @@
 /**
- * What is chosen in a pane: some entries, or all that the filter lets through but the excepted ones, so that
- * a million chosen names never leave the engine. Pure.
+ * The selection in a pane: single entries, or all entries that match the filter, except some. So the names of
+ * a million selected entries stay in the engine. Pure.
  */
 import type { AllChosen, EntryRow } from '../../../../engine/api/host/browse.ts';
 
@@ -8,22 +8,22 @@ export type Choice =
   | { readonly kind: 'some'; readonly rows: ReadonlyMap<string, EntryRow> }
   | { readonly kind: 'all'; readonly except: ReadonlyMap<string, EntryRow> };
 
-/** How a row that becomes the active one changes the choice. */
+/** The effect of a newly active row on the choice. */
 export type Way = 'only' | 'extend' | 'toggle' | 'none';
 
 export const NOTHING: Choice = { kind: 'some', rows: new Map() };
 export const EVERYTHING: Choice = { kind: 'all', except: new Map() };
 
-/** As the actions on chosen entries need it. */
+/** The chosen entries, for the actions on them. */
 export interface ChosenEntries {
   readonly count: number;
   readonly bytes: number;
-  /** All of them, or the first few if `all` is set. */
+  /** All chosen entries, or the first few if `all` is set. */
   readonly rows: readonly EntryRow[];
   readonly all?: AllChosen;
 }
 
-/** What is known of the view that the choice is made in. */
+/** The facts about the view in which the choice was made. */
 export interface ChosenView {
   readonly list: string | undefined;
   readonly filter: string;

@@ -22,7 +22,7 @@ export interface EntryLineProps {
   readonly size: FolderSize | 'asked' | undefined;
   readonly isActive: boolean;
   readonly isChosen: boolean;
-  /** Dragged entries would go into it. */
+  /** True while a drag would drop into this folder. */
   readonly isTarget: boolean;
   readonly onRowClick: (event: MouseEvent, index: number) => void;
   readonly onRowOpen: (entry: EntryRow) => void;

@@ -33,7 +33,7 @@ export function EntryMenu(props: EntryMenuProps) {
           // The first row is the head.
           const entry = row ? pages?.rowAt(Number(row.getAttribute('aria-rowindex')) - 2) : undefined;
           if (!entry) return undefined;
-          // As in file managers, the menu is about the chosen rows only if it opens on one of them.
+          // As in file managers, the menu applies to the chosen rows only if it opens on one of them.
           if (!isChosen(choice, entry.path)) onChoice(chooseOnly([entry]));
           return menuOf(
             subjectOfEntry(location, entry.path, data?.workspaces ?? []),

@@ -86,7 +86,7 @@ export function EntryTable(props: EntryTableProps) {
           columns={columns}
           sortedBy={props.sortedBy}
           onSort={(sortedBy) => {
-            // The first page of the order that the user chose.
+            // A new order starts at its first row.
             grid.showRow(0);
             props.onSort(sortedBy);
           }}
@@ -156,11 +156,12 @@ function EntryHead({
   );
 }
 
-/** Drags what is chosen, or another row alone. */
+const NO_VIEW = { list: undefined, filter: '', total: 0, bytes: 0, firstRows: [] };
+
+/** Drags the chosen rows, or only this row if it is not among them. */
 function beginDrag({ dataTransfer }: DragEvent, entry: EntryRow, props: EntryTableProps): void {
   const { choice, chosen, location } = props;
   const isAmong = isChosen(choice, entry.path);
-  const NO_VIEW = { list: undefined, filter: '', total: 0, bytes: 0, firstRows: [] };
   const dragged = chosenFrom(location, isAmong ? chosen : chosenOf(chooseOnly([entry]), NO_VIEW));
   const names = dragged.paths.slice(0, TEXT_NAMES_MAX);
   dataTransfer.setData(ENTRY_TYPE, JSON.stringify(dragged));
@@ -175,7 +176,7 @@ interface EntryDrop {
   readonly folder: string | undefined;
 }
 
-/** What is dropped goes into the folder under the pointer, else into that of the pane. */
+/** Drops into the folder under the pointer, or else into the pane's folder. */
 function useEntryDrop({ viewport }: RowGridState, latest: { readonly current: EntryTableProps }): EntryDrop {
   const [folder, setFolder] = useState<string>();
   const folderAt = ({ x, y }: { readonly x: number; readonly y: number }): string | undefined => {
@@ -186,7 +187,7 @@ function useEntryDrop({ viewport }: RowGridState, latest: { readonly current: En
   };
   const { dropProps, isDropTarget } = useDrop({
     ref: viewport,
-    // A text file looks like a piece of text until it is dropped. A piece of text is then ignored.
+    // During a drag, a text file cannot be told from selected text. The drop ignores selected text.
     getDropOperation: () => 'copy',
     onDropEnter: (event) => setFolder(folderAt(event)),
     onDropMove: (event) => setFolder(folderAt(event)),

@@ -1,9 +1,9 @@
-/** Follows one listing of the engine: it grows, it can be stopped, and goes on from there. */
+/** Follows one listing of the engine, which can be stopped and resumed. */
 import { DrayError } from '../../../../engine/api/error.ts';
 import type { AskOptions } from '../../../../engine/api/host-client.ts';
 import type { ReconnectingHost } from '../../../host/reconnecting-host.ts';
 
-/** `cut`: there are more entries than a list can hold. */
+/** `cut`: the folder has more entries than a list can hold. */
 export type ListingState = 'opening' | 'listing' | 'stopped' | 'failed' | 'done' | 'cut';
 
 export interface ListingNow {
@@ -16,8 +16,8 @@ export interface ListingNow {
 
 export interface FollowedListing {
   readonly stop: () => void;
-  readonly goOn: () => void;
-  /** Stops without another word. */
+  readonly resume: () => void;
+  /** Stops the listing, and sends no further state. */
   readonly leave: () => void;
 }
 
@@ -56,7 +56,7 @@ export function followListing(
   void go();
   return {
     stop: () => stopping.abort(),
-    goOn: () => {
+    resume: () => {
       const { isRepository, list, listed } = now;
       change({ list, listed, isRepository, state: list === undefined ? 'opening' : 'listing' });
       void go();

@@ -1,4 +1,4 @@
-/** Choosing rows by mouse and keyboard, as in file managers, also of more rows than the page holds. */
+/** Selects rows by mouse and keyboard, as in file managers, also rows that the page does not hold. */
 import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
 import { formatCount } from '../../../../engine/api/numbers.ts';
@@ -11,9 +11,9 @@ import { type KnownRow, useSeeking } from './use-seeking.ts';
 
 /** The engine's limit for one request. */
 const ROWS_AT_ONCE = 500;
-/** Up to this many entries, "all" is a list of names: links among them are then copied by themselves. */
+/** Up to this many entries, "all" is a list of names, so links among them can be copied by themselves. */
 const NAMED_MAX = 2_000;
-/** The most that a range from one row to another may have. */
+/** The most rows of a range. */
 const RANGE_MAX = 10_000;
 
 export interface ChoosingOptions {
@@ -22,12 +22,12 @@ export interface ChoosingOptions {
   readonly onChoice: (choice: Choice) => void;
   readonly onOpen: (row: EntryRow) => void;
   readonly onSearch: () => void;
-  /** The folder that the user came from: it becomes the active row. */
+  /** The folder that the user has left. Its row becomes the active one. */
   readonly cameFrom: string | undefined;
 }
 
 export interface Choosing {
-  /** Must be given to the grid: a row became the active one. */
+  /** The grid must call this when a row becomes the active one. */
   readonly onArrive: (row: EntryRow) => void;
   readonly onRowClick: (event: MouseEvent, index: number) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
@@ -38,7 +38,7 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
   const latest = useRef(options);
   latest.current = options;
   const way = useRef<Way>('only');
-  /** Where a range begins. */
+  /** The first row of a range. */
   const anchor = useRef(0);
   const current = useRef<KnownRow>(undefined);
 
@@ -123,11 +123,11 @@ function rangesOf(
   return { chooseAll, chooseRange };
 }
 
-/** Once its row is listed, the folder that the user came from is chosen. */
+/** Chooses the folder that the user has left, once its row is listed. */
 function useCameFrom({ cameFrom, entries }: ChoosingOptions, seek: (path: string) => Promise<unknown>): void {
   const found = useRef<string>(undefined);
   const { list, state } = entries;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when there is more to look through
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs again when the list has grown
   useEffect(() => {
     if (cameFrom === undefined || list === undefined || found.current === list) return;
     found.current = list;

@@ -1,6 +1,6 @@
 /**
- * The entries of one folder. The engine lists them and keeps them; the pane holds the pages that are seen,
- * and reads them again while the list grows.
+ * The entries of one folder. The engine lists and keeps them. The pane holds the visible pages, and reads
+ * them again while the list grows.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -23,21 +23,21 @@ export interface Entries {
   readonly view: EntryView;
   /** The engine's list, once it has rows. */
   readonly list: string | undefined;
-  /** Entries that are listed so far, whatever the filter. */
+  /** The number of entries that are listed until now, ignoring the filter. */
   readonly listed: number;
   readonly state: ListingState;
-  /** The folder is a repository of Dray. */
+  /** True if the folder is a Dray repository. */
   readonly isRepository: boolean;
   readonly pages: RowPages<EntryAnswer> | undefined;
-  /** With a list: it has what was read before the failure. */
+  /** The error of the listing. `list` may have the entries before it. */
   readonly error: Error | undefined;
   readonly stop: () => void;
-  /** Goes on after a stop or a failure. */
-  readonly goOn: () => void;
+  /** Resumes the listing after a stop or an error. */
+  readonly resume: () => void;
   readonly reload: () => void;
 }
 
-/** The least pause between two looks at a list that grows. */
+/** The least time between two reads of a growing list. */
 const GROWN_MS = 300;
 
 interface Shown extends ListingNow {
@@ -50,7 +50,7 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
   const place = placeOf(location);
   const [last, setLast] = useState<Shown>();
   const listing = useRef<ReturnType<typeof followListing>>(undefined);
-  // Another answer is another reading of the folder: so whoever changes folders need not know who shows them.
+  // A changed answer lists the folder again. A refresh of `browse.open` by any screen has this effect.
   const round = useQuery({
     queryKey: ['browse.open', { place }],
     queryFn: () => performance.now(),
@@ -89,21 +89,21 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
     pages,
     error: shown.error,
     stop: () => listing.current?.stop(),
-    goOn: () => {
+    resume: () => {
       if (list === undefined || state === 'done') void refresh('browse.open');
-      else listing.current?.goOn();
+      else listing.current?.resume();
     },
     reload: () => void round.refetch(),
   };
 }
 
-/** Rows of an earlier reading stay until there are new ones. */
+/** Keeps the rows of the previous listing until new ones arrive. */
 function merge(before: Shown | undefined, next: Shown): Shown {
   if (next.list !== undefined || before?.place !== next.place || before.list === undefined) return next;
   return next.error ? { ...before, error: next.error } : before;
 }
 
-/** Closes a list once another one is shown, or none. */
+/** Closes a list when it is no longer shown. */
 function useClosed(list: string | undefined): void {
   const host = useHost();
   useEffect(() => {
@@ -116,7 +116,7 @@ function useClosed(list: string | undefined): void {
 
 function useGrowth(pages: RowPages<EntryAnswer> | undefined, listed: number, state: ListingState): void {
   const lastMs = useRef(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is listed and the state trigger another look
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the count and the state trigger another read
   useEffect(() => {
     if (!pages) return;
     const waitMs = state === 'listing' ? Math.max(0, lastMs.current + GROWN_MS - performance.now()) : 0;

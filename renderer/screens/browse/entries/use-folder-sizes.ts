@@ -10,7 +10,7 @@ import type { Entries } from './use-entries.ts';
 
 export type FolderSize = AnswerOf<'browse.size'>;
 
-/** By place. A place that could not be counted is missing. */
+/** By place. Omits places that could not be counted. */
 export type FolderSizes = ReadonlyMap<string, FolderSize | 'asked'>;
 
 /** The most folders that one press counts. Each takes a listing of everything below it. */

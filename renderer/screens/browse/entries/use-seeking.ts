@@ -1,4 +1,4 @@
-/** Finds rows by typed letters, and keeps the keyboard on its row when a folder is read again. */
+/** Finds rows by typed letters, and keeps the active row when a folder is listed again. */
 import { type RefObject, useEffect, useRef } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
 import { useHost } from '../../../host/use-host.tsx';
@@ -6,13 +6,13 @@ import type { RowGridState } from '../../rows/use-row-grid.ts';
 import type { Way } from './choice.ts';
 import type { Entries } from './use-entries.ts';
 
-/** Letters that follow each other within this time are one word. */
+/** Letters within this time belong to one word. */
 const TYPING_MS = 1_000;
 
-/** The row that the user went to. After another reading of the folder it may have another number. */
+/** The active row. It may have another index after the folder is listed again. */
 export interface KnownRow {
   readonly row: EntryRow;
-  /** The pages that it was seen in. */
+  /** The pages from which the row was read. */
   readonly pages: Entries['pages'];
 }
 
@@ -36,10 +36,10 @@ export interface SeekingOptions {
 }
 
 export interface Seeking {
-  /** Chooses the first row that fits. */
+  /** Chooses the first matching row. */
   readonly seek: (wanted: Wanted) => Promise<EntryRow | undefined>;
   readonly type: (letter: string) => void;
-  /** Opens the row of the keyboard. Right after letters it is the one that they lead to. */
+  /** Opens the active row, or the row that the letters typed just before lead to. */
   readonly open: () => Promise<void>;
 }
 
@@ -54,12 +54,12 @@ export function useSeeking({ activate, current, grid, latest }: SeekingOptions):
       if (list === undefined) return undefined;
       const found = await findIn(host, { list, view }, sought).catch(() => undefined);
       if (signal?.aborted) return undefined;
-      // The folder may have been read again meanwhile.
+      // The folder may have been listed again meanwhile.
       if (latest.current.entries.list === list) return found;
     }
   };
   const seek = async (wanted: Wanted) => {
-    // Another letter makes another word.
+    // A further letter replaces the running search.
     stopping.current?.abort();
     stopping.current = new AbortController();
     const found = await find(wanted, stopping.current.signal);
@@ -107,7 +107,7 @@ async function findIn(
   return rows[0] && { index, row: rows[0] };
 }
 
-/** In another order or under another filter, the keyboard does not follow its row. */
+/** Goes back to the row after a new listing, but not after a change of the order or the filter. */
 function useSameRow(
   { entries: { pages, state, view } }: SeekingProps,
   current: RefObject<KnownRow | undefined>,
@@ -118,7 +118,7 @@ function useSameRow(
   useEffect(() => {
     current.current = undefined;
   }, [view]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when another list is whole
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when another listing is complete
   useEffect(() => {
     const known = current.current;
     if (!known || !isWhole || known.pages === pages) return;

@@ -20,19 +20,19 @@ export interface CommandHost {
   readonly exit: (code: number) => void;
   /** The exit code of the command that ran; 0 before any ran. */
   exitCode: number;
-  /** Builds the program again, for commands that hold another command. */
+  /** Builds the program again, for commands that contain another command. */
   readonly build?: (host: CommandHost, wanted?: ReadonlySet<string>) => Command;
-  /** Takes a command line that was read and checked, in place of running it. */
+  /** Receives a parsed and checked command line instead of running it. */
   readonly inspect?: (inspected: InspectedCommand) => void;
-  /** Follows the run of a command that another command holds. */
+  /** Observes the run of a command inside another command. */
   readonly observer?: RunObserver;
-  /** The words come from a file: nobody has typed its URLs now. */
+  /** True if the words come from a file, so the user has not just typed its URLs. */
   readonly isSaved?: true;
 }
 
 export interface InspectedCommand {
   readonly name: string;
-  /** The words that are no options. */
+  /** The words without the options. */
   readonly words: readonly string[];
   /** An absolute path. */
   readonly directory: string;
@@ -40,7 +40,7 @@ export interface InspectedCommand {
 
 export interface RunObserver {
   event(event: JobEvent): void;
-  /** Called once. `message` says in a few words how the command ended. */
+  /** Called once. `message` summarises the result in a few words. */
   ended(end: { readonly exitCode: number; readonly isStopped: boolean; readonly message: string }): void;
 }
 
@@ -161,7 +161,7 @@ export async function runCommand<Summary>(
   }
 }
 
-/** The closing remarks that the command would print. */
+/** The notes that the command would print at its end. */
 function describeEnd<Summary>(
   view: CommandView<Summary>,
   summary: Summary,

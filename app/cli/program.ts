@@ -104,7 +104,7 @@ export function isCommandName(name: string): boolean {
 /** Commands that need the whole program: help, and the completion script. */
 const WHOLE_PROGRAM = new Set(['help', '--help', '-h', 'completion']);
 
-/** As the first word they need no command. */
+/** Words that need no command after them. */
 const VERSION = new Set(['--version', '-V']);
 
 /** The next word after one of these is its value, even if it looks like a command. */

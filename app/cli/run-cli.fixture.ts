@@ -19,7 +19,7 @@ export interface CliOptions {
   readonly onStarted?: (child: ChildProcess) => void;
 }
 
-/** What a phase of a second or more adds to a log. Whether one takes that long depends on the machine. */
+/** The line that a log gets for a phase of a second or more, which depends on the machine. */
 const PHASE_END =
   /^(?:scanned|hashed|compared|uploaded|downloaded|wrote|removed|committed|verified): .* in [\d.:]+ ?\w*\n/gm;
 

@@ -72,7 +72,7 @@ function readPath([given]: readonly unknown[]): string {
   if (typeof given !== 'string' || given.length > PATH_LENGTH_MAX || given.includes('\0'))
     throw new Error('A path must be a text.');
   if (!isAbsolute(given) || /(^|[\\/])\.\.([\\/]|$)|^[\\/]{2}/.test(given))
-    throw new Error('The path must be an absolute path of this computer.');
+    throw new Error('A path must be an absolute path of this computer.');
   return normalize(given);
 }
 

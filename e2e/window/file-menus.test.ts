@@ -63,6 +63,8 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     // The list has been read again, so no row moves any more.
     await rowOf(page, 'new/only.txt').waitFor();
 
+    // The row is listed again, so the rows below it have their places.
+    await rowOf(page, 'new/only.txt').waitFor();
     await rowOf(page, 'notes.md').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Discard the change' }).click();
     await expect.poll(() => textOf(join(root, 'notes.md')), WAIT).toBe(NOTES.second);

@@ -16,9 +16,9 @@ const BASE_COLUMNS = `
 const STAT_COLUMNS = `path, same + 2 * (hash IS NULL) AS flags, kind,
   size AS sizeBytes, mtime_ms AS mtimeMs, ctime_ms AS ctimeMs, inode`;
 
-/** Read as arrays, in this order: see `ChangeRow` in file-table.ts. */
+/** The columns of `ChangeRow` in file-table.ts. */
 const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
-  b.place, p.hash AS pack, b.offset, b.chunks`;
+  b.place, p.hash AS pack, b.offset, b.chunks AS chunks`;
 
 /** The location of the working content on the repository that is the first parameter. */
 const LOCATED_BY = (hash: string) => `

@@ -67,30 +67,24 @@ export interface PendingRead {
   readonly sizeBytes: number;
 }
 
-/**
- * The columns of `CHANGE_COLUMNS`, read as an array in this order: path; kind, size,
- * mtime_ns, executable, hash; the same five of the base; place, pack, offset, chunks.
- */
-type ChangeRow = readonly [
-  path: string,
-  kind: bigint,
-  size: bigint,
-  mtimeNs: bigint | null,
-  executable: bigint,
-  hash: string | null,
-  baseKind: bigint | null,
-  baseSize: bigint | null,
-  baseMtimeNs: bigint | null,
-  baseExecutable: bigint | null,
-  baseHash: string | null,
-  place: bigint | null,
-  pack: string | null,
-  offset: bigint | null,
-  chunks: string | null,
-];
-const WORKING_COLUMNS = 1;
-const BASE_COLUMNS = 6;
-const CHANGE = { path: 0, sizeBytes: 2, hash: 5, place: 11, pack: 12, offset: 13, chunks: 14 } as const;
+/** A row of `CHANGE_COLUMNS` in file-sql.ts. */
+interface ChangeRow {
+  readonly path: string;
+  readonly kind: bigint;
+  readonly size: bigint;
+  readonly mtime_ns: bigint | null;
+  readonly executable: bigint;
+  readonly hash: string | null;
+  readonly base_kind: bigint | null;
+  readonly base_size: bigint | null;
+  readonly base_mtime_ns: bigint | null;
+  readonly base_executable: bigint | null;
+  readonly base_hash: string | null;
+  readonly place: bigint | null;
+  readonly pack: string | null;
+  readonly offset: bigint | null;
+  readonly chunks: string | null;
+}
 
 /** Changes by kind; a rename counts as one addition and one deletion. */
 export interface ChangeCounts {
@@ -129,9 +123,8 @@ export class FileTable {
     this.#statements.baseFiles.pluck(true);
     this.#statements.forgetRead.pluck(true);
     this.#statements.chunksOf.pluck(true);
-    for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const) {
-      this.#statements[name].safeIntegers(true).raw(true);
-    }
+    for (const name of ['pageOfChanges', 'change', 'pageOfEntries'] as const)
+      this.#statements[name].safeIntegers(true);
   }
 
   /** Up to `PAGE_ROWS` rows after `after`, for the merge with the scan. */
@@ -350,10 +343,10 @@ export class FileTable {
     for (;;) {
       const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as ChangeRow[];
       const inside =
-        options.below === undefined ? rows : rows.filter(([path]) => path.startsWith(options.below!));
+        options.below === undefined ? rows : rows.filter(({ path }) => path.startsWith(options.below!));
       yield* this.#inPages(inside, repository);
       if (inside.length < rows.length || rows.length < PAGE_ROWS) return;
-      after = rows.at(-1)![CHANGE.path];
+      after = rows.at(-1)!.path;
     }
   }
 
@@ -362,7 +355,7 @@ export class FileTable {
     let page: IndexedChange[] = [];
     let bytes = 0;
     for (const row of rows) {
-      const sizeBytes = Number(row[CHANGE.sizeBytes]);
+      const sizeBytes = Number(row.size);
       page.push(toChange(sizeBytes > LARGE_FILE_BYTES ? this.#withChunks(row, repository) : row));
       bytes += sizeBytes;
       if (bytes < PAGE_CONTENT_BYTES) continue;
@@ -374,11 +367,9 @@ export class FileTable {
   }
 
   #withChunks(row: ChangeRow, repository: number): ChangeRow {
-    if (row[CHANGE.place] === null) return row;
-    const chunks = this.#statements.chunksOf.get(repository, row[CHANGE.hash]) as string | null | undefined;
-    return (chunks === undefined
-      ? row.with(CHANGE.place, null)
-      : row.with(CHANGE.chunks, chunks)) as unknown as ChangeRow;
+    if (row.place === null) return row;
+    const chunks = this.#statements.chunksOf.get(repository, row.hash) as string | null | undefined;
+    return chunks === undefined ? { ...row, place: null } : { ...row, chunks };
   }
 
   /** The row of one path, whether it differs from the base or not. */
@@ -395,7 +386,7 @@ export class FileTable {
     const rows = this.#statements.pageOfEntries.all(repository, first, last) as ChangeRow[];
     const entries: Entry[] = [];
     for (const row of rows) {
-      const entry = toEntry(row[CHANGE.path], sideOf(row, BASE_COLUMNS)!, locationOf(row));
+      const entry = toEntry(row.path, baseSide(row)!, locationOf(row));
       if (!entry) return undefined;
       entries.push(entry);
     }
@@ -442,37 +433,48 @@ function contentOf(entry: Entry): string {
   return entry.kind === 'file' ? entry.blob : entry.kind === 'link' ? entry.target : '';
 }
 
-function locationOf(row: ChangeRow): BlobLocation | undefined {
-  const place = row[CHANGE.place];
-  if (place === null) return undefined;
-  return toLocation({
-    place: Number(place),
-    pack: row[CHANGE.pack],
-    offset: Number(row[CHANGE.offset] ?? 0n),
-    chunks: row[CHANGE.chunks],
-  });
+function locationOf({ chunks, offset, pack, place }: ChangeRow): BlobLocation | undefined {
+  return place === null
+    ? undefined
+    : toLocation({ place: Number(place), pack, offset: Number(offset ?? 0n), chunks });
 }
 
 function toChange(row: ChangeRow): IndexedChange {
+  const { executable, hash, kind, mtime_ns, path, size } = row;
   return {
-    path: row[CHANGE.path],
-    before: sideOf(row, BASE_COLUMNS),
-    after: sideOf(row, WORKING_COLUMNS),
+    path,
+    before: baseSide(row),
+    after: sideOf({ kind, size, mtime_ns, executable, hash }),
     location: locationOf(row),
   };
 }
 
-function sideOf(
-  row: ChangeRow,
-  first: typeof WORKING_COLUMNS | typeof BASE_COLUMNS,
-): IndexedSide | undefined {
-  const kind = KINDS[Number(row[first] ?? 0n)]!;
+function baseSide(row: ChangeRow): IndexedSide | undefined {
+  return sideOf({
+    kind: row.base_kind,
+    size: row.base_size,
+    mtime_ns: row.base_mtime_ns,
+    executable: row.base_executable,
+    hash: row.base_hash,
+  });
+}
+
+interface SideColumns {
+  readonly kind: bigint | null;
+  readonly size: bigint | null;
+  readonly mtime_ns: bigint | null;
+  readonly executable: bigint | null;
+  readonly hash: string | null;
+}
+
+function sideOf(side: SideColumns): IndexedSide | undefined {
+  const kind = KINDS[Number(side.kind ?? 0n)]!;
   if (kind === 'absent') return undefined;
   return {
     kind,
-    sizeBytes: Number(row[(first + 1) as 2 | 7] ?? 0n),
-    mtimeNs: row[(first + 2) as 3 | 8] ?? 0n,
-    executable: row[(first + 3) as 4 | 9] === 1n,
-    hash: row[(first + 4) as 5 | 10] ?? undefined,
+    sizeBytes: Number(side.size ?? 0n),
+    mtimeNs: side.mtime_ns ?? 0n,
+    executable: side.executable === 1n,
+    hash: side.hash ?? undefined,
   };
 }

@@ -11,7 +11,7 @@ import { DrayError } from '../api/error.ts';
 import type { FilterRule, TreeFilterRequest } from '../api/trees.ts';
 import { trimEnd, trimStart } from '../api/trim-ends.ts';
 import { comparePaths } from './entry.ts';
-import { compilePathPatterns } from './path-pattern.ts';
+import { compilePathPatterns } from './patterns/path-pattern.ts';
 import type { TreeItem } from './tree-item.ts';
 
 export interface TreeFilter {

@@ -1,4 +1,4 @@
-/** A moment as a distance from now, which stays true while it is on screen. */
+/** Shows a moment relative to now, and updates while it is on screen. */
 import { useSyncExternalStore } from 'react';
 import { formatAgo, formatMoment } from './format.ts';
 
@@ -19,7 +19,7 @@ function useAgo(moment: string | number): string {
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One timer serves all, and none runs while nothing is shown. A page that was hidden updates on focus. */
+/** One timer serves all of them, and runs only while one is shown. A hidden page updates on focus. */
 function watch(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {

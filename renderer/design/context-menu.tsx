@@ -1,4 +1,4 @@
-/** The menu of what one points at: by the right button, the Menu key, or Shift and F10. */
+/** A context menu, opened by the right button, the Menu key, or Shift and F10. */
 import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
 import { Popover } from 'react-aria-components/Popover';
 import { type MenuAction, MenuList } from './menu.tsx';
@@ -10,7 +10,7 @@ export interface ContextActions {
 }
 
 export interface ContextMenuProps {
-  /** What the menu offers for the row or thing at this element; undefined leaves the browser's own menu. */
+  /** The actions for the element. Undefined leaves the browser's own menu. */
   readonly actionsAt: (element: Element) => ContextActions | undefined;
   readonly children: ReactNode;
 }
@@ -21,7 +21,7 @@ interface OpenMenu extends ContextActions {
   readonly isByKey: boolean;
 }
 
-/** Adds no box of its own, so that it fits around any list. */
+/** Adds no box of its own, so it can wrap any list. */
 export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
   const anchor = useRef<HTMLSpanElement>(null);
   const [menu, setMenu] = useState<OpenMenu>();
@@ -79,12 +79,12 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
   );
 }
 
-/** The row's key as its list gave it, for `actionsAt`. */
+/** The key that the list gave to the row, for `actionsAt`. */
 export function keyOfRow(element: Element): string | undefined {
   return element.closest('[role="row"][data-key]')?.getAttribute('data-key') ?? undefined;
 }
 
-/** A grid of many rows keeps the focus and names the row that has it. */
+/** In a virtual grid, the grid has the focus and `aria-activedescendant` names the row. */
 function focusedPart(element: Element): Element {
   const active = element.getAttribute('aria-activedescendant');
   return (active === null ? undefined : document.getElementById(active)) ?? element;

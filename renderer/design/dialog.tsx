@@ -64,7 +64,7 @@ export interface FormDialogProps {
   readonly action: string;
   readonly onSubmit: () => void;
   readonly isDisabled?: boolean;
-  /** It works on what was submitted, and takes nothing more meanwhile. */
+  /** True while the submitted form is processed. The dialog accepts no input then. */
   readonly isPending?: boolean;
   /** Between Cancel and the action. */
   readonly extraActions?: ReactNode;

@@ -162,7 +162,7 @@ export function ChoiceItem({
   label,
   note,
 }: Choice<string> & {
-  /** Before the label, which then keeps to one line. */
+  /** Shown before the label, which is then a single line. */
   readonly icon?: IconName;
 }) {
   return (

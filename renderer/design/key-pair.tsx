@@ -13,7 +13,7 @@ export interface KeyPairProps {
   readonly keys: TypedKeyPair;
   readonly onChange: (keys: TypedKeyPair) => void;
   readonly faults?: { readonly [N in keyof TypedKeyPair]?: string | undefined };
-  /** What the provider calls them, where that differs. */
+  /** The provider's own names of the fields. */
   readonly called?: { readonly accessKeyId?: string; readonly secretAccessKey?: string } | undefined;
   readonly autoFocus?: boolean;
 }
@@ -60,7 +60,7 @@ function isTemporary({ accessKeyId }: TypedKeyPair): boolean {
   return accessKeyId.startsWith('ASIA');
 }
 
-/** Without a session token that no longer belongs to them. */
+/** Drops a session token that does not belong to the new key. */
 export function keysOf({ sessionToken = '', ...keys }: TypedKeyPair): TypedKeyPair {
   return isTemporary(keys) && sessionToken !== '' ? { ...keys, sessionToken } : keys;
 }

@@ -42,12 +42,12 @@ export function Menu({ label, actions, children }: MenuProps) {
 }
 
 export interface MenuListProps extends Omit<MenuProps, 'children'> {
-  /** Takes the focus, so that keys reach it: on its first entry, or on the menu itself. */
+  /** Moves the focus to the first entry, or to the menu itself, so it receives keys. */
   readonly autoFocus?: 'first' | true;
   readonly onClose?: () => void;
 }
 
-/** The menu itself, for a popover that something else opens. */
+/** The menu without its button, for a popover that another element opens. */
 export function MenuList({ label, actions, autoFocus, onClose }: MenuListProps) {
   return (
     <AriaMenu

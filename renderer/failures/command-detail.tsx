@@ -1,4 +1,4 @@
-/** How a command line would mend an error: closed at first, with its command to copy. */
+/** The advice of an error for a command line, in a closed detail with a command to copy. */
 import { useState } from 'react';
 import { Button } from '../design/button.tsx';
 import { commandDetail } from './failure-words.ts';

@@ -1,6 +1,6 @@
 /**
- * The window's own words for an error, by its code and data, and where in the window it can be mended. The
- * engine's message ends with advice for a command line, which the window shows only as a detail.
+ * The window's text for an error, by its code and data, and the screen that can fix it. The engine's message
+ * ends with advice for a command line, which the window shows only as a detail.
  */
 import { type ErrorCode, messageWithoutAdvice } from '../../engine/api/error.ts';
 import { neededKeys } from '../../engine/api/needed-keys.ts';
@@ -10,18 +10,18 @@ import { type Failed, peerNeedOf } from './peer-need.ts';
 
 export interface Advice {
   readonly text: string;
-  /** The place in the window to mend it. */
+  /** The screen that can fix it. */
   readonly go?: { readonly screen: ScreenName; readonly label: string };
 }
 
-/** One or two sentences: what failed and why. Without a fingerprint, which `FailureText` shows. */
+/** One or two sentences with the failure and its cause. `FailureText` shows a fingerprint. */
 export function failureWords(error: Failed): string {
   const profile = neededKeys(error);
   if (profile !== undefined) return keysWords(profile, error);
   return peerWords(error) ?? ownWords(error) ?? messageWithoutAdvice(error);
 }
 
-/** For an error that a command line could mend: the advice, and the command if there is one. */
+/** The advice for a command line, with its command if it has one. */
 export function commandDetail({ data = {} }: Failed): { advice: string; command?: string } | undefined {
   const { advice, command } = data;
   if (typeof advice !== 'string' || advice === '') return undefined;
@@ -113,9 +113,9 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'notFound.noMain': { text: 'Choose one of them.' },
 };
 
-/** What to do about an error in the window, besides its words. */
+/** The next step in the window. */
 export function adviceFor(error: Failed): Advice {
-  // The button beside it says what to do.
+  // The button beside the error names the next step.
   if (peerNeedOf(error) || neededKeys(error) !== undefined) return { text: '' };
   const { code, data = {} } = error;
   if (code === undefined) return { text: '' };

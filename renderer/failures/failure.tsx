@@ -63,7 +63,7 @@ export interface ErrorNoticeProps {
   readonly tone?: NoticeTone;
   /** What failed, before the error's message. */
   readonly lead?: ReactNode;
-  /** What to do, after the message. Default: by the error's code. */
+  /** The next step, shown after the message. Default: by the error's code. */
   readonly advice?: string;
   /** Retries, once the machine is trusted or has its token. */
   readonly onMended?: () => void;
@@ -88,7 +88,7 @@ export function ErrorNotice({ error, tone = 'danger', lead, advice, onMended, ac
   );
 }
 
-/** Leads to the screen that can mend it; nothing where that is this one. */
+/** A link to the screen that can fix the error. Nothing on that screen itself. */
 export function GoButton({
   error,
   size = 'normal',

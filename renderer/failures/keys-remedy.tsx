@@ -1,4 +1,4 @@
-/** The button beside an error of missing keys: type them, and what failed is tried again. */
+/** The button beside an error about missing keys. It asks for the keys, then retries the request. */
 import { useRef, useState } from 'react';
 import { Button, type ButtonProps } from '../design/button.tsx';
 import { FormDialog } from '../design/dialog.tsx';
@@ -10,7 +10,7 @@ import { toFailed } from './peer-need.ts';
 import { useFocusHome } from './use-focus-home.ts';
 
 export interface KeysButtonProps {
-  /** As in a URL's `profile=`; `default` serves remotes that name none. */
+  /** The value of `profile=` in a URL. `default` serves remotes without one. */
   readonly profile: string;
   readonly size?: NonNullable<ButtonProps['size']>;
   readonly look?: NonNullable<ButtonProps['look']>;
@@ -86,7 +86,7 @@ function KeysDialog({ profile, onClose, onMended }: KeysDialogProps) {
   );
 }
 
-/** What becomes of typed keys. */
+/** Tells where typed keys are stored. */
 export function keeperWords(keptBy: 'computer' | 'engine'): string {
   return keptBy === 'engine'
     ? 'Dray’s engine holds them in its memory until it ends, and asks again after that. No file has them, and this page does not keep them.'

@@ -1,4 +1,4 @@
-/** What the user can do in the window about an error of another machine. */
+/** Finds the step that the window offers for an error of another machine. */
 import type { ErrorCode } from '../../engine/api/error.ts';
 
 /** A `DrayError`, its record, or anything else with a message. */

@@ -1,4 +1,4 @@
-/** Keeps the keyboard's place when a remedy's button disappears. */
+/** Keeps the keyboard focus in place when the button of a remedy disappears. */
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 
 /** After success the button disappears and gives the focus to the pane, dialog or screen around it. */

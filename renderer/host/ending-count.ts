@@ -2,8 +2,8 @@
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 
 /**
- * @param sinceMs Unix time in milliseconds. What ended before it does not count. It matters while the first
- * list has not come yet: a transfer may end then, after the page has asked for what the transfer changes.
+ * @param sinceMs Unix time in milliseconds. Earlier endings do not count. A transfer may end before the first
+ * list arrives, after the page has requested data that the transfer changes.
  * @returns A function that takes each new list of ended transfers, undefined before the first one. It returns
  * the number of endings since its first call. The number never falls. Removing transfers from the list adds
  * nothing. A transfer that runs again and ends adds one.

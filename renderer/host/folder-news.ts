@@ -1,4 +1,4 @@
-/** Tells screens that this window has changed files of a workspace, so that they look again. */
+/** Notifies screens that this window has changed files of a workspace, so they scan it again. */
 import { useEffect, useState } from 'react';
 
 const listeners = new Set<(root: string) => void>();
@@ -7,7 +7,7 @@ export function tellFolderChanged(root: string): void {
   for (const listener of listeners) listener(root);
 }
 
-/** Grows with each change of the workspace's files by this window. */
+/** Increases with each change of the workspace's files by this window. */
 export function useFolderChanges(root: string): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Where typed keys of stores go: the desktop's keyring, or in a browser the engine's memory. */
+/** Stores typed keys: in the desktop's keyring, or for a browser in the engine's memory. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host/remotes.ts';
@@ -9,7 +9,7 @@ export interface KeyKeeper {
   readonly keptBy: 'computer' | 'engine';
   /** Undefined until it arrives. */
   readonly state: SecretsState | undefined;
-  /** Resolves once the engine has them. @param keys Undefined: forgets those of this profile. */
+  /** Resolves once the engine has the keys. @param keys Undefined: removes the keys of the profile. */
   readonly keep: (profile: string, keys?: AccessKeys) => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function useKeyKeeper(): KeyKeeper {
     keptBy: secrets ? 'computer' : 'engine',
     state,
     async keep(profile, keys) {
-      // Not a mutation of the query client, which would hold the keys for minutes.
+      // Sent directly, because the query client would keep the keys in memory for minutes.
       if (secrets) await secrets.saveKeys(profile, keys);
       else await host.ask('keys.hold', { profile, ...(keys ? { keys } : {}) });
       const changed = ['keys.list', 'remotes.keySources'];

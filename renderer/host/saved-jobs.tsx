@@ -1,11 +1,11 @@
-/** The saved jobs, as the engine last told of them. Commands change them too, so the window follows. */
+/** The newest list of saved jobs. The engine sends it again when a command changes a job. */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import { useHost, useHostState } from './use-host.tsx';
 
 const JobsContext = createContext<SavedJobList | undefined>(undefined);
 
-/** Undefined until the engine has told of them. */
+/** Undefined until the first list arrives. */
 export function useSavedJobs(): SavedJobList | undefined {
   return useContext(JobsContext);
 }
@@ -28,7 +28,7 @@ export function SavedJobsProvider({ children }: { readonly children: ReactNode }
           },
         },
       )
-      // It ends with the connection. After a reconnect, the effect starts another watch.
+      // The watch ends with the connection. After a reconnect, the effect starts another one.
       .catch(() => {});
     return () => stop.abort();
   }, [host, state]);

@@ -72,7 +72,7 @@ export interface UseAskOptions {
   readonly heldMs?: number;
   /** Asks again when the window regains focus, since other programs may have changed the answer. */
   readonly onReturn?: boolean;
-  /** Asks again this often while the page is visible. */
+  /** The interval of repeated requests while the page is visible. */
   readonly everyMs?: number;
 }
 
@@ -139,7 +139,7 @@ export function useRefresh(): (...names: readonly HostRequestName[]) => Promise<
       await Promise.all(
         names.map(async (name) => {
           const queryKey = [name];
-          // A first request that is under way is not sent again. Its answer may be older than the change.
+          // A running first request is not sent again, although its answer may be older than the change.
           const begun = new Set(client.getQueryCache().findAll({ queryKey, predicate: isFirstRead }));
           await client.invalidateQueries({ queryKey });
           if (begun.size > 0)
@@ -249,7 +249,7 @@ function makeQueryClient(): QueryClient {
     defaultOptions: {
       // The engine runs on this machine, so an offline browser can still reach it. It does its own retries.
       queries: { networkMode: 'always', retry: false, refetchOnWindowFocus: false },
-      // Inputs may hold a token or keys, so none is held after its answer.
+      // Inputs may contain a token or keys, so none is kept after its answer.
       mutations: { networkMode: 'always', retry: false, gcTime: 0 },
     },
   });

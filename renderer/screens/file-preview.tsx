@@ -24,7 +24,7 @@ const MediaView = lazy(() => import('./media-view.tsx'));
 export interface FilePreviewProps {
   readonly preview: FilePreview;
   readonly name: string;
-  /** Where the bytes of audio and video are asked for. */
+  /** The place from which audio and video are read. */
   readonly place?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Plays audio and video by the browser's own element. The bytes come through the port, in parts, once a
- * person asks for them, and the element gets them as a blob of a fixed type: no address of the engine is
- * open to it, and nothing in the file can load anything.
+ * Plays audio and video in the browser's own element. The page reads the bytes through its port, in parts,
+ * when the user presses Load, and passes them as a blob of a fixed type. So the engine serves no file content
+ * by URL, and the file cannot load anything.
  */
 import { useEffect, useRef, useState } from 'react';
 import type { DrayError } from '../../engine/api/error.ts';

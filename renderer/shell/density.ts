@@ -1,4 +1,4 @@
-/** Sets `data-density` of the page, by which `design/tokens.css` gives rows and lists their heights. */
+/** Sets `data-density` of the page. `design/tokens.css` derives the heights of rows from it. */
 import { useSyncExternalStore } from 'react';
 import type { Settings } from '../../engine/api/host/settings.ts';
 
@@ -22,7 +22,7 @@ function drawDensity(density: Density): void {
   for (const listener of listeners) listener();
 }
 
-/** A height of `tokens.css` in pixels, for lists that place their rows themselves. */
+/** A height of `tokens.css` in pixels, for virtual lists. */
 export function useTokenPx(name: `--${string}-height`): number {
   return useSyncExternalStore(watchDensity, () =>
     Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue(name)),
@@ -31,7 +31,7 @@ export function useTokenPx(name: `--${string}-height`): number {
 
 function watchDensity(listener: () => void): () => void {
   listeners.add(listener);
-  // Narrow windows have heights of their own.
+  // Narrow windows have other heights.
   addEventListener('resize', listener);
   return () => {
     listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** When a pull or a restore has overwritten files that no commit has, says so and offers to put them back. */
+/** A toast with Undo, after a pull or a restore has overwritten files that no commit has. */
 import { useEffect, useRef } from 'react';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { PullSummary, RestoreSummary } from '../../engine/api/jobs.ts';

@@ -42,7 +42,7 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
   );
 }
 
-/** The number beside a screen's name, and what it counts. */
+/** The number beside a screen's name, with its unit. */
 function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, words: string]>> {
   const { current } = useWorkspaces();
   const outgoing = useOutgoing(current) ?? 0;

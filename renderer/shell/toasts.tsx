@@ -21,7 +21,7 @@ export interface Toast {
   readonly text?: string;
   readonly error?: Failed;
   readonly action?: { readonly label: string; readonly onPress: () => void };
-  /** Called when it has gone without its action. */
+  /** Called when the toast closes without its action. */
   readonly onGone?: () => void;
 }
 
@@ -59,7 +59,7 @@ export function showFailure(title: string, error: unknown): void {
   showToast({ tone: 'danger', title, text: failureWords(failed), error: failed });
 }
 
-/** The screen and its dialogs end above the messages, so that these cover no button. */
+/** The screen and its dialogs end above the toasts, so no toast covers a button. */
 function useRoom(): RefCallback<HTMLElement> {
   return useCallback((region) => {
     const { style } = document.documentElement;

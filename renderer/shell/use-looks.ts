@@ -1,14 +1,16 @@
-/** What is to pull and to push, from the engine's cheap looks. All screens share them. */
+/** The incoming and outgoing changes of all workspaces, shared by all screens. */
 import type { IncomingLook, WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { ChangeTotals } from '../../engine/api/jobs.ts';
 import { useAsk } from '../host/use-host.tsx';
 
-/** A hidden page asks nothing; at its return it asks at once, if the last look is older than `FRESH_MS`. */
+/**
+ * A hidden page sends no request. When it is visible again, it asks if the answer is older than `FRESH_MS`.
+ */
 const EVERY_MS = 4 * 60_000;
 const FRESH_MS = 60_000;
 const LOOK = { maxAgeMs: FRESH_MS };
 
-/** Checking for changes reads the folder. With more files than this it happens on request. */
+/** Counting changes scans the folder. Larger workspaces are scanned only on request. */
 export const LOOKED_AT_FILES_MAX = 200_000;
 
 export function useLooks(): readonly IncomingLook[] {
@@ -20,7 +22,7 @@ export function useLook(root: string | undefined): IncomingLook | undefined {
   return useLooks().find((look) => look.root === root);
 }
 
-/** How many files of the workspace changed here. Undefined while unknown. */
+/** The number of local changes of the workspace. Undefined while unknown. */
 export function useOutgoing(workspace: WorkspaceCard | undefined): number | undefined {
   const { files = 0, root = '/', state } = workspace ?? {};
   const when = state === 'ready' && files <= LOOKED_AT_FILES_MAX;

@@ -1,4 +1,4 @@
-/** Puts files of the bin back to their paths, also when whoever offered it has gone. */
+/** Moves files of the bin back to their paths, also after the component that offered it has unmounted. */
 import { useState } from 'react';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { tellFolderChanged } from '../host/folder-news.ts';
@@ -7,7 +7,7 @@ import { showFailure, showToast } from './toasts.tsx';
 
 export interface PutBack {
   readonly isPending: boolean;
-  /** Resolves to false after a failure, which a message reports. */
+  /** Resolves to false after an error, which a toast reports. */
   readonly putBack: (root: string, id: string) => Promise<boolean>;
 }
 

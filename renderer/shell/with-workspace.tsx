@@ -15,7 +15,7 @@ export function WithWorkspace({
   children,
 }: {
   readonly title: string;
-  /** One sentence on what the screen is for, where there is nothing to show. */
+  /** One sentence about the screen's purpose, shown while there is no workspace. */
   readonly lesson: string;
   readonly children: (workspace: WorkspaceCard) => ReactNode;
 }) {

@@ -13,7 +13,7 @@ const PATHS_SHOWN = 10;
 export function addKeptCommand(program: Command, host: CommandHost): void {
   const command = program
     .command('kept')
-    .summary('list and bring back overwritten files')
+    .summary('list and restore overwritten files')
     .description(
       'Lists local files that a pull or a restore overwrote and that no commit has. They are kept in .dray/kept for 30 days.',
     )
@@ -26,7 +26,7 @@ export function addKeptCommand(program: Command, host: CommandHost): void {
   const restore = command
     .command('restore')
     .summary('put files back')
-    .description('Puts the files of a run back to their paths. What lies there now is kept in turn.')
+    .description('Moves the files of a run back to their paths. Files that they replace are kept too.')
     .argument('<id>', 'the run, as "dray kept" shows it')
     .argument('[path...]', 'only these files (default: all of the run)')
     .action((id: string, paths: string[], _options: unknown, self: Command) =>
@@ -40,7 +40,7 @@ export function addKeptCommand(program: Command, host: CommandHost): void {
   const clear = command
     .command('clear')
     .summary('remove kept files')
-    .description('Removes the kept files of one run, or all of them. They cannot be brought back.')
+    .description('Removes the kept files of one run, or all of them. They cannot be restored.')
     .argument('[id]', 'the run (default: all)')
     .action((id: string | undefined, _options: unknown, self: Command) =>
       runCommand(host, self, {

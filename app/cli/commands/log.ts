@@ -44,11 +44,11 @@ export function addLogCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-/** One name may be either; after `--` it is a path. */
+/** A single name may be a ref or a path; after `--` it is a path. */
 function namesOf(command: Command, first: string | undefined, second: string | undefined) {
   if (first === undefined) return {};
   if (second !== undefined) return { ref: first, path: second };
-  // The parser drops the dashes.
+  // The parser drops `--`, so the raw words are searched for it.
   const { rawArgs = [] } = (command.parent ?? {}) as { readonly rawArgs?: readonly string[] };
   const dashes = rawArgs.indexOf('--');
   return dashes >= 0 && dashes < rawArgs.lastIndexOf(first)

@@ -22,7 +22,7 @@ export function addPullCommand(program: Command, host: CommandHost): void {
     .command('pull')
     .summary('update the workspace to a commit')
     .description(
-      'Updates the workspace to the newest commit of the branch (or another ref) and keeps local changes. If both sides changed the same path, nothing is changed and the command ends with exit code 5, unless --ours, --theirs or --both decides. What the other version overwrites is kept for 30 days ("dray kept").',
+      'Updates the workspace to the newest commit of the branch (or another ref) and keeps local changes. If both sides changed the same path, nothing is changed and the command ends with exit code 5, unless --ours, --theirs or --both decides. Local files that it overwrites are kept for 30 days ("dray kept").',
     )
     .argument('[ref]', 'a branch, a tag or a commit (default: the current branch)')
     .option('-n, --dry-run', 'show what would change, and change nothing')

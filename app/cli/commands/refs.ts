@@ -45,11 +45,11 @@ export function addBranchCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-/** Both commands take the same options; `ref` has to name the branch's or tag's commit. */
+/** The options that both commands share. */
 function addRefCommand(program: Command, host: CommandHost, what: 'tag' | 'branch'): Command {
   return program
     .command(what)
-    .option('-d, --delete', `remove the ${what}; its commits stay`)
+    .option('-d, --delete', `remove the ${what}; its commits remain`)
     .option('-f, --force', `move a ${what} that exists`)
     .option('--rename <name>', `give the ${what} another name`)
     .action((name: string | undefined, ref: string | undefined, options: RefOptions, self: Command) => {

@@ -1,7 +1,7 @@
 /** Parses a duration of an option. */
 import { InvalidArgumentError } from 'commander';
 
-/** Of one unit of a duration. */
+/** The milliseconds of each unit. */
 export const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,

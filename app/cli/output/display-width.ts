@@ -1,12 +1,12 @@
-/** How many columns of a terminal a text takes, and how it is shortened to fit. */
+/** Measures the columns that a text takes on a terminal, and shortens it to fit. */
 
-/** Made when it is first needed: it loads tables, which takes some 10 ms. */
+/** Created at first use, because it loads tables for some 10 ms. */
 let segmenter: Intl.Segmenter | undefined;
 const PLAIN = /^[\x20-\x7e]*$/;
 /** East Asian wide and fullwidth characters (Unicode Standard Annex 11) and emoji take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1b000}-\u{1b2ff}]|[\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\ufe0f/u;
-/** Alone, such a character takes no column. */
+/** A segment of only such characters takes no column. */
 const NOTHING = /^[\p{Mark}\p{Format}]+$/u;
 
 export function displayWidth(text: string): number {
@@ -16,7 +16,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** Leaves out the middle: a path is known by its start and its last name. */
+/** Omits the middle, because the start and the last name identify a path. */
 export function shortenMiddle(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   if (columns < 5) return takeColumns([...segmentsOf(text)], columns).join('');

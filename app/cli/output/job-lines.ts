@@ -1,4 +1,4 @@
-/** Saved jobs as lines. */
+/** Formats saved jobs as lines of text. */
 import type { SavedJobEvent } from '../../../engine/api/events.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { shellWord } from '../../../engine/base/shell-word.ts';
@@ -11,7 +11,7 @@ export function formatJobLines(jobs: readonly SavedJobEvent[]): string[] {
     stateOf(job),
     job.lastRun === undefined ? 'never ran' : `${resultOf(job)} ${localTime(job.lastRun)}`,
     job.nextRun === undefined ? job.triggers.join(', ') || 'by hand' : `next ${localTime(job.nextRun)}`,
-    // Escaped before the columns are measured.
+    // Escaped before measuring, because escapes take columns.
     toTerminalLine(commandLine(job)),
   ]);
   return formatTable(rows, ['left', 'left', 'left', 'left', 'left']);

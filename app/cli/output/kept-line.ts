@@ -1,7 +1,7 @@
 import type { KeptTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 
-/** Says where overwritten local files are; no line if there are none. */
+/** A line that names the run of overwritten local files. Empty if there are none. */
 export function formatKept(kept: KeptTotals | undefined): string[] {
   if (!kept) return [];
   const { bytes, files, id } = kept;

@@ -42,7 +42,7 @@ export interface Output extends OutputOptions {
   result(line: string): void;
   /** A closing remark: on stdout, not with `--quiet`, not in JSON mode. */
   note(line: string): void;
-  /** The end of a long command: at a terminal one line, elsewhere one for each. */
+  /** The summary of a long command: one line at a terminal, otherwise a line for each part. */
   summary(lines: readonly string[]): void;
   /** A problem: on stderr, at once, after `dray: `; in JSON mode too, for people who read a log. */
   problem(kind: 'error' | 'warning' | 'plain', line: string): void;

@@ -1,6 +1,6 @@
 /**
- * Formats a progress snapshot as the lines that are redrawn on a terminal: the whole with a bar, the counts,
- * and the files under way. No line is wider than the terminal, or a redraw would miss its wrapped part.
+ * Formats a progress snapshot as the lines that are redrawn on a terminal: the total with a bar, the counts,
+ * and the files in transit. No line is wider than the terminal, because a redraw would miss the wrapped part.
  */
 import type { FileUnderWay } from '../../../engine/api/events.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
@@ -18,7 +18,7 @@ export interface Room {
 
 const BAR_COLUMNS_MAX = 30;
 const BAR_COLUMNS_MIN = 8;
-/** A pause of this length is reported. */
+/** A stall of at least this length is reported. */
 const STALL_MS = 10_000;
 
 /** At least one line. */
@@ -60,7 +60,7 @@ function formatBar(percent: number, columns: number): string {
   return `[${bar.padEnd(columns)}]`;
 }
 
-/** Without files, which have a line of their own. */
+/** Omits the files, which have a line of their own. */
 function formatMoved({ bytesDone, bytesTotal, isCounting, phase }: ProgressSnapshot): string {
   if (phase === 'query' || (bytesDone === 0 && !bytesTotal)) return '';
   if (!bytesTotal) return formatBytes(bytesDone);
@@ -96,13 +96,13 @@ function formatCounts(progress: ProgressSnapshot, columns: number): string[] {
   return line === '' ? [] : [`  ${line}`];
 }
 
-/** `   45% of  240 MiB  photos/2026/birds.tar`. One request that carries all has no share. */
+/** `   45% of  240 MiB  photos/2026/birds.tar`. Omits the share of a file in a single request. */
 function formatFile({ bytesDone, path, sizeBytes }: FileUnderWay, columns: number): string {
   const isKnown = bytesDone > 0 && sizeBytes > 0;
   const share = isKnown ? `${Math.floor((bytesDone / sizeBytes) * 100)}%` : '';
   const size = columns < 50 ? '' : `${isKnown ? ' of' : '   '} ${formatBytes(sizeBytes).padStart(9)}`;
   const start = `  ${share.padStart(4)}${size}  `;
-  // Outside text: escaped before it is measured.
+  // Escaped before measuring, because escapes take columns.
   const name = shortenMiddle(quotePath(path), Math.max(0, columns - start.length));
   return (start + name).slice(0, Math.max(0, columns));
 }

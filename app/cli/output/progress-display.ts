@@ -8,20 +8,20 @@ import { ProgressMeter } from './progress-meter.ts';
 
 export interface ProgressDisplay {
   accept(event: PhaseEvent | ProgressEvent): void;
-  /** Clears the lines, so that other text can be written. The next event draws them again. */
+  /** Clears the lines before other text is written. The next event redraws them. */
   hide(): void;
   /** Ends the display; later events are not shown. Idempotent. */
   stop(): void;
 }
 
 export interface LogTarget {
-  /** Without its line break. */
+  /** Writes a line. @param line Without a line break. */
   readonly writeLine: (line: string) => void;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
 export interface LiveTarget {
-  /** Draws the lines over those drawn before. */
+  /** Redraws the lines. */
   readonly draw: (lines: readonly string[]) => void;
   readonly clear: () => void;
   /** Read before each drawing, because windows change size. */

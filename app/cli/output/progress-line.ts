@@ -102,11 +102,11 @@ export function percentDone(progress: ProgressSnapshot): number | undefined {
 
 export interface RankedText {
   readonly text: string;
-  /** Where room is short, the highest rank is dropped first. */
+  /** Parts of the highest rank are dropped first if the line is too long. */
   readonly rank: number;
 }
 
-/** '' if not even the most important part has room. */
+/** Empty if not even the most important part fits. */
 export function joinWithin(parts: readonly RankedText[], columns: number, separator: string): string {
   let kept = [...parts];
   for (;;) {

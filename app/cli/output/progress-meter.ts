@@ -20,7 +20,7 @@ export interface ProgressSnapshot {
   /** Absent while the total or the rate is unknown. */
   readonly etaMs?: number;
   readonly underWay?: readonly FileUnderWay[];
-  /** How long nothing has moved: no file, no byte, no request. Absent before the first report of a phase. */
+  /** The time since a file, a byte or a request last moved. Absent before the first report of a phase. */
   readonly stalledMs?: number;
 }
 

@@ -39,8 +39,8 @@ export function writeQuestion(text: string): void {
 }
 
 /**
- * Draws lines that are redrawn later, in one write. The cursor stays at their start: when the terminal gets
- * narrower and wraps them, it stays there too, so that everything after it can be cleared.
+ * Draws lines that are redrawn later, in one write. The cursor stays at their start, also when the terminal
+ * gets narrower and wraps them, so everything after it can be cleared.
  */
 export function writeBlock(lines: readonly string[]): void {
   const shown = lines.map((line) => showColors(toTerminalLine(line)));

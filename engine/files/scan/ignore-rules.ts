@@ -13,8 +13,8 @@ import {
   type Part,
   SLASH,
   SOME,
-} from '../../model/linear-matcher.ts';
-import { namedSet } from '../../model/pattern-set.ts';
+} from '../../model/patterns/linear-matcher.ts';
+import { namedSet } from '../../model/patterns/pattern-set.ts';
 
 export const IGNORE_FILE_NAME = '.drayignore';
 

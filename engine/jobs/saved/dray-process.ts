@@ -1,4 +1,4 @@
-/** `dray` in a process of its own, so that a crash of one run ends no other. */
+/** Runs `dray` in a process of its own, so the crash of one run does not end others. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
@@ -6,9 +6,9 @@ export interface DrayRun {
   /** The words after `dray`. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Otherwise its output goes nowhere. */
+  /** False discards the output. */
   readonly takesOutput: boolean;
-  /** Asks it to stop. A run of a job can be resumed. */
+  /** Stops the process. A stopped run of a job can be resumed. */
   readonly signal: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export interface DrayEnd {
 /** Rejects if the process cannot be started. */
 export type RunDray = (run: DrayRun) => Promise<DrayEnd>;
 
-/** The time that a run has to stop. */
+/** The time that a run has to stop before it is killed. */
 export const STOP_GRACE_MS = 10_000;
 const OUTPUT_CHARACTERS_MAX = 64 * 1024;
 
@@ -56,7 +56,7 @@ export function drayProcess([program, ...first]: readonly [string, ...string[]])
   };
 }
 
-/** Keeps the end of what is read. */
+/** Keeps the end of the output. */
 export function tailOf(stream: NodeJS.ReadableStream | null): () => string {
   let text = '';
   stream?.setEncoding('utf8').on('data', (piece: string) => {

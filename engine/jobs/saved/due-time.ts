@@ -1,8 +1,8 @@
-/** When a job runs next, by its schedule. */
+/** Computes the next run of a job by its schedule. */
 import { nextCronMs, parseCron } from './cron.ts';
 import type { JobState, SavedJob, Trigger } from './saved-job.ts';
 
-/** Time servers step a clock by less. */
+/** More than a time server sets a clock back. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**

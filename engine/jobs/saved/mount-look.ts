@@ -1,9 +1,9 @@
-/** Whether a disk is mounted at a path, and whether it was mounted since the last look. */
+/** Detects whether a disk is mounted at a path, and whether it was mounted since the last check. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export interface MountLook {
-  /** Undefined while nothing is there. */
+  /** Undefined while the path does not exist. */
   readonly device: string | undefined;
   /** The path is the root of a disk, not a folder of another one. */
   readonly isRoot: boolean;

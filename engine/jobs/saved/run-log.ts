@@ -1,6 +1,5 @@
 /**
- * The log of a job: JSON lines, bounded. At its limit the file becomes `log.1.jsonl`, in place of the one
- * before.
+ * The log of a job: JSON lines of bounded size. At its limit, the file replaces `log.1.jsonl`.
  */
 import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +50,7 @@ function parseLine(text: string): LogLine[] {
     const { kind, text: what, time } = JSON.parse(text) as LogLine;
     return [{ time: String(time), kind, text: String(what) }];
   } catch {
-    // The last line of a run that was killed.
+    // The last line of a killed run may be incomplete.
     return [];
   }
 }

@@ -11,14 +11,14 @@ import { type JobRun, type JobState, type RunStart, type SavedJob, versionOf } f
 
 const RUNS_MAX = 50;
 const PROGRESS_EVERY_MS = 5_000;
-/** So that one run cannot push all earlier ones out of the log. */
+/** Bounds the lines of one run, so the log keeps earlier runs. */
 const LOGGED_PROBLEMS_MAX = 200;
 const MESSAGE_CHARACTERS_MAX = 500;
 
 export interface RunEnd {
   readonly exitCode: number;
   readonly isStopped: boolean;
-  /** The command's last words, or its error. */
+  /** The command's summary, or its error. */
   readonly message: string;
 }
 
@@ -37,7 +37,7 @@ export async function beginRun(
   name: string,
   { by, clock }: { readonly by: RunStart; readonly clock: Clock },
 ): Promise<RunRecord> {
-  // The lock would make a folder for a job that does not exist.
+  // Checked first, because the lock would create the folder of a missing job.
   readJob(folder, name);
   const lock = await lockJob(folder, name, `job run ${name}`);
   try {
@@ -83,7 +83,7 @@ export async function beginRun(
   }
 }
 
-/** Its process was killed, or the machine went down. */
+/** The result of a run whose process was killed, or whose machine stopped. */
 function interrupted(run: JobRun): JobRun {
   return { ...run, result: 'failed', message: 'The process ended before the run did.' };
 }

@@ -1,9 +1,9 @@
 /**
- * Starts saved jobs when they are due: by their schedules, on changes of a folder, at the mount of a disk, at
- * login. Each run is a process of its own (`dray job run`), which holds the job's lock.
+ * Starts saved jobs when they are due: by their schedules, on changes of a folder, at the mount of a disk, or
+ * at login. Each run is a process of its own (`dray job run`), which holds the job's lock.
  *
- * The wall clock is read every few seconds, so a machine that slept, or whose clock was set, starts what it
- * missed, once. One scheduler runs at a time (`lockScheduler`).
+ * The wall clock is read every few seconds, so missed runs start once after the machine slept or its clock
+ * was set. One scheduler runs at a time (`lockScheduler`).
  */
 import type { Clock } from '../../base/clock.ts';
 import { watchFolder } from '../../files/watch/watch-folder.ts';
@@ -18,19 +18,19 @@ export interface SchedulerOptions {
   readonly signal: AbortSignal;
   /** Runs the job in a process of its own. Resolves to its exit code. */
   readonly run: (name: string, by: RunStart) => Promise<number>;
-  /** The scheduler was started by a login, for the first time since. */
+  /** True for the first scheduler after a login. */
   readonly isLogin: boolean;
-  /** A job that cannot be read or started; the others go on. */
+  /** Called for a job that cannot be read or started. Other jobs are not affected. */
   readonly onProblem: (error: unknown) => void;
-  /** Called at each look at a job, also while it runs: a run may hang for days. */
+  /** Called at each check of a job, also while it runs, because a run may hang for days. */
   readonly onLook?: (job: SavedJob) => Promise<void>;
 }
 
 const LOOK_EVERY_MS = 5_000;
 const RUNS_AT_ONCE = 4;
-/** A job whose run could not even begin is tried again after this. */
+/** The pause before a run that could not start is retried. */
 const FAILED_START_PAUSE_MS = 60_000;
-/** A run on change that failed is tried again: after the first pause, then after twice the one before. */
+/** The pause before a failed run on change is retried. It doubles each time. */
 const RETRY_PAUSE_MS = 60_000;
 const RETRY_PAUSE_MS_MAX = 3_600_000;
 
@@ -53,13 +53,13 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
 class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #running = new Map<string, Promise<void>>();
-  /** Jobs that something other than the time has asked for. */
+  /** The jobs that an event has requested, not a schedule. */
   readonly #wanted = new Map<string, RunStart>();
   readonly #watched = new Map<string, Watched>();
   readonly #mounts = new Map<string, MountLook>();
   readonly #notBeforeMs = new Map<string, number>();
   readonly #retryAtMs = new Map<string, number>();
-  /** By message: the file of a job stays damaged from look to look. */
+  /** Reported messages, because a damaged file is met at each check. */
   readonly #toldProblems = new Set<string>();
   #news = Promise.withResolvers<void>();
   #isFirst = true;
@@ -149,14 +149,13 @@ class Scheduler {
         this.#tryAgainLater(name, by, before);
         this.#news.resolve();
       })
-      // The job was removed meanwhile.
       .catch(onProblem);
     this.#running.set(name, ended);
   }
 
   /**
-   * What asked for a run is not forgotten when the run could not begin, as while a person runs the job. A
-   * change is not forgotten when the run failed either: no other change may come. A schedule comes again.
+   * A request is kept if its run could not start, such as while the user runs the job. A change is also kept
+   * if the run failed, because no other change may follow. A schedule recurs by itself.
    */
   #tryAgainLater(name: string, by: RunStart, startedBeforeMs: number | undefined): void {
     const { clock, folder } = this.#options;
@@ -172,7 +171,7 @@ class Scheduler {
     }
   }
 
-  /** What changed while nobody watched is not known, so the job runs when the watch begins. */
+  /** Changes before the watch are unknown, so the job runs when the watch starts. */
   #watch(job: SavedJob): void {
     const trigger = job.triggers.find(({ on }) => on === 'change');
     const wanted = trigger?.on === 'change' && !job.isPaused ? trigger : undefined;
@@ -209,7 +208,7 @@ class Scheduler {
   }
 }
 
-/** The job may have been edited since something asked for its run. */
+/** The job may have been edited since its run was requested. */
 function isTrigger({ triggers }: SavedJob, by: RunStart | undefined): boolean {
   return triggers.some(({ on }) => on === by);
 }

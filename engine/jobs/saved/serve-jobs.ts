@@ -1,4 +1,4 @@
-/** Runs due jobs until it is stopped. Then running jobs are stopped, and continue when they run again. */
+/** Runs due jobs until it is stopped, which also stops running jobs. They resume at their next run. */
 import { existsSync } from 'node:fs';
 import { toDrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -14,9 +14,9 @@ const PROBLEMS_MAX = 1_000;
 
 export interface ServeJobsRequest {
   readonly run: RunDray;
-  /** Started by a login: jobs that run at login are due. */
+  /** True if a login started it, so jobs that run at login are due. */
   readonly isLogin: boolean;
-  /** Called with true once no other process can start jobs, and with false at the end of that. */
+  /** Called with true when this process becomes the only one that starts jobs, and with false at the end. */
   readonly onServing?: (isServing: boolean) => void;
 }
 
@@ -25,14 +25,14 @@ export interface ServedJobs {
   readonly failedRuns: number;
 }
 
-/** Nobody else starts jobs for this long before a window does. */
+/** A window takes over after no other process has started jobs for this time. */
 const WINDOW_PAUSE_MS = 30_000;
-/** Between two looks whether there is a job at all. */
+/** The pause between two checks for the first job. */
 const EMPTY_PAUSE_MS = 2_000;
 
 /**
- * Beside a window: does the same whenever no other process does, from the first job on. Resolves after the
- * signal; what fails is a warning.
+ * The same beside a window: runs due jobs while no other process does, once there is a job. Resolves after
+ * the signal. Errors become warnings.
  */
 export async function serveJobsBeside(
   context: Pick<JobContext, 'emit' | 'environment' | 'signal'>,
@@ -52,9 +52,9 @@ export async function serveJobsBeside(
       isLogin = false;
     } catch (error) {
       const { code, message } = toDrayError(error);
-      // The process that starts jobs now has seen the login, too.
+      // The process that starts jobs now has handled the login too.
       if (code === 'locked') isLogin = false;
-      // It may pass, as a full disk does. Jobs must not stay undone until the window is opened again.
+      // Other errors may be temporary, such as a full disk, so it tries again.
       if (code !== 'locked' && message !== told) {
         told = message;
         emit({ type: 'warning', warning: 'savedJob', message });
@@ -64,7 +64,7 @@ export async function serveJobsBeside(
   }
 }
 
-/** @throws `locked` while another process does this */
+/** @throws `locked` while another process runs due jobs */
 export async function serveJobs(
   context: Pick<JobContext, 'emit' | 'environment' | 'signal'>,
   { isLogin, onServing, run: runDray }: ServeJobsRequest,
@@ -80,7 +80,7 @@ export async function serveJobs(
   const run = async (name: string, by: RunStart) => {
     runs += 1;
     emit({ type: 'jobRun', name, by, state: 'started' });
-    // Read at each run: a window's keys may have changed.
+    // A getter, so each run has the current keys of the window.
     const { environment } = context;
     const words = ['job', 'run', name, '--by', by, '--quiet'];
     const { exitCode } = await runDray({ words, environment, signal, takesOutput: false });
@@ -88,7 +88,7 @@ export async function serveJobs(
     emit({ type: 'jobRun', name, by, state: 'ended', exitCode });
     return exitCode;
   };
-  // Each look meets the same problem again; a person reads it once.
+  // Each check meets the same problem, which is reported once.
   const told = new Set<string>();
   const onProblem = (error: unknown) => {
     const { message } = toDrayError(error);

@@ -11,21 +11,21 @@ export type ServiceKind = 'systemd' | 'launchd' | 'windows';
 
 export interface ServiceRequest {
   readonly kind: ServiceKind;
-  /** The program and its words, `job serve` with them. */
+  /** The program and its words, including `job serve`. */
   readonly command: readonly [string, ...string[]];
-  /** Settings that the program would otherwise not find. */
+  /** Variables without which the program would not find its settings. */
   readonly environment: Readonly<Record<string, string>>;
   /** The user's home and settings folders. */
   readonly home?: string;
   readonly configHome?: string;
-  /** Where the definition goes, if not to its usual place. */
+  /** The path of the definition. Default: the system's usual place. */
   readonly path?: string;
 }
 
 export interface ServiceFile {
   readonly path: string;
   readonly text: string;
-  /** The command that starts it, now and at each login. */
+  /** The command that starts the service now and at each login. */
   readonly enable: string;
 }
 

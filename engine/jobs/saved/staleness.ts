@@ -1,4 +1,4 @@
-/** Tells when a job had no success for the number of days that its user chose; again after as many days. */
+/** Sends a notice when a job has not succeeded for the chosen number of days, and again after as many. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export function noticeStaleness(host: NoticeHost & { readonly folder: string }) 
     const spanMs = notices.days * DAY_MS;
     const sinceMs = Math.max(lastSuccessMs ?? job.sinceMs, readStaleNotice(folder, job.name));
     if (nowMs - sinceMs < spanMs) return;
-    // Recorded first: a crash must not send it again and again.
+    // Recorded before it is sent, so a crash cannot repeat it.
     replaceFile(pathOf(folder, job.name), String(nowMs), 0o600);
     const lastSuccess =
       lastSuccessMs === undefined ? {} : { lastSuccess: new Date(lastSuccessMs).toISOString() };

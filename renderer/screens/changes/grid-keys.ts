@@ -1,4 +1,4 @@
-/** The keyboard in the table of changes. */
+/** The keys of the table of changes. */
 import type { KeyboardEvent } from 'react';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import type { RowPages } from '../rows/row-pages.ts';
@@ -9,7 +9,7 @@ import type { TableRowProps } from './table-row.tsx';
 export interface GridActions
   extends Pick<TableRowProps, 'isTree' | 'open' | 'onToggleFolder' | 'canSkip' | 'onSkip' | 'onDecide'> {
   readonly pages: RowPages<AnswerOf<'changes.rows'>>;
-  /** The search key was pressed. */
+  /** Called when the search key is pressed. */
   readonly onSearch: () => void;
 }
 

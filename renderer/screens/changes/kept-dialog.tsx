@@ -1,4 +1,4 @@
-/** The bin of a workspace: local files that were overwritten or discarded, and the way back. */
+/** Lists the bin of a workspace, with local files that were overwritten or discarded, and restores them. */
 import './kept-dialog.css';
 import { useRef } from 'react';
 import type { KeptRun } from '../../../engine/api/jobs.ts';
@@ -53,7 +53,7 @@ function Run({
 }: {
   readonly root: string;
   readonly run: KeptRun;
-  /** The row goes then, and its button with it, so the focus needs another place. */
+  /** The row disappears with its button, so the focus moves to another place. */
   readonly onDone: () => void;
 }) {
   const { isPending, putBack } = usePutBack();

@@ -1,11 +1,11 @@
-/** The words for the sides of a conflict, the same everywhere. */
+/** The labels for the sides of a conflict, shared by all screens. */
 import type { Winner } from '../../../engine/api/host/changes.ts';
 
 export interface SideWords {
   readonly id: Winner;
-  /** What a person does. */
+  /** The label of the action. */
   readonly label: string;
-  /** Where there is room for one word. */
+  /** The label with one word, for narrow places. */
   readonly short: string;
   readonly note: string;
   readonly key: string;

@@ -1,6 +1,7 @@
 /**
- * Sends each choice to the engine, which keeps it, and shows it at once. The engine counts versions: if an
- * answer's is not one more than the last, another window has chosen too, and the choices are read anew.
+ * Shows each choice at once, and sends it to the engine, which stores it. The engine counts versions. If the
+ * version in an answer is not the last one plus one, another window has changed the choices too, and they are
+ * read again.
  */
 import { useMemo } from 'react';
 import {
@@ -22,7 +23,7 @@ export type ChosenStep =
   | { readonly do: 'decideAll'; readonly winner: Winner };
 
 export interface ChoiceSync {
-  /** The choices shown are those of this list at this version. */
+  /** The list and the version of the shown choices. */
   readonly adopt: (list: string, version: number) => void;
   readonly choose: (before: Choices, step: ChosenStep) => void;
   readonly reload: () => void;
@@ -79,8 +80,8 @@ export function useChoiceSync(
 }
 
 /**
- * All choices, page by page, so that no answer of many keeps the page from its person. Begins again when
- * another window chooses meanwhile.
+ * Reads all choices in pages, because one large answer would block the page. Starts again if another window
+ * changes them meanwhile.
  */
 export async function readPages(
   host: Pick<ReturnType<typeof useHost>, 'ask'>,

@@ -1,7 +1,7 @@
 /**
- * Whether the list of a push still says what is in the folder. The engine watches the folder; when it has
- * changed, or the window has the focus again, the engine looks and compares. A list that a person works on is
- * never exchanged under the pointer: the screen offers the news. Only an empty one is.
+ * Checks whether the list of a push is up to date. The engine watches the folder. When the folder changes, or
+ * the window gets the focus again, the engine scans it and compares. The screen then offers to reload the
+ * list; only an empty list is replaced at once.
  */
 import { useEffect, useRef, useState } from 'react';
 import type { ChangeList, FolderEvent } from '../../../engine/api/host/changes.ts';
@@ -9,13 +9,13 @@ import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useHost, useHostState, useRefresh } from '../../host/use-host.tsx';
 import { rowsOf } from './send-bar.tsx';
 
-/** A glance at another window and back asks for nothing. */
+/** A shorter absence from the window causes no scan. */
 const FRESH_MS = 2_000;
 
 export interface LookedAt {
   readonly lookedMs: number;
   readonly unwatched?: FolderEvent['unwatched'];
-  /** Changes in the folder now, if they are not those of the list. */
+  /** The number of changes in the folder, if the list is out of date. */
   readonly newRows?: number;
 }
 
@@ -70,10 +70,10 @@ export function useFolderLook(
     };
   }, []);
 
-  // Each change and each return is a reason to look.
+  // Each change and each return to the window starts a scan.
   useEffect(() => {
     if (id === undefined || isBusy || changes + returns === 0) return;
-    // A hidden window looks when it is seen again.
+    // A hidden window scans when it is visible again.
     if (document.visibilityState === 'hidden') return;
     const stop = new AbortController();
     host.ask('changes.look', { root, list: id }, { signal: stop.signal }).then(

@@ -1,4 +1,4 @@
-/** Keeps the keyboard and the preview on their row when the rows are others: a new list, or another view. */
+/** Keeps the keyboard and the preview on their row when the list is reloaded or the view changes. */
 import { useEffect, useRef } from 'react';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import type { RowPages } from '../rows/row-pages.ts';

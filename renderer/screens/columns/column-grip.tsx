@@ -1,4 +1,4 @@
-/** The left edge of a column: dragged, moved by the arrow keys, or fitted by a double click or Enter. */
+/** The left edge of a column. A drag or the arrow keys move it; a double click or Enter fits the width. */
 import './columns.css';
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
 import { COLUMN_PX_MAX, COLUMN_PX_MIN, type ColumnId } from '../../../engine/api/host/settings.ts';

@@ -1,6 +1,6 @@
 /**
- * The widths of a table's columns, and which of them are hidden. The engine keeps both with the settings, for
- * every window. The first column takes the rest of the width, and is always there.
+ * The widths and the visibility of a table's columns. The engine stores both in the settings, for every
+ * window. The first column takes the remaining width, and cannot be hidden.
  */
 import { type CSSProperties, useRef, useState } from 'react';
 import {
@@ -17,19 +17,19 @@ import { showFailure } from '../../shell/toasts.tsx';
 export interface ColumnSpec {
   readonly id: ColumnId;
   readonly label: string;
-  /** Unless the user has chosen another width. */
+  /** The default width. */
   readonly widthPx: number;
 }
 
 export interface Columns {
-  /** For the table's element: `--width-ID` for each column, and the hidden ones. */
+  /** Props of the table's element: `--width-ID` for each column, and the hidden columns. */
   readonly props: { readonly style: CSSProperties; readonly 'data-hides': string };
   readonly specs: readonly ColumnSpec[];
   readonly widthOf: (id: ColumnId) => number;
-  /** Shown at once; `keep` writes it. */
+  /** Shows a width at once; `keep` saves it. */
   readonly resize: (id: ColumnId, widthPx: number) => void;
   readonly keep: () => void;
-  /** Of the head: shows and hides columns, and resets all. */
+  /** The menu of the head, which shows and hides columns and resets them. */
   readonly menu: ContextActions;
 }
 
@@ -37,7 +37,7 @@ export function useColumns(table: ColumnTable, specs: readonly ColumnSpec[]): Co
   const host = useHost();
   const refresh = useRefresh();
   const { data } = useAsk('settings.get', {}, { freshMs: 60_000 });
-  // What this table shows until the settings have it.
+  // Shown until the settings have the change.
   const draft = useRef<readonly ColumnSetting[]>(undefined);
   const [, draw] = useState(0);
   const current = () => draft.current ?? data?.columns?.[table] ?? [];
@@ -54,7 +54,7 @@ export function useColumns(table: ColumnTable, specs: readonly ColumnSpec[]): Co
     } catch (error) {
       showFailure('The columns were not kept', error);
     }
-    // Unless they changed again meanwhile.
+    // Kept if the columns have changed again meanwhile.
     if (draft.current === columns) draft.current = undefined;
     draw((count) => count + 1);
   };

@@ -1,6 +1,6 @@
 /**
- * A grid of any number of rows: only visible ones are drawn. The grid has the focus for all of them
- * (aria-activedescendant), since a row that is not drawn cannot have it.
+ * A grid of any number of rows, which draws only the visible ones. The grid itself has the focus
+ * (aria-activedescendant), because a row that is not drawn cannot have it.
  */
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is one of two
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: a grid is interactive
@@ -8,13 +8,13 @@ import './row-grid.css';
 import { Fragment, type HTMLAttributes, type ReactNode } from 'react';
 import type { RowGridState } from './use-row-grid.ts';
 
-/** Rows reuse elements when they come into view; the pool is a multiple of this. */
+/** Rows reuse elements as they scroll into view. The pool is a multiple of this. */
 const POOL_STEP = 32;
 
 export interface RowGridProps extends HTMLAttributes<HTMLDivElement> {
   readonly grid: RowGridState;
   readonly role: 'grid' | 'treegrid';
-  /** The row of column names, which stays at the top; its height is the grid's `headPx`. */
+  /** The row of column names, which stays at the top. Its height is the grid's `headPx`. */
   readonly head?: ReactNode;
   /** Shown instead of rows while there are none. */
   readonly instead: ReactNode;

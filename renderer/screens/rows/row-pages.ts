@@ -1,11 +1,11 @@
 /**
- * The rows of one view of a list, fetched in pages as they come into view. At most `PAGES_KEPT` pages are
- * held, the most recently seen; requests for pages that left the view are abandoned.
+ * The rows of one view of a list, fetched in pages as they scroll into view. Keeps the `PAGES_KEPT` most
+ * recently visible pages, and aborts requests for pages that left the view.
  */
 
 export const PAGE_ROWS = 200;
 export const PAGES_KEPT = 60;
-/** Pages that are scrolled past while the thumb is dragged are not requested. */
+/** The delay before a request, so a drag of the thumb does not request each page that it passes. */
 const REST_MS = 40;
 
 /** The engine's answer for one page; `total` counts the rows of the view. */
@@ -19,19 +19,19 @@ export type FetchRows<Answer> = (offset: number, limit: number, signal: AbortSig
 export interface RowPages<Answer extends RowAnswer> {
   /** Undefined until the first page arrives. */
   readonly total: () => number | undefined;
-  /** The answer that came last. */
+  /** The newest answer. */
   readonly latest: () => Answer | undefined;
-  /** Undefined while it is not loaded. */
+  /** Undefined while the row is not loaded. */
   readonly rowAt: (index: number) => Answer['rows'][number] | undefined;
   /** The visible rows. */
   readonly look: (first: number, last: number) => void;
-  /** The list has changed: fetches the visible pages again. The old rows stay until the new ones arrive. */
+  /** Fetches the visible pages of a changed list again. The old rows stay until the new ones arrive. */
   readonly reload: () => void;
   readonly error: () => unknown;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Grows with each change, for useSyncExternalStore. */
+  /** Increases with each change, for useSyncExternalStore. */
   readonly version: () => number;
-  /** Ends all requests. What is held can still be read. */
+  /** Aborts all requests. Loaded rows can still be read. */
   readonly close: () => void;
 }
 
@@ -44,7 +44,7 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
   const { subscribe, tell, version } = createVersion();
   let latest: Answer | undefined;
   let failure: unknown;
-  /** How often the list has changed. */
+  /** The number of changes of the list. */
   let changes = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -106,7 +106,7 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
     reload: () => {
       for (const page of pages.keys()) stale.add(page);
       changes += 1;
-      // A page under way is fetched again when it is there: a list that grows fast would never be shown.
+      // A running request is not aborted, or a fast growing list would never be shown. It is repeated later.
       fetchMissing(...seen);
     },
     error: () => failure,

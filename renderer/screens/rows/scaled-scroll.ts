@@ -2,8 +2,8 @@
  * Scrolls through lists that are higher than a browser's limit: Chromium stops at some 33 million pixels,
  * Firefox at some 17 million. The element is at most `HEIGHT_MAX_PX` high, and its offset is mapped to one in
  * the whole list. Small steps (wheel, keys) move the list by as many pixels as the element; a jump (a dragged
- * thumb) moves it in proportion. The two offsets drift apart, so when scrolling rests, or at an end of the
- * element, the element's offset is corrected.
+ * thumb) moves it in proportion. The two offsets drift apart, so the element's offset is corrected when
+ * scrolling ends, or at an end of the element.
  */
 
 export const HEIGHT_MAX_PX = 8_000_000;

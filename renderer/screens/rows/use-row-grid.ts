@@ -1,4 +1,4 @@
-/** The state of a grid whose rows live in the engine: which rows are visible, and which one is active. */
+/** The state of a grid whose rows are in the engine: its visible rows and its active row. */
 import {
   type RefObject,
   useCallback,
@@ -17,16 +17,16 @@ export interface RowGridState extends ScaledRows {
   readonly total: number | undefined;
   readonly error: unknown;
   readonly rowPx: number;
-  /** The row of the keyboard. */
+  /** The index of the active row. */
   readonly active: number;
   /**
-   * Calls `onArrive` with the row: at once, or when the engine has sent it.
-   * @param row If it is known already: the rows that are drawn may be those of an older list.
+   * Makes a row active, and calls `onArrive` with it when it is loaded.
+   * @param row The row, if it is known. The drawn rows may belong to an older list.
    */
   readonly activate: (index: number, row?: unknown) => void;
-  /** The row of the keyboard has this number now. */
+  /** Changes the index of the active row without a call of `onArrive`. */
   readonly renumber: (index: number) => void;
-  /** The row that a key leads to, which is then shown. Undefined for any other key. */
+  /** The target row of a navigation key, which is scrolled into view. Undefined for other keys. */
   readonly moveBy: (key: string) => number | undefined;
   /** The element id of a row. */
   readonly idOf: (index: number) => string;
@@ -37,7 +37,7 @@ export interface RowGridOptions<Answer extends RowAnswer> {
   readonly rowPx: number;
   /** The height of the head, if the grid has one. */
   readonly headPx?: number;
-  /** A row became the active one. Must be stable. */
+  /** Called when a row becomes the active one. Must be stable. */
   readonly onArrive: (row: Answer['rows'][number]) => void;
 }
 
@@ -49,7 +49,7 @@ export function useRowGrid<Answer extends RowAnswer>(options: RowGridOptions<Ans
   const total = pages.total();
   const count = total ?? 0;
   const scaled = useScaledRows(viewport, { count, rowPx, headPx });
-  // The virtualizer learns the size of its element after the first drawing.
+  // The virtualizer measures its element after the first rendering.
   const [, setMounted] = useState(false);
   useLayoutEffect(() => setMounted(true), []);
   const items = scaled.virtualizer.getVirtualItems();

@@ -4,15 +4,15 @@ import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from '
 import { createScaledScroll, type ScaledScroll } from './scaled-scroll.ts';
 
 const OVERSCAN_ROWS = 12;
-/** Scrolling counts as resting after this long without an event. */
+/** Scrolling has ended after this time without an event. */
 const REST_MS = 160;
-/** This many rows keep their places while scrolling. */
+/** The positions of rows are relative to a multiple of this number. */
 const ANCHOR_ROWS = 1_000;
 
 export interface RowSizes {
   readonly count: number;
   readonly rowPx: number;
-  /** The height of a head that covers the top of the element; default: none. */
+  /** The height of a head that covers the top of the element. Default: 0. */
   readonly headPx?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ScaledRows {
   /** The position of that row. */
   readonly anchorPx: number;
   readonly showRow: (index: number) => void;
-  /** The rows of a screenful, less one. */
+  /** The number of rows that Page Up and Page Down move. */
   readonly pageRows: () => number;
 }
 

@@ -1,10 +1,10 @@
-/** The pages of a view, replaced by those of another view without a flash between them. */
+/** The pages of a view. A change of the view replaces them without an empty rendering in between. */
 import { useEffect, useState } from 'react';
 import { createRowPages, type FetchRows, type RowAnswer, type RowPages } from './row-pages.ts';
 
 /**
- * The old pages stay until the first rows of the new ones arrive, but never for another subject.
- * @param fetchRows Must be the same function for the same view. Undefined: there is nothing to show yet.
+ * Keeps the old pages until the first rows of the new ones arrive, unless the subject has changed.
+ * @param fetchRows Must be the same function for the same view. Undefined while there are no rows.
  */
 export function useShownPages<Answer extends RowAnswer>(
   subject: string,

@@ -9,7 +9,7 @@ export interface WaitingRowProps {
   readonly rowIndex: number;
   readonly topPx: number;
   readonly look: string;
-  /** Of its first cell. */
+  /** The class of its first cell. */
   readonly cellLook: string;
 }
 

@@ -1,4 +1,4 @@
-/** Both sides of one file: rows of a table, lines of a text, pictures, or the first bytes of other files. */
+/** Compares two versions of a file: as tables, as texts, as pictures, or by the first bytes. */
 import './file-sides.css';
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';

@@ -33,7 +33,7 @@ function linesOf(bytes: Uint8Array, rowBytes: number): readonly string[] {
   for (let at = 0; at < bytes.length; at += rowBytes) {
     const row = [...bytes.subarray(at, at + rowBytes)];
     const digits = row.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    // Anything else could move the text or be no letter at all.
+    // Other characters may be invisible, or change the layout.
     const letters = row
       .map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.'))
       .join('');

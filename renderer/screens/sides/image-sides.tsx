@@ -7,7 +7,7 @@ import { Segmented } from '../../design/choices.tsx';
 type Picture = Extract<FilePreview, { as: 'image' }>;
 
 export interface ImageSidesProps {
-  /** Absent: it is no picture, or was not there. */
+  /** Absent if the version is no picture, or does not exist. */
   readonly before: Picture | undefined;
   readonly after: Picture | undefined;
   readonly titles: { readonly before: string; readonly after: string };

@@ -11,9 +11,9 @@ export interface TableDifference {
 }
 
 export interface TableDiff {
-  /** Those of the later table, then those that only the earlier one has. */
+  /** The columns of the later table, then those that only the earlier one has. */
   readonly columns: readonly string[];
-  /** The column that names each row; undefined: no column does, and rows are compared as a whole. */
+  /** The column that identifies each row. Undefined if none does, so whole rows are compared. */
   readonly key: string | undefined;
   readonly differences: readonly TableDifference[];
   readonly sameRows: number;
@@ -42,7 +42,7 @@ function namesOf({ columns }: TablePreview): readonly string[] {
   return columns.map(({ name }) => name);
 }
 
-/** Two columns of one name count as the first of them. */
+/** The first column of a name counts if there are several. */
 function inColumns(table: TablePreview, columns: readonly string[]): readonly Row[] {
   const names = namesOf(table);
   const places = columns.map((name) => names.indexOf(name));
@@ -54,7 +54,7 @@ function namesEachRow(rows: readonly Row[], at: number): boolean {
   return values.every((value) => value !== null && value !== '') && new Set(values).size === values.length;
 }
 
-/** Rows without a key of their own may repeat: each is paired once. */
+/** Equal rows may repeat. Each is paired once. */
 function pair(before: readonly Row[], after: readonly Row[], idOf: (row: Row) => string) {
   const old = new Map<string, Row[]>();
   for (const row of before) {

@@ -56,12 +56,12 @@ function ownKind(): ServiceKind {
   return process.platform === 'darwin' ? 'launchd' : 'systemd';
 }
 
-/** Options of Node begin with "-"; the script may be named from this folder. */
+/** Resolves the script's path; words that begin with "-" are options of Node. */
 function absolute(word: string): string {
   return word.startsWith('-') ? word : resolve(word);
 }
 
-/** Where settings are. Keys stay out of the definition: others can read it. */
+/** The variables that locate settings. Keys are not included, because other users can read the definition. */
 function settingsOf(environment: CommandHost['environment']): Record<string, string> {
   const names = [
     'DRAY_CONFIG',

@@ -8,7 +8,7 @@ import { addExamples } from '../../options/examples.ts';
 import { readGlobalOptions } from '../../options/global-options.ts';
 import { watchStopSignals } from '../../stop-signals.ts';
 
-/** The command itself ends sooner, or is ended. */
+/** The time that the command has to stop after a signal. */
 const GRACE_MS = 9_000;
 const STARTS: readonly RunStart[] = ['hand', 'schedule', 'change', 'mount', 'login'];
 
@@ -26,12 +26,12 @@ export function addJobRun(job: Command, host: CommandHost): void {
   addExamples(command, [['dray job run photos', 'with its progress, as if you had typed its command']]);
 }
 
-/** In this process, which holds the lock of the job: whatever kills it also ends the run. */
+/** Runs the job in this process, which holds the job's lock, so a kill ends both. */
 async function runSaved(host: CommandHost, self: Command, name: string, by: RunStart): Promise<void> {
   const { jobsFolder } = await import('../../../../engine/jobs/saved/job-folder.ts');
   const { beginRun } = await import('../../../../engine/jobs/saved/run-record.ts');
   const folder = jobsFolder(host);
-  // From before the record on: a signal must not leave a run that looks like a killed one.
+  // Installed before the run is recorded, so a signal never leaves the record of a killed run.
   const stops = watchStopSignals({ exit: host.exit, onFirst: () => {}, graceMs: GRACE_MS });
   const record = await beginRun(folder, name, { by, clock: systemClock });
   const noticing: Promise<void>[] = [];
@@ -67,7 +67,7 @@ async function runSaved(host: CommandHost, self: Command, name: string, by: RunS
     await host.build!(inner).parseAsync([...flags, ...record.job.arguments], { from: 'user' });
     host.exitCode = inner.exitCode;
   } catch (cause) {
-    // Its folder is gone, or this version does not know an option any more.
+    // For example, the job's folder is gone, or this version lacks an option.
     const message = cause instanceof Error ? cause.message : String(cause);
     observer.ended({ exitCode: 2, isStopped: false, message });
     throw new DrayError('usage', `The job ${name} cannot run: ${message}`, { cause });

@@ -5,7 +5,7 @@ import type { ServedJobs } from '../../../../engine/jobs/saved/serve-jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 
-/** Runs have ten seconds to stop. */
+/** Longer than the ten seconds that a run has to stop. */
 const GRACE_MS = 15_000;
 
 export function addJobServe(job: Command, host: CommandHost): void {

@@ -1,4 +1,4 @@
-/** `dray job`: commands that are saved under a name, and run by hand or by themselves. */
+/** `dray job`: saves commands under a name, and runs them on request or on a schedule. */
 import type { Command } from 'commander';
 import type { JobLogEvent, SavedJobEvent } from '../../../../engine/api/events.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';

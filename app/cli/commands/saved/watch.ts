@@ -21,9 +21,9 @@ interface WatchOptions {
 
 const SETTLE = { minMs: 1_000, maxMs: 3_600_000 };
 const SETTLE_MS = 2_000;
-/** After a run that failed, as without a network. */
+/** The pause after a failed run, such as without a network. */
 const RETRY_MS = 60_000;
-/** A push or a sync has this time to stop. */
+/** The time that a push or a sync has to stop. */
 const GRACE_MS = 10_000;
 const SHOWN_PATHS_MAX = 20;
 
@@ -112,7 +112,7 @@ function cannotWatch(root: string): DrayError {
   );
 }
 
-/** As if the words were typed. Resolves to whether it worked. */
+/** Runs the words as a command line. Resolves to false if it failed. */
 async function runOnce(
   host: CommandHost,
   { json, quiet, verbose }: GlobalOptions,
@@ -130,7 +130,7 @@ async function runOnce(
       isDone = exitCode === 0;
     },
   };
-  // This process ends when the watch does, not with a run.
+  // A run must not end the process of the watch, nor set its exit code.
   const inner: CommandHost = { environment: host.environment, exit: () => {}, exitCode: 0, observer };
   await host.build!(inner).parseAsync([...flags, ...words], { from: 'user' });
   return isDone;

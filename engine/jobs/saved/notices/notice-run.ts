@@ -1,4 +1,4 @@
-/** Tells how a run ended, if it failed, or works again after a failure. */
+/** Sends the notice of a run that failed, or that succeeded after a failure. */
 import { folderOf, readState } from '../job-folder.ts';
 import { openRunLog } from '../run-log.ts';
 import type { JobRun, SavedJob } from '../saved-job.ts';

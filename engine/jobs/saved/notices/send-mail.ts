@@ -57,7 +57,7 @@ export async function sendMail(
     for (const address of to) await wire.ask(`RCPT TO:<${address}>`, 250);
     await wire.ask('DATA', 354);
     await wire.ask(`${messageOf(mail, { from, to, nowMs: clock.nowMs() })}\r\n.`, 250);
-    // The mail is taken; how the server says goodbye does not matter.
+    // The server has accepted the mail, so an error of QUIT does not matter.
     await wire.ask('QUIT', 221).catch(() => {});
   } finally {
     wire.socket.destroy();
@@ -79,7 +79,7 @@ export function checkAddress(address: string): void {
   throw new DrayError('usage', 'A mail address must have the form NAME@HOST.');
 }
 
-/** From a file, or the first line that a command prints. */
+/** Reads the password from a file, or from the first line that a command prints. */
 export async function readPassword(
   { passwordCommand, passwordFile }: Pick<MailSettings, 'passwordCommand' | 'passwordFile'>,
   environment: Readonly<Record<string, string | undefined>>,
@@ -89,7 +89,7 @@ export async function readPassword(
     const options = { env: { ...environment }, timeout: PASSWORD_COMMAND_MS_MAX, windowsHide: true };
     return new Promise((resolve, reject) => {
       execFile(shell[0]!, [...shell.slice(1), passwordCommand], options, (error, stdout) => {
-        // Its message would hold the command.
+        // The error's own message would contain the command.
         if (error) reject(new DrayError('io', 'The command that prints the password of mail failed.'));
         else resolve(stdout.split(/\r?\n/, 1)[0]);
       });

@@ -1,7 +1,7 @@
 /**
- * Tells people how a saved job ends: by a signed webhook, a command, mail. A channel that fails does not stop
- * the others, and never the job. No notice holds a secret: not the job's words, and no password or query of
- * an address.
+ * Sends notices about runs of saved jobs: by a signed webhook, a command, or mail. The failure of a channel
+ * stops neither the others nor the job. A notice contains no secret: no words of the job, and no password or
+ * query of a URL.
  */
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -36,10 +36,10 @@ const WEBHOOK_MS_MAX = 10_000;
 const COMMAND_MS_MAX = 60_000;
 const KEY_BYTES_MAX = 64 * 1024;
 
-/** Which notice the end of a run calls for. A run that a person stopped calls for none. */
+/** The notice for the end of a run. None for a run that the user stopped. */
 export function noticeOfRun(run: JobRun, before: readonly JobRun[]): NoticeKind | undefined {
   const [previous] = before;
-  // A run on change that failed is tried again by itself. One notice is enough.
+  // A failed run on change is retried automatically, so only the first failure is reported.
   if (previous && isFailedOnChange(previous) && isFailedOnChange(run)) return undefined;
   if (run.result === 'failed') return 'failure';
   const last = before.find(({ result }) => result === 'done' || result === 'failed');
@@ -54,18 +54,18 @@ export function createNotice(facts: Omit<Notice, 'host'>): Notice {
   return { ...facts, host: hostname(), message: withoutSecrets(facts.message) };
 }
 
-/** The desktop needs nobody to send: windows follow the list of jobs. */
+/** Notices on the desktop have no receiver: the windows follow the list of jobs. */
 export function hasReceiver({ command, mail, webhook }: Notices): boolean {
   return command !== undefined || mail !== undefined || webhook !== undefined;
 }
 
-/** One that a person asks for, to see whether it arrives. */
+/** Sends a notice on request, so the user can check that it arrives. */
 export function sendTestNotice(job: string, notices: Notices, host: NoticeHost): Promise<string[]> {
   const time = new Date(host.clock.nowMs()).toISOString();
   return sendNotice(notices, createNotice({ notice: 'test', job, time, message: 'This is a test.' }), host);
 }
 
-/** Resolves to what went wrong, in sentences. */
+/** Resolves to sentences about the channels that failed. */
 export async function sendNotice(notices: Notices, notice: Notice, host: NoticeHost): Promise<string[]> {
   const { command, mail, webhook } = notices;
   const channels: [string, () => Promise<void>][] = [];
@@ -92,8 +92,8 @@ export async function sendNotice(notices: Notices, notice: Notice, host: NoticeH
 }
 
 /**
- * `Dray-Signature: t=SECONDS,v1=HEX` with the HMAC-SHA256 of `SECONDS.BODY` (RFC 2104), so that a receiver
- * can refuse old notices that somebody sends again.
+ * `Dray-Signature: t=SECONDS,v1=HEX` with the HMAC-SHA256 of `SECONDS.BODY` (RFC 2104). The time lets a
+ * receiver refuse replayed notices.
  */
 function signBody(key: Uint8Array, body: string, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1000);
@@ -126,7 +126,7 @@ async function post(url: string, body: string, signature: string | undefined, si
         'Content-Type': 'application/json',
         ...(signature === undefined ? {} : { 'Dray-Signature': signature }),
       },
-      // The receiver that the user named gets the notice, no other.
+      // Redirects are refused: only the receiver that the user named gets the notice.
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_MS_MAX)]),
     });
@@ -162,7 +162,7 @@ function readKey(path: string): Uint8Array {
   throw new DrayError('usage', `The key in ${path} must have at least 16 characters.`);
 }
 
-/** The facts are in the environment, never in the text of the command: no name can run as a command. */
+/** The facts are passed in the environment, so no name can be executed as a part of the command. */
 function runCommand(command: string, notice: Notice, { environment, signal }: NoticeHost): Promise<void> {
   const own = Object.entries(environment).filter(
     ([name]) => !/^(?:AWS_|DRAY_TOKEN|DRAY_KEPT_KEYS)/.test(name),

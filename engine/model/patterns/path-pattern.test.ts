@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countScans } from '../base/count-scans.fixture.ts';
+import { countScans } from '../../base/count-scans.fixture.ts';
 import { compilePathPatterns } from './path-pattern.ts';
 
 const compile = (text: string) => {

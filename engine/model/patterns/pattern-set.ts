@@ -2,7 +2,9 @@
  * The parts of a path pattern that match one of several characters: sets in brackets, and classes such as
  * `\d`.
  */
-import { BadPattern } from './bad-pattern.ts';
+
+/** Thrown for an invalid part of a path pattern. The message says why and follows "is invalid:". */
+export class BadPattern extends Error {}
 
 interface Piece {
   /** A regular expression for one character, for the flag `v`, which allows nested sets. */

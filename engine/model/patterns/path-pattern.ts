@@ -16,8 +16,7 @@
  * beside other characters, and patterns without a slash differently. Patterns may come from other people, so
  * they are matched in linear time.
  */
-import { DrayError } from '../api/error.ts';
-import { BadPattern } from './bad-pattern.ts';
+import { DrayError } from '../../api/error.ts';
 import {
   ANY,
   createLinearMatcher,
@@ -27,7 +26,7 @@ import {
   SLASH,
   SOME,
 } from './linear-matcher.ts';
-import { readEscape, readSet } from './pattern-set.ts';
+import { BadPattern, readEscape, readSet } from './pattern-set.ts';
 
 /** Results are the indexes of patterns in the list, ascending. */
 export interface PathPatterns {

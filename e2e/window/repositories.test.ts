@@ -12,6 +12,7 @@ import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWindow } from './open-window.ts';
 import type { SlowStore } from './slow-store.ts';
+import { RECENTLY } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
 const SCREEN = { path: '/#/repositories' };
@@ -71,8 +72,10 @@ describe.skipIf(!findChromium())('Repositories', () => {
       const coast = cardOf(page, 'coast');
       await coast.getByText('Last push').waitFor();
       await expect.poll(() => figureOf(page, 'coast', 'Newest version'), WAIT).toBe('4.8 MiB 2 files');
-      expect(await figureOf(page, 'coast', 'Last push')).toBe('just now Ada');
-      expect(await figureOf(page, 'coast', 'Last verified')).toBe('just now 100 % of the content');
+      expect(await figureOf(page, 'coast', 'Last push')).toMatch(new RegExp(`^(?:${RECENTLY.source}) Ada$`));
+      expect(await figureOf(page, 'coast', 'Last verified')).toMatch(
+        new RegExp(`^(?:${RECENTLY.source}) 100 % of the content$`),
+      );
       expect(await figureOf(page, 'coast', 'Cost a month')).toBe('Not known no price known for this store');
       expect(await figureOf(page, 'archive', 'Newest version')).toBe('90.0 MiB 1 file');
       expect(await figureOf(page, 'archive', 'Cost a month')).toBe('$0 your own disk');
@@ -99,7 +102,7 @@ describe.skipIf(!findChromium())('Repositories', () => {
       await coast.getByRole('button', { name: 'Measure coast' }).press('Enter');
       await expect
         .poll(() => figureOf(page, 'coast', 'Stored'), WAIT)
-        .toMatch(/^4\.8 MiB \d+ objects, just now/);
+        .toMatch(new RegExp(`^4\\.8 MiB \\d+ objects, (?:${RECENTLY.source})`));
       expect(window.complaints).toEqual([]);
     }
     // Another window on the same home: nothing is read again, and the remembered shows without the store.

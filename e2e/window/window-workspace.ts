@@ -10,6 +10,9 @@ import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-wind
 /** Long enough for a loaded machine; no test measures time by it. */
 export const WAIT = { timeout: 120_000, interval: 100 };
 
+/** How the window names a time within the test. */
+export const RECENTLY = /just now|\d+ minutes? ago/;
+
 export interface OpenWorkspaceOptions extends Omit<OpenWindowOptions, 'path'> {
   readonly root: string;
   /** The screen's address, such as `#/changes?direction=pull`. */

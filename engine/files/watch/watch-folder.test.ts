@@ -62,7 +62,7 @@ describe('watchFolder', () => {
     expect(await watched.lost).toBe(true);
     writeFileSync(join(root, 'fresh'), '1');
     await watched.until('fresh');
-  }, 30_000);
+  });
 
   it('calls onLost(false) for a folder that does not exist', async () => {
     expect(await (await start(join(folder, 'none'))).lost).toBe(false);

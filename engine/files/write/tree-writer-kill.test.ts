@@ -9,6 +9,7 @@ import { openTreeWriter } from './tree-writer.ts';
 const root = mkdtempSync(`${tmpdir()}/dray-kill-`);
 afterAll(() => rmSync(root, { recursive: true }));
 
+/** Only half of them are written, so that none is left to be written before the kill. */
 const FILES = 60_000;
 const SCRIPT = `
 import { createHash } from 'node:crypto';
@@ -23,7 +24,10 @@ const items = contents.map((content, at) => ({
 }));
 const large = await writer.openLarge({ ...meta, path: 'large', sizeBytes: 1000, blob: items[0].blob });
 await large.write(0, Buffer.from(contents[0].slice(0, 500)));
-await writer.writeMany(new Uint8Array(Buffer.from(contents.join(''))), items);
+const half = ${FILES / 2};
+await writer.writeMany(new Uint8Array(Buffer.from(contents.slice(0, half).join(''))), items.slice(0, half));
+// Never ends by itself.
+setInterval(() => {}, 1_000_000);
 `;
 
 function written(): { parentPath: string; name: string }[] {

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
 import { addCommits } from '../../engine/host/repositories/repository.fixture.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -65,7 +66,7 @@ describe.skipIf(!findChromium())('Repositories', () => {
 
     const commitReads = () => countCommitReads(slow.store);
     const before = await commitReads();
-    const kept = { folder: folder.path, environment };
+    const kept = { folder: folder.path, environment: { ...environment, ...SHORT_PAUSES } };
     {
       await using window = await openWindow(slow.browser, { ...kept, ...SCREEN });
       const { page } = window;

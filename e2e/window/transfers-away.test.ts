@@ -2,7 +2,8 @@
  * A remote that goes away during a transfer and comes back: what the Transfers screen says, and that the data
  * is correct.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
 import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
@@ -16,20 +17,19 @@ const PARTS = 3;
 
 describe.skipIf(!findChromium())('A remote that goes away during a transfer', () => {
   const slow = startBrowserAndSlowStore();
-  let window: OpenWindow;
 
-  beforeAll(async () => {
+  const open = async (more: Readonly<Record<string, string>> = {}) => {
     // Connects directly to the bad network: a counter before it would accept bytes that it cannot pass on.
-    const environment = { ...slow.store.environment, AWS_ENDPOINT_URL: slow.store.network.endpoint };
-    window = await openWindow(slow.browser, { environment, path: '/#/transfers' });
+    const environment = { ...slow.store.environment, AWS_ENDPOINT_URL: slow.store.network.endpoint, ...more };
+    const window = await openWindow(slow.browser, { environment, path: '/#/transfers' });
     await askEngine(window.page, 'settings.set', { transfers: 2 });
-  });
-  afterAll(() => window?.[Symbol.asyncDispose]());
+    return window;
+  };
 
   afterEach(() => comeBack());
 
   /** Starts a copy. Resolves when one part of it has arrived and the next ones are held. */
-  const startCopy = async (name: string) => {
+  const startCopy = async (window: OpenWindow, name: string) => {
     await slow.store.server.resetRequests();
     slow.store.gate.hold(isPart, 1);
     const { bytes, source } = writeLarge(window.folder, name, PARTS * 8 * MIB);
@@ -45,7 +45,8 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
   };
 
   it('is awaited visibly, and the transfer ends by itself once it is back', async () => {
-    const { bytes, row } = await startCopy('back-soon');
+    await using window = await open();
+    const { bytes, row } = await startCopy(window, 'back-soon');
     await slow.store.network.cut();
     await row.getByText('Trying again. Files that have arrived stay.').waitFor();
     expect(await findViolationsInBothThemes(window.page)).toEqual([]);
@@ -53,10 +54,12 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(slow.store.read('back-soon/large.bin').equals(bytes)).toBe(true);
     expect(await row.textContent()).not.toContain('Trying again');
+    expect(window.complaints).toEqual([]);
   });
 
   it('makes the transfer fail when it stays away, and Retry resumes the transfer', async () => {
-    const { bytes, row } = await startCopy('back-late');
+    await using window = await open(SHORT_PAUSES);
+    const { bytes, row } = await startCopy(window, 'back-late');
     await slow.store.network.cut();
     await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');
     const said = await row.getByRole('alert').textContent();

@@ -5,11 +5,11 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { changingSettings } from '../../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { isHash } from '../../repository/keys.ts';
 import type { HostState } from '../host-state.ts';
-import { readJsonFile, writeJsonFile } from '../user-files/json-file.ts';
 
 /** The least recently refreshed records are dropped first. */
 const RECORDS_MAX = 500;

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
+import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { lockWorkspace } from '../../workspace/workspace-lock.ts';
 import { HOST_INPUTS } from '../port/host-inputs.ts';
-import { readJsonFile, writeJsonFile } from '../user-files/json-file.ts';
 import type { TransferFacts } from './transfer-record.ts';
 
 const COUNT = v.pipe(v.number(), v.minValue(0));

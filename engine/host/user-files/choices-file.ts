@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { type Choices, NO_CHOICES, readChoices, recordChoices } from '../../api/host/change-choices.ts';
 import { CHOICE_PATHS_MAX, type ChoicesRecord, type KeptLook } from '../../api/host/changes.ts';
+import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { change, changesLook, winner } from '../port/host-inputs.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 const SETTLE_MS = 200;
 /** The least recently written files are removed first. */

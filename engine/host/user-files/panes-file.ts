@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { KeptPane, KeptPanes } from '../../api/host/browse.ts';
+import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { pane } from '../port/host-inputs.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
 
 const PANE = v.object(pane.entries);
 const SCHEMA = v.object({ left: v.exactOptional(PANE), right: v.exactOptional(PANE) });

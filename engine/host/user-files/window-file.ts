@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { COLUMN_IDS, type Settings } from '../../api/host/settings.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
+import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 
 const DEFAULTS: Settings = {
   theme: 'system',

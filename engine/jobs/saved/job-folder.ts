@@ -3,29 +3,16 @@
  * `state.json` the runs, `log.jsonl` the log, `lock` the run in progress. Files are replaced whole.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { lockWorkspace, type WorkspaceLock } from '../../workspace/workspace-lock.ts';
 import { userConfigPath } from '../session/user-remotes.ts';
 import { checkJobName, isJobName, JOB_STATE, type JobState, SAVED_JOB, type SavedJob } from './saved-job.ts';
 
-const PRIVATE_MODE = 0o600;
 const JOBS_MAX = 1_000;
 const SCHEDULER_LOCK = '.scheduler.lock';
 const CHANGE_LOCK = '.change.lock';
@@ -69,7 +56,8 @@ export function listJobs(folder: string, onProblem: (error: unknown) => void = (
  * @throws `usage` when its file is damaged, or others can write it
  */
 export function findJob(folder: string, name: string): SavedJob | undefined {
-  const job = readFileAs(join(folderOf(folder, name), 'job.json'), SAVED_JOB, checkWriters);
+  const path = join(folderOf(folder, name), 'job.json');
+  const job = readJsonFile(path, SAVED_JOB, { check: checkWriters, onDamaged: refuseDamaged });
   return job && { ...job, name };
 }
 
@@ -79,6 +67,12 @@ function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>):
   if (own === undefined || ((uid === own || uid === 0) && (mode & 0o022) === 0)) return;
   const message = `The file of a job can be changed by other users: ${path}. Look at it, then make it your own with "chown" and "chmod 600".`;
   throw new DrayError('usage', message, { data: { path } });
+}
+
+/** If it was set aside, the job would be gone without a word. @throws `usage` */
+function refuseDamaged(path: string, cause: unknown): never {
+  const message = `The file of a job is damaged: repair ${path}, or delete it.`;
+  throw new DrayError('usage', message, { data: { path }, cause });
 }
 
 /** @throws `notFound` */
@@ -118,7 +112,7 @@ export function addJob(folder: string, job: SavedJob): void {
 }
 
 export function writeJob(folder: string, job: SavedJob): void {
-  writeFile(join(folderOf(folder, job.name), 'job.json'), job);
+  writeJsonFile(join(folderOf(folder, job.name), 'job.json'), job);
 }
 
 /** Not while it runs. @throws `notFound`, `locked` */
@@ -137,16 +131,12 @@ export async function removeJob(folder: string, name: string): Promise<void> {
 
 /** A damaged state counts as none: it is history, and must not stop the job. */
 export function readState(folder: string, name: string): JobState {
-  try {
-    return readFileAs(join(folderOf(folder, name), 'state.json'), JOB_STATE) ?? { runs: [] };
-  } catch (error) {
-    if (error instanceof DrayError && error.code === 'usage') return { runs: [] };
-    throw error;
-  }
+  const path = join(folderOf(folder, name), 'state.json');
+  return readJsonFile(path, JOB_STATE, { onDamaged: () => undefined }) ?? { runs: [] };
 }
 
 export function writeState(folder: string, name: string, state: JobState): void {
-  writeFile(join(folderOf(folder, name), 'state.json'), state);
+  writeJsonFile(join(folderOf(folder, name), 'state.json'), state);
 }
 
 /** One run at a time, also between processes. @throws `locked` */
@@ -187,39 +177,4 @@ function lockPath(
 ): Promise<WorkspaceLock> {
   const signal = new AbortController().signal;
   return lockWorkspace({ path, signal, clock: systemClock, patienceMs: 0, onWait: () => {}, ...options });
-}
-
-function readFileAs<S extends v.GenericSchema>(
-  path: string,
-  schema: S,
-  check: (path: string, stats: Stats) => void = () => {},
-): v.InferOutput<S> | undefined {
-  let text: string;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      check(path, fstatSync(file));
-      text = readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch (cause) {
-    if (cause instanceof DrayError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new DrayError('io', `${path} cannot be read.`, { data: { path }, cause });
-  }
-  try {
-    return v.parse(schema, JSON.parse(text));
-  } catch (cause) {
-    const message = `The file of a job is damaged: repair ${path}, or delete it.`;
-    throw new DrayError('usage', message, { data: { path }, cause });
-  }
-}
-
-function writeFile(path: string, value: unknown): void {
-  try {
-    replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`, PRIVATE_MODE);
-  } catch (cause) {
-    throw new DrayError('io', `${path} cannot be written.`, { data: { path }, cause });
-  }
 }

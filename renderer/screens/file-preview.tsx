@@ -14,7 +14,8 @@ export const PREVIEW_HELD_MS = 10_000;
 
 type Look = 'table' | 'text';
 
-const LOOKS = [
+/** The two views of a file that is both a table and a text. */
+export const LOOKS = [
   { id: 'table', label: 'Table' },
   { id: 'text', label: 'Text' },
 ] as const;

@@ -1,14 +1,15 @@
 /** The workspace that the screens are about, kept over restarts. */
 import { useSyncExternalStore } from 'react';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
+import { createListeners } from '../host/listeners.ts';
 import { useAsk } from '../host/use-host.tsx';
 
 const KEY = 'dray.workspace';
-const listeners = new Set<() => void>();
+const { notify, subscribe } = createListeners();
 
 export function chooseWorkspace(root: string): void {
   localStorage.setItem(KEY, root);
-  for (const listener of listeners) listener();
+  notify();
 }
 
 export interface Workspaces {
@@ -21,16 +22,11 @@ export interface Workspaces {
 }
 
 export function useWorkspaces(): Workspaces {
-  const chosen = useSyncExternalStore(watchChoice, () => localStorage.getItem(KEY));
+  const chosen = useSyncExternalStore(subscribe, () => localStorage.getItem(KEY));
   const { data } = useAsk('home.list', {}, { freshMs: 5_000 });
   const all = data?.workspaces;
   const meant = all?.find(({ root }) => root === chosen) ?? all?.find(({ state }) => state === 'ready');
   return meant?.state === 'ready'
     ? { all, current: meant, away: undefined }
     : { all, current: undefined, away: meant };
-}
-
-function watchChoice(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }

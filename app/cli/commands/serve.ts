@@ -4,6 +4,7 @@ import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
 import { readVersion } from '../../../engine/base/dray-version.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { collect } from '../options/collect.ts';
 import { addExamples } from '../options/examples.ts';
 import { given } from '../options/given.ts';
 import type { Output } from '../output/output.ts';
@@ -112,8 +113,4 @@ function parseCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count > 0 && count <= 65_535) return count;
   throw new InvalidArgumentError('Give a whole number of at least 1.');
-}
-
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
 }

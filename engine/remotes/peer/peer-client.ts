@@ -342,3 +342,11 @@ function translate(address: string, error: unknown, signal: AbortSignal | undefi
     cause: error,
   });
 }
+
+export function malformedAnswer({ address }: PeerClient): DrayError {
+  return new DrayError('damaged', `${address} sent an invalid answer.`, { data: { address } });
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof DrayError && error.code === 'notFound';
+}

@@ -1,12 +1,11 @@
 /** The sides of a block delta at a peer. */
 import * as v from 'valibot';
-import { DrayError } from '../../api/error.ts';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaChunks, DeltaFile, DeltaTarget } from '../../model/delta-sides.ts';
 import { DELTA_CHUNK_SIZE, totalBytes } from '../../model/delta-sides.ts';
 import { type DeltaCall, type DeltaOpen, DeltaOpenedSchema } from '../../peer-protocol/deltas.ts';
 import { PEER_HEADER } from '../../peer-protocol/messages.ts';
-import { type PeerClient, parseAnswer } from './peer-client.ts';
+import { malformedAnswer, type PeerClient, parseAnswer } from './peer-client.ts';
 
 type Opening = Omit<DeltaOpen, 'side' | 'isInPlace' | 'isDryRun' | 'mtimeNs' | 'mode'>;
 
@@ -39,7 +38,7 @@ export async function openPeerDeltaSource(
     async read(ranges, into, { sign, signal: stop }) {
       const { bytes, head } = await calls.send('read', { ranges: [...ranges], sign }, undefined, stop);
       const { digestBytes } = parseAnswer(client.address, head, ReadHead);
-      if (bytes.length - digestBytes !== totalBytes(ranges)) throw malformed(client);
+      if (bytes.length - digestBytes !== totalBytes(ranges)) throw malformedAnswer(client);
       into.set(bytes.subarray(digestBytes));
       return sign ? bytes.subarray(0, digestBytes) : undefined;
     },
@@ -101,7 +100,7 @@ function callsOf(client: PeerClient, id: string) {
       signal,
     });
     const headBytes = Number(answer.headers[PEER_HEADER.headBytes]);
-    if (!Number.isSafeInteger(headBytes) || headBytes > answer.bytes.length) throw malformed(client);
+    if (!Number.isSafeInteger(headBytes) || headBytes > answer.bytes.length) throw malformedAnswer(client);
     return { head: answer.bytes.subarray(0, headBytes), bytes: answer.bytes.subarray(headBytes) };
   };
   return {
@@ -111,7 +110,7 @@ function callsOf(client: PeerClient, id: string) {
     async cut(signal: AbortSignal): Promise<DeltaChunks> {
       const { bytes, head } = await send('cut', {}, undefined, signal);
       const { chunks } = parseAnswer(client.address, head, CutHead);
-      if (chunks * 4 > bytes.length) throw malformed(client);
+      if (chunks * 4 > bytes.length) throw malformedAnswer(client);
       const lengths = new Uint32Array(chunks);
       new Uint8Array(lengths.buffer).set(bytes.subarray(0, chunks * 4));
       return { lengths, digests: bytes.slice(chunks * 4) };
@@ -126,8 +125,4 @@ function callsOf(client: PeerClient, id: string) {
         .catch(() => {});
     },
   };
-}
-
-function malformed({ address }: PeerClient): DrayError {
-  return new DrayError('damaged', `${address} sent an invalid answer.`, { data: { address } });
 }

@@ -37,7 +37,7 @@ import type {
   ReadOptions,
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
-import type { PeerClient } from './peer-client.ts';
+import { isNotFound, type PeerClient } from './peer-client.ts';
 import { deltaOpening, openPeerDeltaSource, openPeerDeltaTarget } from './peer-delta-sides.ts';
 import {
   getPeerFile,
@@ -257,12 +257,8 @@ async function* entriesOf(
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
   } catch (error) {
-    if (!isAbsent(error) || after !== undefined) throw error;
+    if (!isNotFound(error) || after !== undefined) throw error;
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof DrayError && error.code === 'notFound';
 }
 
 function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: EntryRow): FileEntry {
@@ -371,7 +367,7 @@ async function nextRows(
   try {
     return await pages.next();
   } catch (error) {
-    if (isAbsent(error) && continuation === undefined) return { done: true, value: undefined };
+    if (isNotFound(error) && continuation === undefined) return { done: true, value: undefined };
     throw error;
   }
 }

@@ -18,7 +18,13 @@ import {
 import { checkReadSize } from '../byte-range.ts';
 import type { FileTouch } from '../file-face.ts';
 import type { ByteRange } from '../object-store.ts';
-import { type PeerAnswer, type PeerClient, type PeerStream, parseAnswer } from './peer-client.ts';
+import {
+  malformedAnswer,
+  type PeerAnswer,
+  type PeerClient,
+  type PeerStream,
+  parseAnswer,
+} from './peer-client.ts';
 import { linesOf } from './peer-lines.ts';
 
 export interface PeerListOptions {
@@ -248,7 +254,7 @@ export async function readPeerFiles(
     signal,
   });
   const headBytes = Number(headers[PEER_HEADER.headBytes]);
-  if (!Number.isSafeInteger(headBytes) || headBytes > bytes.byteLength) throw malformed(client);
+  if (!Number.isSafeInteger(headBytes) || headBytes > bytes.byteLength) throw malformedAnswer(client);
   const { results } = parseAnswer(client.address, bytes.subarray(0, headBytes), ReadHead);
   const contents = bytes.subarray(headBytes);
   let at = 0;
@@ -262,7 +268,7 @@ export async function readPeerFiles(
       });
   }
   if (at !== contents.byteLength || results.length === 0 || results.length > paths.length)
-    throw malformed(client);
+    throw malformedAnswer(client);
   return { results, contents };
 }
 
@@ -284,9 +290,9 @@ export async function writePeerFiles(
     signal,
   });
   const { results } = parseAnswer(client.address, bytes, WriteAnswer);
-  if (results.length !== items.length) throw malformed(client);
+  if (results.length !== items.length) throw malformedAnswer(client);
   for (const result of results)
-    if (!isWritten(result) && !v.is(WriteResultSchema, result)) throw malformed(client);
+    if (!isWritten(result) && !v.is(WriteResultSchema, result)) throw malformedAnswer(client);
   return results as readonly PeerWriteResult[];
 }
 
@@ -305,7 +311,7 @@ export async function removePeerFiles(
   signal: AbortSignal,
 ): Promise<readonly (ToldError | null)[]> {
   const { errors } = await client.ask('remove', { paths }, RemoveAnswer, signal);
-  if (errors.length !== paths.length) throw malformed(client);
+  if (errors.length !== paths.length) throw malformedAnswer(client);
   return errors;
 }
 
@@ -480,7 +486,3 @@ const ContentHeaders = v.object({
   [PEER_HEADER.isSparse]: v.optional(v.string()),
   [PEER_HEADER.crc64]: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))),
 });
-
-function malformed({ address }: PeerClient): DrayError {
-  return new DrayError('damaged', `${address} sent an invalid answer.`, { data: { address } });
-}

@@ -21,6 +21,7 @@ import type {
 } from '../object-store.ts';
 import { putStreamInParts } from '../stream-in-parts.ts';
 import { streamPartBytes } from '../stream-part-size.ts';
+import { isNotFound } from './peer-client.ts';
 import {
   type BeginUpload,
   beginPeerUpload,
@@ -230,10 +231,6 @@ function parseId(uploadId: string): Started | undefined {
 
 function partInfo(number: number, crc64nvme: bigint, sizeBytes: number): PartInfo {
   return { number, etag: formatCrc64(crc64nvme), sizeBytes, crc64nvme };
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof DrayError && error.code === 'notFound';
 }
 
 function absent({ key }: MultipartUpload): DrayError {

@@ -2,6 +2,7 @@
  * The rows of one view of a list, fetched in pages as they scroll into view. Keeps the `PAGES_KEPT` most
  * recently visible pages, and aborts requests for pages that left the view.
  */
+import { createListeners } from '../../host/listeners.ts';
 
 export const PAGE_ROWS = 200;
 export const PAGES_KEPT = 60;
@@ -120,17 +121,14 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
 }
 
 function createVersion() {
-  const listeners = new Set<() => void>();
+  const { notify, subscribe } = createListeners();
   let version = 0;
   return {
     version: () => version,
     tell: () => {
       version += 1;
-      for (const listener of listeners) listener();
+      notify();
     },
-    subscribe: (listener: () => void) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe,
   };
 }

@@ -5,6 +5,7 @@ import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
 import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
 import { Segmented } from '../../design/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
+import { LOOKS } from '../file-preview.tsx';
 import { HexView } from './hex-view.tsx';
 import { ImageSides } from './image-sides.tsx';
 import { TableSides } from './table-view.tsx';
@@ -76,11 +77,6 @@ function SideContent({ before, after, titles }: FileSidesProps) {
     </div>
   );
 }
-
-const LOOKS = [
-  { id: 'table', label: 'Table' },
-  { id: 'text', label: 'Text' },
-] as const;
 
 function tableOf(side: FilePreview | undefined) {
   return side?.as === 'text' || side?.as === 'table' ? side.table : undefined;

@@ -1,12 +1,13 @@
 /** Records the throughput once a second, whatever screen is open, so that the plot always has its minute. */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { createListeners } from '../../host/listeners.ts';
 import { useTransfers } from '../../host/use-host.tsx';
 import { createThroughput } from './throughput.ts';
 
 const TICK_MS = 1_000;
 
 const throughput = createThroughput();
-const listeners = new Set<() => void>();
+const { notify, subscribe } = createListeners();
 let rates: readonly number[] = throughput.read();
 
 /** Mounted once, in the shell. */
@@ -19,7 +20,7 @@ export function RecordThroughput() {
       const running = newest.current?.filter(({ state }) => state === 'running') ?? [];
       throughput.push(running.reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0));
       rates = throughput.read();
-      for (const listener of listeners) listener();
+      notify();
     }, TICK_MS);
     return () => clearInterval(timer);
   }, []);
@@ -40,9 +41,4 @@ export function useThemeVersion(): number {
     return () => observer.disconnect();
   }, []);
   return version;
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }

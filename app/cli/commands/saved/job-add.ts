@@ -4,6 +4,7 @@ import { DrayError } from '../../../../engine/api/error.ts';
 import type { SavedJobEvent } from '../../../../engine/api/events.ts';
 import type { JobDefinition } from '../../../../engine/jobs/saved/saved-jobs.ts';
 import { type CommandHost, type InspectedCommand, runCommand, usageError } from '../../command-host.ts';
+import { collect } from '../../options/collect.ts';
 import { addExamples } from '../../options/examples.ts';
 import { parsePause } from '../../options/parse-pause.ts';
 import { localTime } from '../../output/job-lines.ts';
@@ -166,8 +167,4 @@ function cronOfTime(text: string): string {
   const found = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text);
   if (!found) throw usageError(`"${text}" is no time of day. Use HH:MM, such as 03:00.`);
   return `${Number(found[2])} ${Number(found[1])} * * *`;
-}
-
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
 }

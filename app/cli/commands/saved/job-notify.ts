@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { NoticeSettings } from '../../../../engine/api/host/saved.ts';
 import { systemClock } from '../../../../engine/base/clock.ts';
 import { type CommandHost, runCommand, usageError } from '../../command-host.ts';
+import { collect } from '../../options/collect.ts';
 import { addExamples } from '../../options/examples.ts';
 import { parseCount } from '../../options/global-options.ts';
 
@@ -83,8 +84,4 @@ function collectKind(
 ): NonNullable<NotifyOptions['on']> {
   if (text === 'failure' || text === 'recovery' || text === 'days') return [...before, text];
   throw new InvalidArgumentError('It must be failure, recovery or days.');
-}
-
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
 }

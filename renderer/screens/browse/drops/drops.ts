@@ -3,6 +3,7 @@
  * later drops join it. Only closing the page interrupts it, so the page asks first.
  */
 import { useSyncExternalStore } from 'react';
+import { createListeners } from '../../../host/listeners.ts';
 import {
   type DropOptions,
   type DropProgress,
@@ -18,7 +19,7 @@ let underway = 0;
 /** Resumes `takeWaiting` after its pause. */
 let wake = (): void => {};
 const waiting: AsyncIterable<DroppedFile>[] = [];
-const listeners = new Set<() => void>();
+const { notify, subscribe } = createListeners();
 
 /** @returns The result of all drops until then. Undefined, at once, if these files join others in transit. */
 export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<DropProgress | undefined> {
@@ -60,7 +61,7 @@ export function dismissDrops(): void {
 
 /** Undefined if nothing was dropped, or its report was removed. */
 export function useDropProgress(): DropProgress | undefined {
-  return useSyncExternalStore(watch, () => progress);
+  return useSyncExternalStore(subscribe, () => progress);
 }
 
 /** Ends when no file waits and none is in transit. Until then, a free sender takes new drops. */
@@ -109,12 +110,7 @@ function addProgress(before: DropProgress, more: DropProgress): DropProgress {
 
 function tell(next: DropProgress | undefined): void {
   progress = next;
-  for (const listener of listeners) listener();
-}
-
-function watch(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  notify();
 }
 
 function askBefore(event: BeforeUnloadEvent): void {

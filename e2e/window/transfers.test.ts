@@ -48,11 +48,13 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     const { bytes, source } = folder('paused', 40 * MIB);
     slow.store.gate.hold(isPart, 2);
     const sentBefore = slow.store.counter.sentBytes();
+    // The page looks for itself: a transfer that is held shows no rate for long.
+    const rate = page.waitForFunction(() => /of 40\.0 MiB.*MiB\/s/.test(document.body.textContent ?? ''));
     await copy(source, 'paused');
     const row = rowOf(page, 'Copy paused');
     await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBe(2);
     await expect.poll(() => slow.store.gate.held(), WAIT).toBe(2);
-    await expect.poll(() => row.textContent(), WAIT).toMatch(/of 40\.0 MiB.*MiB\/s/);
+    await rate;
     await press('Pause Copy paused');
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
     // The requests in flight end.

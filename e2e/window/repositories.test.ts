@@ -29,7 +29,7 @@ describe.skipIf(!findChromium())('Repositories', () => {
     await page.getByRole('menuitem', { name: 'Repositories' }).and(page.locator('[data-focused]')).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'No repositories yet' }).waitFor();
-    await page.getByText('The first push of a workspace makes one').waitFor();
+    await page.getByText('The first push of a workspace creates one').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('link', { name: 'Add a workspace' }).press('Enter');
     await page.waitForURL(/#\/home/);

@@ -128,7 +128,7 @@ describe.skipIf(!findChromium())('History', () => {
     await expect.poll(() => readFileSync(join(root, 'coast.png'), 'base64'), WAIT).toBe(PICTURES.red);
 
     await page.getByRole('button', { name: 'Restore coast.png' }).click();
-    await page.getByRole('dialog').getByText('Nothing to restore.').waitFor();
+    await page.getByRole('dialog').getByText('Nothing to restore:').waitFor();
   });
 
   it('explains itself before the first push, and says when the store is away', async () => {

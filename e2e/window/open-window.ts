@@ -205,7 +205,10 @@ async function printAfterFailure(page: Page): Promise<() => Promise<void>> {
   const { onTestFailed } = await import('vitest');
   let look = 'The page was not read.';
   try {
-    onTestFailed(() => console.error(`${page.url()} showed at the end:\n${look.slice(0, LOOK_MAX)}`));
+    onTestFailed(({ task }) => {
+      const [error] = task.result?.errors ?? [];
+      if (error) error.message += `\n${page.url()} showed at the end:\n${look.slice(0, LOOK_MAX)}`;
+    });
   } catch {
     // A hook's window belongs to no test. The name of the current test may be that of an earlier file.
     return async () => {};

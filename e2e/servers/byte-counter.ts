@@ -11,6 +11,8 @@ export interface ByteCounter {
   holdAfter(bytes: number): void;
   /** Lets all pass that waits, and all that comes. */
   release(): void;
+  /** Resolves when no client is connected. What a killed client had asked for is counted by then. */
+  idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export async function startByteCounter(port: number): Promise<ByteCounter> {
   let receivedBytes = 0;
   let holdAt = Number.POSITIVE_INFINITY;
   let waiting: (() => void)[] = [];
+  const onIdle: (() => void)[] = [];
   const release = () => {
     holdAt = Number.POSITIVE_INFINITY;
     for (const go of waiting) go();
@@ -37,11 +40,13 @@ export async function startByteCounter(port: number): Promise<ByteCounter> {
     const upstream = connect({ host: '127.0.0.1', port, noDelay: true });
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      socket.on('error', () => {
+      socket.on('error', () => {});
+      socket.once('close', () => {
         client.destroy();
         upstream.destroy();
+        sockets.delete(socket);
+        if (sockets.size === 0) for (const go of onIdle.splice(0)) go();
       });
-      socket.once('close', () => sockets.delete(socket));
     }
     client.on('data', (chunk) => {
       sentBytes += chunk.length;
@@ -66,6 +71,7 @@ export async function startByteCounter(port: number): Promise<ByteCounter> {
       holdAt = sentBytes + receivedBytes + bytes;
     },
     release,
+    idle: () => new Promise((resolve) => (sockets.size === 0 ? resolve() : onIdle.push(resolve))),
     stop: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

@@ -158,6 +158,38 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('are kept also while the list is read again, and its rows stay readable', async () => {
+    using dataset = await pushedDataset(started.server, 'kept-meanwhile');
+    changeDataset(dataset);
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: dataset.sandbox.path(WORK),
+      screen: '#/changes',
+    });
+    const { page } = window;
+    const held = await holdRequests(page);
+    await page.getByRole('button', { name: 'Push 7 changes' }).waitFor();
+    held.holdAnswers('changes.open');
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await rowOf(page, 'measurements/').getByRole('button', { name: 'Open' }).click();
+    const raw = page.getByRole('checkbox', { name: 'Push measurements/raw.bin' });
+    await raw.uncheck();
+    await page.getByRole('button', { name: 'Show it' }).click();
+    const seen = page.getByRole('checkbox', { name: 'I have seen the deletions' });
+    await page.getByText('I have seen the deletions').click();
+    held.release();
+    await page.getByRole('button', { name: 'Look again', disabled: false }).waitFor();
+    await page.getByRole('button', { name: 'Deleted 1' }).click();
+    await page.getByRole('checkbox', { name: 'Push notes/method.md' }).uncheck();
+    await page.getByText('2 excluded').waitFor();
+    expect(await raw.isChecked()).toBe(false);
+    expect(await seen.isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Push 5 changes' }).click();
+    await page.getByText('Pushed as commit').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
   it('stay with the message after a push that failed, and go with one that succeeds', async () => {
     using dataset = await pushedDataset(started.server, 'kept-failed');
     const { sandbox } = dataset;

@@ -1,11 +1,13 @@
-/** Holds requests between a page and its engine, so that a test can look at the window meanwhile. */
+/** Holds requests and answers between a page and its engine, so that a test can use the window meanwhile. */
 import type { Page } from 'playwright';
 import type { HostRequestName } from '../../engine/api/host.ts';
 
 export interface HeldRequests {
   /** From now on requests of this name wait. */
   hold(name: HostRequestName): void;
-  /** How many wait. */
+  /** From now on answers to new requests of this name wait. */
+  holdAnswers(name: HostRequestName): void;
+  /** How many requests and answers wait. */
   waiting(): number;
   /** Sends what waits, and holds no more. */
   release(): void;
@@ -14,13 +16,21 @@ export interface HeldRequests {
 /** Loads the page anew, over a connection that the test can hold. */
 export async function holdRequests(page: Page): Promise<HeldRequests> {
   let held: string | undefined;
+  let heldAnswers: string | undefined;
+  const unanswered = new Set<number>();
   let waiting: (() => void)[] = [];
   await page.routeWebSocket(/\/host$/, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage((message) => {
-      const { name } = JSON.parse(String(message)) as { readonly name?: string };
+      const { id, name } = JSON.parse(String(message)) as { readonly id: number; readonly name?: string };
+      if (heldAnswers !== undefined && name === heldAnswers) unanswered.add(id);
       if (held !== undefined && name === held) waiting.push(() => server.send(message));
       else server.send(message);
+    });
+    server.onMessage((message) => {
+      const { id, is } = JSON.parse(String(message)) as { readonly id: number; readonly is: string };
+      if (is === 'answer' && unanswered.delete(id)) waiting.push(() => socket.send(message));
+      else socket.send(message);
     });
   });
   await page.reload();
@@ -29,9 +39,13 @@ export async function holdRequests(page: Page): Promise<HeldRequests> {
     hold: (name) => {
       held = name;
     },
+    holdAnswers: (name) => {
+      heldAnswers = name;
+    },
     waiting: () => waiting.length,
     release: () => {
       held = undefined;
+      heldAnswers = undefined;
       for (const send of waiting) send();
       waiting = [];
     },

@@ -9,10 +9,14 @@ export interface ChangesRequests {
   'changes.status': { input: InWorkspace & { readonly remote?: boolean }; answer: StatusSummary };
   /**
    * Scans (push) or asks the remote (pull) and keeps the list, whose rows `changes.rows` returns. A new list
-   * replaces the old one.
+   * replaces the old ones.
    */
   'changes.open': {
-    input: InWorkspace & { readonly direction: 'push' | 'pull' };
+    input: InWorkspace & {
+      readonly direction: 'push' | 'pull';
+      /** The list that the window shows until it has the new one. It is kept until the next request. */
+      readonly using?: string;
+    };
     answer: ChangeList & { readonly kept: KeptChanges };
   };
   'changes.rows': {

@@ -113,6 +113,22 @@ describe('the changes of a push', () => {
     await expect(rowsOf(second.list)).rejects.toMatchObject({ code: 'notFound' });
   });
 
+  it('are kept while a window that uses them waits for the next ones', async () => {
+    const { client } = fixture;
+    const open = (using?: string) =>
+      client.ask('changes.open', { root, direction: 'push', ...(using === undefined ? {} : { using }) });
+    const rowsOf = (list: string) =>
+      client.ask('changes.rows', { root, list, offset: 0, limit: 1, view: {} });
+    const { list: shown } = await open();
+    const { list: unseen } = await open(shown);
+    const { list: next } = await open(shown);
+    expect((await rowsOf(shown)).total).toBe(0);
+    expect((await rowsOf(next)).total).toBe(0);
+    await expect(rowsOf(unseen)).rejects.toMatchObject({ code: 'notFound' });
+    await open(next);
+    await expect(rowsOf(shown)).rejects.toMatchObject({ code: 'notFound' });
+  });
+
   it('show both sides of a file', async () => {
     await change();
     const preview = (path: string, fromPath?: string) =>

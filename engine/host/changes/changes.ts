@@ -27,9 +27,9 @@ export const CHANGES: HandlersOf<'changes'> = {
     noteOutgoing(call.host, root, found.changes);
     return found;
   },
-  'changes.open': async ({ direction, root }, call) => {
+  'changes.open': async ({ direction, root, using }, call) => {
     const { changeLists, keptChoices } = call.host;
-    const list = await (direction === 'push' ? openPush(root, call) : openPull(root, call));
+    const list = await (direction === 'push' ? openPush : openPull)(root, using, call);
     return { ...list, kept: keptChoices.open(root, list, changeLists.find(list.list)) };
   },
   'changes.rows': async ({ limit, list, offset, root, view }, { host }) => {
@@ -114,7 +114,7 @@ function hashedUpToOf({ chunkAbove }: Layout): number {
   return chunkAbove === 0 ? HASHED_BYTES_MAX : Math.min(chunkAbove, HASHED_BYTES_MAX);
 }
 
-async function openPush(root: string, call: HostCall): Promise<ChangeList> {
+async function openPush(root: string, using: string | undefined, call: HostCall): Promise<ChangeList> {
   const lookedMs = call.host.clock.nowMs();
   const { status } = await import('../../jobs/working-copy/status.ts');
   const rows = createRowList();
@@ -123,7 +123,7 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
     {},
   );
   rows.end();
-  const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`);
+  const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`, using);
   const { deletions } = rows;
   return { list, direction: 'push', totals, conflicts: 0, failed, deletions, lookedMs };
 }
@@ -132,7 +132,7 @@ async function openPush(root: string, call: HostCall): Promise<ChangeList> {
  * A dry run in which the remote's side wins every conflict, so each changed path has a row. Conflict events
  * arrive before the changes, and mark the rows that need a decision.
  */
-async function openPull(root: string, call: HostCall): Promise<ChangeList> {
+async function openPull(root: string, using: string | undefined, call: HostCall): Promise<ChangeList> {
   const lookedMs = call.host.clock.nowMs();
   const { pull } = await import('../../jobs/pull/pull.ts');
   const rows = createRowList({ isPull: true });
@@ -151,7 +151,7 @@ async function openPull(root: string, call: HostCall): Promise<ChangeList> {
   for (const { path } of conflicts.values())
     rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
   rows.end();
-  const list = call.host.changeLists.keep(call.owner, rows, `pull ${root}`);
+  const list = call.host.changeLists.keep(call.owner, rows, `pull ${root}`, using);
   return {
     list,
     direction: 'pull',

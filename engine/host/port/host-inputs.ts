@@ -179,7 +179,7 @@ export const HOST_INPUTS: Inputs = {
   'home.listFolders': v.strictObject({ folder: v.exactOptional(root) }),
 
   'changes.status': v.strictObject({ ...inWorkspace, remote: v.exactOptional(v.boolean()) }),
-  'changes.open': v.strictObject({ ...inWorkspace, direction }),
+  'changes.open': v.strictObject({ ...inWorkspace, direction, using: v.exactOptional(filled) }),
   'changes.rows': v.strictObject({
     ...inWorkspace,
     list: filled,

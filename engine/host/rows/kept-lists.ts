@@ -1,6 +1,6 @@
 /**
- * The lists of rows that windows show. A list is dropped when its port closes, or when the port opens a new
- * list of the same subject.
+ * The lists of rows that windows show. A list is dropped when its port closes, or when the port opens another
+ * list of the same subject and no longer uses this one.
  */
 import { randomUUID } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
@@ -11,8 +11,12 @@ export interface PortOwner {
 }
 
 export interface KeptLists<L> {
-  /** Returns the list's id. @param subject Such as a workspace and a direction. Default: none. */
-  keep(owner: PortOwner, list: L, subject?: string): string;
+  /**
+   * Returns the list's id.
+   * @param subject Such as a workspace and a direction. Default: none.
+   * @param using The list that the port shows until it has this one. The subject's other lists are dropped.
+   */
+  keep(owner: PortOwner, list: L, subject?: string, using?: string): string;
   /** @throws `notFound` if the list was dropped. */
   find(id: string): L;
   drop(id: string): void;
@@ -40,14 +44,14 @@ export function createKeptLists<L>({ gone, most, onDrop }: KeptListsOptions<L>):
     const found = kept.get(id);
     if (kept.delete(id) && found) onDrop?.(found.list);
   };
-  const dropAll = (isMeant: (one: Kept<L>) => boolean) => {
-    for (const [id, one] of kept) if (isMeant(one)) drop(id);
+  const dropAll = (isMeant: (one: Kept<L>, id: string) => boolean) => {
+    for (const [id, one] of kept) if (isMeant(one, id)) drop(id);
   };
   return {
-    keep(owner, list, given) {
+    keep(owner, list, given, using) {
       const id = randomUUID();
       const subject = given ?? id;
-      dropAll((one) => one.owner === owner && one.subject === subject);
+      dropAll((one, known) => one.owner === owner && one.subject === subject && known !== using);
       kept.set(id, { list, owner, subject });
       if (!known.has(owner))
         owner.closed.addEventListener('abort', () => dropAll((one) => one.owner === owner));

@@ -6,10 +6,11 @@ import type { ChangeList, ChangeRow, ChangeView, KeptLook } from '../../../engin
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import type { AnswerOf, InputOf } from '../../../engine/api/host.ts';
 import { useFolderChanges } from '../../host/folder-news.ts';
+import type { ReconnectingHost } from '../../host/reconnecting-host.ts';
 import { useEndings, useHost, useRefresh } from '../../host/use-host.tsx';
 import type { FetchRows, RowPages } from '../rows/row-pages.ts';
 import { useShownPages } from '../rows/use-shown-pages.ts';
-import { type ChosenStep, readPages, useChoiceSync } from './use-choice-sync.ts';
+import { type ChosenStep, useChoiceSync } from './use-choice-sync.ts';
 
 export type Direction = 'push' | 'pull';
 
@@ -64,10 +65,11 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
     setOpening(true);
     setError(undefined);
     const open = async (): Promise<void> => {
-      const { kept, ...list } = await host.ask('changes.open', { root, direction }, { signal: stop.signal });
-      const where = { root, direction };
-      const { choices, version } = await readPages(host, where, kept.choices, stop.signal);
-      // What was typed while the list was read stays, until a transfer has used it.
+      const asked = askForList(host, { root, direction, shown: latest.current?.list }, stop.signal);
+      const firstChoices = asked.then(({ kept }) => kept.choices);
+      const { choices, version } = await sync.read(firstChoices, stop.signal);
+      const { kept, ...list } = await asked;
+      // What was typed or ticked while the list was read stays, until a transfer has used it.
       const own = latest.current?.done === done ? latest.current : undefined;
       sync.adopt(list.list, version);
       setShown({
@@ -75,7 +77,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
         choices,
         message: own?.message ?? kept.message,
         look: own?.look ?? (kept.look ? lookOf(kept.look) : FIRST_LOOK),
-        seen: kept.seen,
+        seen: own ? own.seen : kept.seen,
         done,
       });
       setOpening(false);
@@ -119,6 +121,15 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
     const isMeant = list?.direction === direction;
     return { list: isMeant ? list : undefined, choices, message, look, seen, error, isOpening, ...actions };
   }, [shown, direction, error, isOpening, actions]);
+}
+
+function askForList(
+  host: ReconnectingHost,
+  { direction, root, shown }: { root: string; direction: Direction; shown: ChangeList | undefined },
+  signal: AbortSignal,
+): Promise<AnswerOf<'changes.open'>> {
+  const input = { root, direction, ...(shown ? { using: shown.list } : {}) };
+  return host.ask('changes.open', input, { signal });
 }
 
 /** Shows at once what the engine is to keep. */

@@ -26,6 +26,14 @@ export interface ChoiceSync {
   /** The list and the version of the shown choices. */
   readonly adopt: (list: string, version: number) => void;
   readonly choose: (before: Choices, step: ChosenStep) => void;
+  /**
+   * All choices, from a request that was just sent. Asks again if the person chooses meanwhile, because the
+   * answer may be older than that choice.
+   */
+  readonly read: (
+    asked: Promise<KeptChoices>,
+    signal?: AbortSignal,
+  ) => Promise<{ readonly choices: Choices; readonly version: number }>;
   readonly reload: () => void;
   readonly version: () => number;
 }
@@ -39,17 +47,23 @@ export function useChoiceSync(
   return useMemo(() => {
     let shownList = '';
     let shownVersion = 0;
+    let chosen = 0;
+    const where = { root, direction };
+    const read: ChoiceSync['read'] = async (asked, signal) => {
+      for (let answer = asked; ; answer = host.ask('changes.choices', where, signal ? { signal } : {})) {
+        const before = chosen;
+        const found = await readPages(host, where, await answer, signal);
+        if (chosen === before) return found;
+      }
+    };
     const reload = () => {
-      host
-        .ask('changes.choices', { root, direction })
-        .then((first) => readPages(host, { root, direction }, first))
-        .then(
-          ({ choices, version }) => {
-            shownVersion = version;
-            onChoices(choices);
-          },
-          () => {},
-        );
+      read(host.ask('changes.choices', where)).then(
+        ({ choices, version }) => {
+          shownVersion = version;
+          onChoices(choices);
+        },
+        () => {},
+      );
     };
     return {
       adopt: (list, version) => {
@@ -60,9 +74,10 @@ export function useChoiceSync(
         const after = choicesAfter(before, step);
         if (after === before) return;
         onChoices(after);
+        chosen += 1;
         shownVersion += 1;
         const expected = shownVersion;
-        const input = { root, direction, list: shownList, ...inputOf(before, step) };
+        const input = { ...where, list: shownList, ...inputOf(before, step) };
         host.ask('changes.choose', input).then(
           ({ version }) => {
             if (version !== expected) reload();
@@ -73,6 +88,7 @@ export function useChoiceSync(
           },
         );
       },
+      read,
       reload,
       version: () => shownVersion,
     };
@@ -83,7 +99,7 @@ export function useChoiceSync(
  * Reads all choices in pages, because one large answer would block the page. Starts again if another window
  * changes them meanwhile.
  */
-export async function readPages(
+async function readPages(
   host: Pick<ReturnType<typeof useHost>, 'ask'>,
   where: { readonly root: string; readonly direction: 'push' | 'pull' },
   first: KeptChoices,

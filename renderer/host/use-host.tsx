@@ -95,40 +95,31 @@ export function useAsk<N extends HostRequestName>(
   });
 }
 
-export type Doing<N extends HostRequestName> = Omit<
-  UseMutationResult<AnswerOf<N>, DrayError, InputOf<N>>,
-  'mutate'
-> & {
-  readonly mutate: (input: InputOf<N>, ended?: DoneCallbacks<N>) => void;
-};
-
-interface DoneCallbacks<N extends HostRequestName> {
+export interface UseDoOptions<N extends HostRequestName> {
+  /** The requests to send again after a success. */
+  readonly refreshes?: readonly HostRequestName[];
+  /**
+   * Called also when the component has left the page. Callbacks of `mutate` are not: they may close a dialog.
+   */
   readonly onSuccess?: (answer: AnswerOf<N>) => void;
   readonly onError?: (error: DrayError) => void;
 }
 
-/**
- * Changes something. `refreshes` names the requests to send again afterwards. The callbacks of `mutate` are
- * called even if the component has left the page by then: the library's own `mutate` would drop an error.
- */
+/** Changes something. */
 export function useDo<N extends HostRequestName>(
   name: N,
-  { refreshes = [] }: { readonly refreshes?: readonly HostRequestName[] } = {},
-): Doing<N> {
+  { refreshes = [], onSuccess, onError }: UseDoOptions<N> = {},
+): UseMutationResult<AnswerOf<N>, DrayError, InputOf<N>> {
   const host = useHost();
   const refresh = useRefresh();
-  const mutation = useMutation<AnswerOf<N>, DrayError, InputOf<N>>({
+  return useMutation<AnswerOf<N>, DrayError, InputOf<N>>({
     mutationFn: (input) => host.ask(name, input),
-    onSuccess: () => refresh(...refreshes),
-  });
-  const { mutateAsync } = mutation;
-  const mutate = useCallback<Doing<N>['mutate']>(
-    (input, { onSuccess, onError } = {}) => {
-      mutateAsync(input).then(onSuccess, onError ?? (() => {}));
+    onSuccess: (answer) => {
+      onSuccess?.(answer);
+      return refresh(...refreshes);
     },
-    [mutateAsync],
-  );
-  return { ...mutation, mutate };
+    onError: (error) => onError?.(error),
+  });
 }
 
 /** Sends again the requests of these names whose answers are on screen. */

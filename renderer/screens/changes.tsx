@@ -199,21 +199,21 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
   const drawn = useDeferredValue(look);
   const pages = useRowPages(root, list, drawn);
   const host = useHost();
-  const start = useDo('changes.send');
   const isPush = list.direction === 'push';
+  const start = useDo('changes.send', {
+    onSuccess: ({ id }) => onBegun(id),
+    onError: (error) => {
+      opened.reloadChoices();
+      showFailure(isPush ? 'The push did not start' : 'The pull did not start', error);
+    },
+  });
   const isWhole = look.filter === '' && look.kinds.size === 0;
   const show = (kind: ChangeRow['change']) =>
     setLook({ ...look, filter: '', kinds: new Set([kind]), isTree: false });
   const send = () => {
     const { commit, direction } = list;
     const shown = { root, direction, version: opened.version(), message };
-    start.mutate(commit === undefined ? shown : { ...shown, commit }, {
-      onSuccess: ({ id }) => onBegun(id),
-      onError: (error) => {
-        opened.reloadChoices();
-        showFailure(isPush ? 'The push did not start' : 'The pull did not start', error);
-      },
-    });
+    start.mutate(commit === undefined ? shown : { ...shown, commit });
   };
   return (
     <>

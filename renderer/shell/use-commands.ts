@@ -101,7 +101,10 @@ function keysOf(href: string): string | undefined {
 }
 
 function useSetTheme(): (label: string, theme: Settings['theme']) => Command {
-  const save = useDo('settings.set', { refreshes: ['settings.get'] });
+  const save = useDo('settings.set', {
+    refreshes: ['settings.get'],
+    onError: (error) => showFailure('The theme was not saved', error),
+  });
   return (label, theme) => ({
     id: `theme ${theme}`,
     label,
@@ -109,13 +112,16 @@ function useSetTheme(): (label: string, theme: Settings['theme']) => Command {
     icon: 'settings',
     run: () => {
       applyTheme(theme);
-      save.mutate({ theme }, { onError: (error) => showFailure('The theme was not saved', error) });
+      save.mutate({ theme });
     },
   });
 }
 
 function useSetDensity(): (label: string, density: Settings['density']) => Command {
-  const save = useDo('settings.set', { refreshes: ['settings.get'] });
+  const save = useDo('settings.set', {
+    refreshes: ['settings.get'],
+    onError: (error) => showFailure('The density was not saved', error),
+  });
   return (label, density) => ({
     id: `density ${density}`,
     label,
@@ -123,7 +129,7 @@ function useSetDensity(): (label: string, density: Settings['density']) => Comma
     icon: 'settings',
     run: () => {
       applyDensity(density);
-      save.mutate({ density }, { onError: (error) => showFailure('The density was not saved', error) });
+      save.mutate({ density });
     },
   });
 }

@@ -142,15 +142,14 @@ function FirstPush({
   readonly onLeave: () => void;
 }) {
   const { data, error } = useAsk('changes.status', { root: workspace.root });
-  const start = useDo('transfers.start');
+  const start = useDo('transfers.start', {
+    onError: (failure) => showFailure('The push did not start', failure),
+  });
   const [message, setMessage] = useState('First files');
   const push = () =>
     start.mutate(
       { kind: 'push', root: workspace.root, ...(message.trim() === '' ? {} : { message: message.trim() }) },
-      {
-        onSuccess: () => goTo('transfers'),
-        onError: (failure) => showFailure('The push did not start', failure),
-      },
+      { onSuccess: () => goTo('transfers') },
     );
   return (
     <div className="stack">

@@ -27,7 +27,10 @@ const LOOKED_AT_MS = 5_000;
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
   const { root, name, state, branch, remotes, files, bytes, lastPush } = workspace;
   const [isForgetting, setForgetting] = useState(false);
-  const forget = useDo('home.removeWorkspace', { refreshes: ['home.list'] });
+  const forget = useDo('home.removeWorkspace', {
+    refreshes: ['home.list'],
+    onError: (error) => showFailure('The workspace was not removed', error),
+  });
   const refresh = useRefresh();
   const verify = useStartVerify();
   const remote = remotes.find(({ isDefault }) => isDefault);
@@ -133,9 +136,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         isOpen={isForgetting}
         onClose={() => setForgetting(false)}
         action="Forget"
-        onConfirm={() =>
-          forget.mutate({ root }, { onError: (error) => showFailure('The workspace was not removed', error) })
-        }
+        onConfirm={() => forget.mutate({ root })}
       >
         {state === 'unfinished'
           ? 'Its clone stops, and it no longer shows here. Files that have arrived stay in the folder.'

@@ -10,6 +10,7 @@ import { useDo } from '../../../host/use-host.tsx';
 import { showToast } from '../../../shell/toasts.tsx';
 import { useWorkspaces } from '../../../shell/use-workspace.ts';
 import { triggerWords } from '../job-words.ts';
+import { FormField } from './form-field.tsx';
 import {
   canWatch,
   draftOf,
@@ -61,6 +62,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) 
   const now = edits && jobs.find(({ name }) => name === edits.name);
   const save = useDo('saved.save');
   const set = (change: Partial<JobForm>) => setForm((before) => ({ ...before, ...change }));
+  const part = { form, set };
   const isEdit = form.version !== undefined;
   const submit = () => {
     // While one is under way, Enter starts no second one.
@@ -92,17 +94,17 @@ export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) 
       )}
       {given.from === 'changes' && <Left kind={form.kind} />}
       {!isEdit && (
-        <Field
+        <FormField
+          {...part}
           label="Name"
-          value={form.name}
-          onChange={(name) => set({ name })}
+          name="name"
           help="a to z, 0 to 9, dots and dashes, such as night"
           maxLength={63}
           autoFocus
         />
       )}
-      <Command form={form} set={set} />
-      <When form={form} set={set} />
+      <Command {...part} />
+      <When {...part} />
       <NoticeFields
         name={form.name}
         form={form.notices}
@@ -169,7 +171,8 @@ interface PartProps {
   readonly set: (change: Partial<JobForm>) => void;
 }
 
-function Command({ form, set }: PartProps) {
+function Command(part: PartProps) {
+  const { form, set } = part;
   const { directory, kind, line } = form;
   if (line !== undefined)
     return (
@@ -193,11 +196,11 @@ function Command({ form, set }: PartProps) {
   return (
     <>
       <Select label="What it does" choices={KINDS} value={kind} onChange={(next) => set({ kind: next })} />
-      <Places form={form} set={set} />
-      <Field
+      <Places {...part} />
+      <FormField
+        {...part}
         label="Options"
-        value={form.options}
-        onChange={(options) => set({ options })}
+        name="options"
         help="The options of the command of this name, with a space between them. Leave it empty for the usual ones."
         isCode
       />
@@ -205,31 +208,23 @@ function Command({ form, set }: PartProps) {
   );
 }
 
-function Places({ form: { destination, directory, kind, root, source, version }, set }: PartProps) {
+function Places(part: PartProps) {
+  const { form, set } = part;
+  const { kind, root, version } = form;
   const { all } = useWorkspaces();
   if (hasTwoPlaces(kind))
     return (
       <>
-        <Field
+        <FormField
+          {...part}
           label="Source"
-          value={source}
-          onChange={(value) => set({ source: value })}
+          name="source"
           help="A folder, an address such as s3://bucket/photos, or one of your remotes: NAME:PREFIX"
           isCode
         />
-        <Field
-          label="Destination"
-          value={destination}
-          onChange={(value) => set({ destination: value })}
-          isCode
-        />
+        <FormField {...part} label="Destination" name="destination" isCode />
         {version !== undefined && (
-          <Field
-            label="Folder that relative paths start from"
-            value={directory}
-            onChange={(value) => set({ directory: value })}
-            isCode
-          />
+          <FormField {...part} label="Folder that relative paths start from" name="directory" isCode />
         )}
       </>
     );
@@ -243,7 +238,8 @@ function Places({ form: { destination, directory, kind, root, source, version },
   );
 }
 
-function When({ form, set }: PartProps) {
+function When(part: PartProps) {
+  const { form, set } = part;
   const { schedule } = form;
   return (
     <>
@@ -254,12 +250,7 @@ function When({ form, set }: PartProps) {
         onChange={(next) => set({ schedule: next })}
       />
       {schedule === 'every' && (
-        <Field
-          label="Every"
-          value={form.every}
-          onChange={(every) => set({ every })}
-          help="Such as 30m, 2h or 1d"
-        />
+        <FormField {...part} label="Every" name="every" help="Such as 30m, 2h or 1d" />
       )}
       {schedule === 'weekly' && (
         <Select
@@ -270,22 +261,16 @@ function When({ form, set }: PartProps) {
         />
       )}
       {(schedule === 'daily' || schedule === 'weekly') && (
-        <Field
+        <FormField
+          {...part}
           label="Time"
-          value={form.time}
-          onChange={(time) => set({ time })}
+          name="time"
           help="Local time, such as 03:00"
           error={isTime(form.time) ? undefined : 'It must be a time such as 03:00.'}
         />
       )}
       {schedule === 'cron' && (
-        <Field
-          label="Cron"
-          value={form.cron}
-          onChange={(cron) => set({ cron })}
-          help="Minute, hour, day, month, weekday"
-          isCode
-        />
+        <FormField {...part} label="Cron" name="cron" help="Minute, hour, day, month, weekday" isCode />
       )}
       {canWatch(form.kind) && (
         <Checkbox isSelected={form.onChange} onChange={(onChange) => set({ onChange })}>
@@ -293,22 +278,12 @@ function When({ form, set }: PartProps) {
         </Checkbox>
       )}
       {canWatch(form.kind) && form.onChange && (
-        <Field
-          label="Once nothing has changed for"
-          value={form.settle}
-          onChange={(settle) => set({ settle })}
-          help="Such as 5s or 2m"
-        />
+        <FormField {...part} label="Once nothing has changed for" name="settle" help="Such as 5s or 2m" />
       )}
       <Checkbox isSelected={form.atLogin} onChange={(atLogin) => set({ atLogin })}>
         When you log in
       </Checkbox>
-      <Field
-        label="When a disk is mounted at"
-        value={form.onMount}
-        onChange={(onMount) => set({ onMount })}
-        isCode
-      />
+      <FormField {...part} label="When a disk is mounted at" name="onMount" isCode />
       <Kept form={form} set={set} />
     </>
   );

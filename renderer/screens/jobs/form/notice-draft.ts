@@ -1,4 +1,4 @@
-/** The part of a job's form that says who is told of its runs. */
+/** The texts and ticks of the notice fields, and the settings that they mean. */
 import type { NoticeSettings, SavedJobCard } from '../../../../engine/api/host/saved.ts';
 
 export type WebhookKind = 'none' | 'url' | 'file';
@@ -62,7 +62,7 @@ export function areDays(text: string): boolean {
   return text === '' || (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 3_650);
 }
 
-/** Null: a job that was never asked about its notices. Windows and the desktop tell of its failures. */
+/** Null: the defaults, which are notifications of the desktop app on failure and on recovery. */
 export function noticesIn(form: NoticeForm): NoticeSettings | null {
   const { days, desktop, onFailure, onRecovery, webhookKind } = form;
   const { mailFrom, mailPasswordCommand, mailPasswordFile, mailServer, mailUser } = form;

@@ -1,10 +1,14 @@
-/** Who is told of a job's runs, and when. Closed at first: most jobs need no more than the usual. */
+/**
+ * The fields for the notices of a job: when Dray sends one, and to whom. They are folded at first, because
+ * the defaults suit most jobs.
+ */
 import { useId } from 'react';
 import { Button } from '../../../design/button.tsx';
-import { Checkbox, Field, Select } from '../../../design/field.tsx';
+import { Checkbox, Select } from '../../../design/field.tsx';
 import { Notice } from '../../../design/states.tsx';
 import { ErrorNotice } from '../../../failures/failure.tsx';
 import { useDo } from '../../../host/use-host.tsx';
+import { FormField } from './form-field.tsx';
 import {
   areDays,
   hasReceiver,
@@ -28,26 +32,27 @@ interface NoticeFieldsProps {
 
 type PartProps = Omit<NoticeFieldsProps, 'name'>;
 
-export function NoticeFields({ name, form, set }: NoticeFieldsProps) {
+export function NoticeFields({ name, ...part }: NoticeFieldsProps) {
+  const { form, set } = part;
   return (
     <details className="job-notice-fields">
       <summary>
         Notices: <span className="soft">{noticeWords(form)}</span>
       </summary>
       <div className="stack">
-        <When form={form} set={set} />
+        <When {...part} />
         <Checkbox isSelected={form.desktop} onChange={(desktop) => set({ desktop })}>
           Notifications on this computer
         </Checkbox>
-        <Webhook form={form} set={set} />
-        <Field
+        <Webhook {...part} />
+        <FormField
+          {...part}
           label="Run a command"
-          value={form.command}
-          onChange={(command) => set({ command })}
+          name="command"
           help="Its environment says which job it is and what happened."
           isCode
         />
-        <Mail form={form} set={set} />
+        <Mail {...part} />
         <p className="small faint">No notice holds a secret, and none is saved with the job.</p>
         <Test name={name} form={form} />
       </div>
@@ -55,7 +60,8 @@ export function NoticeFields({ name, form, set }: NoticeFieldsProps) {
   );
 }
 
-function When({ form, set }: PartProps) {
+function When(part: PartProps) {
+  const { form, set } = part;
   const id = useId();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out like the other fields
@@ -69,10 +75,10 @@ function When({ form, set }: PartProps) {
       <Checkbox isSelected={form.onRecovery} onChange={(onRecovery) => set({ onRecovery })}>
         It works again
       </Checkbox>
-      <Field
+      <FormField
+        {...part}
         label="After days without success"
-        value={form.days}
-        onChange={(days) => set({ days })}
+        name="days"
         help="Such as 7. Leave it empty for never."
         error={areDays(form.days) ? undefined : 'It must be a number from 1 to 3650.'}
         inputMode="numeric"
@@ -81,7 +87,8 @@ function When({ form, set }: PartProps) {
   );
 }
 
-function Webhook({ form, set }: PartProps) {
+function Webhook(part: PartProps) {
+  const { form, set } = part;
   const { webhookKind } = form;
   return (
     <>
@@ -92,27 +99,22 @@ function Webhook({ form, set }: PartProps) {
         onChange={(kind) => set({ webhookKind: kind })}
       />
       {webhookKind === 'url' && (
-        <Field
+        <FormField
+          {...part}
           label="URL"
-          value={form.webhook}
-          onChange={(webhook) => set({ webhook })}
+          name="webhook"
           help="It gets a JSON object. A URL that is itself a secret belongs in a file."
           isCode
         />
       )}
       {webhookKind === 'file' && (
-        <Field
-          label="File with the URL"
-          value={form.webhookUrlFile}
-          onChange={(webhookUrlFile) => set({ webhookUrlFile })}
-          isCode
-        />
+        <FormField {...part} label="File with the URL" name="webhookUrlFile" isCode />
       )}
       {webhookKind !== 'none' && (
-        <Field
+        <FormField
+          {...part}
           label="File with a key to sign it"
-          value={form.webhookKeyFile}
-          onChange={(webhookKeyFile) => set({ webhookKeyFile })}
+          name="webhookKeyFile"
           help="May be empty"
           isCode
         />
@@ -121,40 +123,27 @@ function Webhook({ form, set }: PartProps) {
   );
 }
 
-function Mail({ form, set }: PartProps) {
+function Mail(part: PartProps) {
+  const { form } = part;
   return (
     <>
-      <Field
-        label="Mail to"
-        value={form.mailTo}
-        onChange={(mailTo) => set({ mailTo })}
-        help="Addresses with a comma between them"
-      />
+      <FormField {...part} label="Mail to" name="mailTo" help="Addresses with a comma between them" />
       {form.mailTo.trim() !== '' && (
         <>
-          <Field label="Mail from" value={form.mailFrom} onChange={(mailFrom) => set({ mailFrom })} />
-          <Field
+          <FormField {...part} label="Mail from" name="mailFrom" />
+          <FormField
+            {...part}
             label="Mail server"
-            value={form.mailServer}
-            onChange={(mailServer) => set({ mailServer })}
+            name="mailServer"
             help="smtps://HOST:PORT, or smtp://HOST:PORT for STARTTLS"
             isCode
           />
-          <Field
-            label="User of the server"
-            value={form.mailUser}
-            onChange={(mailUser) => set({ mailUser })}
-          />
-          <Field
-            label="File with the password"
-            value={form.mailPasswordFile}
-            onChange={(mailPasswordFile) => set({ mailPasswordFile })}
-            isCode
-          />
-          <Field
+          <FormField {...part} label="User of the server" name="mailUser" />
+          <FormField {...part} label="File with the password" name="mailPasswordFile" isCode />
+          <FormField
+            {...part}
             label="Or a command that prints the password"
-            value={form.mailPasswordCommand}
-            onChange={(mailPasswordCommand) => set({ mailPasswordCommand })}
+            name="mailPasswordCommand"
             isCode
           />
         </>

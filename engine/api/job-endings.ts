@@ -7,9 +7,9 @@ import { formatPlural } from './numbers.ts';
 import type { Ending } from './transfer-endings.ts';
 
 /**
- * @param before Undefined at first: runs that ended earlier were told when they ended.
- * @param sinceMs When this window or app began. It tells what the schedule found since, also before the first
- * list.
+ * @param before The list of the previous call. Without one, no ended run counts as new.
+ * @param sinceMs The start of this window or app. A job counts as overdue if the schedule found it so later
+ * than that.
  */
 export function findJobEndings(
   before: SavedJobList | undefined,

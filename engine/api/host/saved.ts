@@ -55,7 +55,10 @@ export interface SavedJobDraft {
   readonly atLogin?: boolean;
 }
 
-/** Who is told of a job, and when. A file is one of this machine; secrets stay in files and commands. */
+/**
+ * When a job sends notices, and to whom. Files are on this machine. The settings hold no secret: a secret
+ * stays in its file, or is printed by its command.
+ */
 export interface NoticeSettings {
   /** Default: both. */
   readonly on?: readonly ('failure' | 'recovery')[];

@@ -59,8 +59,8 @@ class Scheduler {
   readonly #mounts = new Map<string, MountLook>();
   readonly #notBeforeMs = new Map<string, number>();
   readonly #retryAtMs = new Map<string, number>();
-  /** Reported messages, because a damaged file is met at each check. */
-  readonly #toldProblems = new Set<string>();
+  /** The messages already reported. A damaged file fails each check, and is reported once. */
+  readonly #reportedProblems = new Set<string>();
   #news = Promise.withResolvers<void>();
   #isFirst = true;
 
@@ -103,9 +103,10 @@ class Scheduler {
   #listJobs(folder: string): SavedJob[] {
     const problems = new Map<string, unknown>();
     const jobs = listJobs(folder, (error) => problems.set(String(error), error));
-    for (const [text, error] of problems) if (!this.#toldProblems.has(text)) this.#options.onProblem(error);
-    this.#toldProblems.clear();
-    for (const text of problems.keys()) this.#toldProblems.add(text);
+    for (const [text, error] of problems)
+      if (!this.#reportedProblems.has(text)) this.#options.onProblem(error);
+    this.#reportedProblems.clear();
+    for (const text of problems.keys()) this.#reportedProblems.add(text);
     return jobs;
   }
 

@@ -11,6 +11,7 @@ import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { type OpenWindow, openWindow } from './open-window.ts';
+import { relayHost } from './relay-host.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -193,13 +194,13 @@ async function holdQueue(page: Page): Promise<HeldQueue> {
   let isHeld = true;
   let newest = '';
   let send = () => {};
-  await page.routeWebSocket('**/host', (socket) => {
-    socket.connectToServer().onMessage((message) => {
-      if (isHeld && String(message).includes('"type":"transfers"')) {
-        newest = String(message);
-        send = () => socket.send(message);
-      } else socket.send(message);
-    });
+  await relayHost(page, {
+    toPage(message, pass) {
+      if (isHeld && message.includes('"type":"transfers"')) {
+        newest = message;
+        send = pass;
+      } else pass();
+    },
   });
   return {
     newest: () => newest,

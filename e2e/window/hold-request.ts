@@ -1,6 +1,7 @@
 /** Holds requests and answers between a page and its engine, so that a test can use the window meanwhile. */
 import type { Page } from 'playwright';
 import type { HostRequestName } from '../../engine/api/host.ts';
+import { relayHost } from './relay-host.ts';
 
 export interface HeldRequests {
   /** From now on requests of this name wait. */
@@ -19,19 +20,18 @@ export async function holdRequests(page: Page): Promise<HeldRequests> {
   let heldAnswers: string | undefined;
   const unanswered = new Set<number>();
   let waiting: (() => void)[] = [];
-  await page.routeWebSocket(/\/host$/, (socket) => {
-    const server = socket.connectToServer();
-    socket.onMessage((message) => {
-      const { id, name } = JSON.parse(String(message)) as { readonly id: number; readonly name?: string };
+  await relayHost(page, {
+    toEngine(message, send) {
+      const { id, name } = JSON.parse(message) as { readonly id: number; readonly name?: string };
       if (heldAnswers !== undefined && name === heldAnswers) unanswered.add(id);
-      if (held !== undefined && name === held) waiting.push(() => server.send(message));
-      else server.send(message);
-    });
-    server.onMessage((message) => {
-      const { id, is } = JSON.parse(String(message)) as { readonly id: number; readonly is: string };
-      if (is === 'answer' && unanswered.delete(id)) waiting.push(() => socket.send(message));
-      else socket.send(message);
-    });
+      if (held !== undefined && name === held) waiting.push(send);
+      else send();
+    },
+    toPage(message, send) {
+      const { id, is } = JSON.parse(message) as { readonly id: number; readonly is: string };
+      if (is === 'answer' && unanswered.delete(id)) waiting.push(send);
+      else send();
+    },
   });
   await page.reload();
   await page.locator('#screen').waitFor();

@@ -6,6 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from '../servers/tools.ts';
 import { findChromium } from './find-chromium.ts';
+import { delayMessages } from './relay-host.ts';
 
 /** The size of the guide's pictures. */
 const VIEWPORT = { width: 1280, height: 800 };
@@ -146,6 +147,7 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
       timezoneId: 'UTC',
     });
     context.setDefaultTimeout(PATIENCE_MS);
+    await delayMessages(context);
     const page = await context.newPage();
     const complaints = listen(page);
     await throttle(page);

@@ -1,13 +1,20 @@
 /** A workspace for the home screen, from files in `.dray/`: no scan, no request. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { DrayError, toErrorRecord } from '../api/error.ts';
 import type { WorkspaceCard } from '../api/host/home.ts';
 import type { JobContext } from '../api/jobs.ts';
 import { openIndex } from '../index/open-index.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../model/entry.ts';
 import { decodeCommit } from '../repository/commit.ts';
-import { findWorkspace, readConfig, readState, type WorkspaceFolder } from '../workspace/workspace-folder.ts';
+import {
+  findWorkspace,
+  readConfig,
+  readState,
+  requireWorkspace,
+  type WorkspaceFolder,
+} from '../workspace/workspace-folder.ts';
 
 export function readWorkspaceCard(root: string, context: Pick<JobContext, 'environment'>): WorkspaceCard {
   const name = basename(root) || root;
@@ -35,10 +42,30 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
       remotes,
       ...(commit === undefined ? {} : { commit, ...readBase(workspace, commit) }),
     };
-  } catch {
+  } catch (error) {
+    if (isRefusal(error, root))
+      return { root, name, state: 'foreign', remotes: [], refusal: toErrorRecord(error) };
     // Unreadable settings mean that it is not a workspace; opening it reports the error.
     return { root, name, state: 'missing', remotes: [] };
   }
+}
+
+/** Why the workspace at this root would be refused to a user who trusts nobody. Undefined if it would not. */
+export function refusalOf(root: string): DrayError | undefined {
+  try {
+    const workspace = requireWorkspace(root, () => false);
+    readConfig(workspace);
+    readState(workspace);
+    return undefined;
+  } catch (error) {
+    if (isRefusal(error, root)) return error;
+    throw error;
+  }
+}
+
+/** False for the refusal of a workspace around this root: that one is another's, and this one is gone. */
+function isRefusal(error: unknown, root: string): error is DrayError {
+  return error instanceof DrayError && error.data.reason === 'foreignFolder' && error.data.root === root;
 }
 
 function ownRef({ ref }: { readonly ref?: string | undefined }): { readonly ref?: string } {

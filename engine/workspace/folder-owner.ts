@@ -3,7 +3,7 @@
  * and keys go, and anybody can create a `.dray` in a parent folder such as `/tmp`. Root accepts workspaces of
  * root and, under sudo, of the calling user. Windows has no numeric owners, so nothing is checked there.
  */
-import { fstatSync, lstatSync, statSync } from 'node:fs';
+import { fstatSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DrayError } from '../api/error.ts';
 import { shellWord } from '../base/shell-word.ts';
@@ -34,12 +34,23 @@ function isOwn(owner: number): boolean {
   return user === 0 && caller !== undefined && /^\d+$/.test(caller) && owner === Number(caller);
 }
 
+/** From the system's list of accounts. Undefined for accounts that a network service keeps. */
+function userName(uid: number): string | undefined {
+  try {
+    const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');
+    return accounts.map((line) => line.split(':')).find((fields) => fields[2] === String(uid))?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
 function foreign(root: string, path: string, owner: number): DrayError {
+  const ownerName = userName(owner);
   return new DrayError(
     'usage',
     `${path} belongs to another user (uid ${owner}), and its settings could send your data and keys elsewhere.`,
     {
-      data: { path, owner, root, reason: 'foreignFolder' },
+      data: { path, owner, ...(ownerName ? { ownerName } : {}), root, reason: 'foreignFolder' },
       advice: `If you trust it, allow it: dray config --user safe.directory ${shellWord(root)}`,
       command: `dray config --user safe.directory ${shellWord(root)}`,
     },

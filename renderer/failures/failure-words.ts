@@ -6,6 +6,7 @@ import { type ErrorCode, messageWithoutAdvice } from '../../engine/api/error.ts'
 import { neededKeys } from '../../engine/api/needed-keys.ts';
 import { formatCount } from '../../engine/api/numbers.ts';
 import type { ScreenName } from '../route.ts';
+import { foreignFolderOf, ownerWords } from './foreign-folder.ts';
 import { type Failed, peerNeedOf } from './peer-need.ts';
 
 export interface Advice {
@@ -47,10 +48,11 @@ function keysWords(profile: string, { data = {} }: Failed): string {
 
 /** Where the engine's message without its advice does not say enough. */
 function ownWords({ code, data = {} }: Failed): string | undefined {
-  const { count, holder, owner, paths, reason } = data;
+  const { count, holder, paths, reason } = data;
+  const folder = foreignFolderOf({ message: '', data });
+  if (folder)
+    return `This folder belongs to ${ownerWords(folder)}, and its settings could send your data and keys elsewhere. Dray opens it only once you trust it.`;
   switch (`${code}.${reason}`) {
-    case 'usage.foreignFolder':
-      return `This folder belongs to another user (${owner}), and its settings could send your data and keys elsewhere. Dray opens it only once you trust it.`;
     case 'io.openFiles':
       return 'Too many files are open on this computer. Close other programs, then try again.';
   }
@@ -106,6 +108,7 @@ const ADVICE_BY_REASON: Readonly<Record<string, Advice>> = {
   'conflict.wouldLose': { text: 'Restore again, and say there that these changes may go.' },
   'conflict.refMoved': { text: '' },
   'conflict.jobChanged': { text: 'Look at it as it is now, then change it again.' },
+  'conflict.ownerChanged': { text: '' },
   'conflict.refExists': { text: 'Choose another name.' },
   'usage.notEmpty': { text: 'Choose another folder, or an empty one.' },
   'usage.noRemote': { text: 'Add it, or choose another.', go: { screen: 'remotes', label: 'Open Remotes' } },

@@ -1,6 +1,6 @@
 /**
- * The button beside an error that the user can mend here: trust a machine, enter its token, or enter the keys
- * of a store. Afterwards it retries what failed.
+ * The button beside an error that the user can mend here: trust a machine or a folder, enter a machine's
+ * token, or enter the keys of a store. Afterwards it retries what failed.
  */
 import './failures.css';
 import { useRef, useState } from 'react';
@@ -11,6 +11,8 @@ import { Field } from '../design/field.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { failureWords } from './failure-words.ts';
+import { TrustFolderButton } from './folder-remedy.tsx';
+import { foreignFolderOf } from './foreign-folder.ts';
 import { KeysButton } from './keys-remedy.tsx';
 import { type Failed, isEncrypted, type PeerNeed, peerNeedOf } from './peer-need.ts';
 import { useFocusHome } from './use-focus-home.ts';
@@ -25,9 +27,10 @@ export interface PeerRemedyProps {
 /** Renders nothing if the window can do nothing. */
 export function PeerRemedy({ error, ...rest }: PeerRemedyProps) {
   const profile = neededKeys(error);
-  const { size = 'normal' } = rest;
-  if (profile !== undefined)
-    return <KeysButton profile={profile} look={size === 'normal' ? 'primary' : 'plain'} {...rest} />;
+  const look = (rest.size ?? 'normal') === 'normal' ? 'primary' : 'plain';
+  if (profile !== undefined) return <KeysButton profile={profile} look={look} {...rest} />;
+  const folder = foreignFolderOf(error);
+  if (folder) return <TrustFolderButton key={folder.path} folder={folder} look={look} {...rest} />;
   const need = peerNeedOf(error);
   return need && <Remedy key={JSON.stringify(need)} need={need} {...rest} />;
 }

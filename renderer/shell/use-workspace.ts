@@ -17,7 +17,7 @@ export interface Workspaces {
   readonly all: readonly WorkspaceCard[] | undefined;
   /** The chosen one; without a choice the first one. */
   readonly current: WorkspaceCard | undefined;
-  /** The chosen one, while its folder is not there or not complete. No other takes its place. */
+  /** The chosen one, while its folder is not there, not complete or not trusted. No other takes its place. */
   readonly away: WorkspaceCard | undefined;
 }
 
@@ -25,7 +25,8 @@ export function useWorkspaces(): Workspaces {
   const chosen = useSyncExternalStore(subscribe, () => localStorage.getItem(KEY));
   const { data } = useAsk('home.list', {}, { freshMs: 5_000 });
   const all = data?.workspaces;
-  const meant = all?.find(({ root }) => root === chosen) ?? all?.find(({ state }) => state === 'ready');
+  const first = (wanted: WorkspaceCard['state']) => all?.find(({ state }) => state === wanted);
+  const meant = all?.find(({ root }) => root === chosen) ?? first('ready') ?? first('foreign');
   return meant?.state === 'ready'
     ? { all, current: meant, away: undefined }
     : { all, current: undefined, away: meant };

@@ -33,6 +33,13 @@ export function WithWorkspace({
         <Loading label="Loading workspaces" />
       ) : error ? (
         <ErrorState title="Cannot read the workspaces" error={error} onRetry={refetch} />
+      ) : away?.refusal ? (
+        <ErrorState
+          title={`${away.name} is not yours`}
+          error={away.refusal}
+          onRetry={() => void refetch()}
+          actions={<LinkButton href={hrefOf('home')}>All workspaces</LinkButton>}
+        />
       ) : away ? (
         <Away workspace={away} onLook={() => void refetch()} isLooking={isFetching} />
       ) : (

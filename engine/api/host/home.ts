@@ -26,6 +26,11 @@ export interface HomeRequests {
   };
   /** Removes it from the list of workspaces, and stops a clone into it; its files stay. */
   'home.removeWorkspace': { input: InWorkspace; answer: Nothing };
+  /**
+   * Lets this user open the workspace of another user, as `dray config --user safe.directory` does. Fails
+   * with `conflict` if its owner is no longer the one that the user was shown.
+   */
+  'home.trustFolder': { input: InWorkspace & { readonly owner: number }; answer: Nothing };
   /** Folders of this machine, for hosts without a folder dialog. */
   'home.listFolders': { input: { readonly folder?: string }; answer: FolderListing };
 }
@@ -35,8 +40,11 @@ export interface WorkspaceCard {
   readonly name: string;
   /**
    * `missing`: the folder is gone or is no longer a workspace. `unfinished`: a clone that has not finished.
+   * `foreign`: it belongs to another user, whom this user has not trusted.
    */
-  readonly state: 'ready' | 'missing' | 'unfinished';
+  readonly state: 'ready' | 'missing' | 'unfinished' | 'foreign';
+  /** Why a foreign workspace is refused. */
+  readonly refusal?: ErrorRecord;
   readonly branch?: string;
   /** The order that continues an unfinished clone. */
   readonly clone?: Extract<TransferOrder, { readonly kind: 'clone' }>;

@@ -176,6 +176,7 @@ export const HOST_INPUTS: Inputs = {
   }),
   'home.checkFolder': v.strictObject({ ...inWorkspace, use: v.picklist(['workspace', 'clone']) }),
   'home.removeWorkspace': v.strictObject(inWorkspace),
+  'home.trustFolder': v.strictObject({ ...inWorkspace, owner: whole }),
   'home.listFolders': v.strictObject({ folder: v.exactOptional(root) }),
 
   'changes.status': v.strictObject({ ...inWorkspace, remote: v.exactOptional(v.boolean()) }),

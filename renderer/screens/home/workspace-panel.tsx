@@ -1,3 +1,4 @@
+import { ErrorNotice } from '../../failures/failure.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
 import '../../design/card.css';
 import './workspace-panel.css';
@@ -25,7 +26,7 @@ import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
 const LOOKED_AT_MS = 5_000;
 
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
-  const { root, name, state, branch, remotes, files, bytes, lastPush } = workspace;
+  const { root, name, state, branch, refusal, remotes, files, bytes, lastPush } = workspace;
   const [isForgetting, setForgetting] = useState(false);
   const forget = useDo('home.removeWorkspace', {
     refreshes: ['home.list'],
@@ -75,6 +76,8 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         </div>
         {state === 'missing' ? (
           <Badge tone="modified">Folder is gone</Badge>
+        ) : state === 'foreign' ? (
+          <Badge tone="modified">Not yours</Badge>
         ) : state === 'unfinished' ? (
           <UnfinishedBadge root={root} />
         ) : (
@@ -86,12 +89,16 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
       </header>
       {state === 'unfinished' ? (
         <UnfinishedClone workspace={workspace} onForget={() => setForgetting(true)} />
-      ) : state === 'missing' ? (
+      ) : state === 'missing' || state === 'foreign' ? (
         <>
-          <p className="soft grow">
-            The folder was moved, or its disk is not connected. Connect it, or forget the workspace. Pushed
-            data is not lost.
-          </p>
+          {refusal ? (
+            <ErrorNotice tone="warning" error={refusal} />
+          ) : (
+            <p className="soft grow">
+              The folder was moved, or its disk is not connected. Connect it, or forget the workspace. Pushed
+              data is not lost.
+            </p>
+          )}
           <footer className="workspace-foot">
             <span className="grow" />
             <Button size="small" onPress={() => setForgetting(true)}>

@@ -4,7 +4,7 @@
  * go to vitest:
  *
  *   npm test everything that takes minutes npm test -- engine/model the checks, the build, and these tests
- *   npm run test:long `*.long.test.ts`, and the tests that have a budget (`runBudget`) with all of it
+ *   npm run test:long `*.long.test.ts`, all of a test with a budget (`runBudget`), and the tests of `longIt`
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

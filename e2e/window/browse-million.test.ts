@@ -4,6 +4,7 @@
  */
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { manyName, startManyObjects } from '../servers/many-objects.ts';
 import { startBrowser } from './browser-and-store.ts';
@@ -41,39 +42,42 @@ describe.skipIf(!findChromium())(`A prefix of ${COUNT} objects in Browse`, () =>
     expect(window.complaints).toEqual([]);
   });
 
-  it('is scrolled, sorted, filtered and sought through with few rows drawn and few requests', async () => {
-    await using many = await startManyObjects(ROWS);
-    await using window = await openWindow(started.browser, browseAt(many));
-    const { page } = window;
-    const pane = rightPane(window);
-    const sent = await countSent(window);
-    await pane.getByText(`${COUNT} entries`, { exact: true }).waitFor();
-    const grid = pane.getByRole('grid');
-    await rowOf(pane, 0).click();
-    await page.keyboard.press('End');
-    await rowOf(pane, ROWS - 1).waitFor();
-    const middle = ROWS / 2 + 345;
-    await page.keyboard.type(manyName(middle).slice(0, -4));
-    await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(middle)]);
-    await pane.getByRole('button', { name: 'Name', exact: true }).click();
-    await rowOf(pane, ROWS - 1).waitFor();
-    await grid.focus();
-    await page.keyboard.press('Home');
-    await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(ROWS - 1)]);
-    await pane.getByRole('button', { name: 'Size', exact: true }).click();
-    await rowOf(pane, 0).waitFor();
-    await grid.focus();
-    await page.keyboard.press('Home');
-    await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(0)]);
-    expect(await pane.getByRole('row').count()).toBeLessThan(DRAWN_MAX);
-    await grid.focus();
-    await page.keyboard.press('/');
-    await page.keyboard.type('0017');
-    await expect.poll(() => grid.getAttribute('aria-rowcount'), WAIT).toBe(String(namesWith('0017')));
-    expect(many.requests.lists).toBeLessThanOrEqual(ROWS / 1_000 + 1);
-    expect(sent.rowRequests()).toBeLessThan(400);
-    expect(window.complaints).toEqual([]);
-  });
+  longIt(
+    'is scrolled, sorted, filtered and sought through with few rows drawn and few requests',
+    async () => {
+      await using many = await startManyObjects(ROWS);
+      await using window = await openWindow(started.browser, browseAt(many));
+      const { page } = window;
+      const pane = rightPane(window);
+      const sent = await countSent(window);
+      await pane.getByText(`${COUNT} entries`, { exact: true }).waitFor();
+      const grid = pane.getByRole('grid');
+      await rowOf(pane, 0).click();
+      await page.keyboard.press('End');
+      await rowOf(pane, ROWS - 1).waitFor();
+      const middle = ROWS / 2 + 345;
+      await page.keyboard.type(manyName(middle).slice(0, -4));
+      await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(middle)]);
+      await pane.getByRole('button', { name: 'Name', exact: true }).click();
+      await rowOf(pane, ROWS - 1).waitFor();
+      await grid.focus();
+      await page.keyboard.press('Home');
+      await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(ROWS - 1)]);
+      await pane.getByRole('button', { name: 'Size', exact: true }).click();
+      await rowOf(pane, 0).waitFor();
+      await grid.focus();
+      await page.keyboard.press('Home');
+      await expect.poll(() => chosen(pane), WAIT).toEqual([manyName(0)]);
+      expect(await pane.getByRole('row').count()).toBeLessThan(DRAWN_MAX);
+      await grid.focus();
+      await page.keyboard.press('/');
+      await page.keyboard.type('0017');
+      await expect.poll(() => grid.getAttribute('aria-rowcount'), WAIT).toBe(String(namesWith('0017')));
+      expect(many.requests.lists).toBeLessThanOrEqual(ROWS / 1_000 + 1);
+      expect(sent.rowRequests()).toBeLessThan(400);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   it('is chosen and deleted without its names, but for the exceptions', async () => {
     await using many = await startManyObjects(ROWS);

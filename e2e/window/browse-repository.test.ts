@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { openBrowse, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
@@ -95,7 +96,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     expect(existsSync(join(bucketFolder, 'birds/refs/heads/other'))).toBe(false);
   });
 
-  it('is cloned from Browse with its address filled in', async () => {
+  longIt('is cloned from Browse with its address filled in', async () => {
     const remote = { 'lab data/birds/dray.json': '{}' };
     await using panes = await openBrowse(started.browser, {
       server: started.server,
@@ -113,7 +114,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     expect(await page.getByRole('textbox', { name: /^(Prefix|Folder)/ }).inputValue()).toBe('lab data/birds');
   });
 
-  it('warns that a sync deletes a repository, and deletes it once its name is typed', async () => {
+  longIt('warns that a sync deletes a repository, and deletes it once its name is typed', async () => {
     const remote = { 'data/birds/dray.json': '{}', 'data/birds/refs/heads/main': 'x' };
     await using panes = await openBrowse(started.browser, {
       server: started.server,

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type BrowsePanes, chosenIn, openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -167,7 +168,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     }
   });
 
-  it('keep their folders and their order over a reload and a restart', async () => {
+  longIt('keep their folders and their order over a reload and a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-kept-panes-'));
     try {
       const start = { server: started.server, bucket: 'kept', local: LOCAL, remote: REMOTE, folder };
@@ -221,7 +222,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     ]);
   });
 
-  it('copy many files as one transfer', async () => {
+  longIt('copy many files as one transfer', async () => {
     const names = Array.from({ length: 20 }, (_, at) => `run-${String(at).padStart(2, '0')}.csv`);
     await using panes = await openBrowse(started.browser, {
       server: started.server,
@@ -277,7 +278,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await dialog.getByText('later.txt').waitFor();
   });
 
-  it('list the files that a plan skips, and explain that the sync deletes nothing', async () => {
+  longIt('list the files that a plan skips, and explain that the sync deletes nothing', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'left-out',
@@ -371,7 +372,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     expect(await alert.count()).toBe(0);
   });
 
-  it('mark rows as old after a failed read', async () => {
+  longIt('mark rows as old after a failed read', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'old-rows',
@@ -393,7 +394,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     expect(await alert.count()).toBe(0);
   });
 
-  it(`show and sort ${MANY} entries of a store`, async () => {
+  longIt(`show and sort ${MANY} entries of a store`, async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'many',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createKeptChoices } from '../../engine/host/changes/kept-choices.ts';
 import { createRowList } from '../../engine/host/changes/row-list.ts';
 import { push } from '../../engine/jobs/push/push.ts';
@@ -80,7 +81,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     }
   });
 
-  it('of thousands of rows come in small answers, and all of them are shown', async () => {
+  longIt('of thousands of rows come in small answers, and all of them are shown', async () => {
     const sandbox = createSandbox();
     try {
       const root = sandbox.path('many');
@@ -116,7 +117,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     }
   });
 
-  it('are what Plan counts, and it says so', async () => {
+  longIt('are what Plan counts, and it says so', async () => {
     using dataset = await pushedDataset(started.server, 'kept-plan');
     changeDataset(dataset);
     await using window = await openWorkspace(started.browser, {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
@@ -184,7 +185,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is scanned again after a pull is cancelled half-way', async () => {
+  longIt('is scanned again after a pull is cancelled half-way', async () => {
     using dataset = await pushedDataset(started.server, 'cancelled');
     const { sandbox } = dataset;
     await dataset.clone('other');
@@ -212,7 +213,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('works by the keyboard alone: rows, folders, exclusions, search and push', async () => {
+  longIt('works by the keyboard alone: rows, folders, exclusions, search and push', async () => {
     using dataset = await pushedDataset(started.server, 'keys');
     changeDataset(dataset);
     await using window = await open(dataset);

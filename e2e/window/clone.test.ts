@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isObject } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
@@ -84,7 +85,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('goes on by itself after a kill of `dray ui`', async () => {
+  longIt('goes on by itself after a kill of `dray ui`', async () => {
     const killed = await open();
     await startClone(killed);
     await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
@@ -101,23 +102,26 @@ describe.skipIf(!findChromium())('A clone', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is shown as whole, also if it ends before a page that was just opened knows the queue', async () => {
-    await using window = await open();
-    const { page } = window;
-    await startClone(window);
-    await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
-    const queue = await holdQueue(page);
-    await page.goto(`${window.origin}/#/home`);
-    await page.reload();
-    const card = page.getByRole('article', { name: 'clone' });
-    await card.getByText('Not all files are here').waitFor();
-    slow.store.gate.release();
-    await expect.poll(queue.newest, WAIT).toContain('"state":"done"');
-    queue.release();
-    await card.getByText('No changes').waitFor();
-  });
+  longIt(
+    'is shown as whole, also if it ends before a page that was just opened knows the queue',
+    async () => {
+      await using window = await open();
+      const { page } = window;
+      await startClone(window);
+      await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
+      const queue = await holdQueue(page);
+      await page.goto(`${window.origin}/#/home`);
+      await page.reload();
+      const card = page.getByRole('article', { name: 'clone' });
+      await card.getByText('Not all files are here').waitFor();
+      slow.store.gate.release();
+      await expect.poll(queue.newest, WAIT).toContain('"state":"done"');
+      queue.release();
+      await card.getByText('No changes').waitFor();
+    },
+  );
 
-  it('that was cancelled stays as a card, which can go on or be removed', async () => {
+  longIt('that was cancelled stays as a card, which can go on or be removed', async () => {
     await using window = await open();
     const { page } = window;
     await startClone(window);

@@ -1,6 +1,7 @@
 /** The window's craft: how dense its rows are, and how little moves. */
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
@@ -8,6 +9,7 @@ import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
 const WAIT = { timeout: 120_000, interval: 50 };
 /** No movement of the window takes as long as this. */
 const MOTION_MAX_MS = 150;
+const WATCHED = runBudget<readonly string[]>({ short: ['Changes', 'Browse', 'Transfers'], long: SCREENS });
 /** Turn as long as something is under way, and move nothing that a person waits for. */
 const BUSY_SIGNS = ['turn', 'wander'];
 
@@ -60,7 +62,7 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
 
   it('moves nothing for longer than 150 ms, and nothing at all where the system asks for that', async () => {
     await page.emulateMedia({ reducedMotion: 'no-preference' });
-    for (const name of SCREENS) {
+    for (const name of WATCHED) {
       await show(name);
       expect(await slowMotionsOf(page, MOTION_MAX_MS), name).toEqual([]);
     }
@@ -71,7 +73,7 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
     expect(await slowMotionsOf(page, MOTION_MAX_MS)).toEqual([]);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     expect(await slowMotionsOf(page, 0)).toEqual([]);
-    for (const name of SCREENS) {
+    for (const name of WATCHED) {
       await show(name);
       expect(await slowMotionsOf(page, 0), name).toEqual([]);
     }

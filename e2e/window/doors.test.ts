@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import NodeSocket from 'ws';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { writeLinkFile } from '../../app/web/link-file.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { launchBrowser, openWindow, startUi } from './open-window.ts';
@@ -83,7 +84,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     }
   });
 
-  it("opens by a link on another site's page", async () => {
+  longIt("opens by a link on another site's page", async () => {
     await using ui = await startUi();
     await using site = await startOtherSite(ui.link);
     const page = await browser.newPage();
@@ -97,7 +98,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     }
   });
 
-  it('opens through a tunnel from another port, beside a window of the same port', async () => {
+  longIt('opens through a tunnel from another port, beside a window of the same port', async () => {
     await using ui = await startUi();
     await using tunnel = await startTunnel(Number(new URL(ui.origin).port));
     await using here = await openWindow(browser);
@@ -110,7 +111,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     expect(new URL(page.url()).origin).toBe(tunnel.origin);
   });
 
-  it('says when its engine is away or was restarted, and works again by a new link', async () => {
+  longIt('says when its engine is away or was restarted, and works again by a new link', async () => {
     const first = await startUi();
     const port = Number(new URL(first.origin).port);
     const context = await browser.newContext();
@@ -244,7 +245,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     await third.getByText('Choose a folder').first().waitFor();
   });
 
-  it('has no accessibility violation by axe on its first screen', async () => {
+  longIt('has no accessibility violation by axe on its first screen', async () => {
     await using window = await openWindow(browser);
     await window.page.getByRole('navigation').first().waitFor();
     expect(await findViolations(window.page)).toEqual([]);

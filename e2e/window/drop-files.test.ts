@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { writeUserRemotes } from '../../engine/jobs/session/user-remotes.ts';
 import { plainPlace, startTestPeer, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
 import { openBrowse, type Tree, writeTree } from './browse-panes.ts';
@@ -89,7 +90,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('continues while another screen is shown, and stops on request', async () => {
+  longIt('continues while another screen is shown, and stops on request', async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'stopped' });
     const { folder, home, left, page } = panes;
     writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });

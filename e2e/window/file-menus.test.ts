@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -72,7 +73,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     await expect.poll(() => textOf(join(root, 'notes.md')), WAIT).toBe('changed here');
   });
 
-  it('copies the path, the URL and the key in Browse, and offers what the row allows', async () => {
+  longIt('copies the path, the URL and the key in Browse, and offers what the row allows', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'menus',
@@ -99,73 +100,79 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('knows in Browse which files are in a workspace: their history, and who changed them last', async () => {
-    const { root } = repository;
-    await using window = await repository.open(started.browser);
-    const page = await window.context.newPage();
-    await installFakeDesktop(page, window.page);
-    const folder = `${root.slice(1)}/`;
-    const pane = { root: '/', folder, column: 'name', isDescending: false } as const;
-    await askEngine(window.page, 'browse.keepPane', { side: 'left', pane });
-    await page.goto(`${window.origin}/#/browse`);
-    const left = page.getByRole('region', { name: /^Left pane/ });
-    const notes = left.getByRole('row').filter({ has: page.getByText('notes.md', { exact: true }) });
-    await notes.click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Who last changed it' }).click();
-    await page.getByText(/^Ada Okafor last changed notes\.md, /).waitFor();
-    await notes.click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Show in the file manager' }).click();
-    await expect.poll(() => revealedPaths(page), WAIT).toEqual([join(root, 'notes.md')]);
-    await notes.click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'History of this file...' }).click();
-    await page.getByRole('dialog', { name: 'History of notes.md' }).waitFor();
-  });
+  longIt(
+    'knows in Browse which files are in a workspace: their history, and who changed them last',
+    async () => {
+      const { root } = repository;
+      await using window = await repository.open(started.browser);
+      const page = await window.context.newPage();
+      await installFakeDesktop(page, window.page);
+      const folder = `${root.slice(1)}/`;
+      const pane = { root: '/', folder, column: 'name', isDescending: false } as const;
+      await askEngine(window.page, 'browse.keepPane', { side: 'left', pane });
+      await page.goto(`${window.origin}/#/browse`);
+      const left = page.getByRole('region', { name: /^Left pane/ });
+      const notes = left.getByRole('row').filter({ has: page.getByText('notes.md', { exact: true }) });
+      await notes.click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Who last changed it' }).click();
+      await page.getByText(/^Ada Okafor last changed notes\.md, /).waitFor();
+      await notes.click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Show in the file manager' }).click();
+      await expect.poll(() => revealedPaths(page), WAIT).toEqual([join(root, 'notes.md')]);
+      await notes.click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'History of this file...' }).click();
+      await page.getByRole('dialog', { name: 'History of notes.md' }).waitFor();
+    },
+  );
 
-  it('discards in Browse as in Changes: a change, a new file, a rename; and says when there is none', async () => {
-    const { root } = repository;
-    const notes = join(root, 'notes.md');
-    writeFileSync(notes, 'changed in an editor');
-    writeFileSync(join(root, 'fresh.txt'), 'mine alone');
-    await using window = await repository.open(started.browser);
-    const { page } = window;
-    const pane = { root: '/', folder: `${root.slice(1)}/`, column: 'name', isDescending: false } as const;
-    await askEngine(page, 'browse.keepPane', { side: 'left', pane });
-    await page.goto(`${window.origin}/#/browse`);
-    const left = page.getByRole('region', { name: /^Left pane/ });
-    const row = (name: string) =>
-      left.getByRole('row').filter({ has: page.getByText(name, { exact: true }) });
-    const discard = async (name: string, label = 'Discard the change') => {
-      await row(name).click({ button: 'right' });
-      await page.getByRole('menuitem', { name: label }).click();
-    };
-    await discard('notes.md');
-    await expect.poll(() => textOf(notes), WAIT).toBe(NOTES.second);
-    await undo(page, '1 local file was overwritten');
-    await expect.poll(() => textOf(notes), WAIT).toBe('changed in an editor');
+  longIt(
+    'discards in Browse as in Changes: a change, a new file, a rename; and says when there is none',
+    async () => {
+      const { root } = repository;
+      const notes = join(root, 'notes.md');
+      writeFileSync(notes, 'changed in an editor');
+      writeFileSync(join(root, 'fresh.txt'), 'mine alone');
+      await using window = await repository.open(started.browser);
+      const { page } = window;
+      const pane = { root: '/', folder: `${root.slice(1)}/`, column: 'name', isDescending: false } as const;
+      await askEngine(page, 'browse.keepPane', { side: 'left', pane });
+      await page.goto(`${window.origin}/#/browse`);
+      const left = page.getByRole('region', { name: /^Left pane/ });
+      const row = (name: string) =>
+        left.getByRole('row').filter({ has: page.getByText(name, { exact: true }) });
+      const discard = async (name: string, label = 'Discard the change') => {
+        await row(name).click({ button: 'right' });
+        await page.getByRole('menuitem', { name: label }).click();
+      };
+      await discard('notes.md');
+      await expect.poll(() => textOf(notes), WAIT).toBe(NOTES.second);
+      await undo(page, '1 local file was overwritten');
+      await expect.poll(() => textOf(notes), WAIT).toBe('changed in an editor');
 
-    await discard('fresh.txt');
-    await row('fresh.txt').waitFor({ state: 'detached' });
-    await undo(page, '1 new file moved to Kept files');
-    await row('fresh.txt').waitFor();
+      await discard('fresh.txt');
+      await row('fresh.txt').waitFor({ state: 'detached' });
+      await undo(page, '1 new file moved to Kept files');
+      await row('fresh.txt').waitFor();
 
-    writeFileSync(notes, NOTES.second);
-    renameSync(notes, join(root, 'renamed.md'));
-    await page.reload();
-    await discard('renamed.md');
-    await row('notes.md').waitFor();
-    await row('renamed.md').waitFor({ state: 'detached' });
-    await undo(page, '1 file renamed back');
-    await row('renamed.md').waitFor();
-    await row('notes.md').waitFor({ state: 'detached' });
-    renameSync(join(root, 'renamed.md'), notes);
-    rmSync(join(root, 'fresh.txt'));
-    await page.reload();
-    await discard('notes.md');
-    await page.getByText('notes.md has no change to discard').waitFor();
-    writeFileSync(notes, 'changed here');
-    expect(await findViolations(page)).toEqual([]);
-    expect(window.complaints).toEqual([]);
-  });
+      writeFileSync(notes, NOTES.second);
+      renameSync(notes, join(root, 'renamed.md'));
+      await page.reload();
+      await discard('renamed.md');
+      await row('notes.md').waitFor();
+      await row('renamed.md').waitFor({ state: 'detached' });
+      await undo(page, '1 file renamed back');
+      await row('renamed.md').waitFor();
+      await row('notes.md').waitFor({ state: 'detached' });
+      renameSync(join(root, 'renamed.md'), notes);
+      rmSync(join(root, 'fresh.txt'));
+      await page.reload();
+      await discard('notes.md');
+      await page.getByText('notes.md has no change to discard').waitFor();
+      writeFileSync(notes, 'changed here');
+      expect(await findViolations(page)).toEqual([]);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   it('acts on a transfer by the Menu key, as its buttons do', async () => {
     await using window = await repository.open(started.browser);

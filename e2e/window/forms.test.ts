@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
@@ -86,7 +87,7 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('never covers a button at the foot of a screen or a dialog, at any size', async () => {
+  longIt('never covers a button at the foot of a screen or a dialog, at any size', async () => {
     await using window = await open('/#/home');
     const { page } = window;
     const root = join(window.folder, 'data');

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
@@ -131,7 +132,7 @@ describe.skipIf(!findChromium())('History', () => {
     await page.getByRole('dialog').getByText('Nothing to restore:').waitFor();
   });
 
-  it('explains itself before the first push, and says when the store is away', async () => {
+  longIt('explains itself before the first push, and says when the store is away', async () => {
     const { emptyRoot } = repository;
     await using window = await repository.open({ root: emptyRoot });
     const { page } = window;

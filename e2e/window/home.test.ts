@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { dirname, join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
@@ -69,7 +70,7 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('leads a newcomer to a bucket, and clones from it into another folder', async () => {
+  longIt('leads a newcomer to a bucket, and clones from it into another folder', async () => {
     await using server = await startVersitygw();
     await using window = await openWindow(browser, { environment: server.environment });
     const { page } = window;
@@ -111,7 +112,7 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('works by the keyboard alone', async () => {
+  longIt('works by the keyboard alone', async () => {
     let root = '';
     const prepare = (home: string) => {
       root = writeFiles({ folder: dirname(home) }, 'home/keys');
@@ -170,7 +171,7 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('shows how long ago the last commit was, also while nothing else changes', async () => {
+  longIt('shows how long ago the last commit was, also while nothing else changes', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { page } = window;
     const root = writeFiles(window, 'photos');

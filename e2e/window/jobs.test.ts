@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
@@ -139,54 +140,57 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('are edited by their menu and by keyboard, keep what they were, and no change is overwritten', async () => {
-    using user = createUser();
-    const words = ['--', 'copy', 'photos', 'copies', '--exclude', '*.tmp'];
-    await user.dray('job', 'add', 'night', '--daily', '03:00', '--cron', '0 5 * * *', ...words);
-    await user.dray('job', 'run', 'night');
-    await user.dray('job', 'pause', 'night');
-    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
-    const { page } = window;
-    const night = cardOf(page, 'night');
-    await night.getByRole('heading').click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Edit' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Edit night' });
-    const field = (label: string) => dialog.getByLabel(label, { exact: true });
-    await expect.poll(() => field('Source').inputValue()).toBe('photos');
-    expect(await field('Destination').inputValue()).toBe('copies');
-    expect(await field('Options').inputValue()).toBe('--exclude *.tmp');
-    expect(await field('Time').inputValue()).toBe('03:00');
-    await dialog.getByText('Also every day at 05:00').waitFor();
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await field('Time').fill('04:30');
-    await page.keyboard.press('Enter');
-    await dialog.waitFor({ state: 'detached' });
-    await night.getByText('Every day at 04:30, every day at 05:00').waitFor();
-    await night.getByText('Paused', { exact: true }).waitFor();
-    expect(await figureOf(page, 'night', 'Last run')).toMatch(/^Done/);
-    expect((await user.dray('job', 'show', 'night')).stdout).toContain(
-      "dray copy --exclude '*.tmp' -- photos copies",
-    );
+  longIt(
+    'are edited by their menu and by keyboard, keep what they were, and no change is overwritten',
+    async () => {
+      using user = createUser();
+      const words = ['--', 'copy', 'photos', 'copies', '--exclude', '*.tmp'];
+      await user.dray('job', 'add', 'night', '--daily', '03:00', '--cron', '0 5 * * *', ...words);
+      await user.dray('job', 'run', 'night');
+      await user.dray('job', 'pause', 'night');
+      await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+      const { page } = window;
+      const night = cardOf(page, 'night');
+      await night.getByRole('heading').click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Edit' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Edit night' });
+      const field = (label: string) => dialog.getByLabel(label, { exact: true });
+      await expect.poll(() => field('Source').inputValue()).toBe('photos');
+      expect(await field('Destination').inputValue()).toBe('copies');
+      expect(await field('Options').inputValue()).toBe('--exclude *.tmp');
+      expect(await field('Time').inputValue()).toBe('03:00');
+      await dialog.getByText('Also every day at 05:00').waitFor();
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await field('Time').fill('04:30');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await night.getByText('Every day at 04:30, every day at 05:00').waitFor();
+      await night.getByText('Paused', { exact: true }).waitFor();
+      expect(await figureOf(page, 'night', 'Last run')).toMatch(/^Done/);
+      expect((await user.dray('job', 'show', 'night')).stdout).toContain(
+        "dray copy --exclude '*.tmp' -- photos copies",
+      );
 
-    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
-    await field('Options').fill('--checksum');
-    await user.dray('job', 'add', 'night', '--replace', '--every', '2h', '--', 'sync', 'photos', 'copies');
-    await dialog.getByText('This job was changed meanwhile', { exact: false }).waitFor();
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
-    await expect.poll(async () => (await user.dray('job', 'show', 'night')).stdout).toContain('dray sync');
-    await dialog.getByRole('button', { name: 'Show it as it is now' }).press('Enter');
-    await expect.poll(() => field('Every').inputValue()).toBe('2h');
-    await field('Every').fill('4h');
-    await page.keyboard.press('Enter');
-    await dialog.waitFor({ state: 'detached' });
-    await night.getByText('Every 4 hours').waitFor();
-    await page.getByRole('button', { name: 'Edit night' }).and(page.locator(':focus')).waitFor();
-    expect((await user.dray('job', 'show', 'night')).stdout).toContain('dray sync -- photos copies');
-    expect(window.complaints).toEqual([]);
-  });
+      await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+      await field('Options').fill('--checksum');
+      await user.dray('job', 'add', 'night', '--replace', '--every', '2h', '--', 'sync', 'photos', 'copies');
+      await dialog.getByText('This job was changed meanwhile', { exact: false }).waitFor();
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+      await expect.poll(async () => (await user.dray('job', 'show', 'night')).stdout).toContain('dray sync');
+      await dialog.getByRole('button', { name: 'Show it as it is now' }).press('Enter');
+      await expect.poll(() => field('Every').inputValue()).toBe('2h');
+      await field('Every').fill('4h');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await night.getByText('Every 4 hours').waitFor();
+      await page.getByRole('button', { name: 'Edit night' }).and(page.locator(':focus')).waitFor();
+      expect((await user.dray('job', 'show', 'night')).stdout).toContain('dray sync -- photos copies');
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
-  it('are made from Changes and Plan, with the message, and say what they do not keep', async () => {
+  longIt('are made from Changes and Plan, with the message, and say what they do not keep', async () => {
     using user = createUser();
     const root = join(user.work, 'photos');
     mkdirSync(join(user.work, 'store'));
@@ -222,58 +226,63 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('get notices in their form, refused as the command refuses them, and tested before they are saved', async () => {
-    using user = createUser();
-    const told = join(user.work, 'told');
-    await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'none-such');
-    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
-    const { page } = window;
-    await page.setViewportSize({ width: 360, height: 800 });
-    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Edit night' });
-    const fill = (label: string, text: string) => dialog.getByLabel(label, { exact: true }).fill(text);
-    await dialog.getByText('Notices: on this computer').click();
-    await dialog.getByText('Notifications on this computer').click();
-    await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
-    await page.getByRole('option', { name: 'To a URL', exact: true }).press('Enter');
-    await fill('URL', 'https://me:very-secret@example.com');
-    await fill('After days without success', '0');
-    await dialog.getByText('It must be a number from 1 to 3650.').waitFor();
-    await fill('After days without success', '7');
-    await fill('Mail to', 'me@example.com');
-    await dialog.getByLabel('Mail server', { exact: true }).waitFor();
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    const overflow = () => dialog.evaluate((one) => one.scrollWidth - one.clientWidth);
-    expect(await overflow()).toBeLessThanOrEqual(0);
-    await fill('Mail to', '');
-    await fill('After days without success', '7');
-    await page.keyboard.press('Enter');
-    await dialog.getByText('looks like a secret', { exact: false }).waitFor();
-    await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
-    await page.getByRole('option', { name: 'None', exact: true }).press('Enter');
-    await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);
-    await dialog.getByRole('button', { name: 'Send a test notice' }).press('Enter');
-    await dialog.getByText('A test notice was sent.').waitFor();
-    expect(readFileSync(told, 'utf8')).toBe('test\n');
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await fill('After days without success', '9');
-    await page.keyboard.press('Enter');
-    await dialog.waitFor({ state: 'detached' });
-    const kept = readFileSync(
-      join(user.folder, 'home', '.config', 'dray', 'jobs', 'night', 'job.json'),
-      'utf8',
-    );
-    expect(JSON.parse(kept)).toMatchObject({
-      notices: { on: ['failure', 'recovery', 'noSuccess'], days: 9, desktop: false },
-    });
-    await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
-    await cardOf(page, 'night').getByText('Failed', { exact: true }).waitFor();
-    await expect.poll(() => readFileSync(told, 'utf8')).toBe('test\nfailure\n');
-    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
-    await dialog.getByText('Notices: by a command').click();
-    await expect.poll(() => dialog.getByLabel('Run a command', { exact: true }).inputValue()).toContain(told);
-    expect(window.complaints).toEqual([]);
-  });
+  longIt(
+    'get notices in their form, refused as the command refuses them, and tested before they are saved',
+    async () => {
+      using user = createUser();
+      const told = join(user.work, 'told');
+      await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'none-such');
+      await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+      const { page } = window;
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Edit night' });
+      const fill = (label: string, text: string) => dialog.getByLabel(label, { exact: true }).fill(text);
+      await dialog.getByText('Notices: on this computer').click();
+      await dialog.getByText('Notifications on this computer').click();
+      await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
+      await page.getByRole('option', { name: 'To a URL', exact: true }).press('Enter');
+      await fill('URL', 'https://me:very-secret@example.com');
+      await fill('After days without success', '0');
+      await dialog.getByText('It must be a number from 1 to 3650.').waitFor();
+      await fill('After days without success', '7');
+      await fill('Mail to', 'me@example.com');
+      await dialog.getByLabel('Mail server', { exact: true }).waitFor();
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      const overflow = () => dialog.evaluate((one) => one.scrollWidth - one.clientWidth);
+      expect(await overflow()).toBeLessThanOrEqual(0);
+      await fill('Mail to', '');
+      await fill('After days without success', '7');
+      await page.keyboard.press('Enter');
+      await dialog.getByText('looks like a secret', { exact: false }).waitFor();
+      await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
+      await page.getByRole('option', { name: 'None', exact: true }).press('Enter');
+      await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);
+      await dialog.getByRole('button', { name: 'Send a test notice' }).press('Enter');
+      await dialog.getByText('A test notice was sent.').waitFor();
+      expect(readFileSync(told, 'utf8')).toBe('test\n');
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await fill('After days without success', '9');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      const kept = readFileSync(
+        join(user.folder, 'home', '.config', 'dray', 'jobs', 'night', 'job.json'),
+        'utf8',
+      );
+      expect(JSON.parse(kept)).toMatchObject({
+        notices: { on: ['failure', 'recovery', 'noSuccess'], days: 9, desktop: false },
+      });
+      await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
+      await cardOf(page, 'night').getByText('Failed', { exact: true }).waitFor();
+      await expect.poll(() => readFileSync(told, 'utf8')).toBe('test\nfailure\n');
+      await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+      await dialog.getByText('Notices: by a command').click();
+      await expect
+        .poll(() => dialog.getByLabel('Run a command', { exact: true }).inputValue())
+        .toContain(told);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   it('that fail and work again cause notifications while the person looks elsewhere', async () => {
     using user = createUser();
@@ -304,7 +313,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     await expect.poll(shown, { timeout: 120_000 }).toEqual(['Job failed: night', 'Job works again: night']);
   });
 
-  it('say that they run, cannot be removed meanwhile, and stop when a person agrees', async () => {
+  longIt('say that they run, cannot be removed meanwhile, and stop when a person agrees', async () => {
     using user = createUser(store.environment);
     await user.dray('job', 'add', 'slow', '--', 'copy', 'photos', `s3://${store.server.bucket}/slow`);
     await using window = await openWindow(browser, {

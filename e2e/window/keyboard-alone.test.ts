@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { rowsShown } from './window-workspace.ts';
@@ -18,7 +19,7 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   });
   afterAll(() => browser?.close());
 
-  it('does every task of the guide: versions, branches, conflicts, remotes, copies, syncs, settings', async () => {
+  it(`does ${runBudget({ short: 'tasks', long: 'every task' })} of the guide`, async () => {
     await using window = await openWindow(browser);
     await window.page.addInitScript(refusePointer);
     await window.page.reload();
@@ -26,19 +27,27 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     mkdirSync(root);
     writeFileSync(join(root, 'notes.txt'), 'first');
     writeFileSync(join(root, 'draft.txt'), 'draft');
-    await setUp(window, root);
-    await pushSome(window, root);
-    await clearAndUndo(window);
-    await restoreOld(window, root);
-    await branch(window);
-    await settleConflict(window, root);
-    await addRemote(window);
-    await copyAcross(window);
-    await syncAndDelete(window);
-    await measure(window);
-    await changeSettings(window);
+    for (const task of TASKS) await task(window, root);
     expect(window.complaints).toEqual([]);
   });
+});
+
+/** Each continues with what those before it left. */
+const TASKS: readonly ((window: OpenWindow, root: string) => Promise<void>)[] = runBudget({
+  short: [setUp, pushSome, restoreOld, settleConflict, changeSettings],
+  long: [
+    setUp,
+    pushSome,
+    clearAndUndo,
+    restoreOld,
+    branch,
+    settleConflict,
+    addRemote,
+    copyAcross,
+    syncAndDelete,
+    measure,
+    changeSettings,
+  ],
 });
 
 /** A press of a mouse button would fail the run. */

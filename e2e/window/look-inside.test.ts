@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { parquetFile } from '../../engine/host/preview/parquet/parquet.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
@@ -68,47 +69,50 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows Parquet as a table with its types, its differences by key, and why a damaged one has none', async () => {
-    const environment = { ...repository.server.environment, DRAY_AUTHOR: 'Ada' };
-    writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('before'));
-    const pushed = await runCli(['push', '-m', 'sites'], { cwd: repository.root, environment });
-    expect(pushed).toMatchObject({ exitCode: 0 });
-    writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('after'));
-    writeFileSync(join(repository.root, 'all.parquet'), parquetFile('types'));
-    writeFileSync(join(repository.root, 'broken.parquet'), parquetFile('types').subarray(0, 900));
-    await using window = await repository.open({ theme: 'light' });
-    const { complaints, page } = window;
-    await page.goto(`${window.origin}/#/changes?direction=push`);
-    await rowOf(page, 'sites.parquet').click();
-    const rows = page.getByRole('region', { name: 'Rows that differ' });
-    await rows.getByText(/Rows are paired by "id"\. 3 rows differ, 1 row is the same\./).waitFor();
-    expect(await cells(page, 'Rows that differ')).toEqual([
-      ['before', '2', 'east'],
-      ['after', '2', 'south'],
-      ['AAdded', '4', 'west'],
-      ['DDeleted', '3', 'west'],
-    ]);
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await rowOf(page, 'broken.parquet').click();
-    await page
-      .getByText('This Parquet file cannot be shown as a table: it does not end as a Parquet file does.')
-      .waitFor();
-    await page.getByRole('region', { name: /^Bytes of/ }).waitFor();
+  longIt(
+    'shows Parquet as a table with its types, its differences by key, and why a damaged one has none',
+    async () => {
+      const environment = { ...repository.server.environment, DRAY_AUTHOR: 'Ada' };
+      writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('before'));
+      const pushed = await runCli(['push', '-m', 'sites'], { cwd: repository.root, environment });
+      expect(pushed).toMatchObject({ exitCode: 0 });
+      writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('after'));
+      writeFileSync(join(repository.root, 'all.parquet'), parquetFile('types'));
+      writeFileSync(join(repository.root, 'broken.parquet'), parquetFile('types').subarray(0, 900));
+      await using window = await repository.open({ theme: 'light' });
+      const { complaints, page } = window;
+      await page.goto(`${window.origin}/#/changes?direction=push`);
+      await rowOf(page, 'sites.parquet').click();
+      const rows = page.getByRole('region', { name: 'Rows that differ' });
+      await rows.getByText(/Rows are paired by "id"\. 3 rows differ, 1 row is the same\./).waitFor();
+      expect(await cells(page, 'Rows that differ')).toEqual([
+        ['before', '2', 'east'],
+        ['after', '2', 'south'],
+        ['AAdded', '4', 'west'],
+        ['DDeleted', '3', 'west'],
+      ]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await rowOf(page, 'broken.parquet').click();
+      await page
+        .getByText('This Parquet file cannot be shown as a table: it does not end as a Parquet file does.')
+        .waitFor();
+      await page.getByRole('region', { name: /^Bytes of/ }).waitFor();
 
-    await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(repository.root)}`);
-    await page
-      .getByRole('row', { name: /all\.parquet/ })
-      .first()
-      .dblclick();
-    const table = page.getByRole('region', { name: 'Rows of all.parquet' });
-    await expect.poll(() => table.getByRole('columnheader').first().textContent(), WAIT).toBe('idint64');
-    // Text of a file is text here too.
-    await table.getByText('<b>bold</b>').waitFor();
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
+      await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(repository.root)}`);
+      await page
+        .getByRole('row', { name: /all\.parquet/ })
+        .first()
+        .dblclick();
+      const table = page.getByRole('region', { name: 'Rows of all.parquet' });
+      await expect.poll(() => table.getByRole('columnheader').first().textContent(), WAIT).toBe('idint64');
+      // Text of a file is text here too.
+      await table.getByText('<b>bold</b>').waitFor();
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
 
-  it('plays audio from parts of the file, and says so when the browser cannot', async () => {
+  longIt('plays audio from parts of the file, and says so when the browser cannot', async () => {
     const asked: string[] = [];
     const folder = repository.root;
     writeFileSync(join(folder, 'tone.wav'), toneOf(20));

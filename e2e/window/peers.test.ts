@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { serveForTest, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
 import { fingerprintOf } from '../../engine/peer/peer-certificate.ts';
 import { ownCertificate } from '../../engine/peer/peer-own-certificate.ts';
@@ -185,7 +186,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('holds a repository that can be cloned once the user trusts it', async () => {
+  longIt('holds a repository that can be cloned once the user trusts it', async () => {
     const work = join(folder, 'work');
     mkdirSync(work);
     writeFileSync(join(work, 'a.txt'), 'first');
@@ -216,7 +217,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('that a transfer contacts first can be trusted there, and the transfer runs again', async () => {
+  longIt('that a transfer contacts first can be trusted there, and the transfer runs again', async () => {
     writeFileSync(join(folder, 'file.txt'), 'sent');
     await using window = await open('/#/transfers');
     const { page } = window;

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
 import { NOTES, startHistoryRepository } from './history-repository.ts';
@@ -118,7 +119,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     await page.getByRole('button', { name: 'Branch main' }).waitFor();
   });
 
-  it('compares any two versions by two labelled choices, over a reload too', async () => {
+  longIt('compares any two versions by two labelled choices, over a reload too', async () => {
     await using window = await repository.open();
     const { page } = window;
     await commit(page, 'first').waitFor();
@@ -142,22 +143,25 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     await page.getByRole('heading', { name: /^From \w{10} to the commit of this folder$/ }).waitFor();
   });
 
-  it('lists the files of the first commit as added, and shows short hashes with the whole one to copy', async () => {
-    await using window = await repository.open();
-    const { context, page } = window;
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: window.origin });
-    await commit(page, 'first').click();
-    const rows = page.getByRole('grid', { name: 'Differences' }).getByRole('row');
-    await expect.poll(() => rows.count(), WAIT).toBe(5);
-    expect(await rows.allTextContents()).toContainEqual(expect.stringContaining('Addedcoast.png'));
-    await rows.getByRole('button', { name: 'Look at notes.md' }).click();
-    await dialog(page).getByText('Another.').waitFor();
-    await page.keyboard.press('Escape');
-    expect(await page.locator('main').innerText()).not.toMatch(/[0-9a-f]{64}/);
-    await page.getByRole('button', { name: 'Copy the whole hash' }).click();
-    await page.getByText('Copied the hash').waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f]{64}$/);
-  });
+  longIt(
+    'lists the files of the first commit as added, and shows short hashes with the whole one to copy',
+    async () => {
+      await using window = await repository.open();
+      const { context, page } = window;
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: window.origin });
+      await commit(page, 'first').click();
+      const rows = page.getByRole('grid', { name: 'Differences' }).getByRole('row');
+      await expect.poll(() => rows.count(), WAIT).toBe(5);
+      expect(await rows.allTextContents()).toContainEqual(expect.stringContaining('Addedcoast.png'));
+      await rows.getByRole('button', { name: 'Look at notes.md' }).click();
+      await dialog(page).getByText('Another.').waitFor();
+      await page.keyboard.press('Escape');
+      expect(await page.locator('main').innerText()).not.toMatch(/[0-9a-f]{64}/);
+      await page.getByRole('button', { name: 'Copy the whole hash' }).click();
+      await page.getByText('Copied the hash').waitFor();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f]{64}$/);
+    },
+  );
 });
 
 function commit(page: Page, subject: string): Locator {

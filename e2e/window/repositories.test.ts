@@ -7,6 +7,7 @@ import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { addCommits } from '../../engine/host/repositories/repository.fixture.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -21,7 +22,7 @@ const SCREEN = { path: '/#/repositories' };
 describe.skipIf(!findChromium())('Repositories', () => {
   const slow = startBrowserAndSlowStore();
 
-  it('teach what they are where there is none, and are reached by the keyboard', async () => {
+  longIt('teach what they are where there is none, and are reached by the keyboard', async () => {
     await using window = await openWindow(slow.browser, { path: '/#/home' });
     const { page } = window;
     await page.keyboard.press('Control+k');

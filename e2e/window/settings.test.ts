@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isUpload, startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
@@ -61,7 +62,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     await expect.poll(() => valuesOf(page), WAIT).toEqual([]);
   });
 
-  it('limit the requests that the next transfer has in flight', async () => {
+  longIt('limit the requests that the next transfer has in flight', async () => {
     await using server = await startVersitygw();
     await using gate = await startRequestGate(server.endpoint);
     const environment = { ...server.environment, AWS_ENDPOINT_URL: gate.endpoint } as Record<string, string>;

@@ -4,6 +4,7 @@
  */
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
@@ -33,14 +34,14 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
   };
   const focused = () => page.evaluate(() => document.activeElement?.id ?? '');
 
-  it('has no accessibility violation by axe on any screen in either theme', async () => {
+  longIt('has no accessibility violation by axe on any screen in either theme', async () => {
     for (const name of SCREENS) {
       await openScreen(name);
       expect(await findViolationsInBothThemes(page), name).toEqual([]);
     }
   });
 
-  it('keeps its rail and its screens usable in small and large windows', async () => {
+  longIt('keeps its rail and its screens usable in small and large windows', async () => {
     const sizes = [
       // A window of 1280 at a zoom of 200 %.
       { width: 640, height: 400 },

@@ -13,6 +13,7 @@ import { openLink } from '../../app/web/ask-once.fixture.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { AnswerOf, HostMessage, HostRequestName, InputOf } from '../../engine/api/host.ts';
 import { protocolsOf } from '../../engine/api/window-key.ts';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { isUpload, startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { type RunningUi, startUi } from './open-window.ts';
@@ -27,8 +28,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+const SIGNALS = runBudget<readonly NodeJS.Signals[]>({
+  short: ['SIGTERM', 'SIGKILL'],
+  long: ['SIGINT', 'SIGTERM', 'SIGKILL'],
+});
+
 describe('A running transfer', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('runs again after %s, and completes', async (signal) => {
+  it.each(SIGNALS)('runs again after %s, and completes', async (signal) => {
     await using server = await startVersitygw();
     await using gate = await startRequestGate(server.endpoint);
     const home = join(folder, 'home');

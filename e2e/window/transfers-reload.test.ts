@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
@@ -83,7 +84,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('goes on after a crash of the engine, which restarts, and the window says so', async () => {
+  longIt('goes on after a crash of the engine, which restarts, and the window says so', async () => {
     await using window = await openWindow(slow.browser, {
       environment: { ...slow.store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
       path: '/#/transfers',

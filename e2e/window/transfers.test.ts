@@ -1,6 +1,7 @@
 /** The Transfers screen over a real store behind a slow network: pause, resume, cancel, retry, reorder. */
 import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isPart, isUpload } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
@@ -96,7 +97,7 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
     }
   });
 
-  it('runs a transfer that was moved up before older ones', async () => {
+  longIt('runs a transfer that was moved up before older ones', async () => {
     slow.store.gate.hold(isUpload);
     for (const name of ['one', 'two', 'three', 'four']) await copy(folder(name, 1 * MIB).source, name);
     const titles = () => page.locator('[aria-label="Queue"] .transfer-title').allTextContents();

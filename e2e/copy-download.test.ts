@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { type ByteCounter, startByteCounter } from './servers/byte-counter.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
@@ -65,14 +66,18 @@ function notedRanges(folder: string): number {
   }
 }
 
+const WAYS = [
+  ['SIGKILL', 'ranges', RANGES_AT_ONCE],
+  ['SIGINT', 'ranges', RANGES_AT_ONCE],
+  ['SIGKILL', 'one request', 1],
+  ['SIGINT', 'one request', 1],
+] as const;
+
 describe('A download of a large object', () => {
   // With `--transfers 1` a single request fetches the whole object.
-  it.each([
-    ['SIGKILL', 'ranges', RANGES_AT_ONCE],
-    ['SIGINT', 'ranges', RANGES_AT_ONCE],
-    ['SIGKILL', 'one request', 1],
-    ['SIGINT', 'one request', 1],
-  ] as const)('that %s ended resumes from the bytes on disk (by %s)', async (signal, way, transfers) => {
+  it.each(
+    runBudget<readonly (typeof WAYS)[number][]>({ short: WAYS.filter((_, at) => at % 3 === 0), long: WAYS }),
+  )('that %s ended resumes from the bytes on disk (by %s)', async (signal, way, transfers) => {
     const name = `${signal} ${way}`;
     const folder = sandbox.path(name);
     mkdirSync(folder);

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import { DrayError } from '../engine/api/error.ts';
 import type { PlaceRequest } from '../engine/api/trees.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { uploads } from '../engine/jobs/one-place/uploads.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
@@ -61,6 +62,8 @@ beforeAll(async () => {
   treeLines = describeTree(tree.root);
   first = await startVersitygw();
   gate = await startRequestGate(first.endpoint);
+  // The copies between servers are long tests.
+  if (!runBudget({ short: false, long: true })) return;
   const { secretAccessKey } = first;
   [second, minio] = await Promise.all([startVersitygw({ secretAccessKey }), startMinio({ secretAccessKey })]);
   expect(
@@ -247,7 +250,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
     expect(namesOf(await unfinished(copy))).toEqual(pendingOf(runs, copy));
   });
 
-  it('between two servers completes, and sends again only what was in flight', async () => {
+  longIt('between two servers completes, and sends again only what was in flight', async () => {
     const copy = across(
       'across',
       () => second,
@@ -260,7 +263,7 @@ describe(`A copy that is killed ${KILLS} times (seed ${seed})`, () => {
     expect(namesOf(await unfinished(copy))).toEqual(pendingOf(runs, copy));
   });
 
-  it('to a server of another make completes, and reads again only what was in memory', async () => {
+  longIt('to a server of another make completes, and reads again only what was in memory', async () => {
     const copy = across(
       'to-minio',
       () => minio,

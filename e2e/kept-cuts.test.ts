@@ -16,6 +16,8 @@ import { findWhyNoLoopDisks, openLoopDisks } from './loop-disk.ts';
 
 /** Of the steps, each of so many is one to be killed before: no more than deletions in a row. */
 const STRIDE = runBudget({ short: 3, long: 1 });
+/** A cut of the power takes the time of three kills. */
+const CUT_STRIDE = runBudget({ short: 7, long: 1 });
 const CHANGED = ['a.txt', 'deep/b.txt', 'deep/er/large.bin'];
 const DELETED = ['gone-1.txt', 'gone-2.txt', 'gone/3.txt'];
 const PATHS = [...CHANGED, ...DELETED];
@@ -55,12 +57,12 @@ function begin(root: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Kills a pull of a fresh workspace before every step of the stride in turn. */
-async function* killedPulls(root: string) {
+/** Kills a pull of a fresh workspace before each step of this stride in turn. */
+async function* killedPulls(root: string, stride: number) {
   begin(root);
   const steps = await countSteps(PULL, sandbox, { cwd: root });
   expect(steps).toBeGreaterThan(20);
-  for (let step = 1; step <= steps; step += STRIDE) {
+  for (let step = 1; step <= steps; step += stride) {
     const inodes = begin(root);
     const killed = await runKilledAt(step, PULL, { cwd: root });
     expect(killed, killed.stderr).toMatchObject({ signal: 'SIGKILL' });
@@ -79,7 +81,7 @@ function inBin(root: string, path: string): readonly string[] {
 describe('A pull that takes theirs', () => {
   it('has every overwritten file at its path or in the bin, whenever it is killed', async () => {
     const root = sandbox.path('killed');
-    for await (const { step } of killedPulls(root)) {
+    for await (const { step } of killedPulls(root, STRIDE)) {
       for (const path of PATHS) {
         const live = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
         expect([live, ...inBin(root, path)], `${path}, killed before step ${step}`).toContain(mine(path));
@@ -101,7 +103,7 @@ describe('A pull that takes theirs', () => {
       disks.mount('disk', options);
       const root = join(disks.mountPoint, 'work');
       let replaced = 0;
-      for await (const { inodes, step } of killedPulls(root)) {
+      for await (const { inodes, step } of killedPulls(root, CUT_STRIDE)) {
         disks.syncAnotherFile();
         await disks.cut('after');
         disks.mount('after');

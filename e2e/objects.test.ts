@@ -1,6 +1,7 @@
 /** The commands on single objects (ls, du, rm, cat, uploads, streams) on real servers of two makes. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { usage } from '../engine/jobs/one-place/disk-usage.ts';
 import { listPlace } from '../engine/jobs/one-place/list-place.ts';
 import { readPlace } from '../engine/jobs/one-place/read-place.ts';
@@ -269,4 +270,5 @@ async function* pieces(content: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 describeOn('versitygw', startVersitygw);
-describeOn('MinIO', startMinio);
+// Another make of server. The contract of stores runs against both in every run.
+if (runBudget({ short: false, long: true })) describeOn('MinIO', startMinio);

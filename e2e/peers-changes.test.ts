@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyStream } from '../engine/jobs/trees/copy-stream.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -104,7 +105,7 @@ describe('A file that differs only in its time or mode', () => {
     expect(await told('sync', place, 'back')).toMatchObject({ touchedFiles: 0 });
   });
 
-  it('keeps its mode with --immutable', async () => {
+  longIt('keeps its mode with --immutable', async () => {
     await run('copy', 'source', place);
     chmodSync(sandbox.path('source/small'), 0o750);
     expect(await told('copy', 'source', place, '--immutable')).toMatchObject({ touchedFiles: 0, failed: 0 });
@@ -170,7 +171,7 @@ describe('Among the options of a copy', () => {
     expect(text('offered/skip/extra')).toBe('stays');
   });
 
-  it('--links stores links as objects, as with any store', async () => {
+  longIt('--links stores links as objects, as with any store', async () => {
     plant('source/a.txt', 'a');
     symlinkSync('a.txt', sandbox.path('source/link'));
     await told('copy', 'source', place, '--links');
@@ -181,7 +182,7 @@ describe('Among the options of a copy', () => {
     expect(text('back/link')).toBe('a');
   });
 
-  it('check --download reads all content and reports differences', async () => {
+  longIt('check --download reads all content and reports differences', async () => {
     plant('source/a', 'same');
     plant('source/b', 'one thing');
     plant('offered/a', 'same');

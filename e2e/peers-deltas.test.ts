@@ -17,6 +17,7 @@ import {
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
@@ -148,7 +149,7 @@ describe('A large file that exists at both ends', () => {
     expect(await told('copy', ...places())).toMatchObject({ result: 'upToDate' });
   });
 
-  it('is updated by its differences only from peer to peer', async () => {
+  longIt('is updated by its differences only from peer to peer', async () => {
     mkdirSync(sandbox.path('other'));
     const second = await serve('other');
     try {
@@ -203,7 +204,7 @@ describe('A large file that exists at both ends', () => {
     expect(statSync(sandbox.path('offered/small1')).mode & 0o777).toBe(0o701);
   });
 
-  it('is sent whole with --no-delta', async () => {
+  longIt('is sent whole with --no-delta', async () => {
     const size = 12 * MIB;
     plant('source/file', changed.subarray(9 * MIB, 9 * MIB + size), OLD + 60);
     plant('offered/file', old.subarray(9 * MIB, 9 * MIB + size));
@@ -211,7 +212,7 @@ describe('A large file that exists at both ends', () => {
     expect(isSame('source/file', 'offered/file')).toBe(true);
   });
 
-  it('is sent whole to a peer without deltas', async () => {
+  longIt('is sent whole to a peer without deltas', async () => {
     const size = 12 * MIB;
     plant('source/file', changed.subarray(9 * MIB, 9 * MIB + size), OLD + 60);
     plant('offered/file', old.subarray(9 * MIB, 9 * MIB + size));

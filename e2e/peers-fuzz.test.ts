@@ -14,7 +14,7 @@ import { conversation, FUZZ_TOKEN, SECRET, UNWELCOME } from './peers-fuzz-reques
 import { converse } from './peers-fuzz-socket.ts';
 
 const SEED = 20_261_121;
-const REQUESTS = runBudget({ short: 4_000, long: 100_000 });
+const REQUESTS = runBudget({ short: 2_000, long: 100_000 });
 const LANES = 8;
 /** Bodies may take 192 MiB. The rest is what the allocator keeps, even without any leak. */
 const RSS_MIB_MAX = 400;

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer.fixture.ts';
@@ -133,7 +134,7 @@ describe('A tree', () => {
     expect(snapshot(sandbox.path('other'))).toEqual(snapshot(sandbox.path('source')));
   });
 
-  it('keeps its files from a peer to a bucket and on to another peer', async () => {
+  longIt('keeps its files from a peer to a bucket and on to another peer', async () => {
     const bucket = await startVersitygw();
     onTestFinished(() => bucket.stop());
     plantTree();
@@ -205,7 +206,7 @@ describe('A peer', () => {
     expect(await run(['copy', readOnly, 'back'])).toMatchObject({ exitCode: 0 });
   });
 
-  it('that is read-only makes dry runs fail like the runs themselves', async () => {
+  longIt('that is read-only makes dry runs fail like the runs themselves', async () => {
     sandbox.write('offered/kept.txt', 'kept');
     sandbox.write('source/new.txt', 'new');
     await server.close();

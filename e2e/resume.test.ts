@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { CliOptions, CliResult } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
 import type { InitRequest } from '../engine/api/jobs.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { log } from '../engine/jobs/history/log.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
@@ -200,8 +201,8 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** Packs and parts take hundreds of MiB; `e2e/copy-kills.test.ts` resumes parts in every run. */
-const TRIED = runBudget({ short: SHAPES.filter(({ what }) => /each|chunks/.test(what)), long: SHAPES });
+/** In every run, the interruptions below resume many objects, and `e2e/copy-kills.test.ts` resumes parts. */
+const TRIED = runBudget({ short: SHAPES.filter(({ what }) => /chunks/.test(what)), long: SHAPES });
 
 describe('A push that is killed half-way', () => {
   it.each(TRIED)('resumes from its finished pieces: $what', async (shape) => {
@@ -271,7 +272,7 @@ describe('A push that is killed after its commit arrived', () => {
     await expectCommits(dataset, 2);
   });
 
-  it('does not conflict with later edits', async () => {
+  longIt('does not conflict with later edits', async () => {
     using dataset = await startLanded('landed-and-edited');
     dataset.sandbox.write('work/a', 'three');
     expect(await push(dataset.context('work'), {})).toMatchObject({ result: 'pushed' });
@@ -344,20 +345,23 @@ async function finishDownload({ dataset, pieces, run }: Download, fetched: reado
 }
 
 describe('A download that is killed half-way', () => {
-  it.each(['clone', 'pull'] as const)('resumes from its finished files: %s', async (command) => {
-    const download = await startDownload(command, `killed-${command}`);
-    using _ = download.dataset;
-    const killed = await runInterrupted(download.run, {
-      operations: FETCHED,
-      afterPieces: HALF_WAY,
-      interrupt: async (child) => {
-        await untilWritten(download);
-        kill(child);
-      },
-    });
-    expect(killed.exitCode).toBeNull();
-    await finishDownload(download, killed.pieces);
-  });
+  it.each(runBudget<readonly ('clone' | 'pull')[]>({ short: ['pull'], long: ['clone', 'pull'] }))(
+    'resumes from its finished files: %s',
+    async (command) => {
+      const download = await startDownload(command, `killed-${command}`);
+      using _ = download.dataset;
+      const killed = await runInterrupted(download.run, {
+        operations: FETCHED,
+        afterPieces: HALF_WAY,
+        interrupt: async (child) => {
+          await untilWritten(download);
+          kill(child);
+        },
+      });
+      expect(killed.exitCode).toBeNull();
+      await finishDownload(download, killed.pieces);
+    },
+  );
 });
 
 /** Makes a workspace with many files and an empty repository. */
@@ -381,7 +385,7 @@ async function finishUpload(dataset: S3Dataset, sentBefore: readonly string[]): 
 }
 
 describe('Ctrl-C', () => {
-  it.each(['works', 'hangs'] as const)(
+  it.each(runBudget<readonly ('works' | 'hangs')[]>({ short: ['hangs'], long: ['works', 'hangs'] }))(
     'ends a push over a link that %s with exit code 130, and the next push resumes',
     async (link) => {
       using dataset = await startUpload(`stopped-on-link-that-${link}`);
@@ -399,7 +403,7 @@ describe('Ctrl-C', () => {
     },
   );
 
-  it('ends a clone with exit code 130, and the next clone resumes', async () => {
+  longIt('ends a clone with exit code 130, and the next clone resumes', async () => {
     const download = await startDownload('clone', 'stopped-clone');
     using _ = download.dataset;
     const stopped = await runInterrupted(download.run, {

@@ -1,6 +1,8 @@
 /** What a long command draws at a terminal, and what it leaves there. */
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { freshStorePerTest, sandbox, store } from './fresh-store.ts';
 import { runAtTerminal, whyNoTerminal } from './terminal.ts';
 
@@ -53,7 +55,7 @@ describe.skipIf(whyNoTerminal)(`a long copy at a terminal (${whyNoTerminal ?? 's
     expect(left).toBe('stopping... Run the same command again to continue.\r\n');
   });
 
-  it('moves no cursor on a terminal that cannot', async () => {
+  longIt('moves no cursor on a terminal that cannot', async () => {
     writePhotos();
     const { output } = await runAtTerminal(copy, {
       cwd: sandbox.folder,
@@ -64,7 +66,7 @@ describe.skipIf(whyNoTerminal)(`a long copy at a terminal (${whyNoTerminal ?? 's
     expect(output).toMatch(/Copied 2 files/);
   });
 
-  it.each([['-q'], ['--json']])('draws nothing with %s', async (flag) => {
+  it.each(runBudget({ short: ['--json'], long: ['-q', '--json'] }))('draws nothing with %s', async (flag) => {
     writePhotos();
     const { output } = await runAtTerminal([...copy, flag], {
       cwd: sandbox.folder,

@@ -9,6 +9,7 @@ import { utimesSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FoundPeer, findPeer, type PeerName } from '../bench/machines/peers.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import {
   createSandbox,
   eventsOf,
@@ -160,4 +161,5 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
 }
 
 describeOn('versitygw', startVersitygw);
-describeOn('MinIO', startMinio);
+// Another make of server. The contract of stores runs against both in every run.
+if (runBudget({ short: false, long: true })) describeOn('MinIO', startMinio);

@@ -81,6 +81,13 @@ describe.skipIf(!findChromium())('A narrow window', () => {
       source: folder,
       destination: sandbox.path('archive', 'copies of everything that was measured'),
     });
+    const requests = {
+      ...{ reads: 12_345, writes: 67_890, lists: 1_234, deletes: 0, total: 81_469 },
+      ...{ sentBytes: 123_456_789_012, receivedBytes: 987_654_321_098, dollars: 123.45 },
+    };
+    const place = 's3://archive-of-the-laboratory/copies of everything that was measured';
+    const usage = { months: [{ month: '2026-01', place, transfers: 1_234, requests }] };
+    writeFileSync(join(window.folder, 'home', '.config', 'dray', 'usage.json'), JSON.stringify(usage));
   });
   afterAll(async () => {
     await window?.[Symbol.asyncDispose]();
@@ -101,6 +108,7 @@ describe.skipIf(!findChromium())('A narrow window', () => {
         if (at.startsWith('changes'))
           await page.locator('.change-name').first().waitFor({ state: 'attached' });
         if (at.endsWith('pull')) await page.getByText('day 5.csv').first().waitFor();
+        if (at === 'remotes') await page.getByText('1,234').waitFor();
         await page.evaluate(
           () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
         );
@@ -190,7 +198,7 @@ function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
         faults.push(`scrolls sideways: ${nameOf(element)}`);
       if (isWide && style.textOverflow === 'ellipsis' && element.clientWidth < nameMin)
         faults.push(`cut at ${element.clientWidth} px: ${nameOf(element)}`);
-      if (!element.matches('button, a, input, select, textarea')) continue;
+      if (!element.matches('button, a, input, select, textarea, th, td')) continue;
       const { left, right } = element.getBoundingClientRect();
       if (left < -1 || right > innerWidth + 1) faults.push(`out of the window: ${nameOf(element)}`);
     }

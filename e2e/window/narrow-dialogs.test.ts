@@ -1,0 +1,198 @@
+/** Dialogs and menus at the width of a phone, and at 200 % zoom: whole, with every button in reach. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
+import { askEngine } from './ask-engine.ts';
+import { findChromium } from './find-chromium.ts';
+import { launchBrowser, type OpenWindow } from './open-window.ts';
+import { openWorkspace, WAIT } from './window-workspace.ts';
+
+const WIDTH = 360;
+const HEIGHT = 740;
+/** 720 by 800 at 200 %. */
+const ZOOMED_HEIGHT = 400;
+const LONG = 'temperature and humidity of the northern station, corrected.csv';
+/** Its transfer waits for its keys, so it stays in the queue. */
+const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
+
+type Open = (page: Page) => Promise<void>;
+
+const press =
+  (name: RegExp | string): Open =>
+  (page) =>
+    page.getByRole('main').getByRole('button', { name }).first().click();
+const menuAt =
+  (row: string): Open =>
+  (page) =>
+    page.locator(row).filter({ visible: true }).first().click({ button: 'right' });
+const item =
+  (name: RegExp | string): Open =>
+  (page) =>
+    page.getByRole('menuitem', { name }).first().click();
+const key =
+  (name: string): Open =>
+  (page) =>
+    page.keyboard.press(name);
+const FILE = `.entry-row:has-text("corrected.csv")`;
+
+/** By screen: what opens, and how. */
+const OPENINGS: Readonly<Record<string, readonly (readonly [what: string, ...steps: Open[]])[]>> = {
+  home: [
+    ['the commands', key('Control+k')],
+    ['the menu of a workspace', press(/^More of/)],
+    ['Forget', press(/^More of/), item(/^Forget/)],
+  ],
+  'changes?direction=push': [
+    ['the menu of a change', menuAt('.change-row')],
+    ['Ignore', menuAt('.change-row'), item(/^Ignore/)],
+    ['the history of a path', menuAt('.change-row'), item(/^History of/)],
+    ['Kept files', press('Kept files')],
+  ],
+  history: [
+    ['the menu of a commit', menuAt('.commit-subject')],
+    ['the menu of a branch', menuAt('.ref')],
+    ['Rename', menuAt('.ref'), item(/^Rename/)],
+    ['the branches to show', press(/All branches/)],
+  ],
+  'history?do=switch': [['the branches']],
+  'history?do=tag': [['New tag']],
+  'history?do=restore': [['Restore']],
+  transfers: [
+    ['Keys', press('Enter the keys')],
+    ['the menu of a transfer', menuAt('.transfer')],
+    ['Cancel all', press('Cancel all')],
+  ],
+  'jobs?add=yes': [['New job']],
+  jobs: [
+    ['the menu of a job', menuAt('.job')],
+    ['its log', press(/^Log/)],
+    ['Edit', press(/^Edit/)],
+    ['Remove', press(/^Remove/)],
+  ],
+  browse: [
+    ['New folder', press('New folder')],
+    ['the places of a pane', press(/This computer/)],
+    ['the menu of an entry', menuAt(FILE)],
+    ['Quick look', menuAt(FILE), item('Quick look')],
+    ['Delete', menuAt(FILE), item('Delete...')],
+    ['the preview of a sync', press(/^Sync/)],
+  ],
+  remotes: [
+    ['Import', press(/^Import/)],
+    ['the test of a remote', press(/^Test/)],
+    ['Edit', press(/^Edit/)],
+  ],
+};
+
+describe.skipIf(!findChromium())('A window of 360 px', () => {
+  let browser: Browser;
+  let sandbox: Sandbox;
+  let window: OpenWindow;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    sandbox = createSandbox();
+    const root = sandbox.path('measurements of the second campaign');
+    mkdirSync(root, { recursive: true });
+    const dray = (...parameters: string[]) => runCli(parameters, { cwd: root, environment: {} });
+    writeFileSync(join(root, LONG), 'first');
+    await dray('init', '--remote', sandbox.path('versions'));
+    await dray('push', '-m', 'The first campaign, with all stations of the north and the south');
+    writeFileSync(join(root, LONG), 'second');
+    window = await openWorkspace(browser, { root, screen: '#/home', environment: NO_KEYS });
+    const { page } = window;
+    await page.setViewportSize({ width: WIDTH, height: HEIGHT });
+    for (const [side, folder] of [
+      ['left', `${root.slice(1)}/`],
+      ['right', `${sandbox.path('versions').slice(1)}/`],
+    ] as const)
+      await askEngine(page, 'browse.keepPane', {
+        side,
+        pane: { root: '/', folder, column: 'name', isDescending: false },
+      });
+    await askEngine(page, 'remotes.add', { name: 'laboratory-archive', url: sandbox.path('archive') });
+    await askEngine(page, 'transfers.start', {
+      kind: 'copy',
+      source: root,
+      destination: 's3://archive-of-the-laboratory/second campaign?profile=laboratory-archive',
+    });
+    const words = ['copy', root, sandbox.path('archive', 'copies of everything that was measured')];
+    const name = 'copies-of-the-northern-station-every-night';
+    await askEngine(page, 'saved.save', { name, words, daily: '03:00' });
+  });
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    sandbox?.[Symbol.dispose]();
+    await browser?.close();
+  });
+
+  it('shows every dialog and menu whole, with its buttons in reach', async () => {
+    const { page } = window;
+    const open = page.locator(':is(.modal, .popover):not([data-exiting])');
+    for (const [at, openings] of Object.entries(OPENINGS))
+      for (const [what, ...steps] of openings) {
+        await page.goto(`${window.origin}/#/${at}`);
+        for (const step of steps) await step(page);
+        const isWhole = async (height: number) => {
+          await page.setViewportSize({ width: WIDTH, height });
+          const look = async () => (await open.evaluateAll(faultsOf)).join('\n');
+          await expect.poll(look, { ...WAIT, message: `${at}: ${what}, ${height} px high` }).toBe('');
+        };
+        await isWhole(HEIGHT);
+        // A menu stays where it was opened.
+        if (await page.locator('.modal').isVisible()) await isWhole(ZOOMED_HEIGHT);
+        await page.setViewportSize({ width: WIDTH, height: HEIGHT });
+        // The first one may come before the focus.
+        const close = async () => {
+          await page.keyboard.press('Escape');
+          return open.count();
+        };
+        await expect.poll(close, WAIT).toBe(0);
+      }
+    expect(window.complaints).toEqual([]);
+  });
+});
+
+/** What of an open dialog is cut, needs sideways scrolling, or cannot be pressed. */
+function faultsOf([box, ...others]: readonly Element[]): readonly string[] {
+  // A menu that led to a dialog goes first.
+  if (!box || others.length > 0) return [`${box ? others.length + 1 : 0} are open`];
+  const faults: string[] = [];
+  let seen = 0;
+  const nameOf = (element: Element) =>
+    `${element.className} “${(element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 40)}”`;
+  const { bottom, left, right, top } = box.getBoundingClientRect();
+  if (left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5)
+    faults.push(`lies at ${[left, top, right, bottom].map(Math.round)}, out of the window`);
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('makes the page scroll sideways');
+  for (const element of [box, ...box.querySelectorAll('*')]) {
+    const { overflowX } = getComputedStyle(element);
+    const lost = element.scrollWidth - element.clientWidth;
+    if (['auto', 'scroll'].includes(overflowX) && lost > 1)
+      faults.push(`${nameOf(element)} scrolls sideways by ${lost} px`);
+    if (element.matches('.cut') && lost > 1 && element.clientWidth < 60)
+      faults.push(`${nameOf(element)} keeps ${element.clientWidth} px`);
+  }
+  const buttons = box.querySelectorAll<HTMLElement>(
+    'button, [role^="menuitem"], [role="option"], a[href], input, textarea, select',
+  );
+  for (const button of buttons) {
+    const isShown = button.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    if (!isShown || button.closest('[aria-hidden=true]')) continue;
+    // For screen readers alone: a dialog's second way out, and the boxes that their labels draw.
+    if (button.parentElement!.offsetWidth <= 1) continue;
+    seen += 1;
+    button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const area = button.getBoundingClientRect();
+    const hit = document.elementFromPoint((area.left + area.right) / 2, (area.top + area.bottom) / 2);
+    if (!hit || !(button.contains(hit) || hit.contains(button)))
+      faults.push(`${nameOf(button)} cannot be reached`);
+    if (area.left < left - 1 || area.right > right + 1) faults.push(`${nameOf(button)} sticks out`);
+    if (button.matches('button') && button.scrollWidth > button.clientWidth + 1)
+      faults.push(`${nameOf(button)} is cut by ${button.scrollWidth - button.clientWidth} px`);
+  }
+  if (seen === 0) faults.push('shows no button');
+  return faults;
+}

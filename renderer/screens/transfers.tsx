@@ -8,11 +8,14 @@ import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../design/button.tsx';
 import { Card } from '../design/card.tsx';
+import { ContextMenu } from '../design/context-menu.tsx';
 import { ConfirmDialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useQueueError, useTransfers } from '../host/use-host.tsx';
+import { ColumnGrip } from './columns/column-grip.tsx';
+import { type ColumnSpec, type Columns, useColumns } from './columns/use-columns.ts';
 import { stepsTo } from './transfers/queue-order.ts';
 import { ThroughputCard } from './transfers/throughput-card.tsx';
 import { TransferMenu } from './transfers/transfer-menu.tsx';
@@ -20,6 +23,11 @@ import { TransferRow } from './transfers/transfer-row.tsx';
 import { isOver, type TransferAction } from './transfers/transfer-words.ts';
 import { type TransferChange, useTransferChange } from './transfers/use-change.ts';
 import { useRowFocus } from './transfers/use-row-focus.ts';
+
+const WIDTHS: readonly ColumnSpec[] = [
+  { id: 'size', label: 'Moved', widthPx: 152 },
+  { id: 'time', label: 'Time', widthPx: 168 },
+];
 
 export function TransfersScreen() {
   const transfers = useTransfers();
@@ -29,6 +37,7 @@ export function TransfersScreen() {
   const [isCancelling, setCancelling] = useState(false);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const { box, onFocus } = useRowFocus();
+  const columns = useColumns('transfers', WIDTHS);
 
   const change = async (...changes: readonly TransferChange[]): Promise<void> => {
     try {
@@ -71,6 +80,7 @@ export function TransfersScreen() {
   const shared: ListProps = {
     onAction,
     change,
+    head: <Head columns={columns} />,
     rowOf: (transfer, isMovable) => (
       <TransferRow
         transfer={transfer}
@@ -88,7 +98,7 @@ export function TransfersScreen() {
       note={queue.length === 0 ? '' : `${formatCount(queue.length)} in the queue`}
       actions={<QueueActions queue={queue} change={change} onCancel={() => setCancelling(true)} />}
     >
-      <div className="transfers" ref={box} onFocusCapture={onFocus}>
+      <div className="transfers" ref={box} onFocusCapture={onFocus} {...columns.props}>
         {fault && <ErrorNotice error={fault} />}
         <ThroughputCard transfers={queue} />
         <TransferMenu transfers={transfers} onAction={onAction}>
@@ -145,7 +155,28 @@ function withId(ids: ReadonlySet<string>, id: string, isIn: boolean): ReadonlySe
   return new Set(isIn ? [...others, id] : others);
 }
 
+/** Above both lists, with the same columns. */
+function Head({ columns }: { readonly columns: Columns }) {
+  return (
+    <ContextMenu actionsAt={() => columns.menu}>
+      {/* biome-ignore lint/a11y/useSemanticElements: no fields, but the edges of columns */}
+      <div className="transfer-head" role="group" aria-label="Columns">
+        <span className="grow">Transfer</span>
+        <span className="transfer-moved">
+          Moved
+          <ColumnGrip columns={columns} id="size" cells="transfer-moved" />
+        </span>
+        <span className="transfer-time">
+          Time
+          <ColumnGrip columns={columns} id="time" cells="transfer-time" />
+        </span>
+      </div>
+    </ContextMenu>
+  );
+}
+
 interface ListProps {
+  readonly head: ReactNode;
   /** In one place for both lists, so that details stay open when a transfer ends. */
   readonly rowOf: (transfer: Transfer, isMovable: boolean) => ReactNode;
   readonly onAction: (transfer: Transfer, action: TransferAction) => void;
@@ -153,7 +184,7 @@ interface ListProps {
 }
 
 /** Reordered by pointer, by the grip's keys (Enter, arrows, Enter), or by Alt and an arrow. */
-function Queue({ queue, change, rowOf }: ListProps & { readonly queue: readonly Transfer[] }) {
+function Queue({ queue, change, head, rowOf }: ListProps & { readonly queue: readonly Transfer[] }) {
   const ids = queue.map(({ id }) => id);
   const { dragAndDropHooks } = useDragAndDrop({
     getItems: (keys) => [...keys].map((key) => ({ 'text/plain': String(key) })),
@@ -181,6 +212,7 @@ function Queue({ queue, change, rowOf }: ListProps & { readonly queue: readonly 
         )
       }
     >
+      {head}
       <div onKeyDownCapture={moveByKey}>
         <GridList
           className="transfer-list"
@@ -201,7 +233,7 @@ function Queue({ queue, change, rowOf }: ListProps & { readonly queue: readonly 
   );
 }
 
-function Ended({ ended, change, rowOf }: ListProps & { readonly ended: readonly Transfer[] }) {
+function Ended({ ended, change, head, rowOf }: ListProps & { readonly ended: readonly Transfer[] }) {
   const failed = ended.filter(({ state }) => state === 'failed');
   return (
     <Card
@@ -228,6 +260,7 @@ function Ended({ ended, change, rowOf }: ListProps & { readonly ended: readonly 
         </div>
       }
     >
+      {head}
       <ul className="transfer-list" aria-label="Ended transfers">
         {ended.map((transfer) => (
           <li key={transfer.id} className="transfer-item">

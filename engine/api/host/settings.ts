@@ -25,7 +25,7 @@ export interface Settings {
   readonly columns?: { readonly [T in ColumnTable]?: readonly ColumnSetting[] };
 }
 
-export const COLUMN_TABLES = ['browse', 'changes'] as const;
+export const COLUMN_TABLES = ['browse', 'changes', 'transfers'] as const;
 export type ColumnTable = (typeof COLUMN_TABLES)[number];
 export const COLUMN_IDS = ['size', 'time', 'kind'] as const;
 export type ColumnId = (typeof COLUMN_IDS)[number];

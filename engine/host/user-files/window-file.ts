@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { COLUMN_IDS, type Settings } from '../../api/host/settings.ts';
+import { COLUMN_IDS, COLUMN_TABLES, type Settings } from '../../api/host/settings.ts';
 import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 
 const DEFAULTS: Settings = {
@@ -36,7 +36,7 @@ const SETTINGS = v.object({
   transfers: v.nullable(v.number()),
   notifications: v.boolean(),
   looksForIncoming: v.optional(v.boolean(), true),
-  columns: v.exactOptional(v.object({ browse: v.exactOptional(COLUMNS), changes: v.exactOptional(COLUMNS) })),
+  columns: v.exactOptional(v.object(v.entriesFromList(COLUMN_TABLES, v.exactOptional(COLUMNS)))),
 });
 
 const SCHEMA = v.object({

@@ -155,11 +155,11 @@ function Numbers({ transfer }: { readonly transfer: Transfer }) {
   const isEmpty = state === 'waiting';
   return (
     <div className="transfer-numbers">
-      <div>
+      <div className="transfer-moved">
         <div>{isEmpty ? '' : describeBytes(transfer)}</div>
         <div className="small faint">{isEmpty ? '' : describeFiles(transfer)}</div>
       </div>
-      <div>
+      <div className="transfer-time">
         <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : durationOf(transfer)}</div>
         <div className="small faint">{momentOf(transfer)}</div>
       </div>

@@ -1,4 +1,4 @@
-/** Columns of Browse, Changes and Transfers: resized by mouse and keyboard, hidden, kept by the engine, and reset. */
+/** Columns of Browse, Changes and Transfers: resized, hidden, kept by the engine, and reset. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';

@@ -68,6 +68,33 @@ describe.skipIf(!findChromium())('Browse', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('is deleted among more entries than the page names, once its name is typed', async () => {
+    const others = Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`full/${at}.txt`, '']));
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'among',
+      local: { ...others, 'work/birds.csv': 'name\nheron\n' },
+    });
+    const { complaints, home, left, page, row } = panes;
+    const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), DRAY_AUTHOR: 'tester' };
+    const dray = (...parameters: string[]) => runCli(parameters, { cwd: join(home, 'work'), environment });
+    expect((await dray('init', '--remote', join(home, 'full/birds'))).exitCode).toBe(0);
+    expect((await dray('push', '--message', 'First birds')).exitCode).toBe(0);
+    await row(left, 'full').dblclick();
+    await row(left, 'birds').click();
+    await page.keyboard.press('Control+a');
+    await left.getByText('2,002 of 2,002 chosen').waitFor();
+    await page.keyboard.press('Delete');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill('delete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    const asked = page.getByRole('dialog', { name: 'birds is a Dray repository' });
+    await asked.getByRole('textbox').fill('birds');
+    await asked.getByRole('button', { name: 'Delete' }).click();
+    await left.getByText('An empty folder').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('asks for its name before files are dropped among its objects', async () => {
     const remote = { 'birds/dray.json': '{}', 'birds/refs/heads/main': 'x', 'open/a.txt': 'a' };
     await using panes = await openBrowse(started.browser, {

@@ -9,6 +9,7 @@ import { Loading, Notice } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
+import { showFailure } from '../shell/toasts.tsx';
 import { BrowseActions } from './browse/browse-actions.tsx';
 import { chosenFrom } from './browse/copy-orders.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook, ReplaceDialog } from './browse/dialogs.tsx';
@@ -116,7 +117,11 @@ function Panes(start: PanesStart) {
         pair.activate(side);
         setAsked({ dialog: 'folder' });
       }}
-      onSizes={(chosen) => void sizes.measure(pair.states[side].location, pair.entries[side], chosen)}
+      onSizes={(chosen) => {
+        sizes
+          .measure(pair.states[side].location, pair.entries[side], chosen)
+          .catch((error: unknown) => showFailure('The folders were not counted', error));
+      }}
       onEntries={sending.copy}
       onFiles={sending.take}
     />
@@ -222,7 +227,7 @@ function RepositoryQuestions({ refused, removal, onClose }: RepositoryQuestionsP
         name={doomed}
         action="Delete"
         onConfirm={() => removal.mutate({ ...variables, confirmed })}
-        onClose={removal.reset}
+        onClose={removal.giveUp}
       />
     );
   }

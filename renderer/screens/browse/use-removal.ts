@@ -7,6 +7,7 @@ import { useRef, useState } from 'react';
 import type { AllChosen } from '../../../engine/api/host/browse.ts';
 import type { AskOptions } from '../../../engine/api/host-client.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
+import { refusedRepository } from '../start-transfer.ts';
 
 /** The engine's limit for one request. */
 const PLACES_MAX = 500;
@@ -22,7 +23,9 @@ export interface Doomed {
 export function useRemoval() {
   const host = useHost();
   const refresh = useRefresh();
+  const listAgain = () => refresh('browse.open', 'browse.size');
   const [removed, setRemoved] = useState(0);
+  const attempts = useRef(0);
   const stopping = useRef<AbortController>(undefined);
   const mutation = useMutation<void, Error, Doomed>({
     mutationFn: async ({ all, confirmed = [], places }) => {
@@ -41,7 +44,24 @@ export function useRemoval() {
           setRemoved(Math.min(at + PLACES_MAX, places.length));
         }
     },
-    onSettled: () => refresh('browse.open', 'browse.size'),
+    // Another listing drops the list of the chosen entries, which the next attempt names.
+    onSettled: (_, error) => (refusedRepository(error) === undefined ? listAgain() : undefined),
   });
-  return { ...mutation, removed, stop: () => stopping.current?.abort() };
+  return {
+    ...mutation,
+    removed,
+    stop: () => stopping.current?.abort(),
+    mutate: (doomed: Doomed) => {
+      attempts.current += 1;
+      mutation.mutate(doomed);
+    },
+    /** Also called before another attempt, which then lists the folder again at its end. */
+    giveUp: () => {
+      mutation.reset();
+      const { current } = attempts;
+      queueMicrotask(() => {
+        if (attempts.current === current) void listAgain();
+      });
+    },
+  };
 }

@@ -1,14 +1,24 @@
 /** The keyboard in a pane of Browse, faster than the engine answers. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { chosenIn, openBrowse } from './browse-panes.ts';
+import { type BrowsePanes, chosenIn, openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
+import { holdRequests } from './hold-request.ts';
 import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The keyboard in Browse', () => {
   const started = startBrowserAndStore();
+  // More than the page holds at once.
+  const more = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`more-${at}.txt`, '']));
+  const openFolders = (bucket: string): Promise<BrowsePanes> =>
+    openBrowse(started.browser, {
+      server: started.server,
+      bucket,
+      local: { ...more, 'a.txt': 'a', 'b.txt': 'b', 'deep/a.txt': 'another' },
+    });
 
   it('opens the row that letters lead to, however fast Enter follows, and stays on its row', async () => {
     await using panes = await openBrowse(started.browser, {
@@ -39,4 +49,71 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     await page.keyboard.press('Enter');
     await row(left, 'deep').waitFor();
   });
+
+  it('chooses nothing in a folder that is opened before the chosen rows arrive', async () => {
+    await using panes = await openFolders('keys-folder');
+    const { left, page, row } = panes;
+    const held = await holdRequests(page);
+    await row(left, 'b.txt').click();
+    held.holdAnswers('browse.rows');
+    await page.keyboard.press('Control+a');
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await row(left, 'deep').dblclick();
+    await row(left, 'b.txt').waitFor({ state: 'detached' });
+    held.release();
+    await row(left, 'a.txt').waitFor();
+    await expectNothingChosen(panes);
+
+    await left.getByRole('button', { name: 'Folder above' }).click();
+    await expect.poll(() => chosenIn(left), WAIT).toEqual(['deep']);
+    held.holdAnswers('browse.seek');
+    await page.keyboard.type('a');
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await row(left, 'deep').dblclick();
+    await row(left, 'b.txt').waitFor({ state: 'detached' });
+    held.release();
+    await row(left, 'a.txt').waitFor();
+    await expectNothingChosen(panes);
+  });
+
+  it('chooses all at once, and a row that is chosen next stays chosen', async () => {
+    await using panes = await openFolders('keys-row');
+    const { left, page, row } = panes;
+    const held = await holdRequests(page);
+    await row(left, 'a.txt').click();
+    held.holdAnswers('browse.rows');
+    await page.keyboard.press('Control+a');
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await row(left, 'b.txt').click();
+    held.release();
+    await expect.poll(() => footOf(left), WAIT).toMatch(/^1 of \d+ chosen/);
+    expect(await chosenIn(left)).toEqual(['b.txt']);
+    // At once, or Copy and Delete would apply to the row that was chosen before.
+    held.holdAnswers('browse.rows');
+    await page.keyboard.press('Control+a');
+    await left.getByText(/^25(\d) of 25\1 chosen/).waitFor();
+    held.release();
+    await left.getByText(/^25(\d) of 25\1 chosen/).waitFor();
+    await row(left, 'a.txt').click();
+    await expect.poll(() => chosenIn(left), WAIT).toEqual(['a.txt']);
+
+    // The folder is read again before the request is answered: the engine no longer has its list.
+    held.hold('browse.rows');
+    await page.keyboard.press('Control+a');
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await left.getByRole('button', { name: 'Read again' }).click();
+    await expect.poll(held.waiting, WAIT).toBeGreaterThan(1);
+    held.release();
+    await left.getByText(/^25(\d) of 25\1 chosen/).waitFor();
+    expect(panes.complaints).toEqual([]);
+  });
 });
+
+function footOf(pane: Locator): Promise<string> {
+  return pane.locator('.pane-foot').innerText();
+}
+
+async function expectNothingChosen({ left }: BrowsePanes): Promise<void> {
+  await expect.poll(() => footOf(left), WAIT).toMatch(/^1 entry/);
+  expect(await chosenIn(left)).toEqual([]);
+}

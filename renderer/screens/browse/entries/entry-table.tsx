@@ -81,6 +81,7 @@ export function EntryTable(props: EntryTableProps) {
       aria-colcount={COLUMNS.length}
       data-drop-target={(drop.isTarget && drop.folder === undefined) || undefined}
       onKeyDown={choosing.onKeyDown}
+      onContextMenu={choosing.onContextMenu}
       head={
         <EntryHead
           columns={columns}

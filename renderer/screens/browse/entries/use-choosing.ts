@@ -31,6 +31,8 @@ export interface Choosing {
   readonly onArrive: (row: EntryRow) => void;
   readonly onRowClick: (event: MouseEvent, index: number) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
+  /** Its menu chooses the row. */
+  readonly onContextMenu: () => void;
 }
 
 export function useChoosing(grid: () => RowGridState, options: ChoosingOptions): Choosing {
@@ -42,7 +44,13 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
   const anchor = useRef(0);
   const current = useRef<KnownRow>(undefined);
 
-  const { chooseAll, chooseRange } = rangesOf(host, grid, latest);
+  // Raised by each choice and at the end, so that rows that arrive later do not replace what came since.
+  const turn = useRef(0);
+  const forget = useCallback(() => {
+    turn.current += 1;
+  }, []);
+  useEffect(() => forget, [forget]);
+  const { chooseAll, chooseRange } = rangesOf({ host, grid, latest, turn });
   const arrive = (row: EntryRow) => {
     const { choice, entries, onChoice } = latest.current;
     current.current = { row, pages: entries.pages };
@@ -54,15 +62,17 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
     }
   };
   const activate = (index: number, by: Way, row?: EntryRow) => {
+    forget();
     way.current = by;
     current.current = undefined;
     grid().activate(index, row);
   };
-  const { open, seek, type } = useSeeking({ current, grid, latest, activate });
-  useCameFrom(options, (path) => seek({ path }));
+  const { open, seek, type } = useSeeking({ current, grid, latest, turn, activate });
+  useCameFrom(options, turn, (path) => seek({ path }));
   const actions = useRef({ arrive, activate });
   actions.current = { arrive, activate };
   return {
+    onContextMenu: forget,
     onArrive: useCallback((row: EntryRow) => queueMicrotask(() => actions.current.arrive(row)), []),
     onRowClick: useCallback((event: MouseEvent, index: number) => {
       actions.current.activate(index, wayOf(event));
@@ -80,19 +90,24 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
       else if (isCommand || event.altKey) return;
       else if (event.key === '/') onSearch();
       else if (event.key === 'Enter') void open();
-      else if (event.key === 'Escape') onChoice(NOTHING);
-      else if (event.key.length === 1 && event.key !== ' ') type(event.key);
+      else if (event.key === 'Escape') {
+        forget();
+        onChoice(NOTHING);
+      } else if (event.key.length === 1 && event.key !== ' ') type(event.key);
       else return;
       event.preventDefault();
     },
   };
 }
 
-function rangesOf(
-  host: ReturnType<typeof useHost>,
-  grid: () => RowGridState,
-  latest: { readonly current: ChoosingOptions },
-) {
+interface RangesOptions {
+  readonly host: ReturnType<typeof useHost>;
+  readonly grid: () => RowGridState;
+  readonly latest: { readonly current: ChoosingOptions };
+  readonly turn: { current: number };
+}
+
+function rangesOf({ host, grid, latest, turn }: RangesOptions) {
   const rowsOf = async (offset: number, limit: number): Promise<EntryRow[]> => {
     const { list, view } = latest.current.entries;
     const rows: EntryRow[] = [];
@@ -102,17 +117,42 @@ function rangesOf(
     }
     return rows;
   };
+  /** @returns False if the folder has been listed again, so the rows have other indexes. */
+  const chooseRows = async (offset: number, limit: number, isAll = false): Promise<boolean> => {
+    turn.current += 1;
+    const own = turn.current;
+    const { entries, onChoice } = latest.current;
+    const { list } = entries;
+    const held = isAll && !holdsAll(entries) ? undefined : heldRows(entries, offset, limit);
+    if (held) {
+      onChoice(chooseOnly(held));
+      return true;
+    }
+    // Until they arrive, no action must apply to the rows that were chosen before.
+    onChoice(isAll ? EVERYTHING : NOTHING);
+    try {
+      const rows = await rowsOf(offset, limit);
+      if (own === turn.current) latest.current.onChoice(chooseOnly(rows));
+      return true;
+    } catch (error) {
+      if (own !== turn.current) return true;
+      if (latest.current.entries.list !== list) return false;
+      throw error;
+    }
+  };
   const chooseAll = async () => {
     const { entries, onChoice } = latest.current;
     const total = grid().total ?? 0;
-    if (total <= NAMED_MAX && entries.state === 'done') onChoice(chooseOnly(await rowsOf(0, total)));
-    else onChoice(EVERYTHING);
+    if (total > NAMED_MAX || entries.state !== 'done') {
+      turn.current += 1;
+      onChoice(EVERYTHING);
+    } else if (!(await chooseRows(0, total, true))) await chooseAll();
   };
   const chooseRange = async (from: number, to: number) => {
     const [first, last] = from < to ? [from, to] : [to, from];
     const size = last - first + 1;
     if (size === grid().total) await chooseAll();
-    else if (size <= RANGE_MAX) latest.current.onChoice(chooseOnly(await rowsOf(first, size)));
+    else if (size <= RANGE_MAX) await chooseRows(first, size);
     else
       showToast({
         tone: 'info',
@@ -123,15 +163,34 @@ function rangesOf(
   return { chooseAll, chooseRange };
 }
 
-/** Chooses the folder that the user has left, once its row is listed. */
-function useCameFrom({ cameFrom, entries }: ChoosingOptions, seek: (path: string) => Promise<unknown>): void {
-  const found = useRef<string>(undefined);
+/** For a moment, the rows may be those of an earlier filter, or of the list before it grew. */
+function holdsAll({ listed, pages, view }: Entries): boolean {
+  return view.filter === '' && pages?.total() === listed;
+}
+
+/** Undefined if the page does not hold all of them. */
+function heldRows({ pages }: Entries, offset: number, limit: number): EntryRow[] | undefined {
+  const rows = new Map<string, EntryRow>();
+  for (let at = offset; at < offset + limit; at += 1) {
+    const row = pages?.rowAt(at);
+    if (row) rows.set(row.path, row);
+  }
+  return rows.size === limit ? [...rows.values()] : undefined;
+}
+
+/** Chooses the folder that the user has left, once its row is listed, unless the user has chosen since. */
+function useCameFrom(
+  { cameFrom, entries }: ChoosingOptions,
+  turn: { readonly current: number },
+  seek: (path: string) => Promise<unknown>,
+): void {
+  const own = useRef(0);
   const { list, state } = entries;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs again when the list has grown
   useEffect(() => {
-    if (cameFrom === undefined || list === undefined || found.current === list) return;
-    found.current = list;
+    if (cameFrom === undefined || list === undefined || own.current !== turn.current) return;
     void seek(cameFrom);
+    own.current = turn.current;
   }, [cameFrom, list, state]);
 }
 

@@ -33,6 +33,8 @@ export interface SeekingOptions {
   readonly latest: { readonly current: SeekingProps };
   readonly current: RefObject<KnownRow | undefined>;
   readonly activate: (index: number, by: Way, row?: EntryRow) => void;
+  /** Raised by each choice, and by each search. */
+  readonly turn: { current: number };
 }
 
 export interface Seeking {
@@ -43,31 +45,29 @@ export interface Seeking {
   readonly open: () => Promise<void>;
 }
 
-export function useSeeking({ activate, current, grid, latest }: SeekingOptions): Seeking {
+export function useSeeking({ activate, current, grid, latest, turn }: SeekingOptions): Seeking {
   const host = useHost();
-  const stopping = useRef<AbortController>(undefined);
   const underWay = useRef<Promise<EntryRow | undefined>>(undefined);
   const typed = useRef({ text: '', atMs: 0 });
-  const find = async (sought: Wanted, signal?: AbortSignal): Promise<Found | undefined> => {
+  const find = async (sought: Wanted): Promise<Found | undefined> => {
     for (;;) {
       const { list, view } = latest.current.entries;
       if (list === undefined) return undefined;
       const found = await findIn(host, { list, view }, sought).catch(() => undefined);
-      if (signal?.aborted) return undefined;
-      // The folder may have been listed again meanwhile.
-      if (latest.current.entries.list === list) return found;
+      // The folder may have been listed again or sorted meanwhile.
+      const now = latest.current.entries;
+      if (now.list === list && now.view === view) return found;
     }
   };
   const seek = async (wanted: Wanted) => {
-    // A further letter replaces the running search.
-    stopping.current?.abort();
-    stopping.current = new AbortController();
-    const found = await find(wanted, stopping.current.signal);
-    if (found) {
-      grid().showRow(found.index);
-      activate(found.index, 'only', found.row);
-    }
-    return found?.row;
+    // A further letter or a choice replaces the running search.
+    turn.current += 1;
+    const own = turn.current;
+    const found = await find(wanted);
+    if (!found || own !== turn.current) return undefined;
+    grid().showRow(found.index);
+    activate(found.index, 'only', found.row);
+    return found.row;
   };
   useSameRow(latest.current, current, async (path) => {
     const found = await find({ path });
@@ -88,7 +88,11 @@ export function useSeeking({ activate, current, grid, latest }: SeekingOptions):
       });
     },
     async open() {
-      const found = await underWay.current;
+      const seeking = underWay.current;
+      const own = turn.current;
+      const found = await seeking;
+      // The person has chosen another row or left the folder, and does not mean this one.
+      if (seeking && !found && own !== turn.current) return;
       const { entries, onOpen } = latest.current;
       const row = found ?? current.current?.row ?? entries.pages?.rowAt(grid().active);
       if (row) onOpen(row);

@@ -18,6 +18,7 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { holdRequests } from './hold-request.ts';
+import { relayHost } from './relay-host.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
@@ -70,6 +71,8 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
       await window.page.getByRole('radio', { name: 'Flat' }).click();
       await choose(window.page, 'Order', 'Largest first');
       await window.page.getByRole('searchbox', { name: 'Search paths' }).fill('m');
+      // Its rows come after the engine has kept the search.
+      await rowOf(window.page, 'obsolete.txt').waitFor({ state: 'detached' });
       await window.page.reload();
       await expect
         .poll(async () => (await rowsShown(window.page))[0], WAIT)
@@ -159,6 +162,45 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('are pushed once, also when Enter is held down and the queue is late', async () => {
+    using dataset = await pushedDataset(started.server, 'kept-once');
+    dataset.sandbox.write(`${WORK}/added.txt`, 'added');
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: dataset.sandbox.path(WORK),
+      screen: '#/changes',
+    });
+    const { page } = window;
+    let asked = 0;
+    let answered = 0;
+    let isHeld = true;
+    const queue: (() => void)[] = [];
+    await relayHost(page, {
+      toEngine(message, send) {
+        if (message.includes('"name":"changes.send"')) asked = JSON.parse(message).id;
+        send();
+      },
+      toPage(message, send) {
+        if (isHeld && asked > 0 && message.includes('"type":"transfers"')) queue.push(send);
+        else send();
+        if (JSON.parse(message).id === asked) answered += 1;
+      },
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.press('Enter');
+    await expect.poll(() => answered > 0 && queue.length > 0, WAIT).toBe(true);
+    const first = asked;
+    await message.press('Enter');
+    await message.press('Enter');
+    isHeld = false;
+    for (const send of queue) send();
+    await page.getByText('Pushed as commit').waitFor();
+    expect(asked).toBe(first);
+    expect(window.complaints).toEqual([]);
+  });
+
   it('are kept also while the list is read again, and its rows stay readable', async () => {
     using dataset = await pushedDataset(started.server, 'kept-meanwhile');
     changeDataset(dataset);
@@ -188,6 +230,32 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(await seen.isChecked()).toBe(true);
     await page.getByRole('button', { name: 'Push 5 changes' }).click();
     await page.getByText('Pushed as commit').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('keep the message that is typed for the next push before the list is read again', async () => {
+    using dataset = await pushedDataset(started.server, 'kept-typed');
+    changeDataset(dataset);
+    await using window = await openWorkspace(started.browser, {
+      environment: started.server.environment,
+      root: dataset.sandbox.path(WORK),
+      screen: '#/changes',
+    });
+    const { page } = window;
+    const held = await holdRequests(page);
+    await page.getByRole('checkbox', { name: 'Push obsolete.txt' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Push notes/', exact: true }).uncheck();
+    await page.getByText('2 excluded').waitFor();
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('April');
+    held.holdAnswers('changes.open');
+    await page.getByRole('button', { name: 'Push 5 changes' }).click();
+    await page.getByText('Pushed as commit').waitFor();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await message.fill('Notes');
+    held.release();
+    await page.getByRole('button', { name: 'Push 2 changes' }).or(page.getByText('Push 0 changes')).waitFor();
+    expect(await message.inputValue()).toBe('Notes');
     expect(window.complaints).toEqual([]);
   });
 

@@ -270,6 +270,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
         onDecideAll={(winner) => choose({ do: 'decideAll', winner })}
         onShowConflicts={() => show('conflict')}
         isSending={start.isPending}
+        sent={start.data?.id}
         onSend={send}
       />
     </>

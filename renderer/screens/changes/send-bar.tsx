@@ -1,12 +1,13 @@
 /** The bar that starts the transfer: the totals, what the user must see before, and the button. */
 import './send-bar.css';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type Choices, skippedTotals } from '../../../engine/api/host/change-choices.ts';
 import type { ChangeList, Winner } from '../../../engine/api/host/changes.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../../design/button.tsx';
 import { Checkbox, Field, Select } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
+import { useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { SIDE_WORDS } from './side-words.ts';
 import { useNewestTransfer } from './transfer-notice.tsx';
@@ -25,13 +26,17 @@ export interface SendBarProps {
   readonly onDecideAll: (winner: Winner) => void;
   readonly onShowConflicts: () => void;
   readonly isSending: boolean;
+  /** The transfer that was started last. */
+  readonly sent: string | undefined;
   readonly onSend: () => void;
 }
 
 export function SendBar(props: SendBarProps) {
   const { root, list, choices, message, onMessage, onSend } = props;
   const newest = useNewestTransfer(root);
-  const isSending = props.isSending || newest?.state === 'running' || newest?.state === 'waiting';
+  const isQueued = useIsQueued(props.sent);
+  const isSending =
+    props.isSending || !isQueued || newest?.state === 'running' || newest?.state === 'waiting';
   const isPush = list.direction === 'push';
   const left = skippedTotals(choices);
   const rows = rowsOf(list) - left.rows;
@@ -86,6 +91,14 @@ export function SendBar(props: SendBarProps) {
       </div>
     </section>
   );
+}
+
+/** False between the answer to the start and the first list with the transfer: Enter must not start another. */
+function useIsQueued(id: string | undefined): boolean {
+  const transfers = useTransfers();
+  const [seen, setSeen] = useState<string>();
+  if (id !== seen && transfers?.some((transfer) => transfer.id === id)) setSeen(id);
+  return id === seen;
 }
 
 export function rowsOf({ totals, conflicts }: ChangeList): number {

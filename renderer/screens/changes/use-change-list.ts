@@ -48,6 +48,8 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const [shown, setShown] = useState<Shown>();
   const latest = useRef(shown);
   latest.current = shown;
+  // Newer than the answer that is under way.
+  const edited = useRef<Edited>({});
   const [error, setError] = useState<DrayError>();
   const [isOpening, setOpening] = useState(true);
   const ended = useEndedTransfers(root);
@@ -62,6 +64,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended`, `returns` and `folderChanges` refresh
   useEffect(() => {
     const stop = new AbortController();
+    edited.current = {};
     setOpening(true);
     setError(undefined);
     const open = async (): Promise<void> => {
@@ -78,6 +81,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
         message: own?.message ?? kept.message,
         look: own?.look ?? (kept.look ? lookOf(kept.look) : FIRST_LOOK),
         seen: own ? own.seen : kept.seen,
+        ...edited.current,
         done,
       });
       setOpening(false);
@@ -90,15 +94,8 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
     });
     return () => stop.abort();
   }, [host, root, direction, round, ended, returns, folderChanges]);
-  // A new list replaces the old one in the engine, which has to answer until then.
-  useEffect(
-    () => () => {
-      const list = latest.current?.list.list;
-      if (list !== undefined) host.ask('changes.close', { root, list }).catch(() => {});
-    },
-    [host, root],
-  );
-  const keeping = useKeeping(root, direction, latest, setShown);
+  useClosedAtEnd(root, latest);
+  const keeping = useKeeping(root, direction, { edited, latest, setShown });
   const actions = useMemo(
     () => ({
       ...keeping,
@@ -132,16 +129,34 @@ function askForList(
   return host.ask('changes.open', input, { signal });
 }
 
+/** A new list replaces the old one in the engine, which has to answer until then. */
+function useClosedAtEnd(root: string, latest: RefObject<Shown | undefined>): void {
+  const host = useHost();
+  useEffect(
+    () => () => {
+      const list = latest.current?.list.list;
+      if (list !== undefined) host.ask('changes.close', { root, list }).catch(() => {});
+    },
+    [host, root, latest],
+  );
+}
+
+interface KeepingOptions {
+  readonly edited: RefObject<Edited>;
+  readonly latest: RefObject<Shown | undefined>;
+  readonly setShown: (change: (before: Shown | undefined) => Shown | undefined) => void;
+}
+
 /** Shows at once what the engine is to keep. */
 function useKeeping(
   root: string,
   direction: Direction,
-  latest: RefObject<Shown | undefined>,
-  setShown: (change: (before: Shown | undefined) => Shown | undefined) => void,
+  { edited, latest, setShown }: KeepingOptions,
 ): Pick<OpenedList, 'setLook' | 'setMessage' | 'setSeen'> {
   const host = useHost();
   return useMemo(() => {
-    const keep = (shown: Partial<Shown>, kept: Omit<InputOf<'changes.keep'>, 'root' | 'direction'>) => {
+    const keep = (shown: Edited, kept: Omit<InputOf<'changes.keep'>, 'root' | 'direction'>) => {
+      edited.current = { ...edited.current, ...shown };
       setShown((before) => before && { ...before, ...shown });
       host.ask('changes.keep', { root, direction, ...kept }).catch(() => {});
     };
@@ -154,7 +169,7 @@ function useKeeping(
         keep({ seen: hasSeen ? deletions : undefined }, { seen: hasSeen ? deletions : null });
       },
     };
-  }, [host, root, direction, latest, setShown]);
+  }, [host, root, direction, edited, latest, setShown]);
 }
 
 interface Shown {
@@ -166,6 +181,8 @@ interface Shown {
   /** The number of pushes and pulls carried out before. */
   readonly done: number;
 }
+
+type Edited = Partial<Pick<Shown, 'message' | 'look' | 'seen'>>;
 
 /** How often the engine came back. */
 function useReturns(): number {

@@ -5,6 +5,7 @@ import { FormDialog } from '../design/dialog.tsx';
 import { isWhole, KeyPair, keysOf, NO_KEYS } from '../design/key-pair.tsx';
 import { Notice } from '../design/states.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
+import { useIsHere } from '../host/use-is-here.ts';
 import { failureWords } from './failure-words.ts';
 import { toFailed } from './peer-need.ts';
 import { useFocusHome } from './use-focus-home.ts';
@@ -58,12 +59,13 @@ function KeysDialog({ profile, onClose, onMended }: KeysDialogProps) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const { keep, keptBy, state } = useKeyKeeper();
+  const isHere = useIsHere();
   const submit = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     try {
       await keep(profile, keysOf(keys));
-      onMended();
+      if (isHere()) onMended();
     } catch (error) {
       setProblem(failureWords(toFailed(error)));
       setBusy(false);

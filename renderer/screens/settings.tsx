@@ -30,10 +30,12 @@ export function SettingsScreen() {
   const set = async (change: Partial<Settings>): Promise<void> => {
     if (change.theme) applyTheme(change.theme);
     if (change.density) applyDensity(change.density);
-    // At once: the next change builds on this one, however long the answer takes.
-    client.setQueryData<Settings>(key, (before) => before && { ...before, ...change });
     asked.current += 1;
     const own = asked.current;
+    // Their answer may be older than this change.
+    await client.cancelQueries({ queryKey: key });
+    // At once: the next change builds on this one, however long the answer takes.
+    client.setQueryData<Settings>(key, (before) => before && { ...before, ...change });
     try {
       const kept = await host.ask('settings.set', change);
       if (own === asked.current) client.setQueryData(key, kept);

@@ -1,10 +1,12 @@
 /** The steps from a folder to its first push: what the user has entered, and what the engine makes of it. */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useDo, useHost, useRefresh } from '../../host/use-host.tsx';
+import { useIsHere } from '../../host/use-is-here.ts';
 import { goTo } from '../../route.ts';
+import { showFailure } from '../../shell/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import {
   EMPTY_PLACE,
@@ -61,38 +63,36 @@ export function useStartSteps(clone?: string): Steps {
   const setUp = useSetUp(credentials);
   const faults = findFaults(place);
 
+  const { attempt, instead } = useAttempts({
+    onProblem: setProblem,
+    onLateProblem: (error) => {
+      if (step === 'place') showFailure(`${folder} was not set up`, error);
+    },
+  });
   const take = (card: WorkspaceCard) => {
     chooseWorkspace(card.root);
     setMade(card);
     setStep('push');
   };
-  const attempt = (work: () => Promise<void>) => {
-    setProblem(undefined);
-    work().catch((error: unknown) => setProblem(toFailed(error)));
-  };
   /** A folder that is a workspace needs no place. */
   const takeFolder = () =>
     attempt(async () => {
       const known = await setUp.addKnown(folder);
-      if (known) take(known);
-      else await checkFolder('workspace');
+      return known ? () => take(known) : checkFolder('workspace');
     });
   const checkFolder = async (use: 'workspace' | 'clone') => {
     const { exists } = await setUp.check({ root: folder, use });
-    if (exists) setStep('place');
-    else setAbsent(folder);
+    return () => (exists ? setStep('place') : setAbsent(folder));
   };
   const takePlace = () =>
     attempt(async () => {
       setPlaceTried(true);
-      if (Object.keys(faults).length > 0) return;
-      if (origin === 'here') take(await setUp.create(folder, place));
-      else {
-        await setUp.clone(folder, place);
-        goTo('transfers');
-      }
+      if (Object.keys(faults).length > 0) return () => {};
+      const made = origin === 'here' ? await setUp.create(folder, place) : undefined;
+      if (!made) await setUp.clone(folder, place);
       // The engine has them now.
-      setPlace({ ...place, typedKeys: undefined, token: '' });
+      setPlace((before) => ({ ...before, typedKeys: undefined, token: '' }));
+      return () => (made ? take(made) : goTo('transfers'));
     });
   const goOn = () => {
     if (step === 'place') takePlace();
@@ -102,13 +102,13 @@ export function useStartSteps(clone?: string): Steps {
   return {
     step,
     origin,
-    setOrigin,
+    setOrigin: (next) => instead(() => setOrigin(next)),
     folder,
-    setFolder,
+    setFolder: (next) => instead(() => setFolder(next)),
     folderFault: isFolderTried && !isAbsolute(folder) ? WHOLE_PATH : undefined,
     placeForm: {
       fields: place,
-      change: (next) => setPlace({ ...place, ...next }),
+      change: (next) => setPlace((before) => ({ ...before, ...next })),
       faults: isPlaceTried ? faults : {},
       credentials,
     },
@@ -120,12 +120,40 @@ export function useStartSteps(clone?: string): Steps {
     made,
     problem,
     isBusy: setUp.isBusy,
-    back: () => setStep('folder'),
+    back: () => instead(() => setStep('folder')),
     next: () => {
       setFolderTried(true);
       if (step === 'place' || isAbsolute(folder)) goOn();
     },
     retry: goOn,
+  };
+}
+
+/** An answer is ignored if the person has left, or has changed what it is about. */
+function useAttempts({
+  onLateProblem,
+  onProblem,
+}: {
+  readonly onProblem: (problem: Failed | undefined) => void;
+  readonly onLateProblem: (error: unknown) => void;
+}) {
+  const isHere = useIsHere();
+  const turn = useRef(0);
+  return {
+    /** @param work Returns what follows. */
+    attempt: (work: () => Promise<() => void>) => {
+      onProblem(undefined);
+      const own = turn.current;
+      const isMeant = () => isHere() && own === turn.current;
+      work().then(
+        (follow) => isMeant() && follow(),
+        (error: unknown) => (isMeant() ? onProblem(toFailed(error)) : onLateProblem(error)),
+      );
+    },
+    instead: (change: () => void) => {
+      turn.current += 1;
+      change();
+    },
   };
 }
 

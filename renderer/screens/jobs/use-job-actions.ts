@@ -36,8 +36,11 @@ export function useJobActions(): JobActions {
       remove: (name) =>
         attempt(`${name} was not removed`, async () => {
           await host.ask('saved.remove', { name });
-          // Its card, with the button that had the focus, goes.
-          document.getElementById('screen')?.focus();
+          // Its card goes, with the button that has the focus unless the person went elsewhere meanwhile.
+          const card = document.querySelector(`[data-job="${CSS.escape(name)}"]`);
+          const { activeElement, body } = document;
+          if (activeElement === body || card?.contains(activeElement))
+            document.getElementById('screen')?.focus();
         }),
     };
   }, [host]);

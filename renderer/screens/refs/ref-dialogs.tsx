@@ -9,6 +9,8 @@ import { Notice } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useAsk } from '../../host/use-host.tsx';
+import { useIsHere } from '../../host/use-is-here.ts';
+import { showFailure } from '../../shell/toasts.tsx';
 import { RestoreDialog } from '../history/restore-dialog.tsx';
 import type { RefTask } from './ref-task.ts';
 import { SwitchDialog } from './switch-dialog.tsx';
@@ -40,17 +42,19 @@ export function RefDialog({ root, task, onClose, onNext }: RefDialogProps) {
   }
 }
 
-/** Runs one change at a time. The dialog stays open after an error, and shows it. */
+/** Runs one change at a time. The dialog stays open after an error, and shows it. Once closed, it stays so. */
 function useChange(root: string, onDone: () => void) {
   const change = useChangeRef(root);
+  const isHere = useIsHere();
   const [error, setError] = useState<Failed>();
   const [isBusy, setBusy] = useState(false);
   const run = async (work: (change: ChangeRef) => Promise<void>): Promise<void> => {
     setBusy(true);
     try {
       await work(change);
-      onDone();
+      if (isHere()) onDone();
     } catch (cause) {
+      if (!isHere()) showFailure('The change was not made', cause);
       setError(toFailed(cause));
       setBusy(false);
     }

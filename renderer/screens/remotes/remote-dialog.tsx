@@ -8,7 +8,8 @@ import { keysOf } from '../../design/key-pair.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
-import { showToast } from '../../shell/toasts.tsx';
+import { useIsHere } from '../../host/use-is-here.ts';
+import { showFailure, showToast } from '../../shell/toasts.tsx';
 import { BucketFields } from '../place-form/bucket-fields.tsx';
 import { PeerFields } from '../place-form/peer-fields.tsx';
 import {
@@ -41,6 +42,7 @@ export function RemoteDialog({ start, edits, taken, onClose }: RemoteDialogProps
   const host = useHost();
   const refresh = useRefresh();
   const credentials = useCredentials();
+  const isHere = useIsHere();
   const nameFault = findNameFault(fields.name, taken);
   const faults: PlaceFaults = { ...findFaults(fields), ...(nameFault ? { name: nameFault } : {}) };
   const isWhole = Object.keys(faults).length === 0;
@@ -63,8 +65,9 @@ export function RemoteDialog({ start, edits, taken, onClose }: RemoteDialogProps
       await refresh('remotes.list');
       const title = edits === undefined ? `${name} is one of your remotes` : `${name} is changed`;
       showToast({ tone: 'success', title });
-      onClose();
+      if (isHere()) onClose();
     } catch (error) {
+      if (!isHere()) showFailure(`${fields.name} was not saved`, error);
       setProblem(toFailed(error));
       setBusy(false);
     }

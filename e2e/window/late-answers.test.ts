@@ -1,0 +1,105 @@
+/** An answer that comes after a person's next step does not undo that step. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { startBrowser } from './browser-and-store.ts';
+import { findChromium } from './find-chromium.ts';
+import { holdRequests } from './hold-request.ts';
+import { openWindow } from './open-window.ts';
+import { WAIT } from './window-workspace.ts';
+
+describe.skipIf(!findChromium())('An answer that comes late', () => {
+  const started = startBrowser();
+
+  it('neither closes a dialog that was opened since, nor leads away from another screen', async () => {
+    await using window = await openWindow(started.browser, { path: '/#/remotes' });
+    const { folder, page } = window;
+    const held = await holdRequests(page);
+    const add = page.getByRole('dialog', { name: 'Add a remote' });
+    const addHeld = async (name: string) => {
+      held.holdAnswers('remotes.add');
+      await page.getByRole('button', { name: 'Add remote' }).click();
+      await add.getByText('Folder', { exact: true }).click();
+      await add.getByLabel('Name').fill(name);
+      await add.getByLabel('Folder', { exact: true }).fill(join(folder, name));
+      await add.getByRole('button', { name: 'Add', exact: true }).click();
+      await expect.poll(held.waiting, WAIT).toBe(1);
+      await add.getByRole('button', { name: 'Cancel' }).click();
+    };
+    await addHeld('lab');
+    await page.getByRole('button', { name: 'Add remote' }).click();
+    await add.getByLabel('Name').fill('typed');
+    held.release();
+    await page.getByText('lab is one of your remotes').waitFor();
+    await add.getByLabel('Name').fill('typed since');
+    await add.getByRole('button', { name: 'Cancel' }).click();
+    await addHeld('field');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    held.release();
+    await page.getByText('field is one of your remotes').waitFor();
+    await page.getByRole('radio', { name: 'Compact' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('#/settings');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('does not accept a folder that was replaced since', async () => {
+    await using window = await openWindow(started.browser);
+    const { folder, page } = window;
+    const held = await holdRequests(page);
+    const there = join(folder, 'photos');
+    mkdirSync(there);
+    const field = page.getByLabel('Folder with your files');
+    held.hold('home.checkFolder');
+    await field.fill(there);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await field.fill(join(folder, 'fotos'));
+    held.release();
+    await page.getByRole('button', { name: 'Next', disabled: false }).click();
+    await page.getByRole('dialog', { name: 'Create a folder?' }).getByText('fotos').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('does not take back a setting', async () => {
+    await using window = await openWindow(started.browser, { path: '/#/remotes' });
+    const { page } = window;
+    const held = await holdRequests(page);
+    await page.getByRole('heading', { name: 'No remotes yet' }).waitFor();
+    held.holdAnswers('settings.get');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    const dark = page.getByRole('radio', { name: 'Dark' });
+    await dark.waitFor();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await dark.click({ force: true });
+    const settings = join(window.folder, 'home/.config/dray/window.json');
+    await expect.poll(() => readFileSync(settings, 'utf8'), WAIT).toContain('"dark"');
+    held.release();
+    await page.getByRole('radio', { name: 'Compact' }).focus();
+    expect(await dark.isChecked()).toBe(true);
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('leaves the focus where it went since', async () => {
+    await using window = await openWindow(started.browser, { path: '/#/jobs' });
+    const { folder, page } = window;
+    const home = join(folder, 'home');
+    for (const name of ['morning', 'night'])
+      await runCli(['job', 'add', name, '--', 'check', 'here', 'there'], {
+        cwd: folder,
+        environment: { HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
+      });
+    const held = await holdRequests(page);
+    held.holdAnswers('saved.remove');
+    await page.getByRole('button', { name: 'Remove night' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    const log = page.getByRole('button', { name: 'Log of morning' });
+    await log.focus();
+    held.release();
+    await page.getByRole('heading', { name: 'night' }).waitFor({ state: 'detached' });
+    expect(await log.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(window.complaints).toEqual([]);
+  });
+});

@@ -156,6 +156,8 @@ function Test({ name, form }: Pick<NoticeFieldsProps, 'name' | 'form'>) {
   const test = useDo('saved.testNotice');
   const notices = noticesIn(form);
   const problems = test.data?.problems ?? [];
+  // The form may have changed since, also while the notice was under way.
+  const isOfForm = JSON.stringify(test.variables?.notices) === JSON.stringify(notices);
   if (!hasReceiver(form)) return null;
   return (
     <>
@@ -170,14 +172,17 @@ function Test({ name, form }: Pick<NoticeFieldsProps, 'name' | 'form'>) {
         </Button>
       </div>
       <div role="status">
-        {test.isSuccess && problems.length === 0 && <Notice tone="success">A test notice was sent.</Notice>}
-        {problems.map((problem) => (
-          <Notice key={problem} tone="warning">
-            {problem}
-          </Notice>
-        ))}
+        {isOfForm && test.isSuccess && problems.length === 0 && (
+          <Notice tone="success">A test notice was sent.</Notice>
+        )}
+        {isOfForm &&
+          problems.map((problem) => (
+            <Notice key={problem} tone="warning">
+              {problem}
+            </Notice>
+          ))}
       </div>
-      {test.error && <ErrorNotice error={test.error} lead="No test notice was sent." />}
+      {isOfForm && test.error && <ErrorNotice error={test.error} lead="No test notice was sent." />}
     </>
   );
 }

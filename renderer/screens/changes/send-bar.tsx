@@ -93,7 +93,7 @@ export function SendBar(props: SendBarProps) {
   );
 }
 
-/** False between the answer to the start and the first list with the transfer: Enter must not start another. */
+/** False from the answer to the start until the queue shows the transfer: Enter must not start another. */
 function useIsQueued(id: string | undefined): boolean {
   const transfers = useTransfers();
   const [seen, setSeen] = useState<string>();

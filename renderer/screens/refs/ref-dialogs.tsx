@@ -42,7 +42,7 @@ export function RefDialog({ root, task, onClose, onNext }: RefDialogProps) {
   }
 }
 
-/** Runs one change at a time. The dialog stays open after an error, and shows it. Once closed, it stays so. */
+/** Runs one change at a time. The dialog stays open after an error, and shows it. */
 function useChange(root: string, onDone: () => void) {
   const change = useChangeRef(root);
   const isHere = useIsHere();

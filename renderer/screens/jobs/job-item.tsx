@@ -8,7 +8,7 @@ import { Figure, Figures } from '../../design/card.tsx';
 import { formatMoment, formatRate } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
-import { kindWords, resultWords, stateWords, triggerWords, whyWaiting } from './job-words.ts';
+import { kindWords, noticeLine, resultWords, stateWords, triggerWords, whyWaiting } from './job-words.ts';
 
 export interface JobItemProps {
   readonly job: SavedJobCard;
@@ -53,6 +53,7 @@ export function JobItem({ job, isStarted, onEdit, onLog, onPause, onRemove, onRu
           <Figure label="Last success" value={<Ago moment={job.lastSuccess} />} />
         )}
       </Figures>
+      <div className="small faint">{noticeLine(job.notices)}</div>
       <footer className="job-foot">
         {/* The same button in both states, so that the focus stays on it. */}
         <Button

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { triggerWords } from './job-words.ts';
+import { noticeLine, triggerWords } from './job-words.ts';
 
 describe('triggerWords', () => {
   it.each([
@@ -16,5 +16,24 @@ describe('triggerWords', () => {
   it('names the largest whole unit of a span', () => {
     expect(triggerWords({ on: 'every', everyMs: 90 * 60_000 })).toBe('every 90 minutes');
     expect(triggerWords({ on: 'every', everyMs: 3_600_000 })).toBe('every 1 hour');
+  });
+});
+
+describe('noticeLine', () => {
+  it('says how and when a job sends notices', () => {
+    expect(noticeLine()).toBe('Notification on failure and recovery');
+    const mail = { desktop: false, mailTo: ['me@example.com'] };
+    expect(noticeLine({ ...mail, on: ['failure'], days: 3 })).toBe(
+      'Mail on failure, after 3 days without success',
+    );
+    const all = { mailTo: ['me@example.com'], webhookUrlFile: '/url', command: 'true' };
+    expect(noticeLine({ ...all, on: [], days: 1 })).toBe(
+      'Notification, mail, webhook and command after 1 day without success',
+    );
+  });
+
+  it('says of a job that sends none that it sends none', () => {
+    expect(noticeLine({ desktop: false })).toBe('No notices');
+    expect(noticeLine({ on: [] })).toBe('No notices');
   });
 });

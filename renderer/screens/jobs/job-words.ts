@@ -1,5 +1,5 @@
 /** Saved jobs in words. */
-import type { SavedJobCard, SavedTrigger } from '../../../engine/api/host/saved.ts';
+import type { NoticeSettings, SavedJobCard, SavedTrigger } from '../../../engine/api/host/saved.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { BadgeTone } from '../../design/badge.tsx';
 import type { IconName } from '../../design/icon.tsx';
@@ -89,4 +89,22 @@ export function whyWaiting({ nextRun, state, triggers }: SavedJobCard, isStarted
   if (triggers.length === 0) return 'It waits for you: it has no schedule.';
   if (!isStarted) return 'Nothing starts it by itself now.';
   return nextRun === undefined ? 'It waits until that happens.' : '';
+}
+
+/** Such as `Mail on failure, after 3 days without success`. A job without settings has the default ones. */
+export function noticeLine(settings: NoticeSettings = {}): string {
+  const { command, days, desktop = true, mailTo = [], on = ['failure', 'recovery'] } = settings;
+  const ways = [
+    ...(desktop ? ['notification'] : []),
+    ...(mailTo.length > 0 ? ['mail'] : []),
+    ...((settings.webhook ?? settings.webhookUrlFile) ? ['webhook'] : []),
+    ...(command ? ['command'] : []),
+  ];
+  const times = [
+    ...(on.length > 0 ? [`on ${on.join(' and ')}`] : []),
+    ...(days === undefined ? [] : [`after ${formatPlural(days, 'day')} without success`]),
+  ];
+  if (ways.length === 0 || times.length === 0) return 'No notices';
+  const way = [ways.slice(0, -1).join(', '), ...ways.slice(-1)].filter(Boolean).join(' and ');
+  return `${way.charAt(0).toUpperCase()}${way.slice(1)} ${times.join(', ')}`;
 }

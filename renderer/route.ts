@@ -45,16 +45,28 @@ export function replacePlace(screen: ScreenName, given?: Readonly<Record<string,
   location.replace(hrefOf(screen, given));
 }
 
+/**
+ * Leads from a place of this screen to the one before it, or to the screen itself if that was opened here. Not
+ * by the browser's Back, which could leave the window.
+ */
+export function leavePlace(screen: ScreenName): void {
+  const before = placeBefore;
+  if (before && before.screen !== screen) replacePlace(before.screen, before.given);
+  else replacePlace(screen);
+}
+
 export function useRoute(): Route {
   return useSyncExternalStore(watchHash, currentRoute);
 }
 
 let lastHash: string | undefined;
 let lastRoute: Route = { screen: 'home', given: {} };
+let placeBefore: Route | undefined;
 
 /** The same object for the same hash, as useSyncExternalStore requires. */
 function currentRoute(): Route {
   if (location.hash !== lastHash) {
+    placeBefore = lastHash === undefined ? undefined : lastRoute;
     lastHash = location.hash;
     lastRoute = parseRoute(lastHash);
   }

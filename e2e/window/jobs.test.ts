@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
@@ -190,6 +191,47 @@ describe.skipIf(!findChromium())('Jobs', () => {
     },
   );
 
+  it('are begun on other screens, and a form without an end leads back to its screen', async () => {
+    using user = createUser();
+    const root = join(user.work, 'photos');
+    mkdirSync(join(user.work, 'store'));
+    await user.dray('-C', root, 'init', '--remote', `file://${join(user.work, 'store')}`);
+    await using window = await openWindow(browser, {
+      ...{ folder: user.folder, path: '/#/changes?direction=pull', directory: root },
+    });
+    const { origin, page } = window;
+    const dialog = page.getByRole('dialog', { name: 'New job' });
+    const cancelLeadsTo = async (hash: string) => {
+      await dialog.getByLabel('Name', { exact: true }).and(page.locator(':focus')).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
+      await page.waitForURL(`${origin}/${hash}`);
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'Save as a job' }).press('Enter');
+    await cancelLeadsTo('#/changes?direction=pull');
+    await page.goto(`${origin}/#/plan`);
+    await page.getByRole('link', { name: 'Save as a job' }).press('Enter');
+    await cancelLeadsTo('#/plan');
+    await page.goto(`${origin}/#/browse`);
+    await page.getByRole('button', { name: 'Sync or copy all' }).press('Enter');
+    await page.getByRole('link', { name: 'Save as a job' }).press('Enter');
+    await cancelLeadsTo('#/browse');
+
+    await page.goto(`${origin}/#/transfers`);
+    await askEngine(page, 'transfers.start', { kind: 'verify', root });
+    await page.locator('.transfer').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Save as a job...' }).click();
+    await cancelLeadsTo('#/transfers');
+    await page.locator('.transfer').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Save as a job...' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('whole');
+    await page.keyboard.press('Enter');
+    await cardOf(page, 'whole').getByText(`Verify of ${root}`, { exact: false }).waitFor();
+    await cardOf(page, 'whole').getByText('Notification on failure and recovery').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/jobs');
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt('are made from Changes and Plan, with the message, and say what they do not keep', async () => {
     using user = createUser();
     const root = join(user.work, 'photos');
@@ -278,6 +320,8 @@ describe.skipIf(!findChromium())('Jobs', () => {
       });
       await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
       await cardOf(page, 'night').getByText('Failed', { exact: true }).waitFor();
+      const line = 'Command on failure and recovery, after 9 days without success';
+      await cardOf(page, 'night').getByText(line).waitFor();
       await expect.poll(() => readFileSync(told, 'utf8')).toBe('test\nfailure\n');
       await page.getByRole('button', { name: 'Edit night' }).press('Enter');
       await dialog.getByText('Notices: by a command').click();

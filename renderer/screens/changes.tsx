@@ -29,12 +29,11 @@ import {
   viewOf,
 } from './changes/use-change-list.ts';
 import { type LookedAt, useFolderLook } from './changes/use-folder-look.ts';
+import { jobOfChanges } from './jobs/job-of-changes.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 const KeptDialog = lazy(async () => ({ default: (await import('./changes/kept-dialog.tsx')).KeptDialog }));
-
-const JOB_MESSAGE_MAX = 500;
 
 export function ChangesScreen() {
   const { given } = useRoute();
@@ -100,7 +99,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
           <IconButton
             icon="jobs"
             label="Save as a job"
-            onPress={() => goTo('jobs', jobOf(root, direction, opened.message))}
+            onPress={() => goTo('jobs', jobOfChanges(root, direction, opened.message))}
           />
           <IconButton icon="history" label="Kept files" onPress={() => setShowingKept(true)} />
           <IconButton icon="refresh" label="Look again" onPress={reopen} isPending={isOpening} />
@@ -142,12 +141,6 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       )}
     </Screen>
   );
-}
-
-/** For the form of a job. A message of several lines fits no field of it. */
-function jobOf(root: string, direction: Direction, message: string): Readonly<Record<string, string>> {
-  const isKept = direction === 'push' && message.length <= JOB_MESSAGE_MAX && !/[\r\n]/.test(message);
-  return { add: 'yes', from: 'changes', kind: direction, root, ...(isKept && message ? { message } : {}) };
 }
 
 function NothingToDo({

@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../design/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading, Notice } from '../design/states.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
-import { goTo, useRoute } from '../route.ts';
+import { leavePlace, replacePlace, useRoute } from '../route.ts';
 import { JobItem } from './jobs/job-item.tsx';
 import { JobLog } from './jobs/job-log.tsx';
 import { JobMenu } from './jobs/job-menu.tsx';
@@ -71,7 +71,11 @@ export function JobsScreen() {
             jobs={jobs}
             onClose={() => {
               setForm(undefined);
-              if (form.given) goTo('jobs');
+              if (form.given?.add) leavePlace('jobs');
+            }}
+            onSaved={() => {
+              setForm(undefined);
+              if (form.given?.add) replacePlace('jobs');
             }}
           />
         </Suspense>

@@ -5,7 +5,9 @@ import { ContextMenu } from '../../design/context-menu.tsx';
 import type { IconName } from '../../design/icon.tsx';
 import type { MenuAction } from '../../design/menu.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
+import { goTo } from '../../route.ts';
 import { copyText } from '../../shell/copy-text.ts';
+import { jobOfChanges } from '../jobs/job-of-changes.ts';
 import { actionsFor, type TransferAction } from './transfer-words.ts';
 
 const WORDS: Readonly<Record<TransferAction, { readonly icon: IconName; readonly label: string }>> = {
@@ -54,6 +56,7 @@ function menuOf(transfer: Transfer, onAction: TransferMenuProps['onAction']): re
   const { error } = transfer;
   return [
     ...own,
+    ...jobActions(transfer.order),
     ...copies,
     ...(error
       ? [
@@ -67,6 +70,32 @@ function menuOf(transfer: Transfer, onAction: TransferMenuProps['onAction']): re
       : []),
     ...revealActions(transfer.order),
   ];
+}
+
+/** None for a choice of names, which a job cannot keep. */
+function jobActions(order: TransferOrder): readonly MenuAction[] {
+  const given = jobOf(order);
+  if (!given) return [];
+  const onAction = () => goTo('jobs', given);
+  return [{ id: 'job', label: 'Save as a job...', icon: 'jobs', startsGroup: true, onAction }];
+}
+
+function jobOf(order: TransferOrder): Readonly<Record<string, string>> | undefined {
+  switch (order.kind) {
+    case 'copy':
+    case 'sync': {
+      const { destination, kind, source } = order;
+      const isPart = order.kind === 'copy' && !!(order.names ?? order.filter ?? order.except);
+      return isPart ? undefined : { add: 'yes', kind, source, destination };
+    }
+    case 'push':
+    case 'pull':
+      return jobOfChanges(order.root, order.kind, order.kind === 'push' ? order.message : undefined);
+    case 'verify':
+      return { add: 'yes', kind: order.kind, root: order.root };
+    default:
+      return undefined;
+  }
 }
 
 function placesOf(order: TransferOrder): readonly { readonly label: string; readonly place: string }[] {

@@ -54,10 +54,12 @@ export interface JobDialogProps {
   readonly given?: Readonly<Record<string, string>>;
   /** All jobs as they are now. */
   readonly jobs: readonly SavedJobCard[];
+  /** Nothing was saved. */
   readonly onClose: () => void;
+  readonly onSaved: () => void;
 }
 
-export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) {
+export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDialogProps) {
   const [form, setForm] = useState(() => (edits ? formOfJob(edits) : formOf(given)));
   const now = edits && jobs.find(({ name }) => name === edits.name);
   const save = useDo('saved.save');
@@ -70,7 +72,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose }: JobDialogProps) 
     save.mutate(draftOf(form), {
       onSuccess: () => {
         showToast({ tone: 'success', title: `${form.name} is saved` });
-        onClose();
+        onSaved();
       },
     });
   };

@@ -46,8 +46,8 @@ export function replacePlace(screen: ScreenName, given?: Readonly<Record<string,
 }
 
 /**
- * Leads from a place of this screen to the one before it, or to the screen itself if that was opened here. Not
- * by the browser's Back, which could leave the window.
+ * Leads from a place of this screen to the one before it, or to the screen itself if there was none. The
+ * browser's Back could leave the window.
  */
 export function leavePlace(screen: ScreenName): void {
   const before = placeBefore;

@@ -198,7 +198,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     }
   });
 
-  it('start one copy on a double click', async () => {
+  longIt('start one copy on a double click', async () => {
     await using panes = await openBrowse(started.browser, {
       server: started.server,
       bucket: 'twice',
@@ -357,7 +357,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     expect(readFileSync(join(bucketFolder, 'new one/inside.txt'), 'utf8')).toBe('inside');
   });
 
-  it("show a store's refusal and recover from it", async () => {
+  longIt("show a store's refusal and recover from it", async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'refusing' });
     const { page, right } = panes;
     const place = encodeURIComponent('s3://no-such-bucket/below');

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -15,51 +16,54 @@ import { rowOf, WAIT } from './window-workspace.ts';
 describe.skipIf(!findChromium())('The columns', () => {
   const started = startBrowserAndStore();
 
-  it('of Browse are resized and hidden in both panes, and stay so over a reload until they are reset', async () => {
-    await using panes = await openBrowse(started.browser, {
-      server: started.server,
-      bucket: 'columns',
-      local: { 'here.txt': 'x'.repeat(2000) },
-      remote: { 'there.txt': 'x' },
-    });
-    const { complaints, left, page, right } = panes;
-    const size = grip(left, 'Size');
-    const before = await widthOf(left, 'entry-size');
-    const box = (await size.boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width / 2 - 40, box.y + box.height / 2, { steps: 3 });
-    await page.mouse.up();
-    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before + 40);
-    await expect.poll(() => widthOf(right, 'entry-size'), WAIT).toBe(before + 40);
+  longIt(
+    'of Browse are resized and hidden in both panes, and stay so over a reload until they are reset',
+    async () => {
+      await using panes = await openBrowse(started.browser, {
+        server: started.server,
+        bucket: 'columns',
+        local: { 'here.txt': 'x'.repeat(2000) },
+        remote: { 'there.txt': 'x' },
+      });
+      const { complaints, left, page, right } = panes;
+      const size = grip(left, 'Size');
+      const before = await widthOf(left, 'entry-size');
+      const box = (await size.boundingBox())!;
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width / 2 - 40, box.y + box.height / 2, { steps: 3 });
+      await page.mouse.up();
+      await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before + 40);
+      await expect.poll(() => widthOf(right, 'entry-size'), WAIT).toBe(before + 40);
 
-    await size.focus();
-    await page.keyboard.press('ArrowRight');
-    await expect.poll(() => size.getAttribute('aria-valuenow'), WAIT).toBe(String(before + 24));
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await keptIs(page, { browse: [{ id: 'size', widthPx: before + 24 }] });
-    await page.keyboard.press('Enter');
-    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBeLessThan(before);
-    const words = left.locator('.entry-row .entry-size').first();
-    expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
+      await size.focus();
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => size.getAttribute('aria-valuenow'), WAIT).toBe(String(before + 24));
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      await keptIs(page, { browse: [{ id: 'size', widthPx: before + 24 }] });
+      await page.keyboard.press('Enter');
+      await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBeLessThan(before);
+      const words = left.locator('.entry-row .entry-size').first();
+      expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
 
-    await left.getByRole('button', { name: 'Changed', exact: true }).click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Changed' }).click();
-    await expect.poll(() => left.locator('.entry-row .entry-time').first().isVisible(), WAIT).toBe(false);
-    await expect.poll(() => right.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
-    await page.reload();
-    await left.locator('.entry-row').first().waitFor();
-    await expect.poll(() => left.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
+      await left.getByRole('button', { name: 'Changed', exact: true }).click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Changed' }).click();
+      await expect.poll(() => left.locator('.entry-row .entry-time').first().isVisible(), WAIT).toBe(false);
+      await expect.poll(() => right.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
+      await page.reload();
+      await left.locator('.entry-row').first().waitFor();
+      await expect.poll(() => left.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
 
-    await left.getByRole('button', { name: 'Size', exact: true }).focus();
-    await page.keyboard.press('Shift+F10');
-    expect(await findViolations(page)).toEqual([]);
-    await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
-    await left.locator('.entry-head .entry-time').waitFor();
-    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);
-    await keptIs(page, {});
-    expect(complaints).toEqual([]);
-  });
+      await left.getByRole('button', { name: 'Size', exact: true }).focus();
+      await page.keyboard.press('Shift+F10');
+      expect(await findViolations(page)).toEqual([]);
+      await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
+      await left.locator('.entry-head .entry-time').waitFor();
+      await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);
+      await keptIs(page, {});
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it('of Changes are resized by the keyboard, fitted by a double click, and hidden', async () => {
     await using repository = await createHistoryRepository(started.server);

@@ -9,7 +9,7 @@ import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
 const WAIT = { timeout: 120_000, interval: 50 };
 /** No movement of the window takes as long as this. */
 const MOTION_MAX_MS = 150;
-const WATCHED = runBudget<readonly string[]>({ short: ['Changes', 'Browse', 'Transfers'], long: SCREENS });
+const WATCHED = runBudget<readonly string[]>({ short: ['Transfers'], long: SCREENS });
 /** Turn as long as something is under way, and move nothing that a person waits for. */
 const BUSY_SIGNS = ['turn', 'wander'];
 

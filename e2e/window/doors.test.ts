@@ -40,7 +40,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('opens on the workspace of its working directory', async () => {
+  longIt('opens on the workspace of its working directory', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
     try {
       const root = join(folder, "quotes ' & <b>");

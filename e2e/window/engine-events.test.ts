@@ -2,6 +2,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore, startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
@@ -46,7 +47,7 @@ describe.skipIf(!findChromium())('A transfer that ends', () => {
 describe.skipIf(!findChromium())('An answer of the engine', () => {
   const started = startBrowserAndStore();
 
-  it('leaves the keyboard in the field that it is about', async () => {
+  longIt('leaves the keyboard in the field that it is about', async () => {
     await using window = await openWindow(started.browser, { path: '/#/settings' });
     const { page } = window;
     await page.getByRole('radio', { name: 'Fixed' }).click();

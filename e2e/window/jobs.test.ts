@@ -54,7 +54,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('are run, paused, looked into and removed by the keyboard, and another window follows', async () => {
+  longIt('are run, paused, looked into and removed by the keyboard, and another window follows', async () => {
     using user = createUser();
     await user.dray('job', 'add', 'night', '--daily', '03:00', '--', 'copy', 'photos', 'copies');
     await user.dray('job', 'add', 'hand', '--', 'check', 'photos', 'none-such');

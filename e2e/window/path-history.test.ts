@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { NOTES, startHistoryRepository } from './history-repository.ts';
@@ -32,7 +33,7 @@ describe.skipIf(!findChromium())('The history of a file', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('opens by the Menu key from a row of Changes', async () => {
+  longIt('opens by the Menu key from a row of Changes', async () => {
     const { root } = repository;
     writeFileSync(join(root, 'coast.png'), 'not a picture any more');
     await using window = await repository.open();

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import type { S3Server } from '../servers/versitygw.ts';
@@ -82,7 +83,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('says when there is nothing to push', async () => {
+  longIt('says when there is nothing to push', async () => {
     using dataset = await pushedDataset(started.server, 'same');
     await using window = await open(dataset);
     await window.page.getByText('there was nothing to plan').waitFor();

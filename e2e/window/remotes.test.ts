@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
@@ -73,7 +74,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(await findViolations(window.page)).toEqual([]);
   });
 
-  it('are imported from ~/.aws and rclone.conf with their keys, which stay there', async () => {
+  longIt('are imported from ~/.aws and rclone.conf with their keys, which stay there', async () => {
     using home = homeWith({
       '.aws/config': `[profile lab]\nregion = us-east-1\nendpoint_url = ${started.server.endpoint}\n`,
       '.aws/credentials': `[lab]\naws_access_key_id = ${started.server.accessKeyId}\naws_secret_access_key = ${started.server.secretAccessKey}\n`,

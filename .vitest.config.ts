@@ -11,7 +11,7 @@ const HAS_BUDGET = /\b(?:runBudget|longIt)\b/;
  * own. All other files take turns in the same processes, which saves each of them the start of one and the
  * loading of the engine.
  */
-const SETS_GLOBALS = /\bvi\.\w+\(|setFlagsFromString|syncBuiltinESMExports/;
+const SETS_GLOBALS = /\bvi\.(?!waitFor\b)\w+\(|setFlagsFromString|syncBuiltinESMExports/;
 
 const files = ['.ci', 'app', 'bench', 'engine', 'e2e', 'renderer']
   .flatMap((folder) => globSync(`${folder}/**/*.test.ts`, { cwd: ROOT }))

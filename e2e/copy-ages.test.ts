@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FoundPeer, findPeer } from '../bench/machines/peers.ts';
 import type { SyncRequest, TreeFilterRequest } from '../engine/api/trees.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { usage } from '../engine/jobs/one-place/disk-usage.ts';
 import { listPlace } from '../engine/jobs/one-place/list-place.ts';
 import { removePlace } from '../engine/jobs/one-place/remove-place.ts';
@@ -103,7 +104,9 @@ async function runRclone(...args: readonly string[]): Promise<void> {
 }
 const remote = (prefix: string) => `S3:${server.bucket}/${prefix}`;
 
-describe.each(Object.keys(FILTERS) as Bound[])('--%s', (bound) => {
+const TRIED = runBudget<readonly Bound[]>({ short: ['older'], long: ['newer', 'older'] });
+
+describe.each(TRIED)('--%s', (bound) => {
   const { filter, names } = FILTERS[bound];
   const others = Object.keys(AGES_DAYS).filter((name) => !(names as readonly string[]).includes(name));
 

@@ -23,7 +23,7 @@ const MIB = 1024 * 1024;
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
 
 const given = process.env.DRAY_REAL_TREE;
-const databaseMib = Number(process.env.DRAY_REAL_DATABASE_MIB ?? runBudget({ short: 16, long: 64 }));
+const databaseMib = Number(process.env.DRAY_REAL_DATABASE_MIB ?? runBudget({ short: 8, long: 64 }));
 // A tree or database that the user chose may have any size.
 const timeoutMs = given || databaseMib > 64 ? 60 * 60_000 : 10 * 60_000;
 

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type CliResult, runCli } from './run-cli.fixture.ts';
 
 let base: string;
@@ -56,7 +57,7 @@ describe('a day with dray', () => {
     expect(await succeed('-C', 'clone', 'ls')).toBe('a.txt\nc.txt\n');
   });
 
-  it('shows a file of a commit, and what a restore would lose', async () => {
+  longIt('shows a file of a commit, and what a restore would lose', async () => {
     await succeed('-C', 'data', 'push');
     await succeed('-C', 'data', 'tag', 'v1');
     appendFileSync(join(data, 'a.txt'), 'mine\n');
@@ -98,7 +99,7 @@ describe('a day with dray', () => {
       expect(readFileSync(join(base, clone, 'b.txt'), 'utf8')).toBe('b\n');
   });
 
-  it('moves between tags and branches', async () => {
+  longIt('moves between tags and branches', async () => {
     await succeed('-C', 'data', 'push');
     await succeed('-C', 'data', 'tag', 'v1');
     await succeed('-C', 'data', 'switch', '-c', 'other');

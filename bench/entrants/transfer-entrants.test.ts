@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import type { Bench } from '../machines/bench.ts';
@@ -23,12 +24,18 @@ describe.each(SERVERS)('The entrants that copy a dataset, on %s,', (server) => {
     return { ...bench, contenders: new Map<ContenderName, Contender>([['dray copy', contender]]) };
   };
 
-  it.each([0, 5])('upload and download through %i ms of latency', async (latencyMs) => {
-    await runEntrant(bench, (await openFirstPush(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
-    await runEntrant(bench, (await openClone(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
-  });
+  it.each(runBudget({ short: [5], long: [0, 5] }))(
+    'upload and download through %i ms of latency',
+    async (latencyMs) => {
+      await runEntrant(
+        bench,
+        (await openFirstPush(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0],
+      );
+      await runEntrant(bench, (await openClone(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
+    },
+  );
 
-  it('fail when they copied only a part', async () => {
+  longIt('fail when they copied only a part', async () => {
     const [first, second] = [await bench.dataset(SHAPE), await bench.dataset({ ...SHAPE, files: 11 })];
     const partly = withContender({ upload: (_, place) => DRAY_FROM_SOURCES.upload(second.folder, place) });
     const [entrant] = await openFirstPush(partly, { shape: SHAPE, contenders: NAMES, latencyMs: 0 });

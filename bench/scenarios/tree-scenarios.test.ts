@@ -28,7 +28,7 @@ describe('Every scenario of plain trees', () => {
   afterAll(() => bench[Symbol.asyncDispose]());
 
   it.each(
-    HEATS.slice(0, runBudget({ short: 2, long: HEATS.length })).map((heat) => [heat.name, heat] as const),
+    HEATS.slice(0, runBudget({ short: 1, long: HEATS.length })).map((heat) => [heat.name, heat] as const),
   )('runs with Dray, and every check passes: %s', async (_, heat) => {
     await bench.beginHeat(new Set());
     const field = await heat.open(bench);

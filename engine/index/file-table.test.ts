@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../base/run-budget.fixture.ts';
 import { type BlobHash, comparePaths, type Entry, type PackHash } from '../model/entry.ts';
 import { BlobTable } from './blob-table.ts';
 import { FileTable, type IndexedChange, type IndexedSide, type WorkingStat } from './file-table.ts';
@@ -321,7 +322,7 @@ describe('the file table', () => {
         expect(table.baseEntries('', '\u{10ffff}', REPOSITORY)).toEqual(baseEntriesOf(model));
         database.close();
       }),
-      { numRuns: 300 },
+      { numRuns: runBudget({ short: 100, long: 300 }) },
     );
   });
 

@@ -198,7 +198,7 @@ describe('ignore rules', () => {
   it('are those of git for any patterns in any folders', () => {
     const lines = fc.array(fc.constantFrom(...PATTERNS), { minLength: 1, maxLength: 4 });
     const rules = fc.dictionary(fc.constantFrom(...FOLDERS), lines, { minKeys: 1, maxKeys: 4 });
-    fc.assert(fc.property(rules, expectAsGit), { numRuns: runBudget({ short: 25, long: 150 }) });
+    fc.assert(fc.property(rules, expectAsGit), { numRuns: runBudget({ short: 12, long: 150 }) });
   });
 
   it('ignore nothing when there are none', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countScans } from '../../base/count-scans.fixture.ts';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { compilePathPatterns } from './path-pattern.ts';
 
 const compile = (text: string) => {
@@ -95,7 +96,7 @@ describe('a pattern', () => {
           if (pattern.coversFolder(folder)) expect(pattern.matches(path), folder).toBe(true);
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: runBudget({ short: 1_000, long: 5_000 }) },
     );
   });
 

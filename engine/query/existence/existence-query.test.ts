@@ -170,7 +170,7 @@ describe('the existence query', () => {
         },
       ),
       // A fixed seed: the bound holds for a usual sample; one in thousands exceeds it by a few percent.
-      { numRuns: runBudget({ short: 20, long: 60 }), seed: 5 },
+      { numRuns: runBudget({ short: 8, long: 60 }), seed: 5 },
     );
   }, 120_000);
 

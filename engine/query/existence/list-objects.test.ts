@@ -69,7 +69,7 @@ describe('createListing', () => {
   });
 
   it('lists 50,000 objects in at most 72 requests, including sampling', async () => {
-    for (let seed = 0; seed < 12; seed += 1) {
+    for (let seed = 0; seed < runBudget({ short: 3, long: 12 }); seed += 1) {
       const remote = createSimulatedRemote({ seed, objects: 50_000 });
       const list = (request: HashListRequest) => remote.probe.list(request);
       const windows = await sampleWindows({

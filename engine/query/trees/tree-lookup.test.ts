@@ -148,7 +148,7 @@ describe('looking up a source on a store', () => {
           expect(looked.extras).toEqual(wantExtras ? extras : []);
         },
       ),
-      { numRuns: runBudget({ short: 60, long: 300 }), seed: 7 },
+      { numRuns: runBudget({ short: 25, long: 300 }), seed: 7 },
     );
   });
 

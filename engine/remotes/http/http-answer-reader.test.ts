@@ -3,6 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { AnswerReader } from './http-answer-reader.ts';
 import { type AnswerReceiver, type HttpAnswer, HttpError } from './http-message.ts';
 
@@ -98,7 +99,7 @@ describe('The reader of answers', () => {
         if (whole.isDone) expect(pieces).toEqual(whole);
         else expect(whole.error).toBeInstanceOf(HttpError);
       }),
-      { seed: SEED, numRuns: 2000 },
+      { seed: SEED, numRuns: runBudget({ short: 500, long: 2_000 }) },
     );
   });
 

@@ -108,7 +108,7 @@ describe('building a manifest', () => {
       fc.asyncProperty(editsArbitrary, fc.constantFrom(1, 7, 1_000, 100_000), async (changes, batch) => {
         await expectSameAsFromScratch(segments, { base, entries: ENTRIES }, changes, batch);
       }),
-      { numRuns: runBudget({ short: 8, long: 20 }) },
+      { numRuns: runBudget({ short: 4, long: 20 }) },
     );
   });
 
@@ -167,7 +167,7 @@ describe('building a manifest', () => {
         await expectSameAsFromScratch(segments, { base, entries: before }, sorted, 5);
         expect(segments.counts).toEqual({ loads: 0, stores: 0 });
       }),
-      { numRuns: runBudget({ short: 30, long: 100 }) },
+      { numRuns: runBudget({ short: 12, long: 100 }) },
     );
   });
 

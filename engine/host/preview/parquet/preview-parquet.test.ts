@@ -6,7 +6,7 @@ import { type ParquetName, parquetFile } from './parquet.fixture.ts';
 import { previewParquet } from './preview-parquet.ts';
 
 /** Bytes between two that are changed. Each takes three threads. */
-const CHANGED_EVERY = runBudget({ short: 211, long: 7 });
+const CHANGED_EVERY = runBudget({ short: 499, long: 7 });
 const { signal } = new AbortController();
 const sourceOf = (bytes: Buffer, sizeBytes = bytes.length) => ({
   sizeBytes,

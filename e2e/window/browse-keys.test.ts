@@ -76,6 +76,22 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     await expectNothingChosen(panes);
   });
 
+  it('goes back to a folder whose list was closed, before the other folder is read', async () => {
+    await using panes = await openFolders('keys-back');
+    const { left, page, row } = panes;
+    const held = await holdRequests(page);
+    await row(left, 'b.txt').click();
+    held.hold('browse.open');
+    await row(left, 'deep').dblclick();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await left.getByRole('button', { name: 'Folder above' }).click();
+    await expect.poll(held.waiting, WAIT).toBe(2);
+    await left.getByText('Reading the folder').waitFor();
+    held.release();
+    await expect.poll(() => chosenIn(left), WAIT).toEqual(['deep']);
+    expect(panes.complaints).toEqual([]);
+  });
+
   it('chooses all at once, and a row that is chosen next stays chosen', async () => {
     await using panes = await openFolders('keys-row');
     const { left, page, row } = panes;

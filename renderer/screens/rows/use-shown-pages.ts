@@ -12,7 +12,11 @@ export function useShownPages<Answer extends RowAnswer>(
 ): RowPages<Answer> | undefined {
   const [shown, setShown] = useState<{ readonly of: string; readonly pages: RowPages<Answer> }>();
   useEffect(() => {
-    if (!fetchRows) return;
+    if (!fetchRows) {
+      // The pages of a closed list cannot be read when its subject is shown again.
+      setShown(undefined);
+      return;
+    }
     const pages = createRowPages(fetchRows);
     const show = () => {
       if (pages.total() === undefined && pages.error() === undefined) return;

@@ -64,6 +64,9 @@ export function useEntries(location: Location, { column, isDescending }: SortedB
     listing.current = following;
     return following.leave;
   }, [host, place, round.data]);
+  // Its list is closed then, also if the person comes back before another folder is listed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the place changes
+  useEffect(() => () => setLast(undefined), [place]);
   const shown: Shown =
     last?.place === place
       ? last

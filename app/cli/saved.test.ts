@@ -151,7 +151,9 @@ describe('a saved job', () => {
     expect((await dray(['job', 'log', 'night'])).stdout).toMatch(/started {2}Started by hand.*\n.*ended/);
     expect((await dray(['job', 'pause', 'night'])).stdout).toBe('The job night is paused.\n');
     expect((await dray(['jobs', 'list'])).stdout).toContain('paused');
-    expect((await dray(['job', 'remove', 'night'])).exitCode).toBe(0);
+    expect((await dray(['job', 'rename', 'night', 'late'])).stdout).toBe('The job night is now late.\n');
+    expect((await dray(['job', 'show', 'late'])).stdout).toContain('last result   done. Copied 1 file');
+    expect((await dray(['job', 'remove', 'late'])).exitCode).toBe(0);
     expect(await dray(['job', 'run', 'night'])).toMatchObject({ exitCode: 1 });
   });
 

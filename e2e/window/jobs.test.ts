@@ -232,6 +232,31 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('are renamed in their form with their history, but not to the name of another job', async () => {
+    using user = createUser();
+    await user.dray('job', 'add', 'night', '--daily', '03:00', '--', 'copy', 'photos', 'copies');
+    await user.dray('job', 'add', 'other', '--', 'check', 'photos', 'copies');
+    await user.dray('job', 'run', 'night');
+    await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
+    const { page } = window;
+    await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Edit night' });
+    const name = dialog.getByLabel('Name', { exact: true });
+    await name.fill('other');
+    await name.press('Enter');
+    await dialog.getByText('There is a job "other" already.', { exact: false }).waitFor();
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await name.fill('nightly');
+    await name.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await cardOf(page, 'nightly').getByText('Copied 1 file', { exact: false }).waitFor();
+    expect(await cardOf(page, 'night').count()).toBe(0);
+    await page.getByRole('button', { name: 'Log of nightly' }).press('Enter');
+    await page.getByText('Started by hand: dray copy photos copies').waitFor();
+    expect((await user.dray('job', 'list')).stdout).not.toMatch(/^night /m);
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt('are made from Changes and Plan, with the message, and say what they do not keep', async () => {
     using user = createUser();
     const root = join(user.work, 'photos');

@@ -17,9 +17,13 @@ export function findJobEndings(
   sinceMs: number,
 ): readonly Ending[] {
   const known = new Map(before?.jobs.map((job) => [job.name, job]));
+  const names = new Set(now.jobs.map(({ name }) => name));
+  const gone = before?.jobs.filter(({ name }) => !names.has(name)) ?? [];
   return now.jobs.flatMap((job) => {
     if (job.notices?.desktop === false) return [];
-    const last = known.get(job.name);
+    // A renamed job has the last run of one that is gone.
+    const last =
+      known.get(job.name) ?? gone.find(({ lastRun }) => lastRun !== undefined && lastRun === job.lastRun);
     return [...(before ? endingOf(job, last) : []), ...staleOf(job, last, sinceMs)];
   });
 }

@@ -10,7 +10,12 @@ export interface SavedRequests {
    * fails with `conflict` if that has another version by now.
    */
   'saved.save': {
-    input: SavedJobDraft & { readonly version?: string; readonly notices?: NoticeSettings | null };
+    input: SavedJobDraft & {
+      readonly version?: string;
+      /** With `version`: the present name of the job, which gets the draft's. Not while it runs. */
+      readonly from?: string;
+      readonly notices?: NoticeSettings | null;
+    };
     answer: Nothing;
   };
   /** Sends a notice by these settings, saved or not. `problems` are sentences. */

@@ -329,6 +329,7 @@ export const HOST_INPUTS: Inputs = {
   'saved.save': v.strictObject({
     version: v.exactOptional(v.pipe(filled, v.maxLength(64))),
     notices: v.exactOptional(v.nullable(notices)),
+    from: v.exactOptional(v.pipe(filled, v.maxLength(63))),
     name: v.pipe(filled, v.maxLength(63)),
     words: v.pipe(v.array(place), v.minLength(1), v.maxLength(1_000)),
     directory: v.exactOptional(root),

@@ -21,11 +21,12 @@ export const SAVED: HandlersOf<'saved'> = {
     watchJobs(host, (list) => emit({ type: 'savedJobs', list }), signal);
     return runUntilAborted(signal);
   },
-  'saved.save': async ({ notices: settings, version, ...draft }, { emit, host, signal }) => {
+  'saved.save': async ({ from, notices: settings, version, ...draft }, { emit, host, signal }) => {
+    if (from !== undefined && (await isJobRunning(jobsFolder(host), from))) throw running(from);
     const notices = settings ? parseNotices(settings, homedir()) : settings;
     const definition = await defineByCommand(host, draft, signal);
     const options = {
-      ...(version === undefined ? {} : { isReplacing: true, version }),
+      ...(version === undefined ? {} : { isReplacing: true, version, ...(from && { from }) }),
       ...(notices === undefined ? {} : { notices }),
     };
     await saveJob({ environment: host.environment, emit }, definition, options);

@@ -129,6 +129,44 @@ export async function removeJob(folder: string, name: string): Promise<void> {
   rmSync(aside, { recursive: true, force: true });
 }
 
+/**
+ * Its folder is its name, and takes runs, log and notices along in one step. Not while it runs, because the
+ * run writes into that folder.
+ * @param prepare Runs before, under both locks.
+ * @throws `notFound`, `locked`, or `usage` if the new name is taken
+ */
+export async function renameJob(
+  folder: string,
+  { from, to, prepare = () => {} }: { readonly from: string; readonly to: string; prepare?: () => void },
+): Promise<void> {
+  checkJobName(to);
+  readJob(folder, from);
+  const lock = await lockJob(folder, from, 'job rename');
+  try {
+    await changeJobs(folder, () => {
+      refuseTaken(folder, to);
+      prepare();
+      renameSync(join(folder, from), join(folder, to));
+      // The lock has moved along, so its release would not find it.
+      rmSync(join(folder, to, 'lock'), { force: true });
+      lock.release();
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+/** Files without a definition, as of a job that was taken away by hand, would mix with those of the job. */
+function refuseTaken(folder: string, name: string): void {
+  const path = join(folder, name);
+  const isFree = !existsSync(path) || readdirSync(path).length === 0;
+  if (isFree) return;
+  const message = findJob(folder, name)
+    ? `There is a job "${name}" already. Choose another name.`
+    : `${path} holds files of a job that is gone. Delete it, or choose another name.`;
+  throw new DrayError('usage', message, { data: { name, path } });
+}
+
 /** A damaged state counts as none: it is history, and must not stop the job. */
 export function readState(folder: string, name: string): JobState {
   const path = join(folderOf(folder, name), 'state.json');

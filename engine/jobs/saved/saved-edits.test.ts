@@ -1,11 +1,14 @@
 /** Saved jobs that are edited: what stays, what a change by somebody else meanwhile does. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
-import { readJob, readState } from './job-folder.ts';
+import { findJob, folderOf, isJobRunning, readJob, readState } from './job-folder.ts';
+import { readRunLog } from './run-log.ts';
 import { beginRun } from './run-record.ts';
 import { versionOf } from './saved-job.ts';
-import { pauseSavedJob, removeSavedJob, saveJob, setNotices } from './saved-jobs.ts';
+import { pauseSavedJob, removeSavedJob, renameSavedJob, saveJob, setNotices } from './saved-jobs.ts';
 
 let sandbox: Sandbox;
 let folder: string;
@@ -95,5 +98,54 @@ describe('an edited job', () => {
     const twice = [1, 2].map(() => saveJob(context, { ...night, name: 'one' }));
     const ended = await Promise.allSettled(twice);
     expect(ended.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('a renamed job', () => {
+  it('keeps its runs, its log, its pause and its notices, and can be edited in the same step', async () => {
+    await saveJob(context, night);
+    await setNotices(context, 'night', { on: ['failure'], command: 'true' });
+    await pauseSavedJob(context, 'night', true);
+    (await beginRun(folder, 'night', { by: 'hand', clock: systemClock })).end(end);
+    const before = readJob(folder, 'night');
+    const state = readState(folder, 'night');
+    const log = readRunLog(folderOf(folder, 'night'), 10);
+    const edited = { ...night, name: 'nightly', arguments: ['copy', 'a', 'c'] };
+    const options = { isReplacing: true, version: versionOf(before), from: 'night' };
+    const shown = await saveJob(context, edited, options);
+    expect(shown).toMatchObject({ name: 'nightly', state: 'paused', lastResult: 'done' });
+    expect(findJob(folder, 'night')).toBeUndefined();
+    const renamed = readJob(folder, 'nightly');
+    expect(renamed).toEqual({ ...before, name: 'nightly', arguments: ['copy', 'a', 'c'] });
+    expect(readState(folder, 'nightly')).toEqual(state);
+    expect(readRunLog(folderOf(folder, 'nightly'), 10)).toEqual(log);
+    await renameSavedJob(context, 'nightly', 'again');
+    (await beginRun(folder, 'again', { by: 'hand', clock: systemClock })).end(end);
+    expect(readState(folder, 'again').runs).toHaveLength(2);
+  });
+
+  it('is refused the name of another job, and of a folder with the files of one', async () => {
+    await saveJob(context, night);
+    await saveJob(context, { ...night, name: 'other' });
+    mkdirSync(folderOf(folder, 'rest'));
+    writeFileSync(join(folderOf(folder, 'rest'), 'log.jsonl'), '');
+    const edited = { ...night, name: 'other', arguments: ['push'] };
+    const saved = saveJob(context, edited, { isReplacing: true, from: 'night' });
+    await expect(saved).rejects.toThrow('There is a job "other" already.');
+    await expect(renameSavedJob(context, 'night', 'rest')).rejects.toThrow('of a job that is gone');
+    await expect(renameSavedJob(context, 'night', '../x')).rejects.toMatchObject({ code: 'usage' });
+    expect(readJob(folder, 'night').arguments).toEqual(night.arguments);
+    expect(readJob(folder, 'other').arguments).toEqual(night.arguments);
+  });
+
+  it('is not renamed while it runs, and its run ends under its name', async () => {
+    await saveJob(context, night);
+    const run = await beginRun(folder, 'night', { by: 'hand', clock: systemClock });
+    await expect(renameSavedJob(context, 'night', 'nightly')).rejects.toMatchObject({ code: 'locked' });
+    expect(await isJobRunning(folder, 'night')).toBe(true);
+    run.end(end);
+    expect(readState(folder, 'night').runs[0]).toMatchObject({ result: 'done' });
+    await renameSavedJob(context, 'night', 'nightly');
+    expect(await isJobRunning(folder, 'nightly')).toBe(false);
   });
 });

@@ -18,6 +18,7 @@ import {
   readJob,
   readState,
   removeJob,
+  renameJob,
   writeJob,
 } from './job-folder.ts';
 import { readRunLog } from './run-log.ts';
@@ -42,42 +43,54 @@ export interface SaveOptions {
   readonly isReplacing?: boolean;
   /** The job that is replaced must still have this version (`versionOf`). */
   readonly version?: string;
+  /** The present name of the job that is replaced, if it is renamed. Then it must not run. */
+  readonly from?: string;
   /** Default: those that it has. Null: none. */
   readonly notices?: Notices | null;
 }
 
-/** @throws `usage` for a name that is taken, a bad schedule, or a secret; `conflict` for another version */
+/**
+ * @throws `usage` for a name that is taken, a bad schedule, or a secret; `conflict` for another version;
+ * `locked` when a job that runs is renamed
+ */
 export async function saveJob(
   context: Context,
   definition: JobDefinition,
-  { isReplacing = false, notices: given, version }: SaveOptions = {},
+  { from, isReplacing = false, notices: given, version }: SaveOptions = {},
 ): Promise<SavedJobEvent> {
   checkDefinition(definition);
-  const { name } = definition;
+  const name = from ?? definition.name;
   const folder = jobsFolder(context);
-  const saved = await changeJobs(folder, () => {
+  const save = (): void => {
     const sinceMs = systemClock.nowMs();
     const before = version === undefined ? findJob(folder, name) : readJob(folder, name);
     if (!before || !isReplacing) {
-      const job = { ...definition, isPaused: false, sinceMs, ...(given ? { notices: given } : {}) };
-      addJob(folder, job);
-      return job;
+      addJob(folder, { ...definition, isPaused: false, sinceMs, ...(given ? { notices: given } : {}) });
+      return;
     }
     if (version !== undefined && versionOf(before) !== version) throw changedMeanwhile(name);
     // A new schedule begins now: what it would have started earlier was not missed.
     const isSameSchedule = isDeepStrictEqual(before.triggers, definition.triggers);
     const { isPaused } = before;
     const notices = given === undefined ? before.notices : given;
-    const job = {
+    writeJob(folder, {
       ...definition,
+      name,
       isPaused,
       sinceMs: isSameSchedule ? before.sinceMs : sinceMs,
       ...(notices ? { notices } : {}),
-    };
-    writeJob(folder, job);
-    return job;
-  });
-  return lookAt(folder, saved);
+    });
+  };
+  if (name === definition.name) await changeJobs(folder, save);
+  else await renameJob(folder, { from: name, to: definition.name, prepare: save });
+  return lookAt(folder, readJob(folder, definition.name));
+}
+
+/** @throws `notFound`, `locked` while it runs, or `usage` if the new name is bad or taken */
+export async function renameSavedJob(context: Context, name: string, to: string): Promise<SavedJobEvent> {
+  const folder = jobsFolder(context);
+  await renameJob(folder, { from: name, to });
+  return lookAt(folder, readJob(folder, to));
 }
 
 /** @throws `usage` for a bad name, a bad schedule, or a secret */

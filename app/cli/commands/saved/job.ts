@@ -30,6 +30,7 @@ export function addJobCommand(program: Command, host: CommandHost): void {
   addShow(job, host);
   addPause(job, host, true);
   addPause(job, host, false);
+  addRename(job, host);
   addRemove(job, host);
   addJobNotify(job, host);
   addJobServe(job, host);
@@ -129,6 +130,23 @@ function addPause(job: Command, host: CommandHost, isPaused: boolean): void {
       }),
     );
   addExamples(command, [[`dray job ${verb} photos`, isPaused ? 'for a while' : 'from now on']]);
+}
+
+function addRename(job: Command, host: CommandHost): void {
+  const command = job
+    .command('rename')
+    .description(
+      'Renames a saved job. Its runs, log, schedule and notices stay. Not while it runs. Scripts that start it by its old name have to be changed.',
+    )
+    .argument('<name>', 'the job')
+    .argument('<new-name>', 'its new name')
+    .action((name: string, to: string, _options: object, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) => (await loadJobs()).renameSavedJob(context, name, to),
+        view: { onSummary: (_job, output) => output.note(`The job ${name} is now ${to}.`) },
+      }),
+    );
+  addExamples(command, [['dray job rename photos holidays', 'by another name']]);
 }
 
 function addRemove(job: Command, host: CommandHost): void {

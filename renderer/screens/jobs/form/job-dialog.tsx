@@ -78,7 +78,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDial
   };
   return (
     <FormDialog
-      title={isEdit ? `Edit ${form.name}` : 'New job'}
+      title={isEdit ? `Edit ${form.savedName}` : 'New job'}
       action="Save"
       onClose={onClose}
       isDisabled={!isComplete(form)}
@@ -95,16 +95,18 @@ export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDial
         />
       )}
       {given.from === 'changes' && <Left kind={form.kind} />}
-      {!isEdit && (
-        <FormField
-          {...part}
-          label="Name"
-          name="name"
-          help="a to z, 0 to 9, dots and dashes, such as night"
-          maxLength={63}
-          autoFocus
-        />
-      )}
+      <FormField
+        {...part}
+        label="Name"
+        name="name"
+        help={
+          isEdit && form.name !== form.savedName
+            ? 'Its runs, log and schedule stay. Scripts that start it by its old name have to be changed.'
+            : 'a to z, 0 to 9, dots and dashes, such as night'
+        }
+        maxLength={63}
+        autoFocus={!isEdit}
+      />
       <Command {...part} />
       <When {...part} />
       <NoticeFields
@@ -148,7 +150,7 @@ function Meanwhile({
   readonly now: SavedJobCard | undefined;
   readonly onReload: (job: SavedJobCard) => void;
 }) {
-  if (!now) return <Notice tone="warning">This job was removed meanwhile.</Notice>;
+  if (!now) return <Notice tone="warning">This job was removed or renamed meanwhile.</Notice>;
   if (now.version !== form.version)
     return (
       <Notice

@@ -11,6 +11,8 @@ export interface JobForm {
   readonly name: string;
   /** Of the job that is edited, as it was read. */
   readonly version?: string;
+  /** Of a saved job, the name that it has. */
+  readonly savedName?: string;
   readonly kind: JobKind;
   readonly source: string;
   readonly destination: string;
@@ -66,22 +68,27 @@ export function isTime(text: string): boolean {
 export function isComplete(form: JobForm): boolean {
   const { destination, kind, line, name, root, schedule, source, time } = form;
   if ((schedule === 'daily' || schedule === 'weekly') && !isTime(time)) return false;
-  if (!areDays(form.notices.days)) return false;
+  if (!areDays(form.notices.days) || name === '') return false;
   if (line !== undefined) return line.trim() !== '';
   const hasPlaces = hasTwoPlaces(kind) ? source !== '' && destination !== '' : root !== '';
-  return name !== '' && hasPlaces;
+  return hasPlaces;
 }
 
-type Draft = SavedJobDraft & { readonly version?: string; readonly notices: NoticeSettings | null };
+type Draft = SavedJobDraft & {
+  readonly version?: string;
+  readonly from?: string;
+  readonly notices: NoticeSettings | null;
+};
 
 export function draftOf(form: JobForm): Draft {
-  const { kind, line, name, version } = form;
+  const { kind, line, name, savedName = name, version } = form;
   const isTwo = hasTwoPlaces(kind);
   const directory = isTwo ? form.directory : form.root;
   const places = isTwo ? ['--', form.source, form.destination] : [];
   return {
     name,
     ...(version === undefined ? {} : { version }),
+    ...(savedName === name ? {} : { from: savedName }),
     words: line === undefined ? [kind, ...splitWords(form.options), ...places] : splitWords(line),
     ...(directory === '' ? {} : { directory }),
     ...startsOf(form),

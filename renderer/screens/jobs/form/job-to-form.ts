@@ -16,7 +16,7 @@ export function formOfJob(job: SavedJobCard): JobForm {
   const { directory, name, version } = job;
   return {
     ...EMPTY_FORM,
-    ...{ name, version, root: directory, directory },
+    ...{ name, savedName: name, version, root: directory, directory },
     ...commandOf(job),
     ...startsOf(job.triggers),
     notices: noticeFormOf(job.notices),

@@ -243,8 +243,8 @@ describe.skipIf(!findChromium())('Jobs', () => {
     const dialog = page.getByRole('dialog', { name: 'Edit night' });
     const name = dialog.getByLabel('Name', { exact: true });
     await name.fill('other');
-    await name.press('Enter');
-    await dialog.getByText('There is a job "other" already.', { exact: false }).waitFor();
+    await dialog.getByText('There is a job of this name already.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await name.fill('nightly');
     await name.press('Enter');

@@ -66,6 +66,12 @@ export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDial
   const set = (change: Partial<JobForm>) => setForm((before) => ({ ...before, ...change }));
   const part = { form, set };
   const isEdit = form.version !== undefined;
+  // The new list may come before the answer.
+  const isTaken =
+    form.name !== form.savedName &&
+    !save.isPending &&
+    !save.isSuccess &&
+    jobs.some(({ name }) => name === form.name);
   const submit = () => {
     // While one is under way, Enter starts no second one.
     if (save.isPending) return;
@@ -81,7 +87,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDial
       title={isEdit ? `Edit ${form.savedName}` : 'New job'}
       action="Save"
       onClose={onClose}
-      isDisabled={!isComplete(form)}
+      isDisabled={!isComplete(form) || isTaken}
       onSubmit={submit}
     >
       {isEdit && !save.isPending && !save.isSuccess && (
@@ -104,6 +110,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDial
             ? 'Its runs, log and schedule stay. Scripts that start it by its old name have to be changed.'
             : 'a to z, 0 to 9, dots and dashes, such as night'
         }
+        error={isTaken ? 'There is a job of this name already.' : undefined}
         maxLength={63}
         autoFocus={!isEdit}
       />

@@ -4,6 +4,7 @@
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetHeader } from 'hyparquet/src/column.js';
+import { unpackHadoopLz4, unpackLz4 } from './lz4.ts';
 import type { ParquetSource } from './parquet-source.ts';
 import { endOfStruct } from './thrift-bounds.ts';
 
@@ -31,6 +32,8 @@ export const DECOMPRESSORS = {
   GZIP: (input: Uint8Array, maxOutputLength: number) => gunzipSync(input, { maxOutputLength }),
   BROTLI: (input: Uint8Array, maxOutputLength: number) => brotliDecompressSync(input, { maxOutputLength }),
   ZSTD: (input: Uint8Array, maxOutputLength: number) => zstdDecompressSync(input, { maxOutputLength }),
+  LZ4: unpackHadoopLz4,
+  LZ4_RAW: unpackLz4,
 };
 
 export interface ChunkPlace {

@@ -145,7 +145,92 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     expect(asked.filter((url) => !url.startsWith(window.origin) && !url.startsWith('blob:'))).toEqual([]);
     expect(complaints).toEqual([]);
   });
+
+  it('plays versions in History and both sides of a change, from parts of their files', async () => {
+    const environment = { ...repository.server.environment, DRAY_AUTHOR: 'Ada' };
+    const write = (name: string, bytes: Uint8Array) => writeFileSync(join(repository.root, name), bytes);
+    const push = async (message: string) => {
+      const pushed = await runCli(['push', '-m', message], { cwd: repository.root, environment });
+      expect(pushed).toMatchObject({ exitCode: 0 });
+    };
+    await using window = await repository.open({ theme: 'light' });
+    const { complaints, context, origin, page } = window;
+    write('bell.wav', toneOf(20));
+    write('clip.webm', await recordVideo(await context.newPage()));
+    await push('sounds');
+    write('bell.wav', toneOf(5));
+    await push('shorter');
+    write('bell.wav', toneOf(2));
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+
+    await page.goto(`${origin}/#/changes?direction=push`);
+    await rowOf(page, 'bell.wav').click();
+    expect(await playedSeconds(page, 'Last push')).toBe(5);
+    expect(await playedSeconds(page, 'Mine')).toBe(2);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+
+    await page.goto(`${origin}/#/history`);
+    await page.getByRole('row', { name: 'shorter', exact: true }).click();
+    await page.getByRole('button', { name: 'Look at bell.wav' }).click();
+    expect(await playedSeconds(page, /^Before/)).toBe(20);
+    expect(await playedSeconds(page, /^After/)).toBe(5);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+    await page.getByRole('row', { name: 'sounds', exact: true }).click();
+    await page.getByRole('button', { name: 'Look at clip.webm' }).click();
+    await page.getByRole('button', { name: /^Load and play/ }).press('Enter');
+    const width = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoWidth);
+    await expect.poll(width, WAIT).toBe(64);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    expect(asked.filter((url) => !url.startsWith(origin) && !url.startsWith('blob:'))).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
 });
+
+/** Loads one side by the keyboard. @returns The rounded length of what the browser plays. */
+async function playedSeconds(page: Page, title: string | RegExp): Promise<number> {
+  const side = page.getByRole('region', { name: title });
+  await side.getByRole('button', { name: /^Load and play/ }).press('Enter');
+  const audio = side.locator('audio');
+  await audio.waitFor();
+  const seconds = () => audio.evaluate((element: HTMLAudioElement) => Math.round(element.duration));
+  await expect.poll(seconds, WAIT).toBeGreaterThan(0);
+  return seconds();
+}
+
+/** A video of 64 by 48 points that the browser itself records. Closes the page. */
+async function recordVideo(page: Page): Promise<Buffer> {
+  const base64 = await page.evaluate(async () => {
+    const canvas = document.createElement('canvas');
+    Object.assign(canvas, { width: 64, height: 48 });
+    const brush = canvas.getContext('2d')!;
+    const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' });
+    const parts: Blob[] = [];
+    let frames = 0;
+    const draw = setInterval(() => {
+      brush.fillStyle = ++frames % 2 === 0 ? 'teal' : 'orange';
+      brush.fillRect(0, 0, 64, 48);
+    }, 30);
+    await new Promise<void>((resolve) => {
+      recorder.ondataavailable = ({ data }) => {
+        parts.push(data);
+        // The first parts hold the header alone.
+        if (recorder.state === 'recording' && parts.reduce((sum, { size }) => sum + size, 0) > 1_000)
+          recorder.stop();
+      };
+      recorder.onstop = () => resolve();
+      recorder.start(50);
+    });
+    clearInterval(draw);
+    const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
+    return btoa(String.fromCharCode(...bytes));
+  });
+  await page.close();
+  return Buffer.from(base64, 'base64');
+}
 
 function cells(page: Page, region: string): Promise<readonly (readonly string[])[]> {
   const rows = page.getByRole('region', { name: region }).locator('tbody tr');

@@ -20,22 +20,22 @@ export const LOOKS = [
   { id: 'text', label: 'Text' },
 ] as const;
 
+type Media = Extract<FilePreview, { as: 'media' }>;
+
 const MediaView = lazy(() => import('./media-view.tsx'));
 
 export interface FilePreviewProps {
   readonly preview: FilePreview;
   readonly name: string;
-  /** The place from which audio and video are read. */
-  readonly place?: string;
 }
 
-export function FilePreviewView({ preview, name, place }: FilePreviewProps) {
+export function FilePreviewView({ preview, name }: FilePreviewProps) {
   const [look, setLook] = useState<Look>('table');
   const isTable = preview.as === 'text' && preview.table !== undefined;
   return (
     <figure className="file-preview">
       {isTable && <Segmented label="Show as" size="small" value={look} onChange={setLook} choices={LOOKS} />}
-      <Content preview={preview} name={name} look={look} {...(place !== undefined && { place })} />
+      <Content preview={preview} name={name} look={look} />
       <figcaption>
         <Facts facts={preview.facts} />
       </figcaption>
@@ -43,7 +43,16 @@ export function FilePreviewView({ preview, name, place }: FilePreviewProps) {
   );
 }
 
-function Content({ preview, name, look, place }: FilePreviewProps & { readonly look: Look }) {
+/** Another version of the file is another player: what one has read is not played as the other. */
+export function MediaPlayer({ kind, name }: { readonly kind: Media; readonly name: string }) {
+  return (
+    <Suspense fallback={<Loading label="Opening the player" />}>
+      <MediaView key={JSON.stringify(kind)} kind={kind} name={name} />
+    </Suspense>
+  );
+}
+
+function Content({ preview, name, look }: FilePreviewProps & { readonly look: Look }) {
   switch (preview.as) {
     case 'text':
       if (preview.table && look === 'table') return <TableView table={preview.table} name={name} />;
@@ -59,11 +68,7 @@ function Content({ preview, name, look, place }: FilePreviewProps & { readonly l
     case 'table':
       return <TableView table={preview.table} name={name} />;
     case 'media':
-      return (
-        <Suspense fallback={<Loading label="Opening the player" />}>
-          <MediaView kind={preview} name={name} place={place ?? ''} />
-        </Suspense>
-      );
+      return <MediaPlayer kind={preview} name={name} />;
     case 'image':
       return (
         <div className="file-preview-image">

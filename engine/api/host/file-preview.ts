@@ -12,15 +12,26 @@ export type FilePreview =
   /** A table in a binary file: Parquet. */
   | { readonly as: 'table'; readonly table: TablePreview; readonly facts: FileFacts }
   | { readonly as: 'image'; readonly mime: string; readonly base64: string; readonly facts: FileFacts }
-  /** Audio or video; `browse.bytes` has what the browser plays. */
-  | { readonly as: 'media'; readonly mime: string; readonly isVideo: boolean; readonly facts: FileFacts }
+  /** Audio or video, which the page reads from `source` in parts. */
+  | {
+      readonly as: 'media';
+      readonly mime: string;
+      readonly isVideo: boolean;
+      readonly facts: FileFacts;
+      readonly source: BytesSource;
+    }
   /**
    * `start`: the first bytes, in base64; absent for folders and empty files. `why`: the reason why a file of
    * a known kind is not shown as such; a whole sentence.
    */
   | { readonly as: 'facts'; readonly facts: FileFacts; readonly start?: string; readonly why?: string };
 
-/** The most bytes in one answer of `browse.bytes`. */
+/** The input of `browse.bytes` for a place, of `history.bytes` for a file of a commit. */
+export type BytesSource =
+  | { readonly place: string }
+  | { readonly root: string; readonly commit: string; readonly path: string };
+
+/** The most bytes in one answer of `browse.bytes` or `history.bytes`. */
 export const BYTES_AT_ONCE_MAX = 512 * 1024;
 /** The largest file that a page plays, because the page holds the whole file in memory. */
 export const MEDIA_BYTES_MAX = 128 * 1024 * 1024;

@@ -57,6 +57,17 @@ export interface HistoryRequests {
     input: InWorkspace & { readonly commit: string; readonly path: string };
     answer: FilePreview;
   };
+  /** A range of a file of a commit, as `browse.bytes`. */
+  'history.bytes': {
+    input: InWorkspace & {
+      /** A whole hash. */
+      readonly commit: string;
+      readonly path: string;
+      readonly start: number;
+      readonly limit: number;
+    };
+    answer: { readonly base64: string };
+  };
 }
 
 export type RefKindName = 'branch' | 'tag';

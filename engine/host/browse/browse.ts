@@ -52,7 +52,7 @@ export const BROWSE: HandlersOf<'browse'> = {
     const [place, context] = placeOf(text, call);
     const preview =
       place.kind === 'local'
-        ? await previewLocalFile(place.path, { signal: call.signal, isPlayable: true })
+        ? await previewLocalFile(place.path, { signal: call.signal })
         : await previewObject(context, place);
     if (preview) return preview;
     throw nothingThere(text);
@@ -134,7 +134,7 @@ function previewObject(context: JobContext, place: RemotePlace): Promise<FilePre
       read: (maxBytes) => readRange(store, place, { start: 0, end: Math.min(maxBytes, sizeBytes) }, signal),
       readRange: (start, end) => readRange(store, place, { start, end }, signal),
       signal,
-      isPlayable: true,
+      source: { place: place.text },
     });
   });
 }

@@ -98,8 +98,11 @@ export const CHANGES: HandlersOf<'changes'> = {
       const { signal } = call;
       const hashedUpTo = hashedUpToOf(layoutOf(session));
       const here = (name: string) => previewLocalFile(join(root, name), { hashedUpTo, signal });
-      const stored = async (name: string, hash: string | undefined) =>
-        hash === undefined ? undefined : previewEntry(store, await fetch(hash as CommitHash), name, signal);
+      const stored = async (name: string, given: string | undefined) => {
+        if (given === undefined) return undefined;
+        const hash = given as CommitHash;
+        return previewEntry(store, { root, hash, commit: await fetch(hash), path: name }, signal);
+      };
       const sides =
         direction === 'push'
           ? await Promise.all([stored(before, baseHash), here(path)])

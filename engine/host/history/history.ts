@@ -21,6 +21,7 @@ import { formatMoment } from '../format-moment.ts';
 import { type HandlersOf, jobContextOf } from '../port/host-call.ts';
 import { previewEntry } from '../preview/preview-sources.ts';
 import { type Commits, withCommits } from '../repository-read.ts';
+import { readFileBytes } from './file-bytes.ts';
 import { changeRef, planSwitch } from './refs.ts';
 
 const ENTRIES_MAX = 10_000;
@@ -106,13 +107,14 @@ export const HISTORY: HandlersOf<'history'> = {
     checkSafePath(path);
     return withCommits(jobContextOf(call, root), async ({ fetch, session, store }) => {
       const hash = await resolveCommit(session, store, commit);
-      const preview = await previewEntry(store, await fetch(hash), path, call.signal);
+      const preview = await previewEntry(store, { root, hash, commit: await fetch(hash), path }, call.signal);
       if (preview) return preview;
       throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${path}.`, {
         data: { path, commit: hash },
       });
     });
   },
+  'history.bytes': readFileBytes,
 };
 
 async function readRefs({ session, store }: Commits, signal: AbortSignal): Promise<RefRow[]> {

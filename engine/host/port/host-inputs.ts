@@ -276,6 +276,13 @@ export const HOST_INPUTS: Inputs = {
     limit: upTo(ROWS_MAX),
   }),
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
+  'history.bytes': v.strictObject({
+    ...inWorkspace,
+    commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'it must be the hash of a commit')),
+    path: place,
+    start: whole,
+    limit: upTo(BYTES_AT_ONCE_MAX),
+  }),
 
   'browse.open': v.strictObject({ place, resume: v.exactOptional(filled) }),
   'browse.rows': v.strictObject({ list: filled, view: entryView, offset: whole, limit: upTo(ROWS_MAX) }),

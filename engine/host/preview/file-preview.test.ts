@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { MEDIA_BYTES_MAX } from '../../api/host/file-preview.ts';
 import { IMAGE_BYTES_MAX, previewFile, TEXT_BYTES_MAX } from './file-preview.ts';
 
-const preview = (name: string, content: string | Uint8Array, isPlayable = true) => {
+const SOURCE = { place: '/somewhere' };
+const preview = (name: string, content: string | Uint8Array, sizeBytes?: number) => {
   const bytes = Buffer.from(content);
   let readBytes = 0;
   const source = {
     name,
-    facts: { sizeBytes: bytes.length },
+    facts: { sizeBytes: sizeBytes ?? bytes.length },
     read: async (maxBytes: number) => {
       readBytes = Math.min(maxBytes, bytes.length);
       return bytes.subarray(0, maxBytes);
     },
     readRange: async (start: number, end: number) => bytes.subarray(start, end),
     signal: new AbortController().signal,
-    isPlayable,
+    source: SOURCE,
   };
   return previewFile(source).then((shown) => ({ ...shown, readBytes }));
 };
@@ -64,11 +66,17 @@ describe('the preview of a file', () => {
     async (name, start, mime, isVideo) => {
       const bytes = Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(50_000)]);
       const { readBytes, ...shown } = await preview(name, bytes);
-      expect(shown).toEqual({ as: 'media', mime, isVideo, facts: { sizeBytes: bytes.length } });
+      expect(shown).toEqual({
+        as: 'media',
+        mime,
+        isVideo,
+        facts: { sizeBytes: bytes.length },
+        source: SOURCE,
+      });
       expect(readBytes).toBeLessThan(5_000);
-      expect(await preview(name, bytes, false)).toMatchObject({
+      expect(await preview(name, bytes, MEDIA_BYTES_MAX + 1)).toMatchObject({
         as: 'facts',
-        why: expect.stringMatching(/in Browse/),
+        why: 'Only audio and video of up to 128 MiB are played.',
       });
     },
   );

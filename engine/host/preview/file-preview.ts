@@ -4,7 +4,12 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { extname } from 'node:path';
-import { type FileFacts, type FilePreview, MEDIA_BYTES_MAX } from '../../api/host/file-preview.ts';
+import {
+  type BytesSource,
+  type FileFacts,
+  type FilePreview,
+  MEDIA_BYTES_MAX,
+} from '../../api/host/file-preview.ts';
 import { mediaKindOf } from './media-kind.ts';
 import { tablePreview } from './table-preview.ts';
 
@@ -23,8 +28,8 @@ export interface PreviewSource {
   /** `end` is exclusive, and at most the size. */
   readRange(start: number, end: number): Promise<Uint8Array>;
   readonly signal: AbortSignal;
-  /** The window can read the file in ranges (`browse.bytes`). */
-  readonly isPlayable?: boolean;
+  /** Where the window reads the file in ranges. */
+  readonly source: BytesSource;
 }
 
 /** Signatures of pictures, with their offsets. */
@@ -70,15 +75,13 @@ async function previewTable({ facts, read, readRange, signal }: PreviewSource): 
 }
 
 /** Undefined if the first bytes are no audio or video. */
-async function previewMedia({ facts, isPlayable, name, read }: PreviewSource) {
+async function previewMedia({ facts, name, read, source }: PreviewSource) {
   const bytes = await read(SNIFFED_BYTES);
   const kind = mediaKindOf(name, bytes);
   if (!kind) return undefined;
-  if (isPlayable && facts.sizeBytes <= MEDIA_BYTES_MAX) return { as: 'media', ...kind, facts } as const;
+  if (facts.sizeBytes <= MEDIA_BYTES_MAX) return { as: 'media', ...kind, facts, source } as const;
   const start = Buffer.from(bytes.subarray(0, START_BYTES)).toString('base64');
-  const why = isPlayable
-    ? 'Only audio and video of up to 128 MiB are played.'
-    : 'Audio and video are played in Browse.';
+  const why = 'Only audio and video of up to 128 MiB are played.';
   return { as: 'facts', facts, start, why } as const;
 }
 

@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
 import { findEntry, readEntryBytes, readEntryStart } from '../../jobs/history/read-entry.ts';
+import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { formatMoment } from '../format-moment.ts';
@@ -17,14 +18,12 @@ export interface LocalPreviewOptions {
   /** Larger files are shown without their hash. Default: 0. */
   readonly hashedUpTo?: number;
   readonly signal: AbortSignal;
-  /** Default: false. */
-  readonly isPlayable?: boolean;
 }
 
 /** Undefined if the path does not exist. A link is not followed: its preview is its target. */
 export async function previewLocalFile(
   path: string,
-  { hashedUpTo = 0, isPlayable = false, signal }: LocalPreviewOptions,
+  { hashedUpTo = 0, signal }: LocalPreviewOptions,
 ): Promise<FilePreview | undefined> {
   let stat: Stats;
   try {
@@ -45,15 +44,21 @@ export async function previewLocalFile(
     read: (maxBytes) => readLocal(path, { start: 0, end: Math.min(maxBytes, stat.size), signal }),
     readRange: (start, end) => readLocal(path, { start, end, signal }),
     signal,
-    isPlayable,
+    source: { place: path },
   });
+}
+
+export interface EntryAt {
+  readonly root: string;
+  readonly hash: CommitHash;
+  readonly commit: Commit;
+  readonly path: string;
 }
 
 /** Undefined if the commit has no entry at the path. */
 export async function previewEntry(
   store: ObjectStore,
-  commit: Commit,
-  path: string,
+  { commit, hash, path, root }: EntryAt,
   signal: AbortSignal,
 ): Promise<FilePreview | undefined> {
   const entry = await findEntry(store, commit, path, signal);
@@ -76,6 +81,7 @@ export async function previewEntry(
           return Buffer.concat(pieces);
         },
         signal,
+        source: { root, commit: hash, path },
       });
     }
   }

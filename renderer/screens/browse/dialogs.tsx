@@ -35,9 +35,7 @@ export function QuickLook({ location, entry, onClose }: DialogProps & { readonly
           onRetry={() => void preview.refetch()}
         />
       )}
-      {preview.data && (
-        <FilePreviewView preview={preview.data} name={name} place={placeOf(location, entry.path)} />
-      )}
+      {preview.data && <FilePreviewView preview={preview.data} name={name} />}
     </Dialog>
   );
 }

@@ -1,11 +1,11 @@
-/** Compares two versions of a file: as tables, as texts, as pictures, or by the first bytes. */
+/** Compares two versions of a file: as tables, texts, pictures, audio or video, or by the first bytes. */
 import './file-sides.css';
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
 import { formatBytes, formatHash } from '../../../engine/api/numbers.ts';
 import { Segmented } from '../../design/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
-import { LOOKS } from '../file-preview.tsx';
+import { LOOKS, MediaPlayer } from '../file-preview.tsx';
 import { HexView } from './hex-view.tsx';
 import { ImageSides } from './image-sides.tsx';
 import { TableSides } from './table-view.tsx';
@@ -55,10 +55,17 @@ function SideContent({ before, after, titles }: FileSidesProps) {
     return <TableSides before={tableOf(before)} after={tableOf(after)} />;
   if (before?.as === 'image' || after?.as === 'image')
     return <ImageSides before={pictureOf(before)} after={pictureOf(after)} titles={titles} />;
-  const starts = [
+  const sides = [
     { title: titles.before, side: before },
     { title: titles.after, side: after },
-  ].filter(({ side }) => startOf(side) !== undefined);
+  ];
+  if (before?.as === 'media' || after?.as === 'media')
+    return (
+      <div className="media-sides">
+        {sides.map(({ side, title }) => side && <MediaSide key={title} side={side} title={title} />)}
+      </div>
+    );
+  const starts = sides.filter(({ side }) => startOf(side) !== undefined);
   if (starts.length === 0)
     return <p className="two-sides-none">This kind of file is shown by its size, time and hash only.</p>;
   return (
@@ -75,6 +82,19 @@ function SideContent({ before, after, titles }: FileSidesProps) {
         </div>
       ))}
     </div>
+  );
+}
+
+function MediaSide({ side, title }: { readonly side: FilePreview; readonly title: string }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      {side.as === 'media' ? (
+        <MediaPlayer kind={side} name={title} />
+      ) : (
+        <p className="file-preview-note">{whyOf(side) ?? 'This version is neither audio nor video.'}</p>
+      )}
+    </section>
   );
 }
 

@@ -127,8 +127,28 @@ const UNUSED_FEATURES = [
   'PreconnectToSearch',
 ];
 
-/** Launch one for all tests of a file: the launch takes longer than any page. */
-export function launchBrowser(): Promise<Browser> {
+/** The one of this process. Test files that share a process share it: a launch takes longer than any page. */
+let launched: Promise<Browser> | undefined;
+
+/**
+ * Within Vitest, closing it closes its pages. It ends with the process: Chromium exits when the other end of
+ * its pipe is gone.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  if (process.env.VITEST === undefined) return launchChromium();
+  let browser = await launched?.catch(() => undefined);
+  // After a crash or a failed launch, the next file gets another one.
+  if (!browser?.isConnected()) {
+    launched = launchChromium();
+    browser = await launched;
+  }
+  browser.close = async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  };
+  return browser;
+}
+
+function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('There is no Chromium. Set CHROMIUM_PATH or put it on the PATH.');
   // Without its sandbox, because tests often run as root in containers that do not allow it.

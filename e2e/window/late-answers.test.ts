@@ -3,11 +3,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { push } from '../../engine/jobs/push/push.ts';
+import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
+import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { startBrowser } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { holdRequests } from './hold-request.ts';
 import { openWindow } from './open-window.ts';
-import { WAIT } from './window-workspace.ts';
+import { openWorkspace, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('An answer that comes late', () => {
   const started = startBrowser();
@@ -41,6 +44,49 @@ describe.skipIf(!findChromium())('An answer that comes late', () => {
     await page.getByText('field is one of your remotes').waitFor();
     await page.getByRole('radio', { name: 'Compact' }).waitFor();
     expect(new URL(page.url()).hash).toBe('#/settings');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('neither closes the next dialog of a branch, nor chooses a workspace whose form was left', async () => {
+    using sandbox = createSandbox();
+    const root = sandbox.path('one');
+    sandbox.write('one/a.txt', 'a');
+    sandbox.write('two/b.txt', 'b');
+    await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+    await push(testContext(root), { message: 'First' });
+    const folder = sandbox.path('window');
+    await using window = await openWorkspace(started.browser, { root, folder, screen: '#/history' });
+    const { page } = window;
+    await page.evaluate((chosen) => localStorage.setItem('dray.workspace', chosen), root);
+    const held = await holdRequests(page);
+    const ask = (what: string) => page.evaluate((to) => location.assign(to), `#/history?do=${what}`);
+    held.holdAnswers('history.placeRef');
+    await ask('tag');
+    await page.getByLabel('Name of the tag').fill('v2');
+    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await ask('branch');
+    await page.getByLabel('Name of the branch').fill('side');
+    held.release();
+    await page.getByText('Created the tag v2').waitFor();
+    await page.locator('.ref').filter({ hasText: 'v2' }).first().waitFor();
+    await page.getByLabel('Name of the branch').fill('other');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+
+    await page.evaluate(() => location.assign('#/home?add=yes'));
+    await page.getByLabel('Folder with your files').fill(sandbox.path('two'));
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByLabel('Folder for the versions').fill(sandbox.path('store-of-two'));
+    held.holdAnswers('home.createWorkspace');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await expect.poll(held.waiting, WAIT).toBe(1);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('radio', { name: 'Compact' }).waitFor();
+    held.release();
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('article', { name: 'two' }).waitFor();
+    await page.getByRole('button', { name: /^Workspace one/ }).waitFor();
     expect(window.complaints).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     await row(left, 'b.txt').click();
     held.holdAnswers('browse.rows');
     await page.keyboard.press('Control+a');
-    await expect.poll(held.waiting, WAIT).toBe(1);
+    await expect.poll(held.waiting, WAIT).toBeGreaterThan(0);
     await row(left, 'deep').dblclick();
     await row(left, 'b.txt').waitFor({ state: 'detached' });
     held.release();
@@ -99,7 +99,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     await row(left, 'a.txt').click();
     held.holdAnswers('browse.rows');
     await page.keyboard.press('Control+a');
-    await expect.poll(held.waiting, WAIT).toBe(1);
+    await expect.poll(held.waiting, WAIT).toBeGreaterThan(0);
     await row(left, 'b.txt').click();
     held.release();
     await expect.poll(() => footOf(left), WAIT).toMatch(/^1 of \d+ chosen/);
@@ -116,7 +116,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     // The folder is read again before the request is answered: the engine no longer has its list.
     held.hold('browse.rows');
     await page.keyboard.press('Control+a');
-    await expect.poll(held.waiting, WAIT).toBe(1);
+    await expect.poll(held.waiting, WAIT).toBeGreaterThan(0);
     await left.getByRole('button', { name: 'Read again' }).click();
     await expect.poll(held.waiting, WAIT).toBeGreaterThan(1);
     held.release();

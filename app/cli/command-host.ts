@@ -126,7 +126,8 @@ export async function runCommand<Summary>(
     const elapsedMs = Math.round(performance.now() - startedMs);
     output.progress.stop();
     isSummaryShown = true;
-    const message = observer ? describeEnd(run.view, summary, output, elapsedMs) : '';
+    const take = { ...output, isFailure: host.exitCode !== 0 };
+    const message = observer ? describeEnd(run.view, summary, take, elapsedMs) : '';
     observer?.ended({ exitCode: host.exitCode, isStopped: false, message });
     if (output.json) {
       output.record({
@@ -161,16 +162,19 @@ export async function runCommand<Summary>(
   }
 }
 
-/** The notes that the command would print at its end. */
+/**
+ * The notes that the command would print at its end. A failure may be a result, which `--quiet` prints too.
+ */
 function describeEnd<Summary>(
   view: CommandView<Summary>,
   summary: Summary,
-  output: Output,
+  output: Output & { readonly isFailure: boolean },
   elapsedMs: number,
 ): string {
   const lines: string[] = [];
   const note = (line: string) => lines.push(line);
-  const take = { note, summary: (all: readonly string[]) => lines.push(...all), result: () => {} };
+  const result = output.isFailure ? note : () => {};
+  const take = { note, summary: (all: readonly string[]) => lines.push(...all), result };
   view.onSummary(summary, { ...output, ...take }, { elapsedMs });
   return lines.join(' ');
 }

@@ -76,6 +76,8 @@ describe('dray job add', () => {
     [['ls', 'a'], 'A job can be one of copy, sync, check, push, pull, verify.'],
     [['copy', '-', 's3://bucket/a'], '"-" cannot be saved'],
     [['copy', 's3://key:secret@host/a', 'b'], 'looks like a secret'],
+    [['push'], 'is not in a workspace'],
+    [['verify', '--read-data=5'], 'is not in a workspace'],
   ])('checks the command as the command itself does: %s', async (words, message) => {
     const { exitCode, stderr } = await dray(['job', 'add', 'a', '--', ...words]);
     expect(stderr).toContain(message);
@@ -167,6 +169,20 @@ describe('a saved job', () => {
     rmSync(sandbox.path('work/photos'), { recursive: true });
     await dray(['job', 'add', 'gone', '-C', sandbox.path('work/away'), '--', 'copy', 'a', 'b']);
     expect((await dray(['job', 'run', 'gone'])).exitCode).not.toBe(0);
+  });
+});
+
+describe('a failed verify', () => {
+  it('has what is missing as its last result', async () => {
+    sandbox.write('work/a.csv', '1');
+    await dray(['init', '--remote', sandbox.path('store')]);
+    await dray(['push']);
+    await dray(['job', 'add', 'week', '--', 'verify']);
+    rmSync(sandbox.path('store/packs'), { recursive: true });
+    expect((await dray(['job', 'run', 'week', '-q'])).exitCode).toBe(1);
+    expect((await dray(['job', 'show', 'week'])).stdout).toMatch(
+      /last result +failed\. 1 missing and 0 damaged/,
+    );
   });
 });
 

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DrayError } from '../../../../engine/api/error.ts';
 import type { SavedJobEvent } from '../../../../engine/api/events.ts';
+import type { JobContext } from '../../../../engine/api/jobs.ts';
 import type { JobDefinition } from '../../../../engine/jobs/saved/saved-jobs.ts';
 import { type CommandHost, type InspectedCommand, runCommand, usageError } from '../../command-host.ts';
 import { collect } from '../../options/collect.ts';
@@ -55,7 +57,7 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     .action((name: string, words: readonly string[], options: AddOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context): Promise<SavedJobEvent | JobDefinition> => {
-          const definition = await define(host, context.directory, { name, words, options });
+          const definition = await define(host, context, { name, words, options });
           const jobs = await import('../../../../engine/jobs/saved/saved-jobs.ts');
           if (!options.dryRun)
             return jobs.saveJob(context, definition, { isReplacing: options.replace ?? false });
@@ -86,9 +88,10 @@ interface Given {
 
 async function define(
   host: CommandHost,
-  directory: string,
+  context: JobContext,
   { name, options, words }: Given,
 ): Promise<JobDefinition> {
+  const { directory } = context;
   const { SAVED_COMMANDS, refuseSecrets } = await import('../../../../engine/jobs/saved/saved-job.ts');
   refuseSecrets(words);
   if (!SAVED_COMMANDS.some((known) => words.includes(known)))
@@ -99,8 +102,17 @@ async function define(
     throw usageError(`"${inspected.name}" cannot be saved. A job is one of ${SAVED_COMMANDS.join(', ')}.`);
   if (inspected.words.includes('-'))
     throw usageError('A job has no standard input and output: "-" cannot be saved.');
+  await checkWorkspace(context, inspected);
   const triggers = triggersOf(options, inspected);
   return { name, kind, places: [...inspected.words], arguments: [...words], directory, triggers };
+}
+
+/** A folder that is missing may be on a disk that is mounted later. @throws `notAWorkspace` */
+async function checkWorkspace(context: JobContext, { directory, name }: InspectedCommand): Promise<void> {
+  if (!['push', 'pull', 'verify'].includes(name) || !existsSync(directory)) return;
+  const { requireWorkspace } = await import('../../../../engine/workspace/workspace-folder.ts');
+  const { allowedBy } = await import('../../../../engine/jobs/session/user-remotes.ts');
+  requireWorkspace(directory, allowedBy(context));
 }
 
 function describeNext({ name, nextRun, triggers }: SavedJobEvent): string {

@@ -29,13 +29,13 @@ export function addJobNotify(job: Command, host: CommandHost): void {
     .option('--mail-user <name>', 'the user at the mail server')
     .option('--mail-password-file <file>', 'the file with the password')
     .option('--mail-password-command <line>', 'a command that prints the password')
-    .option('--days <n>', 'also tell after this many days without success', (text) =>
+    .option('--days <n>', 'also send one after this many days without success', (text) =>
       parseCount(text, { min: 1, max: 3_650 }),
     )
     .option('--on <what>', 'only on failure, recovery or days; repeatable', collectKind)
-    .option('--no-desktop', 'no notification by the desktop app and windows')
+    .option('--no-desktop', 'no notification on the desktop')
     .option('--test', 'send one now')
-    .option('--off', 'tell nobody any more')
+    .option('--off', 'send no more notices')
     .action((name: string, options: NotifyOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) => {

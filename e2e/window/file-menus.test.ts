@@ -175,11 +175,12 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
   );
 
   it('acts on a transfer by the Menu key, as its buttons do', async () => {
+    writeFileSync(join(repository.root, 'notes.md'), 'changed here');
     await using window = await repository.open(started.browser);
     const { page } = window;
     await page.getByRole('tab', { name: 'Contents' }).click();
     await page.getByRole('button', { name: 'Restore notes.md' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace and restore' }).click();
     await page.goto(`${window.origin}/#/transfers`);
     const ended = page.getByRole('list', { name: 'Ended transfers' }).getByRole('listitem');
     await ended.getByRole('button', { name: /^Details of/ }).focus();

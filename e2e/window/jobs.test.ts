@@ -136,6 +136,9 @@ describe.skipIf(!findChromium())('Jobs', () => {
     await fill('Name', 'birds');
     await dialog.getByText('When something changes in the workspace').click();
     await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+    await dialog.getByText('is not in a workspace', { exact: false }).waitFor();
+    await user.dray('init', '--remote', join(user.folder, 'store'));
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await cardOf(page, 'birds').getByText(`When ${user.work} changes`, { exact: true }).waitFor();
     expect(window.complaints).toEqual([]);

@@ -171,6 +171,27 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('keeps the workspace of the screens while another one is added', async () => {
+    await using window = await openWindow(browser, { path: '/#/home' });
+    const { page } = window;
+    const create = (name: string) =>
+      askEngine(page, 'home.createWorkspace', {
+        root: writeFiles(window, name),
+        remoteUrl: join(window.folder, `${name}-versions`),
+      });
+    await create('photos');
+    await page.goto(`${window.origin}/#/changes?direction=push`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Push 3 changes' }).waitFor();
+    await create('scans');
+    await page.getByRole('link', { name: 'Home' }).first().click();
+    await page.getByRole('article', { name: 'scans' }).waitFor();
+    await page.getByRole('link', { name: 'Changes' }).first().click();
+    await page.getByRole('button', { name: 'Push 3 changes' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Workspace/ }).innerText()).toContain('photos');
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt('shows how long ago the last commit was, also while nothing else changes', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { page } = window;

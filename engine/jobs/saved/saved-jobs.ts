@@ -1,9 +1,12 @@
 /** Adds, lists, changes and removes saved jobs. */
+import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError, toDrayError } from '../../api/error.ts';
 import type { SavedJobEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { systemClock } from '../../base/clock.ts';
+import { requireWorkspace } from '../../workspace/workspace-folder.ts';
+import { allowedBy } from '../session/user-remotes.ts';
 import { parseCron } from './cron.ts';
 import { nextDueMs } from './due-time.ts';
 import {
@@ -98,6 +101,18 @@ export function checkDefinition({ arguments: words, name, triggers }: JobDefinit
   checkJobName(name);
   refuseSecrets(words);
   for (const trigger of triggers) if (trigger.on === 'cron') parseCron(trigger.expression);
+}
+
+/**
+ * Checks that a command that works in a workspace has one. A folder that is missing may be on a disk that is
+ * mounted later. @throws `notAWorkspace`
+ */
+export function checkWorkspace(
+  context: Context,
+  { directory, name }: { readonly directory: string; readonly name: string },
+): void {
+  if (['push', 'pull', 'verify'].includes(name) && existsSync(directory))
+    requireWorkspace(directory, allowedBy(context));
 }
 
 function changedMeanwhile(name: string): DrayError {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DrayError } from '../../../../engine/api/error.ts';
@@ -102,17 +101,9 @@ async function define(
     throw usageError(`"${inspected.name}" cannot be saved. A job is one of ${SAVED_COMMANDS.join(', ')}.`);
   if (inspected.words.includes('-'))
     throw usageError('A job has no standard input and output: "-" cannot be saved.');
-  await checkWorkspace(context, inspected);
+  (await import('../../../../engine/jobs/saved/saved-jobs.ts')).checkWorkspace(context, inspected);
   const triggers = triggersOf(options, inspected);
   return { name, kind, places: [...inspected.words], arguments: [...words], directory, triggers };
-}
-
-/** A folder that is missing may be on a disk that is mounted later. @throws `notAWorkspace` */
-async function checkWorkspace(context: JobContext, { directory, name }: InspectedCommand): Promise<void> {
-  if (!['push', 'pull', 'verify'].includes(name) || !existsSync(directory)) return;
-  const { requireWorkspace } = await import('../../../../engine/workspace/workspace-folder.ts');
-  const { allowedBy } = await import('../../../../engine/jobs/session/user-remotes.ts');
-  requireWorkspace(directory, allowedBy(context));
 }
 
 function describeNext({ name, nextRun, triggers }: SavedJobEvent): string {

@@ -22,12 +22,12 @@ import { addBranchCommand, addTagCommand } from './commands/refs.ts';
 import { addRemoteCommand } from './commands/remote.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addJobCommand } from './commands/saved/job.ts';
-import { addWatchCommand } from './commands/saved/watch.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
 import { addUiCommand } from './commands/ui.ts';
 import { addVerifyCommand } from './commands/verify.ts';
+import { addWatchCommand } from './commands/watch.ts';
 import { addGlobalOptions, valuedGlobalOptions } from './options/global-options.ts';
 import { writeAsIs } from './output/terminal.ts';
 

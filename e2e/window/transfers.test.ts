@@ -136,7 +136,8 @@ describe.skipIf(!findChromium())('The queue of transfers', () => {
   });
 
   it('says how to repair a failed transfer, and runs it again on demand', async () => {
-    const { source, bytes } = folder('retried', 1 * MIB);
+    // Its body arrives with its head. The server answers a larger one unread, and may then break off.
+    const { source, bytes } = folder('retried', 1_000);
     const destination = 's3://made-later/retried/';
     await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
     const row = rowOf(page, 'Copy retried');

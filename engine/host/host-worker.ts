@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker, WorkerFacts } from './open-host.ts';
 import { loadFirstHandlers } from './port/host-requests.ts';
 import { type ServedPort, servePort } from './port/serve-port.ts';
 import { createDrayRelay } from './saved/dray-relay.ts';
-import { refreshJobs } from './saved/job-watch.ts';
+import { refreshJobs } from './saved/job-list-news.ts';
 
 const { connection, crashedMs, environment, hasDray, isLogin } = workerData as WorkerFacts;
 // Locks of the crashed thread before this one are free.

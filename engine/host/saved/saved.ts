@@ -11,7 +11,7 @@ import { pauseSavedJob, removeSavedJob, saveJob } from '../../jobs/saved/saved-j
 import type { HostState } from '../host-state.ts';
 import type { HandlersOf } from '../port/host-call.ts';
 import { defineByCommand } from './define-by-command.ts';
-import { refreshJobs, watchJobs } from './job-watch.ts';
+import { refreshJobs, watchJobs } from './job-list-news.ts';
 import { type OwnDray, ownDray } from './own-dray.ts';
 
 const START_POLL_MS = 50;

@@ -6,7 +6,7 @@ import type { CheckEvent } from '../../api/events.ts';
 import type { Clock } from '../../base/clock.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { ObjectStore, PutOptions } from '../../remotes/object-store.ts';
-import { probeConditions, probeRaces } from '../session/condition-probe.ts';
+import { probeConditions, probeRaces } from './condition-probe.ts';
 
 export interface CheckContext {
   readonly store: ObjectStore;

@@ -10,8 +10,8 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { openRemote } from '../../remotes/open-remote.ts';
 import { formatRemoteUrl, type RemoteUrl, type S3Location } from '../../remotes/remote-url.ts';
-import { probeConditions, probeRaces } from '../session/condition-probe.ts';
 import { knownPeersOf } from '../session/opened-remote.ts';
+import { probeConditions, probeRaces } from './condition-probe.ts';
 import { type CheckContext, REMOTE_CHECKS, type RemoteCheck } from './remote-checks.ts';
 
 /** The caller, who knows the workspace, resolves names of remotes. */

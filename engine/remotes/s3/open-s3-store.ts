@@ -3,8 +3,9 @@ import type { ObjectStore } from '../object-store.ts';
 import { credentialSourceOf, identityOf } from './keys/credentials.ts';
 import { readProfile } from './keys/profile.ts';
 import type { S3Connection } from './s3-connection.ts';
-import { readAuthorities, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
 import { createS3Store } from './s3-store.ts';
+import { readAuthorities } from './trusted-certificates.ts';
 
 /** Sockets, not requests under way: the scheduler bounds those. */
 const MAX_CONNECTIONS = 128;

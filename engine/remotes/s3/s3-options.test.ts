@@ -6,7 +6,8 @@ import type { S3Failure } from './answers/s3-errors.ts';
 import { type AwsProfile, parseSections, readAwsProfile } from './keys/aws-profile.ts';
 import { credentialSourceOf, identityOf } from './keys/credentials.ts';
 import { moveTo, type S3Connection } from './s3-connection.ts';
-import { readAuthorities, requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { requestBaseOf, resolvePlace, type S3Options, storePlaceOf } from './s3-options.ts';
+import { readAuthorities } from './trusted-certificates.ts';
 
 const NO_PROFILE: AwsProfile = { name: 'default', settings: {} };
 const options = (changes: Partial<S3Options> = {}): S3Options => ({

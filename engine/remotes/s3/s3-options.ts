@@ -1,7 +1,5 @@
 /** Resolves the options of an S3 remote, the environment and the profile to a place. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { DrayError } from '../../api/error.ts';
 import type { StorePlace } from '../object-store.ts';
 import type { AwsProfile } from './keys/aws-profile.ts';
 import { checkBucket, checkRegion, parseEndpoint } from './s3-grammar.ts';
@@ -74,33 +72,6 @@ export function resolvePlace(options: S3Options, profile: AwsProfile): S3Place {
     region,
     isAnonymous: options.anonymous === true,
   };
-}
-
-/**
- * The file that `AWS_CA_BUNDLE` or the profile's `ca_bundle` names, as in the AWS CLI. @throws `usage` when
- * it holds no certificate.
- */
-export function readAuthorities(
-  { environment }: Pick<S3Options, 'environment'>,
-  { settings }: AwsProfile,
-): string | undefined {
-  const path = environment.AWS_CA_BUNDLE || settings.ca_bundle;
-  if (!path) return undefined;
-  const refuse = (what: string, cause?: unknown) =>
-    new DrayError('usage', `${path}, the file of trusted certificates, ${what}.`, {
-      data: { path },
-      advice: 'AWS_CA_BUNDLE names it, or ca_bundle of the profile.',
-      cause,
-    });
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw refuse('cannot be read', cause);
-  }
-  if (!/^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m.test(text))
-    throw refuse('holds no certificates in PEM form');
-  return text;
 }
 
 /** Scheme and host of the requests to a place, without the bucket's own part of the host. */

@@ -1,16 +1,16 @@
 /** `dray watch`: pushes or syncs a folder whenever it has changed, in the foreground. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { DrayError } from '../../../../engine/api/error.ts';
-import { systemClock } from '../../../../engine/base/clock.ts';
-import { watchFolder } from '../../../../engine/files/watch/watch-folder.ts';
-import { type CommandHost, type RunObserver, usageError } from '../../command-host.ts';
-import { addExamples } from '../../options/examples.ts';
-import { type GlobalOptions, readGlobalOptions } from '../../options/global-options.ts';
-import { parsePause } from '../../options/parse-pause.ts';
-import { createOutput, type Output } from '../../output/output.ts';
-import { quotePath } from '../../output/terminal-text.ts';
-import { watchStopSignals } from '../../stop-signals.ts';
+import { DrayError } from '../../../engine/api/error.ts';
+import { systemClock } from '../../../engine/base/clock.ts';
+import { watchFolder } from '../../../engine/files/watch/watch-folder.ts';
+import { type CommandHost, type RunObserver, usageError } from '../command-host.ts';
+import { addExamples } from '../options/examples.ts';
+import { type GlobalOptions, readGlobalOptions } from '../options/global-options.ts';
+import { parsePause } from '../options/parse-pause.ts';
+import { createOutput, type Output } from '../output/output.ts';
+import { quotePath } from '../output/terminal-text.ts';
+import { watchStopSignals } from '../stop-signals.ts';
 
 interface WatchOptions {
   readonly push?: true;

@@ -3,6 +3,9 @@ import { TEMPORARY_FOLDER_NAME } from '../base/temporary-owner.ts';
 
 export { TEMPORARY_FOLDER_NAME };
 
+/** Holds the documents of a fleet's job at its destination. */
+export const FLEET_FOLDER_NAME = '.dray-fleet';
+
 /**
  * Earlier versions wrote `.NAME.<12 hex>.dray-part` (delta) and `NAME.<12 hex>.dray-tmp` (a stream) beside
  * the file.

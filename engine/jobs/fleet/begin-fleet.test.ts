@@ -1,0 +1,49 @@
+/** The first step, against a small server. */
+import { describe, expect, it } from 'vitest';
+import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
+import type { FleetRequest } from '../../api/fleet.ts';
+import { fleetSteps } from './fleet-steps.ts';
+
+freshStorePerTest();
+
+const copy: FleetRequest = {
+  kind: 'copy',
+  source: { place: 's3://fake-bucket/from', connection: { region: 'eu-1' } },
+  destination: { place: 's3://fake-bucket/to' },
+};
+
+describe('The first step of a fleet', () => {
+  it('stores the request at the destination, with places that a worker elsewhere can open', async () => {
+    const work = await fleetSteps.begin(contextIn(), 'nightly', copy);
+    expect(work).toEqual({ id: 'nightly', destination: 's3://fake-bucket/to/' });
+    const stored = store.objects.get('to/.dray-fleet/nightly/job.json')!;
+    expect(JSON.parse(Buffer.from(stored).toString())).toMatchObject({
+      id: 'nightly',
+      request: {
+        source: { place: 's3://fake-bucket/from/?region=eu-1' },
+        destination: { place: 's3://fake-bucket/to/' },
+      },
+    });
+    expect(Buffer.from(stored).toString()).not.toContain('fake"');
+  });
+
+  it('may be repeated, and refuses an id that another request has', async () => {
+    const first = await fleetSteps.begin(contextIn(), 'nightly', copy);
+    expect(await fleetSteps.begin(contextIn(), 'nightly', copy)).toEqual(first);
+    const other = fleetSteps.begin(contextIn(), 'nightly', { ...copy, kind: 'sync' });
+    await expect(other).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it.each([
+    [{ source: { place: 'folder' } }, /do not share/],
+    [{ destination: { place: 'file:///mnt/x' } }, /do not share/],
+    [{ source: { place: 'dray://host/photos' } }, /behind one machine/],
+    [{ source: { place: '-' } }, /stream/],
+    [{ source: { place: 's3://fake-bucket/to/below' } }, /overlap/],
+    [{ filter: { filesFrom: ['a'] } }, /--files-from/],
+    [{ filter: { rules: [{ action: 'include', pattern: '[' }] } }, /\[/],
+  ] as const)('refuses %j with a reason', async (more, message) => {
+    const begun = fleetSteps.begin(contextIn(), 'nightly', { ...copy, ...more } as FleetRequest);
+    await expect(begun).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
+  });
+});

@@ -1,0 +1,67 @@
+/** The first step: checks the request where the user is, and stores it for the workers. */
+import { isDeepStrictEqual } from 'node:util';
+import { DrayError } from '../../api/error.ts';
+import type { FleetRequest, FleetWork } from '../../api/fleet.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { PlaceRequest } from '../../api/trees.ts';
+import { readVersion } from '../../base/dray-version.ts';
+import { createTreeFilter } from '../../model/tree-filter.ts';
+import { resolveLocation } from '../../remotes/open-remote.ts';
+import { formatRemoteUrl } from '../../remotes/remote-url.ts';
+import { checkApart, parsePlace, type RemotePlace } from '../places/places.ts';
+import { type FleetJob, findJob, JOB_NAME, openFleetFolder, readJob } from './fleet-folder.ts';
+
+/** @throws `usage` for places that workers do not share, and for an id that another job has */
+export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
+  const [from, to] = [sharedPlace(context, request.source), sharedPlace(context, request.destination)];
+  checkApart(from, to, context.environment);
+  checkFilter(request);
+  const { destination: _to, source: _from, ...options } = request;
+  const stored: FleetJob = JSON.parse(
+    JSON.stringify({
+      fleet: 1,
+      dray: readVersion(),
+      id,
+      request: { ...options, source: { place: urlOf(from) }, destination: { place: urlOf(to) } },
+    }),
+  );
+  const work = { id, destination: urlOf(to) };
+  const folder = await openFleetFolder(context, work);
+  try {
+    let found = await findJob(folder);
+    if (!found) found = (await folder.writeNew(JOB_NAME, stored)) ? stored : await readJob(folder);
+    if (isDeepStrictEqual(found.request, stored.request)) return work;
+    throw new DrayError('usage', `${to.text} has another fleet's job ${id}. Choose another id.`);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** A bucket or a prefix; both are the root of a tree. */
+function sharedPlace(context: JobContext, request: PlaceRequest): RemotePlace {
+  const place = parsePlace(context, request);
+  if (place.kind === 'remote' && place.url.kind === 's3') return place;
+  const why =
+    place.kind === 'local'
+      ? 'is a folder of this machine, which the workers of a fleet do not share'
+      : place.kind === 'remote'
+        ? 'is a folder behind one machine, which a fleet cannot make faster'
+        : 'is a stream of this process';
+  const message = `${place.text} ${why}. Name two buckets, or use "dray copy", "dray sync" or "dray check".`;
+  throw new DrayError('usage', message);
+}
+
+function checkFilter({ filter = {} }: FleetRequest): void {
+  createTreeFilter(filter);
+  if (!filter.filesFrom) return;
+  const message = 'A fleet divides listings and takes no list of files: leave out --files-from.';
+  throw new DrayError('usage', message);
+}
+
+/** With the flags about the place, and a slash, so that it always means a folder. */
+function urlOf({ connection, url }: RemotePlace): string {
+  if (url.kind !== 's3') throw new Error('unreachable');
+  const text = formatRemoteUrl({ ...url, ...resolveLocation(url, connection) });
+  const at = text.indexOf('?');
+  return at < 0 ? `${text}/` : `${text.slice(0, at)}/${text.slice(at)}`;
+}

@@ -1,0 +1,189 @@
+/**
+ * A fleet's documents: everything that its steps share. They lie at the destination below `.dray-fleet/ID/`,
+ * a name that no copy, sync or check takes for data.
+ */
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import type { FleetRequest, FleetWork } from '../../api/fleet.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import { FLEET_FOLDER_NAME } from '../../model/unfinished-name.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { parseRemoteUrl } from '../../remotes/remote-url.ts';
+import { openRemoteAt } from '../session/opened-remote.ts';
+
+export interface FleetFolder {
+  readonly id: string;
+  readonly store: ObjectStore;
+  /** @throws `damaged` when the document is not one of this schema */
+  read<T>(name: string, schema: v.GenericSchema<unknown, T>): Promise<T | undefined>;
+  readText(name: string): Promise<string | undefined>;
+  /** False when there is one already. */
+  writeNew(name: string, value: unknown): Promise<boolean>;
+  write(name: string, value: unknown): Promise<void>;
+  writeText(name: string, text: string): Promise<void>;
+  remove(names: readonly string[]): Promise<void>;
+  /** The names that begin with `prefix`, in order. */
+  names(prefix: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** A list of failures is the largest document: 10,000 lines. */
+const DOCUMENT_BYTES_MAX = 64 * 1024 * 1024;
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+/** The caller closes it. @throws `usage` for an id that cannot be a name */
+export async function openFleetFolder(
+  context: JobContext,
+  { destination, id }: FleetWork,
+): Promise<FleetFolder> {
+  if (!ID.test(id))
+    throw new DrayError(
+      'usage',
+      `"${id}" cannot name a fleet's job. Use up to 64 letters, digits, dashes and underscores.`,
+    );
+  const url = parseRemoteUrl(destination, context.directory, { keepsEmptyParts: true });
+  if (url.kind !== 's3') throw new DrayError('usage', `${destination} is no bucket of a fleet's job.`);
+  const { store } = await openRemoteAt(context, url);
+  return folderOf({ id, store, signal: context.signal });
+}
+
+function folderOf({
+  id,
+  signal,
+  store,
+}: {
+  readonly id: string;
+  readonly store: ObjectStore;
+  readonly signal: AbortSignal;
+}): FleetFolder {
+  const keyOf = (name: string) => `${FLEET_FOLDER_NAME}/${id}/${name}`;
+  const readText = async (name: string) => {
+    const found = await store.read(keyOf(name), { maxBytes: DOCUMENT_BYTES_MAX, signal });
+    return found && Buffer.from(found.bytes).toString('utf8');
+  };
+  const put = (name: string, text: string) => store.put(keyOf(name), Buffer.from(text), { signal });
+  return {
+    id,
+    store,
+    async read(name, schema) {
+      const text = await readText(name);
+      return text === undefined ? undefined : parsed(keyOf(name), text, schema);
+    },
+    readText,
+    async writeNew(name, value) {
+      const bytes = Buffer.from(textOf(value));
+      return (await store.put(keyOf(name), bytes, { condition: { absent: true }, signal })).written;
+    },
+    async write(name, value) {
+      await put(name, textOf(value));
+    },
+    async writeText(name, text) {
+      await put(name, text);
+    },
+    async remove(names) {
+      if (names.length > 0) await store.delete(names.map(keyOf), { signal });
+    },
+    async names(prefix) {
+      const names: string[] = [];
+      let continuation: string | undefined;
+      do {
+        const page = await store.list(
+          { prefix: keyOf(prefix), ...(continuation === undefined ? {} : { continuation }) },
+          { signal },
+        );
+        names.push(...page.objects.map(({ key }) => key.slice(keyOf('').length)));
+        ({ continuation } = page);
+      } while (continuation !== undefined);
+      return names;
+    },
+    close: () => store.close(),
+  };
+}
+
+function textOf(value: unknown): string {
+  return `${JSON.stringify(value, null, 1)}\n`;
+}
+
+function parsed<T>(key: string, text: string, schema: v.GenericSchema<unknown, T>): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw damaged(key, 'it is not JSON', cause);
+  }
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) return result.output;
+  throw damaged(key, `"${v.getDotPath(result.issues[0]) ?? '?'}" is not valid`);
+}
+
+function damaged(key: string, why: string, cause?: unknown): DrayError {
+  return new DrayError('damaged', `${key} is damaged: ${why}.`, { data: { key }, cause });
+}
+
+const rules = v.array(v.object({ action: v.picklist(['include', 'exclude']), pattern: v.string() }));
+const amount = v.pipe(v.number(), v.minValue(0));
+const filter = v.object({
+  rules: v.optional(rules),
+  minSizeBytes: v.optional(amount),
+  maxSizeBytes: v.optional(amount),
+  newerThanMs: v.optional(v.number()),
+  olderThanMs: v.optional(v.number()),
+  serverTime: v.optional(v.boolean()),
+});
+const place = v.object({ place: v.string() });
+
+/** As it is stored: places are URLs that end in a slash, and no flag of a connection is among it. */
+const request: v.GenericSchema<unknown, FleetRequest> = v.object({
+  kind: v.picklist(['copy', 'sync', 'check']),
+  source: place,
+  destination: place,
+  compare: v.optional(v.picklist(['sizeAndTime', 'checksum', 'sizeOnly'])),
+  filter: v.optional(filter),
+  update: v.optional(v.boolean()),
+  noConfirm: v.optional(v.boolean()),
+  immutable: v.optional(v.boolean()),
+  metadata: v.optional(v.record(v.string(), v.string())),
+  storageClass: v.optional(v.string()),
+  contentType: v.optional(v.string()),
+  partSizeBytes: v.optional(amount),
+  delta: v.optional(v.boolean()),
+  maxDelete: v.optional(v.union([v.object({ files: amount }), v.object({ percent: amount })])),
+  deletableRepositories: v.optional(v.array(v.string())),
+  download: v.optional(v.boolean()),
+  oneWay: v.optional(v.boolean()),
+  rangesWanted: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))),
+  partFilesMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  partBytesMax: v.optional(v.pipe(v.number(), v.minValue(1))),
+  largeBytes: v.optional(v.pipe(v.number(), v.minValue(1))),
+}) as v.GenericSchema<unknown, FleetRequest>;
+
+const job = v.object({ fleet: v.literal(1), dray: v.string(), id: v.string(), request });
+
+export const JOB_NAME = 'job.json';
+export type FleetJob = v.InferOutput<typeof job>;
+
+/** @throws `notFound` when this destination has no such job, which also shows a worker with wrong settings */
+export async function readJob(folder: FleetFolder): Promise<FleetJob> {
+  const found = await findJob(folder);
+  if (found) return found;
+  const message = `${folder.store.address} has no fleet's job ${folder.id}. Check the endpoint and the credentials of this worker.`;
+  throw new DrayError('notFound', message, { data: { id: folder.id } });
+}
+
+export function findJob(folder: FleetFolder): Promise<FleetJob | undefined> {
+  return folder.read(JOB_NAME, job);
+}
+
+/** Opens the folder for one step. */
+export async function withFleet<T>(
+  context: JobContext,
+  work: FleetWork,
+  step: (folder: FleetFolder, job: FleetJob) => Promise<T>,
+): Promise<T> {
+  const folder = await openFleetFolder(context, work);
+  try {
+    return await step(folder, await readJob(folder));
+  } finally {
+    await folder.close();
+  }
+}

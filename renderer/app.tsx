@@ -5,16 +5,16 @@ import { Loading } from './design/states.tsx';
 import { useAsk, useRefresh } from './host/use-host.tsx';
 import { useRoute } from './route.ts';
 import { RecordThroughput } from './screens/transfers/record-throughput.tsx';
+import { applyDensity } from './shell/appearance/density.ts';
+import { applyTheme } from './shell/appearance/theme.ts';
 import { AwayBanner } from './shell/away-banner.tsx';
-import { CommandPalette } from './shell/command-palette.tsx';
-import { applyDensity } from './shell/density.ts';
-import { KeptToast } from './shell/kept-toast.tsx';
+import { CommandPalette } from './shell/commands/command-palette.tsx';
 import { NotifyEndings } from './shell/notify-endings.tsx';
 import { Rail } from './shell/rail.tsx';
 import { ScreenBoundary } from './shell/screen-boundary.tsx';
 import { fetchScreens, SCREENS } from './shell/screens.ts';
-import { applyTheme } from './shell/theme.ts';
-import { Toasts } from './shell/toasts.tsx';
+import { KeptToast } from './shell/toasts/kept-toast.tsx';
+import { Toasts } from './shell/toasts/toasts.tsx';
 import { chooseWorkspace } from './shell/use-workspace.ts';
 
 /** The window: the rail, the screen, and what may cover them. */

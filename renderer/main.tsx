@@ -8,8 +8,8 @@ import { createReconnectingHost, type ReconnectingHost } from './host/reconnecti
 import { SavedJobsProvider } from './host/saved-jobs.tsx';
 import { HostProvider } from './host/use-host.tsx';
 import { takeWindowKey } from './host/window-key.ts';
-import { startDensity } from './shell/density.ts';
-import { startTheme } from './shell/theme.ts';
+import { startDensity } from './shell/appearance/density.ts';
+import { startTheme } from './shell/appearance/theme.ts';
 
 function openHost(): ReconnectingHost {
   const bridge = window.dray;

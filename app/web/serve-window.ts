@@ -2,7 +2,7 @@
  * Serves the window over loopback: its files, a WebSocket to the engine, and dropped files. Other users of
  * this machine and pages of other sites can reach the port. Every request must use a loopback name (against
  * DNS rebinding) and carry the cookie that a one-time link gave. Everything except the window's own files
- * also needs the key that the same link gave to a page of this origin (`session.ts`).
+ * also needs the key that the same link gave to a page of this origin (`browser-session.ts`).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,11 +12,11 @@ import { DrayError, type ErrorCode, toErrorRecord } from '../../engine/api/error
 import type { HostPort } from '../../engine/api/host-port.ts';
 import { keyOfProtocols, WINDOW_KEY_HEADER, withKey } from '../../engine/api/window-key.ts';
 import { PAGE_HEADERS } from '../../engine/host/window-page.ts';
+import { type BrowserSession, createBrowserSession } from './browser-session.ts';
 import type { DropContext } from './drop-context.ts';
 import { dropFile } from './drop-file.ts';
 import { sendOnceMore, sendPlainPage } from './plain-page.ts';
 import { isFromOwnPage, ownOrigin } from './request-origin.ts';
-import { createSession, type Session } from './session.ts';
 import { sendFile, type WindowFiles } from './window-files.ts';
 import { joinSocket } from './window-socket.ts';
 
@@ -52,7 +52,7 @@ export interface WindowServer {
 
 interface Serving extends WindowServerOptions {
   readonly port: number;
-  readonly session: Session;
+  readonly session: BrowserSession;
   readonly sockets: WebSocketServer;
   readonly closing: AbortController;
   drops: number;
@@ -78,7 +78,7 @@ export async function serveWindow(options: WindowServerOptions): Promise<WindowS
   const serving: Serving = {
     ...options,
     port,
-    session: createSession(),
+    session: createBrowserSession(),
     sockets,
     closing: new AbortController(),
     drops: 0,

@@ -5,8 +5,8 @@
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
 import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
+import { openSession } from '../../engine/jobs/session/open-workspace.ts';
 import { openSessionRemote } from '../../engine/jobs/session/opened-remote.ts';
-import { openSession } from '../../engine/jobs/session/session.ts';
 import type { Entry } from '../../engine/model/entry.ts';
 import { encodeCommit, storeCommit } from '../../engine/repository/commit.ts';
 import { buildManifest } from '../../engine/repository/manifest/build-manifest.ts';

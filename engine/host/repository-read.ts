@@ -1,8 +1,8 @@
 /** Reads the contents of commits, even while a job writes in the workspace. */
 import type { JobContext } from '../api/jobs.ts';
 import { fetchCommit } from '../jobs/session/base-commit.ts';
+import { openSession, type Session } from '../jobs/session/open-workspace.ts';
 import { openSessionRemote } from '../jobs/session/opened-remote.ts';
-import { openSession, type Session } from '../jobs/session/session.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import type { Commit } from '../repository/commit.ts';

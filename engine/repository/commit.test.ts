@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import type { CommitHash } from '../model/entry.ts';
-import { createMemoryStore } from '../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import { type Commit, decodeCommit, encodeCommit, readCommit, writeCommit } from './commit.ts';
 import { countedEntries, entriesArbitrary, fileEntry, hashOfText } from './entries.fixture.ts';
 import { commitKey } from './keys.ts';

@@ -18,7 +18,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
-import { readChecked } from '../base/read-again.ts';
+import { readChecked } from '../base/read-checked.ts';
 import { type CommitHash, comparePaths, type Entry, type SegmentHash } from '../model/entry.ts';
 import type { CallOptions, ObjectStore, RemoteKey } from '../remotes/object-store.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { DEFAULT_LAYOUT, OBJECTS_LAYOUT } from '../model/layout.ts';
-import { createMemoryStore } from '../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import { createDescriptor, readDescriptor } from './descriptor.ts';
 
 const clock = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 31, 12) };

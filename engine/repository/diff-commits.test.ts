@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../model/diff.ts';
 import type { Entry, PackHash } from '../model/entry.ts';
-import { createMemoryStore } from '../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { diffCommits } from './diff-commits.ts';
 import { byPath, countedEntries, entriesArbitrary, fileEntry, hashOfText } from './entries.fixture.ts';

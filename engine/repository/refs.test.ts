@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommitHash } from '../model/entry.ts';
 import { openFileStore } from '../remotes/file/file-store.ts';
-import { createMemoryStore } from '../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { hashOfText } from './entries.fixture.ts';
 import { commitKey } from './keys.ts';

@@ -1,6 +1,6 @@
 /** The advice of an error for a command line, in a closed detail with a command to copy. */
 import { useState } from 'react';
-import { Button } from '../design/button.tsx';
+import { Button } from '../design/controls/button.tsx';
 import { commandDetail } from './failure-words.ts';
 import type { Failed } from './peer-need.ts';
 

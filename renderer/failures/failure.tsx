@@ -4,7 +4,7 @@
  */
 import './failures.css';
 import type { ReactNode } from 'react';
-import { Button, type ButtonProps, LinkButton } from '../design/button.tsx';
+import { Button, type ButtonProps, LinkButton } from '../design/controls/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Notice, type NoticeTone } from '../design/states.tsx';
 import { hrefOf, useRoute } from '../route.ts';

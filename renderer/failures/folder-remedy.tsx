@@ -1,8 +1,8 @@
 /** The button beside the refusal of another user's workspace. Its dialog says what trust means. */
 import './failures.css';
 import { useRef, useState } from 'react';
-import { Button, type ButtonProps } from '../design/button.tsx';
-import { FormDialog } from '../design/dialog.tsx';
+import { Button, type ButtonProps } from '../design/controls/button.tsx';
+import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { failureWords } from './failure-words.ts';

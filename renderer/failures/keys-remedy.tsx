@@ -1,8 +1,8 @@
 /** The button beside an error about missing keys. It asks for the keys, then retries the request. */
 import { useRef, useState } from 'react';
-import { Button, type ButtonProps } from '../design/button.tsx';
-import { FormDialog } from '../design/dialog.tsx';
-import { isWhole, KeyPair, keysOf, NO_KEYS } from '../design/key-pair.tsx';
+import { Button, type ButtonProps } from '../design/controls/button.tsx';
+import { isWhole, KeyPair, keysOf, NO_KEYS } from '../design/controls/key-pair.tsx';
+import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
 import { useIsHere } from '../host/use-is-here.ts';

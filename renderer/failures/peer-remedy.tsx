@@ -5,9 +5,9 @@
 import './failures.css';
 import { useRef, useState } from 'react';
 import { neededKeys } from '../../engine/api/needed-keys.ts';
-import { Button, type ButtonProps } from '../design/button.tsx';
-import { FormDialog } from '../design/dialog.tsx';
-import { Field } from '../design/field.tsx';
+import { Button, type ButtonProps } from '../design/controls/button.tsx';
+import { Field } from '../design/controls/field.tsx';
+import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { failureWords } from './failure-words.ts';

@@ -1,15 +1,15 @@
 /** Two panes, this computer and any remote: browse, copy between them, sync them. */
-import './browse.css';
+import './browse/browse.css';
 import { useEffect, useRef, useState } from 'react';
 import type { EntryRow } from '../../engine/api/host/browse.ts';
 import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
-import { Button } from '../design/button.tsx';
+import { Button } from '../design/controls/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { Loading, Notice } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useAsk, useEndings, useRefresh } from '../host/use-host.tsx';
 import { useRoute } from '../route.ts';
-import { showFailure } from '../shell/toasts.tsx';
+import { showFailure } from '../shell/toasts/toasts.tsx';
 import { BrowseActions } from './browse/browse-actions.tsx';
 import { chosenFrom } from './browse/copy-orders.ts';
 import { DeleteDialog, NewFolderDialog, QuickLook, ReplaceDialog } from './browse/dialogs.tsx';

@@ -3,22 +3,22 @@ import './changes/changes.css';
 import { lazy, memo, type ReactNode, Suspense, useDeferredValue, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
-import { IconButton, LinkButton } from '../design/button.tsx';
-import { Segmented } from '../design/choices.tsx';
+import { IconButton, LinkButton } from '../design/controls/button.tsx';
+import { Segmented } from '../design/controls/choices.tsx';
 import { formatClock } from '../design/format.ts';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useDo, useHost } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
-import { showFailure } from '../shell/toasts.tsx';
+import { showFailure } from '../shell/toasts/toasts.tsx';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
-import { ChangeMenu } from './changes/change-menu.tsx';
-import { ChangeTable } from './changes/change-table.tsx';
 import { ListToolbar } from './changes/list-toolbar.tsx';
-import { FolderNewsBar, LookedAtText } from './changes/looked-at.tsx';
 import { PreviewPane } from './changes/preview-pane.tsx';
+import { FolderNewsBar, ScanStatusText } from './changes/scan-status.tsx';
 import { rowsOf, SendBar } from './changes/send-bar.tsx';
+import { ChangeMenu } from './changes/table/change-menu.tsx';
+import { ChangeTable } from './changes/table/change-table.tsx';
 import { TransferNotice, useNewestTransfer } from './changes/transfer-notice.tsx';
 import {
   type Direction,
@@ -28,7 +28,7 @@ import {
   useRowPages,
   viewOf,
 } from './changes/use-change-list.ts';
-import { type LookedAt, useFolderLook } from './changes/use-folder-look.ts';
+import { type ScanStatus, useScanStatus } from './changes/use-scan-status.ts';
 import { jobOfChanges } from './jobs/job-of-changes.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
@@ -73,7 +73,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const newest = useNewestTransfer(root)?.state;
   const isBusy = isOpening || newest === 'running' || newest === 'waiting';
   const pushed = direction === 'push' ? list : undefined;
-  const looked = useFolderLook(root, pushed, { isBusy, onEmptyChanged: reopen });
+  const looked = useScanStatus(root, pushed, { isBusy, onEmptyChanged: reopen });
   const [isShowingKept, setShowingKept] = useState(false);
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (
@@ -88,7 +88,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
             {direction === 'push' ? 'to' : 'from'} {remote}
           </span>
           {looked ? (
-            <LookedAtText {...looked} />
+            <ScanStatusText {...looked} />
           ) : (
             list && <span className="cut soft">Asked at {formatClock(list.lookedMs)}</span>
           )}
@@ -150,7 +150,7 @@ function NothingToDo({
 }: {
   readonly direction: Direction;
   readonly lookedMs: number;
-  readonly looked: LookedAt | undefined;
+  readonly looked: ScanStatus | undefined;
 }) {
   const clock = formatClock(lookedMs);
   return direction === 'push' ? (

@@ -1,12 +1,12 @@
 /** The commits of a workspace as a graph, and beside it one commit, or the difference between any two. */
-import './history.css';
+import './history/history.css';
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
 import type { RefRow } from '../../engine/api/host/history.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { AnswerOf } from '../../engine/api/host.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
-import { Button, LinkButton } from '../design/button.tsx';
-import { Select } from '../design/field.tsx';
+import { Button, LinkButton } from '../design/controls/button.tsx';
+import { Select } from '../design/controls/field.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';

@@ -2,14 +2,14 @@
 import './home/home.css';
 import { useState } from 'react';
 import { Link as AriaLink } from 'react-aria-components/Link';
-import { Button, LinkButton } from '../design/button.tsx';
+import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Screen } from '../design/screen.tsx';
 import { Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useAsk, useHost, useRefresh } from '../host/use-host.tsx';
 import { goTo, hrefOf, useRoute } from '../route.ts';
-import { showFailure } from '../shell/toasts.tsx';
+import { showFailure } from '../shell/toasts/toasts.tsx';
 import { StartSteps } from './home/start-steps.tsx';
 import { WorkspacePanel } from './home/workspace-panel.tsx';
 import { addressOf, browseHrefOf, kindOf, workspaceNameOf } from './remotes/remote-item.tsx';

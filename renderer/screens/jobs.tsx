@@ -1,10 +1,10 @@
 /** Saved jobs: what each does, when it runs, how it went, and its log. */
-import './jobs.css';
+import './jobs/jobs.css';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { SavedJobCard, SavedJobList } from '../../engine/api/host/saved.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
-import { Button } from '../design/button.tsx';
-import { ConfirmDialog } from '../design/dialog.tsx';
+import { Button } from '../design/controls/button.tsx';
+import { ConfirmDialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading, Notice } from '../design/states.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';

@@ -1,22 +1,22 @@
 /** The places for your data: list, test, add, and import from other programs. */
-import './remotes.css';
+import './remotes/remotes.css';
 import { useEffect, useState } from 'react';
 import type { ImportCandidate, RemoteCard } from '../../engine/api/host/remotes.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
-import { Button } from '../design/button.tsx';
-import { Dialog } from '../design/dialog.tsx';
+import { Button } from '../design/controls/button.tsx';
+import { Dialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
 import { useAsk, useHost, useRefresh } from '../host/use-host.tsx';
 import { goTo, useRoute } from '../route.ts';
-import { showFailure, showToast } from '../shell/toasts.tsx';
+import { showFailure, showToast } from '../shell/toasts/toasts.tsx';
 import { EMPTY_PLACE, fieldsOf, type PlaceFields } from './place-form/place-fields.ts';
 import { ImportDialog } from './remotes/import-dialog.tsx';
 import { RemoteDialog } from './remotes/remote-dialog.tsx';
 import { RemoteItem } from './remotes/remote-item.tsx';
-import { RemoteTest } from './remotes/remote-test.tsx';
+import { TryRemote } from './remotes/try-remote.tsx';
 import { UsageByMonth } from './remotes/usage-by-month.tsx';
 
 export function RemotesScreen() {
@@ -100,7 +100,7 @@ export function RemotesScreen() {
       {isImporting && <ImportDialog onClose={() => setImporting(false)} onTake={take} />}
       {testing && (
         <Dialog title={`Test of ${testing.name}`} isOpen onClose={() => setTesting(undefined)}>
-          <RemoteTest target={testing.url} />
+          <TryRemote target={testing.url} />
         </Dialog>
       )}
     </Screen>

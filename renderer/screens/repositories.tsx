@@ -1,10 +1,10 @@
 /** All repositories that this user knows: their size, growth, cost, last push and last verification. */
-import './remotes.css';
-import './repositories.css';
+import './remotes/remotes.css';
+import './repositories/repositories.css';
 import type { RepositoryCard } from '../../engine/api/host/repositories.ts';
 import { formatBytes, formatDollars, formatPlural } from '../../engine/api/numbers.ts';
-import { Button, LinkButton } from '../design/button.tsx';
 import { Card, Figure, Figures } from '../design/card.tsx';
+import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';

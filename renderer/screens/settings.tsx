@@ -1,17 +1,17 @@
 /** The look of the window and the limits of transfers. Each choice applies at once. */
-import './settings.css';
+import './settings/settings.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import type { Settings } from '../../engine/api/host/settings.ts';
-import { Segmented } from '../design/choices.tsx';
-import { Switch } from '../design/field.tsx';
+import { Segmented } from '../design/controls/choices.tsx';
+import { Switch } from '../design/controls/field.tsx';
 import { Screen } from '../design/screen.tsx';
 import { Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { useAsk, useHost } from '../host/use-host.tsx';
-import { applyDensity } from '../shell/density.ts';
-import { applyTheme } from '../shell/theme.ts';
-import { showFailure } from '../shell/toasts.tsx';
+import { applyDensity } from '../shell/appearance/density.ts';
+import { applyTheme } from '../shell/appearance/theme.ts';
+import { showFailure } from '../shell/toasts/toasts.tsx';
 import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
 import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
 import { CredentialsSetting } from './settings/credentials-setting.tsx';

@@ -3,7 +3,7 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { TransferOrder } from '../../engine/api/host/transfers.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { useHost } from '../host/use-host.tsx';
-import { showFailure, showToast } from '../shell/toasts.tsx';
+import { showFailure, showToast } from '../shell/toasts/toasts.tsx';
 
 type StartTransfers = (title: string, orders: readonly TransferOrder[]) => Promise<void>;
 

@@ -1,15 +1,15 @@
 /** The queue of transfers: running, waiting in their order, and ended with their results. */
 import { type Failed, toFailed } from '../failures/peer-need.ts';
-import './transfers.css';
+import './transfers/transfers.css';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
-import { Button, LinkButton } from '../design/button.tsx';
 import { Card } from '../design/card.tsx';
-import { ContextMenu } from '../design/context-menu.tsx';
-import { ConfirmDialog } from '../design/dialog.tsx';
+import { Button, LinkButton } from '../design/controls/button.tsx';
+import { ContextMenu } from '../design/overlays/context-menu.tsx';
+import { ConfirmDialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';

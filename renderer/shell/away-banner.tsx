@@ -1,10 +1,10 @@
 import './away-banner.css';
 import { useEffect, useRef } from 'react';
-import { Button } from '../design/button.tsx';
+import { Button } from '../design/controls/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { useHost, useHostState } from '../host/use-host.tsx';
 import { goTo } from '../route.ts';
-import { showToast } from './toasts.tsx';
+import { showToast } from './toasts/toasts.tsx';
 
 const WORDS = {
   away: "Dray's engine does not answer. What you see may be out of date. Dray keeps trying to reach it.",

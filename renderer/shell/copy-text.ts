@@ -1,4 +1,4 @@
-import { showFailure, showToast } from './toasts.tsx';
+import { showFailure, showToast } from './toasts/toasts.tsx';
 
 /** @param what The subject of the message, such as `the hash`. */
 export async function copyText(text: string, what: string): Promise<void> {

@@ -2,13 +2,13 @@ import './rail.css';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { formatCount } from '../../engine/api/numbers.ts';
 import { Icon, type IconName } from '../design/icon.tsx';
-import { Menu } from '../design/menu.tsx';
+import { Menu } from '../design/overlays/menu.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
 import { useTransfers } from '../host/use-host.tsx';
 import { goTo, hrefOf, type ScreenName, useRoute } from '../route.ts';
+import { SHORTCUT_KEY } from './commands/shortcut-key.ts';
 import { SCREENS } from './screens.ts';
-import { SHORTCUT_KEY } from './shortcut-key.ts';
-import { useLooks, useOutgoing } from './use-looks.ts';
+import { useIncoming, useOutgoing } from './use-pending-changes.ts';
 import { chooseWorkspace, useWorkspaces } from './use-workspace.ts';
 
 /** Screens about the chosen workspace; the others are about this computer. */
@@ -46,7 +46,7 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
 function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, words: string]>> {
   const { current } = useWorkspaces();
   const outgoing = useOutgoing(current) ?? 0;
-  const incoming = useLooks().filter(({ hasIncoming }) => hasIncoming).length;
+  const incoming = useIncoming().filter(({ hasIncoming }) => hasIncoming).length;
   const running =
     useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
   const jobs = useSavedJobs()?.jobs.filter(({ state }) => state === 'running').length ?? 0;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { tellFolderChanged } from '../host/folder-news.ts';
 import { useHost, useRefresh } from '../host/use-host.tsx';
-import { showFailure, showToast } from './toasts.tsx';
+import { showFailure, showToast } from './toasts/toasts.tsx';
 
 export interface PutBack {
   readonly isPending: boolean;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
-import { Button, LinkButton } from '../design/button.tsx';
+import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';

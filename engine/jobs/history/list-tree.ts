@@ -9,9 +9,9 @@ import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { formatModifiedTime } from '../../repository/modified-time.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { emitEach } from '../session/emit-each.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
-import { openSession } from '../session/session.ts';
 
 export async function listTree(context: JobContext, request: ListTreeRequest): Promise<ListTreeSummary> {
   const session = await openSession(context, 'ls', 'shared');

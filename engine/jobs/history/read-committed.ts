@@ -4,9 +4,9 @@ import type { JobContext, ReadCommittedRequest } from '../../api/jobs.ts';
 import type { ReadPlaceSummary } from '../../api/trees.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
 import { fetchCommit } from '../session/base-commit.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
-import { openSession } from '../session/session.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
 import { findEntry, readEntryBytes } from './read-entry.ts';
 

@@ -8,8 +8,8 @@ import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { createSandbox, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { openSession, type Session } from '../session/session.ts';
 import { findEntry, readEntryStart } from './read-entry.ts';
 
 const { signal } = new AbortController();

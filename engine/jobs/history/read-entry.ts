@@ -1,6 +1,6 @@
 /** Finds one entry of a commit and reads ranges of its content. */
 import { createHash } from 'node:crypto';
-import { readChecked } from '../../base/read-again.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type { BlobHash, Entry, FileEntry } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';

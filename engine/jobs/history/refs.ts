@@ -13,9 +13,9 @@ import {
   type StoredRef,
 } from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
-import { openSession, type Session } from '../session/session.ts';
 
 export async function tag(context: JobContext, request: RefRequest): Promise<RefSummary> {
   return withRemote(context, 'tag', request, 'tags');

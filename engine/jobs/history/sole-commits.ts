@@ -5,9 +5,9 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { listRefs } from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
-import { openSession, type Session } from '../session/session.ts';
 
 /** The most commits to read. Each costs a request unless the index has it. */
 const READS_MAX = 2_000;

@@ -20,10 +20,10 @@ import type { SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { listRefNames, readRef } from '../../repository/refs.ts';
 import { notARepository } from '../session/link-repository.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { createProgress } from '../session/progress.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
-import { openSession, type Session } from '../session/session.ts';
 import { createTraffic } from '../session/traffic.ts';
 
 const LIST_FROM_OBJECTS = 500;

@@ -12,12 +12,12 @@ import { writeError } from '../../files/write/write-error.ts';
 import { type Change, detectRenames, RENAMES_MAX, type Rename } from '../../model/diff.ts';
 import { ensureBase, hasBaseRows } from '../session/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { openSession, type Session } from '../session/session.ts';
 import { settleWorkingCopy, workingChanges } from '../working-copy/working-changes.ts';
 import { type KeptRunFolder, makeRun, removeRun } from './kept-folder.ts';
 import { checkParents } from './local-keeper.ts';
-import { renameBack } from './renamed-back.ts';
+import { renameBack } from './undo-renames.ts';
 
 export interface DiscardedNew {
   /** The run in the bin. Undefined if no file was moved; without files if files were only renamed. */

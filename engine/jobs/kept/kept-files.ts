@@ -6,11 +6,11 @@ import type { JobContext, KeptFilesSummary, KeptRun, PutBackSummary } from '../.
 import { openTreeWriter } from '../../files/write/tree-writer.ts';
 import { errnoOf, writeError } from '../../files/write/write-error.ts';
 import { requireWorkspace, type WorkspaceFolder } from '../../workspace/workspace-folder.ts';
-import { openSession } from '../session/session.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 import { filesOfRun, KEPT_DAYS, type KeptRunFolder, listRuns, removeRun, wordsOfRun } from './kept-folder.ts';
 import { openLocalKeeper } from './local-keeper.ts';
-import { renameAgain } from './renamed-back.ts';
+import { renameAgain } from './undo-renames.ts';
 
 const RUNS_LISTED_MAX = 1_000;
 const PATHS_LISTED_MAX = 1_000;

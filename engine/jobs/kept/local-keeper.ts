@@ -22,8 +22,8 @@ import { dirname, join, posix } from 'node:path';
 import type { KeptTotals, MadeCopy } from '../../api/jobs.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
 import { errnoOf, linkInTheWay, writeError } from '../../files/write/write-error.ts';
-import type { Session } from '../session/session.ts';
-import { copyName } from './copy-name.ts';
+import type { Session } from '../session/open-workspace.ts';
+import { conflictCopyName } from './conflict-copy-name.ts';
 import { type KeptRunFolder, makeRun, removeRun, sweepRuns } from './kept-folder.ts';
 
 const TURNS_MAX = 1_000;
@@ -86,7 +86,7 @@ export function openLocalKeeper(options: LocalKeeperOptions): LocalKeeper {
     const name = (turn: number) => {
       turns.set(whole, turn);
       return (
-        posix.join(posix.dirname(whole), copyName(posix.basename(whole), day, turn)) +
+        posix.join(posix.dirname(whole), conflictCopyName(posix.basename(whole), day, turn)) +
         path.slice(whole.length)
       );
     };

@@ -5,8 +5,8 @@ import { systemClock } from '../../base/clock.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type { MultipartUpload } from '../../remotes/object-store.ts';
 import { linkRepository } from '../session/link-repository.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
-import { openSession } from '../session/session.ts';
 import { openTreePair } from '../trees/open-pair.ts';
 import { openKnowledge } from '../trees/pair-memory.ts';
 

@@ -4,8 +4,8 @@ import type { JobContext, PullSummary, SwitchRequest } from '../../api/jobs.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
 import { createBranch } from '../history/refs.ts';
 import { linkRepository } from '../session/link-repository.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { openSession } from '../session/session.ts';
 import { interruptedPullOf } from '../working-copy/interrupted-pull.ts';
 import { pullCommit } from './pull.ts';
 

@@ -8,7 +8,7 @@ import { findUnseen, type WrittenObject } from '../../query/existence/find-unsee
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, hashFromPackKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 /** Keys in memory at once: enough that one page of a listing confirms many of them. */
 const PAGE_ROWS = 10_000;

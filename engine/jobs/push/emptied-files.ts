@@ -5,7 +5,7 @@
 import { DrayError } from '../../api/error.ts';
 import type { PushRequest } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 /** From this many files on a push is refused, whatever the size of the base. */
 const MANY_FILES = 10;

@@ -2,7 +2,7 @@
  * Warns during a push of names that are one on macOS or Windows, because the pusher can still rename them.
  */
 import { collisionFinder } from '../../model/name-collisions.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 const NAMED_MAX = 20;
 

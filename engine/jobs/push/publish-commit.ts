@@ -26,7 +26,7 @@ import { moveRef, readRef, type StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';

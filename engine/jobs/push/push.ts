@@ -11,9 +11,9 @@ import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { existenceOptions } from '../session/query-remote.ts';
-import { openSession, type Session } from '../session/session.ts';
 import { refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
 import { refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {

@@ -12,7 +12,7 @@ import type { EntryChange } from '../../repository/manifest/manifest.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 export interface RecheckOptions {
   readonly session: Session;

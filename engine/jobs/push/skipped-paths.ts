@@ -1,7 +1,7 @@
 /** Paths that a push leaves out. */
 import { DrayError } from '../../api/error.ts';
 import type { PushRequest } from '../../api/jobs.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 /** `--no-index` reads what equals the base, but a skipped path only counts as equal to it. */
 export function checkSkip({ noIndex, skip }: PushRequest): void {

@@ -9,7 +9,7 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { collectChanges } from '../working-copy/conflicts.ts';
 
 /** How many commits of the branch, newest first, are searched for the own one. */

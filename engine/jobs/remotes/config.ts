@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import { type ConfigRequest, type JobContext, TRANSFERS_MAX } from '../../api/jobs.ts';
-import { openSession, type Session } from '../session/session.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { changingSettings, readSafeDirectories, writeSafeDirectories } from '../session/user-remotes.ts';
 
 interface Setting {

@@ -15,8 +15,8 @@ import {
 } from '../../workspace/workspace-folder.ts';
 import { baseMark } from '../session/base-commit.ts';
 import { testConditionalWrites, warnOfUnsafePushes } from '../session/conditional-writes.ts';
+import { openWorkspaceSession } from '../session/open-workspace.ts';
 import { openRemoteAt, parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
-import { openWorkspaceSession } from '../session/session.ts';
 import { refuseStoreInside } from './store-inside.ts';
 
 export const DEFAULT_BRANCH = 'main';

@@ -5,12 +5,12 @@ import { parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { findWorkspace, readConfig } from '../../workspace/workspace-folder.ts';
 import { canNamePlace } from '../places/places.ts';
 import { findNamedRemote, type NamedRemote, workspaceRemote } from '../session/named-remote.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { parseGivenUrl, urlToKeep } from '../session/opened-remote.ts';
-import { openSession } from '../session/session.ts';
 import { allowedBy, changingSettings, readUserRemotes, writeUserRemotes } from '../session/user-remotes.ts';
 import { withoutInterruptedPulls } from '../working-copy/interrupted-pull.ts';
-import { remoteTest } from './remote-test.ts';
 import { refuseStoreInside } from './store-inside.ts';
+import { tryRemote } from './try-remote.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -162,10 +162,10 @@ export async function remoteTestTarget(
 ): Promise<RemoteTestSummary> {
   const target = request.target ?? context.remoteName;
   const found = target === undefined ? defaultRemote(context) : findNamedRemote(context, target);
-  if (found) return remoteTest(context, { target: found.text, url: found.url });
+  if (found) return tryRemote(context, { target: found.text, url: found.url });
   if (target === undefined)
     throw new DrayError('usage', 'Which remote? Outside a workspace, give its URL or its name.');
-  return remoteTest(context, { target, url: parseGivenUrl(context, target, context.directory) });
+  return tryRemote(context, { target, url: parseGivenUrl(context, target, context.directory) });
 }
 
 /** The workspace's own remote, even if the user has one of the same name. */

@@ -15,7 +15,7 @@ import {
   readState,
   removeJob,
 } from './job-folder.ts';
-import { wasMounted } from './mount-look.ts';
+import { wasMounted } from './mounted-disk.ts';
 import { openRunLog, readRunLog } from './run-log.ts';
 import { beginRun } from './run-record.ts';
 import { checkJobName, type JobRun, type RunStart, refuseSecrets, type SavedJob } from './saved-job.ts';

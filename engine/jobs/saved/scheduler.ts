@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { watchFolder } from '../../files/watch/watch-folder.ts';
 import { nextDueMs } from './due-time.ts';
 import { listJobs, readState } from './job-folder.ts';
-import { lookAtMount, type MountLook, wasMounted } from './mount-look.ts';
+import { type MountedDisk, readMountedDisk, wasMounted } from './mounted-disk.ts';
 import type { RunStart, SavedJob } from './saved-job.ts';
 
 export interface SchedulerOptions {
@@ -56,7 +56,7 @@ class Scheduler {
   /** The jobs that an event has requested, not a schedule. */
   readonly #wanted = new Map<string, RunStart>();
   readonly #watched = new Map<string, Watched>();
-  readonly #mounts = new Map<string, MountLook>();
+  readonly #mounts = new Map<string, MountedDisk>();
   readonly #notBeforeMs = new Map<string, number>();
   readonly #retryAtMs = new Map<string, number>();
   /** The messages already reported. A damaged file fails each check, and is reported once. */
@@ -88,7 +88,7 @@ class Scheduler {
     for (const job of jobs) {
       try {
         this.#watch(job);
-        this.#lookAtMounts(job);
+        this.#checkMounts(job);
         if (this.#isFirst && isLogin && job.triggers.some(({ on }) => on === 'login'))
           this.#want(job.name, 'login');
         await onLook?.(job);
@@ -198,11 +198,11 @@ class Scheduler {
     });
   }
 
-  #lookAtMounts(job: SavedJob): void {
+  #checkMounts(job: SavedJob): void {
     for (const trigger of job.triggers) {
       if (trigger.on !== 'mount') continue;
       const key = `${job.name} ${trigger.path}`;
-      const now = lookAtMount(trigger.path);
+      const now = readMountedDisk(trigger.path);
       if (wasMounted(this.#mounts.get(key), now)) this.#want(job.name, 'mount');
       this.#mounts.set(key, now);
     }

@@ -3,7 +3,7 @@
  * `.dray/state.json` is the truth; the rows are rebuilt from the commit when they may mirror another one.
  */
 import { DrayError } from '../../api/error.ts';
-import { readChecked } from '../../base/read-again.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
@@ -13,7 +13,7 @@ import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import type { LinkedRepository } from './link-repository.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 
 /** The value of `settings.base` while the base rows mirror this commit (or no commit at all). */
 export function baseMark(uuid: string, commit: CommitHash | undefined): string {

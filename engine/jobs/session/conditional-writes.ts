@@ -4,9 +4,9 @@
  */
 import { advised } from '../../api/error.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { conditionalWritesHold } from '../remotes/remote-test.ts';
+import { conditionalWritesHold } from '../remotes/try-remote.ts';
 import type { LinkedRepository } from './link-repository.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 
 export async function testConditionalWrites(
   session: Session,

@@ -7,7 +7,7 @@ import { DEFAULT_LAYOUT, type Layout } from '../../model/layout.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { createDescriptor, type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
 import { readRef, type StoredRef } from '../../repository/refs.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 
 export interface LinkedRepository {
   readonly uuid: string;

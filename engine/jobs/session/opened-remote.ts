@@ -19,7 +19,7 @@ import {
 import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
 export interface OpenedRemote {

@@ -3,7 +3,7 @@
  * all requests stand still is reported as well.
  */
 import type { Phase, ProgressEvent } from '../../api/events.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 import type { Traffic } from './traffic.ts';
 import { UnderWay } from './under-way.ts';
 

@@ -9,8 +9,8 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { LinkedRepository } from './link-repository.ts';
+import type { Session } from './open-workspace.ts';
 import type { OpenedRemote } from './opened-remote.ts';
-import type { Session } from './session.ts';
 
 export function existenceOptions(
   session: Session,

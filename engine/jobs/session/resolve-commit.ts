@@ -3,7 +3,7 @@ import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 
 /** The workspace's base commit. No branch or tag can have this name. */
 const BASE_NAME = '@';

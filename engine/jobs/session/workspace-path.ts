@@ -1,7 +1,7 @@
 /** Converts paths as a user names them, relative to the command's folder. */
 import { relative, resolve, sep } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import type { Session } from './session.ts';
+import type { Session } from './open-workspace.ts';
 
 /**
  * The path as commits store it, relative to the workspace's root: '' for the root.

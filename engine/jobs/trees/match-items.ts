@@ -10,10 +10,10 @@ import { listTreeItems } from '../../query/trees/object-pages.ts';
 import type { TimesMemory } from '../../query/trees/read-times.ts';
 import { type LookupTally, lookUpDestination, lookUpLocal } from '../../query/trees/tree-lookup.ts';
 import { failItem, reportFailure, type TreeRun } from './copy-run.ts';
+import { withinBounds } from './filter-bounds.ts';
 import { isObjectStore, type LocalSide, type RemoteSide } from './sides.ts';
 import { sortedItems } from './sorted-items.ts';
 import { canTravel, itemsOf, specialItems } from './source-items.ts';
-import { withinBounds } from './within-bounds.ts';
 
 export interface MatchOptions {
   /** Set when the source is a single file or object. */

@@ -4,7 +4,7 @@ import { DrayError } from '../../api/error.ts';
 import type { ConflictEvent } from '../../api/events.ts';
 import type { Change } from '../../model/diff.ts';
 import type { MergeConflict } from '../../model/merge.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 const NAMED_PATHS = 5;
 const DATA_PATHS_MAX = 1000;

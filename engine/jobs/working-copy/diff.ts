@@ -9,9 +9,9 @@ import { EMPTY_MANIFEST } from '../../repository/manifest/manifest.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
-import { openSession, type Session } from '../session/session.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 

@@ -6,7 +6,7 @@
 import { DrayError, type ErrorRecord, openFilesLimit, toErrorRecord } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory } from '../../base/leased-memory.ts';
-import { isDamage, readChecked } from '../../base/read-again.ts';
+import { isDamage, readChecked } from '../../base/read-checked.ts';
 import { TaskSet } from '../../base/task-set.ts';
 import type {
   PackedFile,
@@ -20,8 +20,8 @@ import { objectKey, packKey } from '../../repository/keys.ts';
 import { type PackRead, planPackReads } from '../../repository/packs/pack-reads.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
+import type { Session } from '../session/open-workspace.ts';
 import type { Progress } from '../session/progress.ts';
-import type { Session } from '../session/session.ts';
 import { damagedObject, wrongBytes } from './damaged-object.ts';
 import { createWrittenRows, type WrittenRows } from './written-rows.ts';
 

@@ -3,8 +3,8 @@ import { Budget } from '../../base/budget.ts';
 import { type ReadRequest, readFiles } from '../../files/read/file-reader.ts';
 import type { IndexedChange, PendingRead } from '../../index/file-table.ts';
 import { DEFAULT_LAYOUT, type Layout } from '../../model/layout.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
-import type { Session } from '../session/session.ts';
 
 const MEMORY_BYTES = 96 * 1024 * 1024;
 

@@ -16,7 +16,7 @@ import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../..
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { collectChanges } from './conflicts.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { toChange } from './working-changes.ts';

@@ -5,7 +5,7 @@ import { collisionFinder, type NameCollision } from '../../model/name-collisions
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 const NAMED_MAX = 20;
 

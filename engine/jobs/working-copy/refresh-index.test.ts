@@ -6,7 +6,7 @@ import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { forgeCommit } from '../session/damage.fixture.ts';
 import { asNobody, createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
-import { openSession } from '../session/session.ts';
+import { openSession } from '../session/open-workspace.ts';
 import { describeTree } from '../trees/same-trees.fixture.ts';
 import { refreshIndex } from './refresh-index.ts';
 import { status } from './status.ts';

@@ -13,7 +13,7 @@ import { type ScanBatch, type ScannedEntry, type ScanProblem, scanWorkspace } fr
 import { KIND_CODES, type StatRow } from '../../index/file-table.ts';
 import type { Index } from '../../index/open-index.ts';
 import { comparePaths } from '../../model/entry.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 
 export interface Refreshed {
   readonly files: number;

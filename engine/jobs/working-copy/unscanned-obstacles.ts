@@ -8,7 +8,7 @@ import { writeError } from '../../files/write/write-error.ts';
 import type { Change } from '../../model/diff.ts';
 import type { MergeConflict } from '../../model/merge.ts';
 import { foldName } from '../../model/name-collisions.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { isAsKnown, lstatIfThere } from './apply-changes.ts';
 
 /** A conflict for each added path that is occupied, or that lies below something that is not a folder. */

@@ -4,7 +4,7 @@ import type { IndexedChange, IndexedSide, PendingRead } from '../../index/file-t
 import { type Change, detectRenames, kindOfChange } from '../../model/diff.ts';
 import type { BlobHash, BlobLocation, Entry } from '../../model/entry.ts';
 import { emitEach } from '../session/emit-each.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { hashFiles, isUnread, undecidedFiles } from './hash-files.ts';
 import { type Refreshed, refreshIndex, reportProblems } from './refresh-index.ts';
 

@@ -4,7 +4,7 @@ import { isRacy } from '../../files/read/open-file.ts';
 import type { TreeWriter, WrittenStat } from '../../files/write/tree-writer-types.ts';
 import type { FileEntry } from '../../model/entry.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
-import type { Session } from '../session/session.ts';
+import type { Session } from '../session/open-workspace.ts';
 import { createSyncedBatches } from '../session/synced-batches.ts';
 
 export interface WrittenRows {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { findUnseen, type WrittenObject } from './find-unseen.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TreeItem } from '../../model/tree-item.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ListPage, ListRequest, ObjectStore } from '../../remotes/object-store.ts';
 import { listTreeItems, readTreePage, UnorderedListing } from './object-pages.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { createMeter, withMeter } from '../../remotes/wrappers/with-meter.ts';
 import { UnorderedListing } from './object-pages.ts';

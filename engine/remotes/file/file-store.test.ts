@@ -21,7 +21,7 @@ import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { FILE_STORE } from '../contract/abilities.ts';
 import { describeObjectStoreContract } from '../contract/suite.ts';
-import { createMemoryStore } from '../memory/memory-store.ts';
+import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import type { ListRequest, ObjectStore } from '../object-store.ts';
 import { openFileStore } from './file-store.ts';
 

@@ -5,12 +5,12 @@
  */
 import { checkAborted } from '../../base/abort.ts';
 import { allocate, createBodyReceiver } from './body-receivers.ts';
+import { withTlsDetection } from './detect-tls.ts';
 import type { HttpExchange, HttpLimits, Route } from './http-connection.ts';
 import { type AnswerReceiver, AnswerTooLarge, type HttpAnswer, type HttpRequest } from './http-message.ts';
 import { HttpPool } from './http-pool.ts';
 import { requestHead } from './http-request-head.ts';
 import type { HttpTransport } from './http-transport.ts';
-import { withTlsHint } from './tls-hint.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /**
@@ -69,7 +69,7 @@ export async function openHttpTransport(
       }),
     close: async () => pool.close(),
   };
-  return connectTls ? transport : withTlsHint(transport, origin);
+  return connectTls ? transport : withTlsDetection(transport, origin);
 }
 
 /** @param over Called once, with the error if there is one. */

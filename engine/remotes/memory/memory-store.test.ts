@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MEMORY_STORE } from '../contract/abilities.ts';
 import { describeObjectStoreContract } from '../contract/suite.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { createMemoryStore } from './memory-store.fixture.ts';
 
 describeObjectStoreContract(
   'The memory store',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
-import { createMemoryStore } from '../memory/memory-store.ts';
+import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import type { GetOptions, ObjectStore } from '../object-store.ts';
 import { withRetry } from './with-retry.ts';
 

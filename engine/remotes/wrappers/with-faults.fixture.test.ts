@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../memory/memory-store.ts';
+import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { createFaults, withFaults } from './with-faults.fixture.ts';
 

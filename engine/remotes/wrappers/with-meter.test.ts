@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import { dollarsFor } from '../../model/prices.ts';
-import { createMemoryStore } from '../memory/memory-store.ts';
+import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import { createFaults, withFaults } from './with-faults.fixture.ts';
 import { createMeter, withMeter } from './with-meter.ts';
 import { withRetry } from './with-retry.ts';

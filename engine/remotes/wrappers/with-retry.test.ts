@@ -6,7 +6,7 @@ import { createRetryBudget } from '../../base/retry.ts';
 import { MEMORY_STORE } from '../contract/abilities.ts';
 import { describeObjectStoreContract } from '../contract/suite.ts';
 import type { EntriesOptions, FileFace } from '../file-face.ts';
-import { createMemoryStore } from '../memory/memory-store.ts';
+import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { createFaults, withFaults } from './with-faults.fixture.ts';
 import { createMeter, withMeter } from './with-meter.ts';

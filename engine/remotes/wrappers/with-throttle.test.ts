@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createMemoryStore } from '../memory/memory-store.ts';
+import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import { createThrottle, withThrottle } from './with-throttle.ts';
 
 /** Time that passes only by `pass`: sleepers wake in the order of their times. */

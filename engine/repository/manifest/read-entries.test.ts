@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePaths, type Entry } from '../../model/entry.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { countedEntries, entriesArbitrary } from '../entries.fixture.ts';
 import { segmentKey } from '../keys.ts';

@@ -1,6 +1,6 @@
 /** Reads and writes one manifest segment of a repository. */
 import { crc32 } from 'node:zlib';
-import { readChecked } from '../../base/read-again.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type { Entry } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { damaged, STORED_DOCUMENT_MAX_BYTES } from '../document.ts';

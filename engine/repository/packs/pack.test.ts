@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import type { BlobHash, PackHash } from '../../model/entry.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { packKey } from '../keys.ts';
 import { PackBuilder, readPackIndex } from './pack.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash as hashOf } from 'node:crypto';
 import { DrayError } from '../../api/error.ts';
-import { readChecked } from '../../base/read-again.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type { BlobHash, PackHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
 import { damaged } from '../document.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { keptDescription } from '../../remotes/kept-description.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { uploadInParts } from '../upload/multipart-upload.ts';
 import {

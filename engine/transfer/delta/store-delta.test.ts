@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { crc64Nvme, loadCrc64 } from '../../checksums/crc64-nvme.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { uploadInParts } from '../upload/multipart-upload.ts';

@@ -3,7 +3,7 @@
  * `download-ranges.ts` writes large ones to a file.
  */
 import { DrayError } from '../../api/error.ts';
-import { readChecked } from '../../base/read-again.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type {
   ByteRange,
   ObjectBytes,

@@ -8,7 +8,7 @@ import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLeasedMemory, type LeasedMemory } from '../../base/leased-memory.ts';
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
-import { createMemoryStore, type MemoryStoreOptions } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore, type MemoryStoreOptions } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ByteRange, ObjectInfo, ObjectStore, PutOptions } from '../../remotes/object-store.ts';
 import type { SumKind } from '../compare/object-sums.ts';
 import { createAdaptiveLimit } from '../limit/adaptive-limit.ts';

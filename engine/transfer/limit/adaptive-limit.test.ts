@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { withRetry } from '../../remotes/wrappers/with-retry.ts';
 import { type AdaptiveLimitOptions, createAdaptiveLimit } from './adaptive-limit.ts';

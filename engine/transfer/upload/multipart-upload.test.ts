@@ -5,7 +5,7 @@ import { DrayError } from '../../api/error.ts';
 import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
 import { crc64Nvme } from '../../checksums/crc64-nvme.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import { createFaults, type FaultMethod, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { createMeter, withMeter } from '../../remotes/wrappers/with-meter.ts';
 import { withRetry } from '../../remotes/wrappers/with-retry.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { createFaults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { createAdaptiveLimit } from '../limit/adaptive-limit.ts';

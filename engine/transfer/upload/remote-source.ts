@@ -3,7 +3,7 @@
  * disk.
  */
 import { DrayError } from '../../api/error.ts';
-import { readChecked } from '../../base/read-again.ts';
+import { readChecked } from '../../base/read-checked.ts';
 import type { ObjectBytes, ObjectInfo, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { AdaptiveLimit } from '../limit/adaptive-limit.ts';
 import type { ObjectSource } from './object-source.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { crc64Nvme, loadCrc64 } from '../../checksums/crc64-nvme.ts';
-import { createMemoryStore } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore, PutOutcome } from '../../remotes/object-store.ts';
 import { KEY, storedBytes } from './upload.fixture.ts';
 import { putObject, uploadStream } from './upload-object.ts';

@@ -2,7 +2,7 @@
 import { Budget } from '../../base/budget.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLeasedMemory } from '../../base/leased-memory.ts';
-import { createMemoryStore, type MemoryStoreOptions } from '../../remotes/memory/memory-store.ts';
+import { createMemoryStore, type MemoryStoreOptions } from '../../remotes/memory/memory-store.fixture.ts';
 import type { MultipartStore, ObjectStore } from '../../remotes/object-store.ts';
 import { createFaults, type Faults, withFaults } from '../../remotes/wrappers/with-faults.fixture.ts';
 import { createAdaptiveLimit } from '../limit/adaptive-limit.ts';

@@ -1,5 +1,5 @@
 /** Actions on the chosen entries and on both panes. */
-import { Button } from '../../design/button.tsx';
+import { Button } from '../../design/controls/button.tsx';
 import type { ChosenEntries } from './entries/choice.ts';
 import type { Side } from './pane-state.ts';
 

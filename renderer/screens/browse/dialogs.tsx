@@ -2,12 +2,12 @@
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import { ConfirmDialog, Dialog, FormDialog } from '../../design/dialog.tsx';
-import { Field } from '../../design/field.tsx';
+import { Field } from '../../design/controls/field.tsx';
+import { ConfirmDialog, Dialog, FormDialog } from '../../design/overlays/dialog.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
-import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
+import { FilePreviewView, PREVIEW_HELD_MS } from '../preview/file-preview.tsx';
 import type { ChosenEntries } from './entries/choice.ts';
 import { describeLocation, isTypable, type Location, nameOf, placeOf, refuseFolderName } from './places.ts';
 

@@ -1,5 +1,5 @@
 /** Asks for the name of a repository before its stored objects are changed. */
-import { ConfirmDialog } from '../../design/dialog.tsx';
+import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
 import { isTypable } from './places.ts';
 
 export interface RepositoryDialogProps {

@@ -2,11 +2,11 @@
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import { Button, LinkButton } from '../../design/button.tsx';
-import { ContextMenu, keyOfRow } from '../../design/context-menu.tsx';
+import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
-import type { MenuAction } from '../../design/menu.tsx';
+import { ContextMenu, keyOfRow } from '../../design/overlays/context-menu.tsx';
+import type { MenuAction } from '../../design/overlays/menu.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 import { type RepositoryRefusal, refusedRepository, useStartTransfers } from '../start-transfer.ts';
 import { type Chosen, copyOrders } from './copy-orders.ts';
 import type { Replacing } from './dialogs.tsx';

@@ -7,8 +7,8 @@ import { ChangeBadge } from '../../design/badge.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
-import { PREVIEW_HELD_MS } from '../file-preview.tsx';
-import { FileSides } from '../sides/file-sides.tsx';
+import { PREVIEW_HELD_MS } from '../preview/file-preview.tsx';
+import { FileSides } from '../preview/file-sides.tsx';
 
 /** A row must stay selected this long, so that a held arrow key does not read every file. */
 const STAY_MS = 120;

@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import type { PullSummary, PushSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
-import { LinkButton } from '../../design/button.tsx';
+import { LinkButton } from '../../design/controls/button.tsx';
 import { Notice, type NoticeTone } from '../../design/states.tsx';
 import { FailureText } from '../../failures/failure.tsx';
 import { PeerRemedy } from '../../failures/peer-remedy.tsx';

@@ -15,7 +15,7 @@ import {
 import type { ChangeRow, KeptChoices, Winner } from '../../../engine/api/host/changes.ts';
 import type { InputOf } from '../../../engine/api/host.ts';
 import { useHost } from '../../host/use-host.tsx';
-import { showFailure } from '../../shell/toasts.tsx';
+import { showFailure } from '../../shell/toasts/toasts.tsx';
 
 export type ChosenStep =
   | { readonly do: 'toggle'; readonly row: ChangeRow }

@@ -10,9 +10,9 @@ import {
   type ColumnSetting,
   type ColumnTable,
 } from '../../../engine/api/host/settings.ts';
-import type { ContextActions } from '../../design/context-menu.tsx';
+import type { ContextActions } from '../../design/overlays/context-menu.tsx';
 import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';
-import { showFailure } from '../../shell/toasts.tsx';
+import { showFailure } from '../../shell/toasts/toasts.tsx';
 
 export interface ColumnSpec {
   readonly id: ColumnId;

@@ -1,9 +1,9 @@
 /** Shows the line that ignores a path, adds it on confirmation, and offers Undo. */
 import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/ignore-line.ts';
-import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
+import { ConfirmDialog, Dialog } from '../../design/overlays/dialog.tsx';
 import { tellFolderChanged } from '../../host/folder-news.ts';
 import { useHost } from '../../host/use-host.tsx';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 
 export interface IgnoreDialogProps {
   readonly root: string;

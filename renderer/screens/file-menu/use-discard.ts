@@ -3,7 +3,7 @@ import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import { tellFolderChanged } from '../../host/folder-news.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 import { usePutBack } from '../../shell/use-put-back.ts';
 
 export type Discarded = Pick<ChangeRow, 'path' | 'fromPath'> & Partial<Pick<ChangeRow, 'change'>>;

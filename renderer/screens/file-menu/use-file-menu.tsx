@@ -1,12 +1,12 @@
 /** The context menu of a file or folder, shared by all lists, and the dialogs that it opens. */
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import type { ContextActions } from '../../design/context-menu.tsx';
 import { formatAgo } from '../../design/format.ts';
-import type { MenuAction } from '../../design/menu.tsx';
+import type { ContextActions } from '../../design/overlays/context-menu.tsx';
+import type { MenuAction } from '../../design/overlays/menu.tsx';
 import type { ReconnectingHost } from '../../host/reconnecting-host.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { copyText } from '../../shell/copy-text.ts';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 import { authorName, subjectOf } from '../history/commit-words.ts';
 import type { FileSubject } from './file-subject.ts';
 import { useDiscard } from './use-discard.ts';

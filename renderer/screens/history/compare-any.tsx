@@ -1,5 +1,5 @@
 /** The difference between any two versions, chosen by name, by hash or from the list. */
-import { IconButton } from '../../design/button.tsx';
+import { IconButton } from '../../design/controls/button.tsx';
 import { versionName } from '../refs/ref-task.ts';
 import { VersionPicker } from '../refs/version-picker.tsx';
 import { CompareView } from './compare-view.tsx';

@@ -1,14 +1,14 @@
 /** One file of a commit, beside its version in another commit, with buttons to restore it. */
 import { useState } from 'react';
 import type { FilePreview } from '../../../engine/api/host/file-preview.ts';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';
-import { FilePreviewView, PREVIEW_HELD_MS } from '../file-preview.tsx';
+import { FilePreviewView, PREVIEW_HELD_MS } from '../preview/file-preview.tsx';
+import { FileSides } from '../preview/file-sides.tsx';
 import { versionName } from '../refs/ref-task.ts';
-import { FileSides } from '../sides/file-sides.tsx';
 import { type FileAt, RestoreDialog } from './restore-dialog.tsx';
 
 export interface FileDialogProps {

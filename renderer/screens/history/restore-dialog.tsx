@@ -3,8 +3,8 @@
  */
 import type { RestorePlan } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';

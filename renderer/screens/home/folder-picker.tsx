@@ -4,8 +4,8 @@
 import { ErrorNotice } from '../../failures/failure.tsx';
 import './folder-picker.css';
 import { useState } from 'react';
-import { Button, IconButton } from '../../design/button.tsx';
-import { Field } from '../../design/field.tsx';
+import { Button, IconButton } from '../../design/controls/button.tsx';
+import { Field } from '../../design/controls/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Loading } from '../../design/states.tsx';
 import { useAsk } from '../../host/use-host.tsx';

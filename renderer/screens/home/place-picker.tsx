@@ -1,7 +1,7 @@
 /** Chooses where the versions of a folder are stored. */
 import './place-picker.css';
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
-import { Field } from '../../design/field.tsx';
+import { Field } from '../../design/controls/field.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { BucketFields } from '../place-form/bucket-fields.tsx';
 import type { PlaceKind } from '../place-form/place-fields.ts';

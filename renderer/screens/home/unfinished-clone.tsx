@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import { Button, LinkButton } from '../../design/button.tsx';
+import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';

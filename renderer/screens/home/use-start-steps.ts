@@ -6,7 +6,7 @@ import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useDo, useHost, useRefresh } from '../../host/use-host.tsx';
 import { useIsHere } from '../../host/use-is-here.ts';
 import { goTo } from '../../route.ts';
-import { showFailure } from '../../shell/toasts.tsx';
+import { showFailure } from '../../shell/toasts/toasts.tsx';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import {
   EMPTY_PLACE,

@@ -8,14 +8,14 @@ import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
-import { Button, IconButton } from '../../design/button.tsx';
-import { ConfirmDialog } from '../../design/dialog.tsx';
+import { Button, IconButton } from '../../design/controls/button.tsx';
 import { Icon } from '../../design/icon.tsx';
-import { Menu, type MenuAction } from '../../design/menu.tsx';
+import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
+import { Menu, type MenuAction } from '../../design/overlays/menu.tsx';
 import { useAsk, useDo, useRefresh } from '../../host/use-host.tsx';
 import { goTo, type ScreenName } from '../../route.ts';
-import { showFailure } from '../../shell/toasts.tsx';
-import { LOOKED_AT_FILES_MAX, useLook } from '../../shell/use-looks.ts';
+import { showFailure } from '../../shell/toasts/toasts.tsx';
+import { LOOKED_AT_FILES_MAX, useIncomingOf } from '../../shell/use-pending-changes.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
@@ -155,7 +155,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
 
 /** Whether the remote has something to pull, and when it said so. */
 function Incoming({ root }: { readonly root: string }) {
-  const look = useLook(root);
+  const look = useIncomingOf(root);
   if (!look) return null;
   const { answeredAt, failedAt, failure, hasIncoming } = look;
   return (

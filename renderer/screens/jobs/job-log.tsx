@@ -1,8 +1,8 @@
 /** The newest lines of a job's log. It follows a run. */
 import type { SavedJobLine } from '../../../engine/api/host/saved.ts';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { Button } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';
+import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';

@@ -1,8 +1,8 @@
 /** The context menu of the cards of saved jobs. */
 import type { ReactNode } from 'react';
 import type { SavedJobCard } from '../../../engine/api/host/saved.ts';
-import { ContextMenu } from '../../design/context-menu.tsx';
-import type { MenuAction } from '../../design/menu.tsx';
+import { ContextMenu } from '../../design/overlays/context-menu.tsx';
+import type { MenuAction } from '../../design/overlays/menu.tsx';
 import type { JobItemProps } from './job-item.tsx';
 
 export type JobHandlers = Omit<JobItemProps, 'job' | 'isStarted'>;

@@ -1,7 +1,7 @@
 /** What can be done with a saved job. The list follows by itself. */
 import { useMemo } from 'react';
 import { useHost } from '../../host/use-host.tsx';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 
 export interface JobActions {
   run(name: string): Promise<void>;

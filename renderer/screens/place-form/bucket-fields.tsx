@@ -1,6 +1,6 @@
 /** The fields of a bucket: who stores it, where it is, and whose keys open it. */
-import { type Choice, Field, Select } from '../../design/field.tsx';
-import { NO_KEYS } from '../../design/key-pair.tsx';
+import { type Choice, Field, Select } from '../../design/controls/field.tsx';
+import { NO_KEYS } from '../../design/controls/key-pair.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { bindTo, type PlaceFormProps } from './place-form-props.ts';
 import { type Jurisdiction, PROVIDERS, type Provider, type ProviderId, providerOf } from './providers.ts';

@@ -1,8 +1,8 @@
 /** Whose keys open a bucket: found automatically, from a profile, or typed. */
 
 import type { KeySources } from '../../../engine/api/host/remotes.ts';
-import { type Choice, Select } from '../../design/field.tsx';
-import { KeyPair, NO_KEYS } from '../../design/key-pair.tsx';
+import { type Choice, Select } from '../../design/controls/field.tsx';
+import { KeyPair, NO_KEYS } from '../../design/controls/key-pair.tsx';
 import { Notice } from '../../design/states.tsx';
 import { keeperWords } from '../../failures/keys-remedy.tsx';
 import type { KeyKeeper } from '../../host/key-keeper.ts';

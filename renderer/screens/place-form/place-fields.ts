@@ -3,7 +3,7 @@
  */
 import type { AccessKeys } from '../../../engine/api/host/remotes.ts';
 import { trimEnd } from '../../../engine/api/trim-ends.ts';
-import type { TypedKeyPair } from '../../design/key-pair.tsx';
+import type { TypedKeyPair } from '../../design/controls/key-pair.tsx';
 import { connectionOf, findProviderFaults, type ProviderFields, recognise } from './providers.ts';
 
 /** `address`: a URL, unchanged. */

@@ -2,7 +2,7 @@
 
 import type { KeySources } from '../../../engine/api/host/remotes.ts';
 import type { KnownPeer } from '../../../engine/api/peers.ts';
-import { keysOf } from '../../design/key-pair.tsx';
+import { keysOf } from '../../design/controls/key-pair.tsx';
 import { type KeyKeeper, useKeyKeeper } from '../../host/key-keeper.ts';
 import { useAsk, useHost, useRefresh } from '../../host/use-host.tsx';
 import { type PlaceFields, profileFor, urlOf } from './place-fields.ts';

@@ -1,8 +1,8 @@
 /** Asks before a switch. Shows the changes that it would make, or the conflicts that prevent it. */
 import type { SwitchPlan } from '../../../engine/api/host/history.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';

@@ -8,7 +8,7 @@ import { Popover } from 'react-aria-components/Popover';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
-import { type Choice, ChoiceItem, Search } from '../../design/field.tsx';
+import { type Choice, ChoiceItem, Search } from '../../design/controls/field.tsx';
 import { formatAgo } from '../../design/format.ts';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Loading } from '../../design/states.tsx';

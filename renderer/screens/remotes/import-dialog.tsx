@@ -1,8 +1,8 @@
 /** Remotes of other programs. Each fills the form, where missing parts can be added. */
 import type { ImportCandidate } from '../../../engine/api/host/remotes.ts';
 import { Badge } from '../../design/badge.tsx';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Dialog } from '../../design/overlays/dialog.tsx';
 import { EmptyState, Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
 import { useAsk } from '../../host/use-host.tsx';

@@ -1,15 +1,15 @@
 /** The form for a new remote, or for one that is changed. It can be tested before it is saved. */
 import { useState } from 'react';
-import { Button } from '../../design/button.tsx';
-import { Segmented } from '../../design/choices.tsx';
-import { FormDialog } from '../../design/dialog.tsx';
-import { Field } from '../../design/field.tsx';
-import { keysOf } from '../../design/key-pair.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Segmented } from '../../design/controls/choices.tsx';
+import { Field } from '../../design/controls/field.tsx';
+import { keysOf } from '../../design/controls/key-pair.tsx';
+import { FormDialog } from '../../design/overlays/dialog.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { type Failed, toFailed } from '../../failures/peer-need.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { useIsHere } from '../../host/use-is-here.ts';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 import { BucketFields } from '../place-form/bucket-fields.tsx';
 import { PeerFields } from '../place-form/peer-fields.tsx';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../place-form/place-fields.ts';
 import { bindTo, type PlaceFormProps } from '../place-form/place-form-props.ts';
 import { useCredentials } from '../place-form/use-credentials.ts';
-import { RemoteTest, type RemoteTestProps } from './remote-test.tsx';
+import { TryRemote, type TryRemoteProps } from './try-remote.tsx';
 
 interface RemoteDialogProps {
   readonly start: PlaceFields;
@@ -38,7 +38,7 @@ export function RemoteDialog({ start, edits, taken, onClose }: RemoteDialogProps
   const [isTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Failed>();
-  const [tested, setTested] = useState<RemoteTestProps>();
+  const [tested, setTested] = useState<TryRemoteProps>();
   const host = useHost();
   const refresh = useRefresh();
   const credentials = useCredentials();
@@ -117,7 +117,7 @@ export function RemoteDialog({ start, edits, taken, onClose }: RemoteDialogProps
         </p>
       )}
       {problem && <ErrorNotice error={problem} onMended={() => void submit()} />}
-      {tested && <RemoteTest {...tested} />}
+      {tested && <TryRemote {...tested} />}
     </FormDialog>
   );
 }

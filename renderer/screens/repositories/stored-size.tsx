@@ -3,10 +3,10 @@ import { useRef, useState } from 'react';
 import type { RepositoryCard } from '../../../engine/api/host/repositories.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
-import { Button } from '../../design/button.tsx';
 import { Figure } from '../../design/card.tsx';
+import { Button } from '../../design/controls/button.tsx';
 import { useHost } from '../../host/use-host.tsx';
-import { showFailure } from '../../shell/toasts.tsx';
+import { showFailure } from '../../shell/toasts/toasts.tsx';
 
 export interface StoredSizeProps {
   readonly repository: RepositoryCard;

@@ -1,6 +1,6 @@
 /** The bandwidth limit: how much, and at which hours, drawn over the day. */
-import { Segmented } from '../../design/choices.tsx';
-import { Field, Select } from '../../design/field.tsx';
+import { Segmented } from '../../design/controls/choices.tsx';
+import { Field, Select } from '../../design/controls/field.tsx';
 import {
   formatTimeOfDay,
   joinRate,

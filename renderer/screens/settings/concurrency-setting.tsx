@@ -1,6 +1,6 @@
 /** Requests in flight: found by the engine, or a fixed number. */
-import { Segmented } from '../../design/choices.tsx';
-import { Field } from '../../design/field.tsx';
+import { Segmented } from '../../design/controls/choices.tsx';
+import { Field } from '../../design/controls/field.tsx';
 import type { SettingProps } from './setting-props.ts';
 import { useTypedText } from './use-typed-text.ts';
 

@@ -1,14 +1,14 @@
 /** Credentials: names, never values. Keys are added with their remotes, tokens with their machines. */
 import './credentials-setting.css';
 import { useState } from 'react';
-import { Button } from '../../design/button.tsx';
-import { ConfirmDialog } from '../../design/dialog.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hostOf, isEncrypted } from '../../failures/peer-need.ts';
 import { useKeyKeeper } from '../../host/key-keeper.ts';
 import { useAsk, useDo } from '../../host/use-host.tsx';
-import { showFailure } from '../../shell/toasts.tsx';
+import { showFailure } from '../../shell/toasts/toasts.tsx';
 
 interface Kept {
   readonly id: string;

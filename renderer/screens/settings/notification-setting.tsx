@@ -1,7 +1,7 @@
 /** Whether to show a notification when a transfer ends. A browser must allow it. */
 import { useState } from 'react';
-import { Button } from '../../design/button.tsx';
-import { Switch } from '../../design/field.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Switch } from '../../design/controls/field.tsx';
 import { Notice } from '../../design/states.tsx';
 import { notificationPermission } from '../../shell/notify-endings.tsx';
 import type { SettingProps } from './setting-props.ts';

@@ -1,9 +1,9 @@
 /** The context menu of the transfers in the queue and of those that have ended. */
 import type { ReactNode } from 'react';
 import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
-import { ContextMenu } from '../../design/context-menu.tsx';
 import type { IconName } from '../../design/icon.tsx';
-import type { MenuAction } from '../../design/menu.tsx';
+import { ContextMenu } from '../../design/overlays/context-menu.tsx';
+import type { MenuAction } from '../../design/overlays/menu.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
 import { goTo } from '../../route.ts';
 import { copyText } from '../../shell/copy-text.ts';

@@ -7,7 +7,7 @@ import type {
   TransferStall,
 } from '../../../engine/api/host/transfers.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
-import { Button } from '../../design/button.tsx';
+import { Button } from '../../design/controls/button.tsx';
 import { formatClockSeconds, formatSeconds } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
 import { useAsk, useRefresh } from '../../host/use-host.tsx';

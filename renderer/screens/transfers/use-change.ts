@@ -3,7 +3,7 @@ import { useCallback } from 'react';
 import type { InputOf } from '../../../engine/api/host.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import { useHost } from '../../host/use-host.tsx';
-import { showFailure, showToast } from '../../shell/toasts.tsx';
+import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 
 export type TransferChange = InputOf<'transfers.change'>;
 

@@ -9,7 +9,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { createLeasedMemory } from '../../../base/leased-memory.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
 import { openTreeWriter } from '../../../files/write/tree-writer.ts';
-import { createMemoryStore } from '../../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore, ReadOptions } from '../../../remotes/object-store.ts';
 import { createAdaptiveLimit } from '../../../transfer/limit/adaptive-limit.ts';
 import { fetchLarge } from './fetch-large.ts';

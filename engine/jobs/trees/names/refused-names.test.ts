@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../../remotes/memory/memory-store.ts';
+import { createMemoryStore } from '../../../remotes/memory/memory-store.fixture.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
 import { refusalOf } from './refused-names.ts';
 

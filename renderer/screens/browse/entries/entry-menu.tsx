@@ -1,8 +1,8 @@
 /** The context menu of the rows of a pane. */
 import type { ReactNode } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
-import { ContextMenu } from '../../../design/context-menu.tsx';
-import type { MenuAction } from '../../../design/menu.tsx';
+import { ContextMenu } from '../../../design/overlays/context-menu.tsx';
+import type { MenuAction } from '../../../design/overlays/menu.tsx';
 import { useAsk } from '../../../host/use-host.tsx';
 import { subjectOfEntry } from '../../file-menu/file-subject.ts';
 import { useFileMenu } from '../../file-menu/use-file-menu.tsx';

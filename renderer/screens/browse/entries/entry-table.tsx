@@ -5,9 +5,9 @@ import { type DragEvent, type ReactNode, useCallback, useRef, useState } from 'r
 import type { DropItem } from 'react-aria-components';
 import { useDrop } from 'react-aria-components/useDrop';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
-import { ContextMenu } from '../../../design/context-menu.tsx';
 import { Icon } from '../../../design/icon.tsx';
-import { useTokenPx } from '../../../shell/density.ts';
+import { ContextMenu } from '../../../design/overlays/context-menu.tsx';
+import { useTokenPx } from '../../../shell/appearance/density.ts';
 import { ColumnGrip } from '../../columns/column-grip.tsx';
 import { type ColumnSpec, type Columns, useColumns } from '../../columns/use-columns.ts';
 import { RowGrid } from '../../rows/row-grid.tsx';

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useRef } f
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
 import { formatCount } from '../../../../engine/api/numbers.ts';
 import { useHost } from '../../../host/use-host.tsx';
-import { showToast } from '../../../shell/toasts.tsx';
+import { showToast } from '../../../shell/toasts/toasts.tsx';
 import type { RowGridState } from '../../rows/use-row-grid.ts';
 import { type Choice, chooseOnly, EVERYTHING, NOTHING, toggleChoice, type Way } from './choice.ts';
 import type { Entries } from './use-entries.ts';

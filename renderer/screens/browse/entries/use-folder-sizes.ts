@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { AnswerOf } from '../../../../engine/api/host.ts';
 import { useHost } from '../../../host/use-host.tsx';
-import { showToast } from '../../../shell/toasts.tsx';
+import { showToast } from '../../../shell/toasts/toasts.tsx';
 import { type Location, placeOf } from '../places.ts';
 import type { ChosenEntries } from './choice.ts';
 import type { Entries } from './use-entries.ts';

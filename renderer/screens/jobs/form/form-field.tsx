@@ -1,4 +1,4 @@
-import { Field, type FieldProps } from '../../../design/field.tsx';
+import { Field, type FieldProps } from '../../../design/controls/field.tsx';
 
 type TextKey<Form> = { [Key in keyof Form]: Form[Key] extends string ? Key : never }[keyof Form] & string;
 

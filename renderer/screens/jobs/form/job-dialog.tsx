@@ -1,13 +1,13 @@
 /** Makes or edits a job. The command checks it, so its errors are those of a typed line. */
 import { useState } from 'react';
 import type { SavedJobCard } from '../../../../engine/api/host/saved.ts';
-import { Button } from '../../../design/button.tsx';
-import { FormDialog } from '../../../design/dialog.tsx';
-import { Checkbox, Field, Select } from '../../../design/field.tsx';
+import { Button } from '../../../design/controls/button.tsx';
+import { Checkbox, Field, Select } from '../../../design/controls/field.tsx';
+import { FormDialog } from '../../../design/overlays/dialog.tsx';
 import { Notice } from '../../../design/states.tsx';
 import { ErrorNotice } from '../../../failures/failure.tsx';
 import { useDo } from '../../../host/use-host.tsx';
-import { showToast } from '../../../shell/toasts.tsx';
+import { showToast } from '../../../shell/toasts/toasts.tsx';
 import { useWorkspaces } from '../../../shell/use-workspace.ts';
 import { triggerWords } from '../job-words.ts';
 import { FormField } from './form-field.tsx';

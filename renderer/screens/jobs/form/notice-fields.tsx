@@ -3,8 +3,8 @@
  * the defaults suit most jobs.
  */
 import { useId } from 'react';
-import { Button } from '../../../design/button.tsx';
-import { Checkbox, Select } from '../../../design/field.tsx';
+import { Button } from '../../../design/controls/button.tsx';
+import { Checkbox, Select } from '../../../design/controls/field.tsx';
 import { Notice } from '../../../design/states.tsx';
 import { ErrorNotice } from '../../../failures/failure.tsx';
 import { useDo } from '../../../host/use-host.tsx';

@@ -1,0 +1,98 @@
+/**
+ * Checks whether the list of a push is up to date. The engine watches the folder. When the folder changes, or
+ * the window gets the focus again, the engine scans it and compares. The screen then offers to reload the
+ * list; only an empty list is replaced at once.
+ */
+import { useEffect, useRef, useState } from 'react';
+import type { ChangeList, FolderEvent } from '../../../engine/api/host/changes.ts';
+import type { AnswerOf } from '../../../engine/api/host.ts';
+import { useHost, useHostState, useRefresh } from '../../host/use-host.tsx';
+import { rowsOf } from './send-bar.tsx';
+
+/** A shorter absence from the window causes no scan. */
+const FRESH_MS = 2_000;
+
+export interface ScanStatus {
+  readonly lookedMs: number;
+  readonly unwatched?: FolderEvent['unwatched'];
+  /** The number of changes in the folder, if the list is out of date. */
+  readonly newRows?: number;
+}
+
+export function useScanStatus(
+  root: string,
+  list: ChangeList | undefined,
+  { isBusy, onEmptyChanged }: { readonly isBusy: boolean; readonly onEmptyChanged: () => void },
+): ScanStatus | undefined {
+  const host = useHost();
+  const state = useHostState();
+  const refresh = useRefresh();
+  const [unwatched, setUnwatched] = useState<ScanStatus['unwatched']>();
+  const [changes, setChanges] = useState(0);
+  const [returns, setReturns] = useState(0);
+  const [look, setLook] = useState<AnswerOf<'changes.look'>>();
+  const id = list?.list;
+  const lookedMs = Math.max(list?.lookedMs ?? 0, look?.list === id ? (look?.lookedMs ?? 0) : 0);
+  const latest = useRef({ lookedMs, isEmpty: false, onEmptyChanged });
+  latest.current = { lookedMs, isEmpty: list !== undefined && rowsOf(list) === 0, onEmptyChanged };
+
+  useEffect(() => {
+    if (state !== 'open') return;
+    const stop = new AbortController();
+    const watching = host.ask(
+      'changes.watch',
+      { root },
+      {
+        signal: stop.signal,
+        onEvents: (events) => {
+          for (const event of events) {
+            if (event.type !== 'folder') continue;
+            setUnwatched(event.unwatched);
+            setChanges(event.changes);
+          }
+        },
+      },
+    );
+    watching.catch(() => {});
+    return () => stop.abort();
+  }, [host, state, root]);
+
+  useEffect(() => {
+    const onReturn = () => {
+      const isOld = Date.now() - latest.current.lookedMs > FRESH_MS;
+      if (document.visibilityState === 'visible' && isOld) setReturns((before) => before + 1);
+    };
+    addEventListener('focus', onReturn);
+    document.addEventListener('visibilitychange', onReturn);
+    return () => {
+      removeEventListener('focus', onReturn);
+      document.removeEventListener('visibilitychange', onReturn);
+    };
+  }, []);
+
+  // Each change and each return to the window starts a scan.
+  useEffect(() => {
+    if (id === undefined || isBusy || changes + returns === 0) return;
+    // A hidden window scans when it is visible again.
+    if (document.visibilityState === 'hidden') return;
+    const stop = new AbortController();
+    host.ask('changes.look', { root, list: id }, { signal: stop.signal }).then(
+      (found) => {
+        if (stop.signal.aborted) return;
+        setLook(found);
+        void refresh('changes.preview', 'plan.push');
+        if (!found.isSame && latest.current.isEmpty) latest.current.onEmptyChanged();
+      },
+      () => {},
+    );
+    return () => stop.abort();
+  }, [host, root, id, isBusy, changes, returns, refresh]);
+
+  if (!list) return undefined;
+  const isNews = look?.list === id && !look?.isSame;
+  return {
+    lookedMs,
+    ...(unwatched ? { unwatched } : {}),
+    ...(isNews && look ? { newRows: look.rows } : {}),
+  };
+}

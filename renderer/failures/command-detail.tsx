@@ -1,8 +1,8 @@
 /** The advice of an error for a command line, in a closed detail with a command to copy. */
 import { useState } from 'react';
 import { Button } from '../design/controls/button.tsx';
+import type { Failed } from './failed.ts';
 import { commandDetail } from './failure-words.ts';
-import type { Failed } from './peer-need.ts';
 
 export function CommandDetail({ error }: { readonly error: Failed }) {
   const detail = commandDetail(error);

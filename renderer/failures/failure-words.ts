@@ -6,8 +6,9 @@ import { type ErrorCode, messageWithoutAdvice } from '../../engine/api/error.ts'
 import { neededKeys } from '../../engine/api/needed-keys.ts';
 import { formatCount } from '../../engine/api/numbers.ts';
 import type { ScreenName } from '../route.ts';
+import type { Failed } from './failed.ts';
 import { foreignFolderOf, ownerWords } from './foreign-folder.ts';
-import { type Failed, peerNeedOf } from './peer-need.ts';
+import { peerNeedOf } from './peer-need.ts';
 
 export interface Advice {
   readonly text: string;

@@ -9,9 +9,11 @@ import { Icon } from '../design/icon.tsx';
 import { Notice, type NoticeTone } from '../design/states.tsx';
 import { hrefOf, useRoute } from '../route.ts';
 import { CommandDetail } from './command-detail.tsx';
+import type { Failed } from './failed.ts';
 import { adviceFor, failureWords } from './failure-words.ts';
-import { type Failed, peerNeedOf } from './peer-need.ts';
-import { Fingerprint, PeerRemedy } from './peer-remedy.tsx';
+import { peerNeedOf } from './peer-need.ts';
+import { Fingerprint } from './peer-remedy.tsx';
+import { Remedy } from './remedy.tsx';
 
 export function FailureText({ error }: { readonly error: Failed }) {
   const need = peerNeedOf(error);
@@ -44,7 +46,7 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
         <FailureText error={error} /> {adviceFor(error).text}
       </p>
       <div className="state-actions">
-        <PeerRemedy error={error} onMended={onRetry} />
+        <Remedy error={error} onMended={onRetry} />
         {onRetry && (
           <Button icon="refresh" onPress={onRetry}>
             Try again
@@ -77,7 +79,7 @@ export function ErrorNotice({ error, tone = 'danger', lead, advice, onMended, ac
       tone={tone}
       actions={
         <>
-          <PeerRemedy size="small" error={error} onMended={onMended} />
+          <Remedy size="small" error={error} onMended={onMended} />
           {actions ?? <GoButton size="small" error={error} />}
         </>
       }

@@ -1,58 +1,23 @@
 /** The button beside the refusal of another user's workspace. Its dialog says what trust means. */
 import './failures.css';
-import { useRef, useState } from 'react';
-import { Button, type ButtonProps } from '../design/controls/button.tsx';
 import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { failureWords } from './failure-words.ts';
 import { type ForeignFolder, ownerWords } from './foreign-folder.ts';
-import { useFocusHome } from './use-focus-home.ts';
+import { RemedyButton, type RemedyDialogProps, type RemedyProps } from './remedy-button.tsx';
 
-export interface TrustFolderButtonProps {
-  readonly folder: ForeignFolder;
-  readonly size?: NonNullable<ButtonProps['size']>;
-  readonly look?: NonNullable<ButtonProps['look']>;
-  /** Called once the folder is trusted. */
-  readonly onMended?: (() => void) | undefined;
-}
-
-export function TrustFolderButton({ folder, onMended, ...look }: TrustFolderButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  const box = useRef<HTMLSpanElement>(null);
-  const isUsed = useFocusHome(box);
+export function TrustFolderButton({ folder, ...rest }: RemedyProps & { readonly folder: ForeignFolder }) {
   return (
-    <span ref={box}>
-      <Button
-        {...look}
-        onPress={() => {
-          isUsed.current = true;
-          setOpen(true);
-        }}
-      >
-        Trust this folder…
-      </Button>
-      {isOpen && (
-        <TrustDialog
-          folder={folder}
-          onClose={() => setOpen(false)}
-          onMended={() => {
-            setOpen(false);
-            onMended?.();
-          }}
-        />
-      )}
-    </span>
+    <RemedyButton
+      label="Trust this folder…"
+      dialog={(props) => <TrustDialog folder={folder} {...props} />}
+      {...rest}
+    />
   );
 }
 
-interface TrustDialogProps {
-  readonly folder: ForeignFolder;
-  readonly onClose: () => void;
-  readonly onMended: () => void;
-}
-
-function TrustDialog({ folder, onClose, onMended }: TrustDialogProps) {
+function TrustDialog({ folder, onClose, onMended }: RemedyDialogProps & { readonly folder: ForeignFolder }) {
   const { owner, path, root } = folder;
   const trust = useDo('home.trustFolder', { refreshes: ['home.list', 'home.look', 'remotes.list'] });
   return (

@@ -1,5 +1,5 @@
 /** Recognizes the refusal of a workspace that belongs to another user. */
-import type { Failed } from './peer-need.ts';
+import type { Failed } from './failed.ts';
 
 export interface ForeignFolder {
   /** The workspace. */

@@ -1,60 +1,26 @@
 /** The button beside an error about missing keys. It asks for the keys, then retries the request. */
-import { useRef, useState } from 'react';
-import { Button, type ButtonProps } from '../design/controls/button.tsx';
+import { useState } from 'react';
 import { isWhole, KeyPair, keysOf, NO_KEYS } from '../design/controls/key-pair.tsx';
 import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
 import { useIsHere } from '../host/use-is-here.ts';
+import { toFailed } from './failed.ts';
 import { failureWords } from './failure-words.ts';
-import { toFailed } from './peer-need.ts';
-import { useFocusHome } from './use-focus-home.ts';
+import { RemedyButton, type RemedyDialogProps, type RemedyProps } from './remedy-button.tsx';
 
-export interface KeysButtonProps {
-  /** The value of `profile=` in a URL. `default` serves remotes without one. */
-  readonly profile: string;
-  readonly size?: NonNullable<ButtonProps['size']>;
-  readonly look?: NonNullable<ButtonProps['look']>;
-  /** Called once the engine has the keys. */
-  readonly onMended?: (() => void) | undefined;
-}
-
-export function KeysButton({ profile, onMended, ...look }: KeysButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  const box = useRef<HTMLSpanElement>(null);
-  const isUsed = useFocusHome(box);
+/** @param profile The value of `profile=` in a URL. `default` serves remotes without one. */
+export function KeysButton({ profile, ...rest }: RemedyProps & { readonly profile: string }) {
   return (
-    <span ref={box}>
-      <Button
-        {...look}
-        onPress={() => {
-          isUsed.current = true;
-          setOpen(true);
-        }}
-      >
-        Enter the keys
-      </Button>
-      {isOpen && (
-        <KeysDialog
-          profile={profile}
-          onClose={() => setOpen(false)}
-          onMended={() => {
-            setOpen(false);
-            onMended?.();
-          }}
-        />
-      )}
-    </span>
+    <RemedyButton
+      label="Enter the keys"
+      dialog={(props) => <KeysDialog profile={profile} {...props} />}
+      {...rest}
+    />
   );
 }
 
-interface KeysDialogProps {
-  readonly profile: string;
-  readonly onClose: () => void;
-  readonly onMended: () => void;
-}
-
-function KeysDialog({ profile, onClose, onMended }: KeysDialogProps) {
+function KeysDialog({ profile, onClose, onMended }: RemedyDialogProps & { readonly profile: string }) {
   const [keys, setKeys] = useState(NO_KEYS);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Failed } from './failed.ts';
 import { failureWords } from './failure-words.ts';
-import { type Failed, hostOf, isEncrypted, peerNeedOf } from './peer-need.ts';
+import { hostOf, isEncrypted, peerNeedOf } from './peer-need.ts';
 
 const FINGERPRINT = Array(32).fill('A7').join(':');
 const UNKNOWN: Failed = {

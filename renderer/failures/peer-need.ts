@@ -1,12 +1,5 @@
 /** Finds the step that the window offers for an error of another machine. */
-import type { ErrorCode } from '../../engine/api/error.ts';
-
-/** A `DrayError`, its record, or anything else with a message. */
-export interface Failed {
-  readonly message: string;
-  readonly code?: ErrorCode;
-  readonly data?: Readonly<Record<string, unknown>>;
-}
+import type { Failed } from './failed.ts';
 
 export type PeerNeed =
   /** The user has not trusted this machine yet. `host`: `HOST:PORT`. */
@@ -29,11 +22,6 @@ export function peerNeedOf({ code, data = {} }: Failed): PeerNeed | undefined {
   const isRefused = code === 'accessDenied' && status === 401;
   if (!address.startsWith('dray://') || !(isRefused || code === 'noCredentials')) return undefined;
   return { needs: 'token', host: hostOf(address), peer: address, isRefused };
-}
-
-/** For `catch`. */
-export function toFailed(error: unknown): Failed {
-  return error instanceof Error ? error : { message: String(error) };
 }
 
 /** `HOST:PORT` of an address. */

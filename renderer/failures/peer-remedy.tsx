@@ -1,85 +1,33 @@
-/**
- * The button beside an error that the user can mend here: trust a machine or a folder, enter a machine's
- * token, or enter the keys of a store. Afterwards it retries what failed.
- */
+/** The button beside an error about another machine. It asks whether to trust it, or for its token. */
 import './failures.css';
-import { useRef, useState } from 'react';
-import { neededKeys } from '../../engine/api/needed-keys.ts';
-import { Button, type ButtonProps } from '../design/controls/button.tsx';
+import { useState } from 'react';
 import { Field } from '../design/controls/field.tsx';
 import { FormDialog } from '../design/overlays/dialog.tsx';
 import { Notice } from '../design/states.tsx';
 import { useDo } from '../host/use-host.tsx';
 import { failureWords } from './failure-words.ts';
-import { TrustFolderButton } from './folder-remedy.tsx';
-import { foreignFolderOf } from './foreign-folder.ts';
-import { KeysButton } from './keys-remedy.tsx';
-import { type Failed, isEncrypted, type PeerNeed, peerNeedOf } from './peer-need.ts';
-import { useFocusHome } from './use-focus-home.ts';
+import { isEncrypted, type PeerNeed } from './peer-need.ts';
+import { RemedyButton, type RemedyDialogProps, type RemedyProps } from './remedy-button.tsx';
 
-export interface PeerRemedyProps {
-  readonly error: Failed;
-  /** Retries what failed. */
-  readonly onMended?: (() => void) | undefined;
-  readonly size?: NonNullable<ButtonProps['size']>;
-}
-
-/** Renders nothing if the window can do nothing. */
-export function PeerRemedy({ error, ...rest }: PeerRemedyProps) {
-  const profile = neededKeys(error);
-  const look = (rest.size ?? 'normal') === 'normal' ? 'primary' : 'plain';
-  if (profile !== undefined) return <KeysButton profile={profile} look={look} {...rest} />;
-  const folder = foreignFolderOf(error);
-  if (folder) return <TrustFolderButton key={folder.path} folder={folder} look={look} {...rest} />;
-  const need = peerNeedOf(error);
-  return need && <Remedy key={JSON.stringify(need)} need={need} {...rest} />;
+export function PeerButton({ need, ...rest }: RemedyProps & { readonly need: PeerNeed }) {
+  return need.needs === 'trust' ? (
+    <RemedyButton
+      label="Trust this machine"
+      dialog={(props) => <TrustDialog {...need} {...props} />}
+      {...rest}
+    />
+  ) : (
+    <RemedyButton
+      label={need.isRefused ? 'Enter another token' : 'Enter its token'}
+      dialog={(props) => <TokenDialog {...need} {...props} />}
+      {...rest}
+    />
+  );
 }
 
 type Needs<N extends PeerNeed['needs']> = Extract<PeerNeed, { readonly needs: N }>;
 
-function Remedy({
-  need,
-  onMended,
-  size = 'normal',
-}: Omit<PeerRemedyProps, 'error'> & { readonly need: PeerNeed }) {
-  const [isOpen, setOpen] = useState(false);
-  const box = useRef<HTMLSpanElement>(null);
-  const isUsed = useFocusHome(box);
-  const dialog = {
-    onClose: () => setOpen(false),
-    onMended: () => {
-      setOpen(false);
-      onMended?.();
-    },
-  };
-  return (
-    <span ref={box}>
-      <Button
-        size={size}
-        look={size === 'normal' ? 'primary' : 'plain'}
-        onPress={() => {
-          isUsed.current = true;
-          setOpen(true);
-        }}
-      >
-        {need.needs === 'trust'
-          ? 'Trust this machine'
-          : need.isRefused
-            ? 'Enter another token'
-            : 'Enter its token'}
-      </Button>
-      {isOpen && need.needs === 'trust' && <TrustDialog {...need} {...dialog} />}
-      {isOpen && need.needs === 'token' && <TokenDialog {...need} {...dialog} />}
-    </span>
-  );
-}
-
-interface DialogProps {
-  readonly onClose: () => void;
-  readonly onMended: () => void;
-}
-
-function TrustDialog({ host, fingerprint, onClose, onMended }: Needs<'trust'> & DialogProps) {
+function TrustDialog({ host, fingerprint, onClose, onMended }: Needs<'trust'> & RemedyDialogProps) {
   const trust = useDo('peers.trust', { refreshes: ['peers.list'] });
   return (
     <FormDialog
@@ -100,7 +48,7 @@ function TrustDialog({ host, fingerprint, onClose, onMended }: Needs<'trust'> & 
   );
 }
 
-function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & DialogProps) {
+function TokenDialog({ host, peer, onClose, onMended }: Needs<'token'> & RemedyDialogProps) {
   const [text, setText] = useState('');
   const token = text.trim();
   const login = useDo('peers.login', { refreshes: ['peers.list'] });

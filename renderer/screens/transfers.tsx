@@ -1,5 +1,5 @@
 /** The queue of transfers: running, waiting in their order, and ended with their results. */
-import { type Failed, toFailed } from '../failures/peer-need.ts';
+import { type Failed, toFailed } from '../failures/failed.ts';
 import './transfers/transfers.css';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
@@ -8,14 +8,13 @@ import type { Transfer } from '../../engine/api/host/transfers.ts';
 import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
 import { Card } from '../design/card.tsx';
 import { Button, LinkButton } from '../design/controls/button.tsx';
-import { ContextMenu } from '../design/overlays/context-menu.tsx';
 import { ConfirmDialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
 import { useQueueError, useTransfers } from '../host/use-host.tsx';
-import { ColumnGrip } from './columns/column-grip.tsx';
-import { type ColumnSpec, type Columns, useColumns } from './columns/use-columns.ts';
+import { ColumnHead } from './columns/column-head.tsx';
+import { type ColumnSpec, useColumns } from './columns/use-columns.ts';
 import { stepsTo } from './transfers/queue-order.ts';
 import { ThroughputCard } from './transfers/throughput-card.tsx';
 import { TransferMenu } from './transfers/transfer-menu.tsx';
@@ -25,8 +24,8 @@ import { type TransferChange, useTransferChange } from './transfers/use-change.t
 import { useRowFocus } from './transfers/use-row-focus.ts';
 
 const WIDTHS: readonly ColumnSpec[] = [
-  { id: 'size', label: 'Moved', widthPx: 152 },
-  { id: 'time', label: 'Time', widthPx: 168 },
+  { id: 'size', label: 'Moved', widthPx: 152, cells: 'transfer-moved' },
+  { id: 'time', label: 'Time', widthPx: 168, cells: 'transfer-time' },
 ];
 
 export function TransfersScreen() {
@@ -80,7 +79,11 @@ export function TransfersScreen() {
   const shared: ListProps = {
     onAction,
     change,
-    head: <Head columns={columns} />,
+    head: (
+      <ColumnHead columns={columns} className="transfer-head">
+        <span className="grow">Transfer</span>
+      </ColumnHead>
+    ),
     rowOf: (transfer, isMovable) => (
       <TransferRow
         transfer={transfer}
@@ -155,27 +158,8 @@ function withId(ids: ReadonlySet<string>, id: string, isIn: boolean): ReadonlySe
   return new Set(isIn ? [...others, id] : others);
 }
 
-/** Above both lists, with the same columns. */
-function Head({ columns }: { readonly columns: Columns }) {
-  return (
-    <ContextMenu actionsAt={() => columns.menu}>
-      {/* biome-ignore lint/a11y/useSemanticElements: no fields, but the edges of columns */}
-      <div className="transfer-head" role="group" aria-label="Columns">
-        <span className="grow">Transfer</span>
-        <span className="transfer-moved">
-          Moved
-          <ColumnGrip columns={columns} id="size" cells="transfer-moved" />
-        </span>
-        <span className="transfer-time">
-          Time
-          <ColumnGrip columns={columns} id="time" cells="transfer-time" />
-        </span>
-      </div>
-    </ContextMenu>
-  );
-}
-
 interface ListProps {
+  /** Above both lists, with the same columns. */
   readonly head: ReactNode;
   /** In one place for both lists, so that details stay open when a transfer ends. */
   readonly rowOf: (transfer: Transfer, isMovable: boolean) => ReactNode;

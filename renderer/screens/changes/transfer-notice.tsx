@@ -10,7 +10,7 @@ import { formatBytes, formatCount, formatHash, formatPlural } from '../../../eng
 import { LinkButton } from '../../design/controls/button.tsx';
 import { Notice, type NoticeTone } from '../../design/states.tsx';
 import { FailureText } from '../../failures/failure.tsx';
-import { PeerRemedy } from '../../failures/peer-remedy.tsx';
+import { Remedy } from '../../failures/remedy.tsx';
 import { useDo, useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 
@@ -36,7 +36,7 @@ export function TransferNotice({ root, begunHere }: TransferNoticeProps) {
             actions={
               <>
                 {newest.state === 'failed' && newest.error && (
-                  <PeerRemedy
+                  <Remedy
                     size="small"
                     error={newest.error}
                     onMended={() => retry.mutate({ ids: [newest.id], action: 'retry' })}

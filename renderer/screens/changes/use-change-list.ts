@@ -48,12 +48,13 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const [shown, setShown] = useState<Shown>();
   const latest = useRef(shown);
   latest.current = shown;
-  // Newer than the answer that is under way.
+  // Newer than any answer, until a transfer has used it.
   const edited = useRef<Edited>({});
   const [error, setError] = useState<DrayError>();
   const [isOpening, setOpening] = useState(true);
   const ended = useEndedTransfers(root);
   const done = useEndedTransfers(root, isCarriedOut);
+  const doneBefore = useRef(done);
   const returns = useReturns();
   const folderChanges = useFolderChanges(root);
   const setChoices = useCallback(
@@ -64,7 +65,8 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round`, `ended`, `returns` and `folderChanges` refresh
   useEffect(() => {
     const stop = new AbortController();
-    edited.current = {};
+    if (doneBefore.current !== done) edited.current = {};
+    doneBefore.current = done;
     setOpening(true);
     setError(undefined);
     const open = async (): Promise<void> => {
@@ -72,17 +74,14 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       const firstChoices = asked.then(({ kept }) => kept.choices);
       const { choices, version } = await sync.read(firstChoices, stop.signal);
       const { kept, ...list } = await asked;
-      // What was typed or ticked while the list was read stays, until a transfer has used it.
-      const own = latest.current?.done === done ? latest.current : undefined;
       sync.adopt(list.list, version);
       setShown({
         list,
         choices,
-        message: own?.message ?? kept.message,
-        look: own?.look ?? (kept.look ? lookOf(kept.look) : FIRST_LOOK),
-        seen: own ? own.seen : kept.seen,
+        message: kept.message,
+        look: kept.look ? lookOf(kept.look) : FIRST_LOOK,
+        seen: kept.seen,
         ...edited.current,
-        done,
       });
       setOpening(false);
     };
@@ -178,8 +177,6 @@ interface Shown {
   readonly message: string;
   readonly look: Look;
   readonly seen: number | undefined;
-  /** The number of pushes and pulls carried out before. */
-  readonly done: number;
 }
 
 type Edited = Partial<Pick<Shown, 'message' | 'look' | 'seen'>>;

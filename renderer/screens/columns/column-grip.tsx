@@ -9,13 +9,11 @@ const STEP_PX = 16;
 export interface ColumnGripProps {
   readonly columns: Columns;
   readonly id: ColumnId;
-  /** The class of the column's cells. */
-  readonly cells: string;
 }
 
-export function ColumnGrip({ columns, id, cells }: ColumnGripProps) {
+export function ColumnGrip({ columns, id }: ColumnGripProps) {
   const start = useRef<{ readonly x: number; readonly widthPx: number }>(undefined);
-  const label = columns.specs.find((spec) => spec.id === id)?.label;
+  const { cells, label } = columns.specs.find((spec) => spec.id === id)!;
   const fitTo = (grip: Element) => {
     columns.resize(id, fittingPx(grip, cells));
     columns.keep();

@@ -19,6 +19,8 @@ export interface ColumnSpec {
   readonly label: string;
   /** The default width. */
   readonly widthPx: number;
+  /** The class of the column's cells. */
+  readonly cells: string;
 }
 
 export interface Columns {

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'react';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
-import { type Failed, toFailed } from '../../failures/peer-need.ts';
+import { type Failed, toFailed } from '../../failures/failed.ts';
 import { useDo, useHost, useRefresh } from '../../host/use-host.tsx';
 import { useIsHere } from '../../host/use-is-here.ts';
 import { goTo } from '../../route.ts';

@@ -6,7 +6,7 @@ import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/controls/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { FailureText } from '../../failures/failure.tsx';
-import { PeerRemedy } from '../../failures/peer-remedy.tsx';
+import { Remedy } from '../../failures/remedy.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { decodeOrKeep } from '../place-form/place-fields.ts';
@@ -80,7 +80,7 @@ function Usage({ place }: { readonly place: string }) {
       {isAsked && size.error ? (
         <span className="small remote-fault">
           <FailureText error={size.error} />{' '}
-          <PeerRemedy size="small" error={size.error} onMended={() => void size.refetch()} />
+          <Remedy size="small" error={size.error} onMended={() => void size.refetch()} />
         </span>
       ) : isAsked ? (
         <span className="small faint">Counting</span>

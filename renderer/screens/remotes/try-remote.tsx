@@ -6,8 +6,9 @@ import type { AccessKeys } from '../../../engine/api/host/remotes.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Icon, type IconName } from '../../design/icon.tsx';
 import { Notice } from '../../design/states.tsx';
+import { type Failed, toFailed } from '../../failures/failed.ts';
 import { ErrorNotice } from '../../failures/failure.tsx';
-import { type Failed, peerNeedOf, toFailed } from '../../failures/peer-need.ts';
+import { peerNeedOf } from '../../failures/peer-need.ts';
 import { useHost } from '../../host/use-host.tsx';
 
 type Outcome = 'running' | 'passed' | 'failed';

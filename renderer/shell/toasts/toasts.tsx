@@ -11,9 +11,9 @@ import {
 import { Button, IconButton } from '../../design/controls/button.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { CommandDetail } from '../../failures/command-detail.tsx';
+import { type Failed, toFailed } from '../../failures/failed.ts';
 import { failureWords } from '../../failures/failure-words.ts';
-import { type Failed, toFailed } from '../../failures/peer-need.ts';
-import { PeerRemedy } from '../../failures/peer-remedy.tsx';
+import { Remedy } from '../../failures/remedy.tsx';
 
 export interface Toast {
   readonly tone: 'success' | 'info' | 'danger';
@@ -102,7 +102,7 @@ export function Toasts() {
             {toast.content.error && <CommandDetail error={toast.content.error} />}
           </ToastContent>
           {toast.content.error && (
-            <PeerRemedy size="small" error={toast.content.error} onMended={() => queue.close(toast.key)} />
+            <Remedy size="small" error={toast.content.error} onMended={() => queue.close(toast.key)} />
           )}
           {toast.content.action && (
             <Button

@@ -27,8 +27,8 @@ const HEAD_PX = 32;
 const TEXT_NAMES_MAX = 1_000;
 
 const WIDTHS: readonly ColumnSpec[] = [
-  { id: 'size', label: 'Size', widthPx: 96 },
-  { id: 'time', label: 'Changed', widthPx: 156 },
+  { id: 'size', label: 'Size', widthPx: 96, cells: 'entry-size' },
+  { id: 'time', label: 'Changed', widthPx: 156, cells: 'entry-time' },
 ];
 const COLUMNS = [
   { column: 'name', label: 'Name' },
@@ -148,7 +148,7 @@ function EntryHead({
                 {label}
                 {isSorted && <Icon name={sortedBy.isDescending ? 'arrowDown' : 'arrowUp'} size={10} />}
               </button>
-              {column !== 'name' && <ColumnGrip columns={columns} id={column} cells={`entry-${column}`} />}
+              {column !== 'name' && <ColumnGrip columns={columns} id={column} />}
             </span>
           );
         })}

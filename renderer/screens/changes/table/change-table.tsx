@@ -1,11 +1,10 @@
 /** The rows of a list of changes, however many. */
 import './change-table.css';
 import type { ChangeRow } from '../../../../engine/api/host/changes.ts';
-import { ContextMenu } from '../../../design/overlays/context-menu.tsx';
 import { EmptyState, Loading } from '../../../design/states.tsx';
 import { ErrorState } from '../../../failures/failure.tsx';
 import { useTokenPx } from '../../../shell/appearance/density.ts';
-import { ColumnGrip } from '../../columns/column-grip.tsx';
+import { ColumnHead } from '../../columns/column-head.tsx';
 import { type ColumnSpec, useColumns } from '../../columns/use-columns.ts';
 import { RowGrid } from '../../rows/row-grid.tsx';
 import { useRowGrid } from '../../rows/use-row-grid.ts';
@@ -14,8 +13,8 @@ import { type GridActions, onGridKey } from './grid-keys.ts';
 import { type SameRowOptions, useSameRow } from './use-same-row.ts';
 
 const WIDTHS: readonly ColumnSpec[] = [
-  { id: 'kind', label: 'Change', widthPx: 168 },
-  { id: 'size', label: 'Size', widthPx: 80 },
+  { id: 'kind', label: 'Change', widthPx: 168, cells: 'change-kind' },
+  { id: 'size', label: 'Size', widthPx: 80, cells: 'change-size' },
 ];
 
 export interface ChangeTableProps extends GridActions, Pick<ChangeRowProps, 'choices'> {
@@ -42,20 +41,9 @@ export function ChangeTable(props: ChangeTableProps) {
   });
   return (
     <div className="change-table" {...columns.props}>
-      <ContextMenu actionsAt={() => columns.menu}>
-        {/* biome-ignore lint/a11y/useSemanticElements: no fields, but the edges of columns */}
-        <div className="change-head" role="group" aria-label="Columns">
-          <span className="change-path">Path</span>
-          <span className="change-kind">
-            Change
-            <ColumnGrip columns={columns} id="kind" cells="change-kind" />
-          </span>
-          <span className="change-size">
-            Size
-            <ColumnGrip columns={columns} id="size" cells="change-size" />
-          </span>
-        </div>
-      </ContextMenu>
+      <ColumnHead columns={columns} className="change-head">
+        <span className="change-path">Path</span>
+      </ColumnHead>
       <RowGrid
         grid={grid}
         className="change-rows"

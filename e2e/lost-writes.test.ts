@@ -3,7 +3,7 @@
  * the next run writes again.
  */
 import { mkdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { verify } from '../engine/jobs/history/verify.ts';
 import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
 import { push } from '../engine/jobs/push/push.ts';
@@ -16,6 +16,7 @@ import { findCutPath } from '../engine/repository/manifest/cut-path.fixture.ts';
 import { SEGMENT_MIN_ENTRIES } from '../engine/repository/manifest/segment-cutter.ts';
 import { contextIn, freshStorePerTest, sandbox, store } from './fresh-store.ts';
 import type { FakeRequest } from './servers/fake-s3.ts';
+import { startRequestGate } from './servers/request-gate.ts';
 
 freshStorePerTest();
 
@@ -68,6 +69,22 @@ describe('A push to a store that loses a write', () => {
     const request = { url: `s3://${store.bucket}/data`, directory: sandbox.path('copy') };
     await cloneWorkspace(contextIn(), request);
     expect(describeTree(sandbox.path('copy'))).toEqual(describeTree(work));
+  });
+
+  it('asks for the pack while it writes the commit, and moves the branch after the answer', async () => {
+    await using gate = await startRequestGate(store.endpoint);
+    const work = await startWork();
+    sandbox.write('work/file', 'content');
+    gate.holdAnswers(({ method, url }) => method === 'HEAD' && url.pathname.includes('/packs/'));
+    const context = contextIn(work);
+    const environment = { ...context.environment, AWS_ENDPOINT_URL: gate.endpoint };
+    const pushed = push({ ...context, environment }, {});
+    const hasWritten = (folder: string) => store.log.some((line) => line.startsWith(`PUT data/${folder}/`));
+    await vi.waitFor(() => expect([gate.held(), hasWritten('commits')]).toEqual([1, true]), 60_000);
+    expect(hasWritten('refs')).toBe(false);
+    gate.release();
+    expect(await pushed).toMatchObject({ result: 'pushed' });
+    expect(hasWritten('refs')).toBe(true);
   });
 
   it('confirms 1,000 small files by two requests, one for the pack and one for the commit', async () => {

@@ -31,6 +31,7 @@ import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, isUnread, unreadAmong } from '../working-copy/hash-files.ts';
 import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
+import { confirmUploads } from './confirm-uploads.ts';
 import { forgetUnconfirmedPush, recordUnconfirmedPush } from './unconfirmed-push.ts';
 
 /** After this many lost races for the branch a push gives up. */
@@ -160,6 +161,7 @@ async function writeOwnCommit(
 ): Promise<WrittenCommit> {
   const { base } = context;
   return writeCommitOver(context, base.commit, {
+    confirmContent: () => confirmUploads(context),
     parents: base.hash ? [base.hash] : [],
     message,
     changes: relocated.length === 0 ? ownChanges(context) : [withRelocated(ownChanges(context), relocated)],
@@ -190,13 +192,31 @@ interface CommitPlan {
   readonly message: string;
   readonly changes: Iterable<readonly EntryChange[]>;
   readonly loadSegment: (segment: SegmentRef) => Promise<readonly Entry[]>;
+  /** Makes sure that the store has the new content. */
+  readonly confirmContent?: () => Promise<void>;
 }
 
+/** Confirms the content while it writes segments and commit: nothing reads these before a ref names them. */
 async function writeCommitOver(
   context: PublishContext,
   base: Commit | undefined,
   plan: CommitPlan,
 ): Promise<WrittenCommit> {
+  const { session } = context;
+  const writing = writeCommit(context, base, plan);
+  const [confirmed] = await Promise.allSettled([plan.confirmContent?.(), writing]);
+  // Content that the store lost has left the index too, so the manifest may have failed because of it.
+  if (confirmed.status === 'rejected') throw confirmed.reason;
+  const { bytes, ...written } = await writing;
+  session.index.settings.cacheCommit(written.hash, bytes);
+  return written;
+}
+
+async function writeCommit(
+  context: PublishContext,
+  base: Commit | undefined,
+  plan: CommitPlan,
+): Promise<WrittenCommit & { readonly bytes: Uint8Array }> {
   const { session, store, limit, link } = context;
   const { signal } = session.context;
   const written: WrittenObject[] = [];
@@ -228,8 +248,7 @@ async function writeCommitOver(
   written.push({ key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length });
   // The ref moves next: its readers must find all of these.
   for (const lost of await findUnseen(store, written, { limit, signal })) throw notStored(store, lost);
-  session.index.settings.cacheCommit(encoded.hash, encoded.bytes);
-  return { hash: encoded.hash, commit };
+  return { ...encoded, commit };
 }
 
 /** This workspace's changes in the manifest's form. A file that could not be read keeps its base entry. */

@@ -23,6 +23,7 @@ import {
   sweepUnfinished,
 } from '../working-copy/refresh-index.ts';
 import { emitChanges, readChanges } from '../working-copy/working-changes.ts';
+import { confirmUploads } from './confirm-uploads.ts';
 import { refuseEmptied } from './emptied-files.ts';
 import { warnOfCollisions } from './name-collision-warning.ts';
 import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
@@ -67,6 +68,7 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
   const relocated = prepared.isRecheck ? await relocatedEntries(prepared) : [];
   if (isNothing(changes) && relocated.length === 0) {
+    if (!forecast) await confirmUploads(prepared);
     return { ...summary(prepared, { commit: tipOf(prepared), failed, changes }), ...sent };
   }
   warnOfCollisions(session);

@@ -18,7 +18,6 @@ import { checkFileUnchanged } from '../../files/read/unchanged.ts';
 import type { PendingScope, PendingTotals } from '../../index/file-table.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
-import { notStored } from '../../query/existence/find-unseen.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
@@ -30,7 +29,7 @@ import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
 import { createTraffic } from '../session/traffic.ts';
-import { confirmUploads } from './confirm-uploads.ts';
+import { findLostUploads } from './confirm-uploads.ts';
 import { createHashFilter } from './hash-filter.ts';
 import type { PushForecast } from './push-forecast.ts';
 
@@ -64,15 +63,11 @@ export interface Uploaded {
   readonly failed: number;
 }
 
-/** @throws `remoteFailed` when the store lost something that it had reported as stored */
+/** The caller confirms what was sent (`confirmUploads`) before a commit names it. */
 export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
-  const { forecast, limit, link, session, store } = options;
-  const confirm = () => confirmUploads({ session, store, blobs: link.blobs, limit });
   // Objects of a killed push: those that are missing are sent again.
-  if (!forecast) await confirm();
-  const uploaded = await uploadPending(options);
-  if (!forecast) for (const lost of await confirm()) throw notStored(store, lost);
-  return uploaded;
+  if (!options.forecast) await findLostUploads(options);
+  return uploadPending(options);
 }
 
 async function uploadPending(options: UploadOptions): Promise<Uploaded> {

@@ -28,7 +28,7 @@ import {
   useRowPages,
   viewOf,
 } from './changes/use-change-list.ts';
-import { type ScanStatus, useScanStatus } from './changes/use-scan-status.ts';
+import { type ScanStatus, useFolderWatch, useScanStatus } from './changes/use-scan-status.ts';
 import { jobOfChanges } from './jobs/job-of-changes.ts';
 import { RefSwitcher } from './refs/ref-switcher.tsx';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
@@ -68,12 +68,13 @@ interface ChangesProps {
 
 function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
+  const watch = useFolderWatch(root);
   const opened = useChangeList(root, direction);
   const { list, error, isOpening, reopen } = opened;
   const newest = useNewestTransfer(root)?.state;
   const isBusy = isOpening || newest === 'running' || newest === 'waiting';
   const pushed = direction === 'push' ? list : undefined;
-  const looked = useScanStatus(root, pushed, { isBusy, onEmptyChanged: reopen });
+  const looked = useScanStatus(root, pushed, { watch, isBusy, onEmptyChanged: reopen });
   const [isShowingKept, setShowingKept] = useState(false);
   const remote = remotes.find(({ isDefault }) => isDefault)?.name;
   return (

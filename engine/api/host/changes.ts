@@ -214,15 +214,17 @@ export interface ChangeList {
   readonly commit?: string;
 }
 
-/** Something in the folder has changed, or it is watched no longer. */
+/** Something in the folder has changed, or its watch has begun or ended. */
 export interface FolderEvent {
   readonly type: 'folder';
   readonly root: string;
   /**
-   * Why the folder is not watched: it has too many folders, the system gives no more watches, or it cannot be
-   * watched.
+   * Why the folder is not watched: the watch is being set up, it has too many folders, the system gives no
+   * more watches, or it cannot be watched.
    */
-  readonly unwatched?: 'tooMany' | 'limit' | 'failed';
+  readonly unwatched?: 'starting' | 'tooMany' | 'limit' | 'failed';
+  /** The time from which no change is missed; absent until then. */
+  readonly watchedMs?: number;
   /** Grows with each change. */
   readonly changes: number;
 }

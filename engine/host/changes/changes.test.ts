@@ -1,6 +1,8 @@
 import { appendFileSync, chmodSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { FolderEvent } from '../../api/host/changes.ts';
+import type { HostEvent } from '../../api/host.ts';
 import { cloneWorkspace } from '../../jobs/pull/clone.ts';
 import { push } from '../../jobs/push/push.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
@@ -195,5 +197,27 @@ describe('the plan of a push', () => {
     });
     const opened = await fixture.client.ask('changes.open', { root, direction: 'push' });
     expect(opened.totals.added).toBe(1);
+  });
+});
+
+describe('the watch of a folder', () => {
+  it('says from when it misses no change, and lists made after it wait until then', async () => {
+    const { client } = fixture;
+    const stop = new AbortController();
+    const news: FolderEvent[] = [];
+    const options = {
+      signal: stop.signal,
+      onEvents: (events: readonly HostEvent[]) =>
+        news.push(...events.filter((event) => event.type === 'folder')),
+    };
+    const watching = client.ask('changes.watch', { root }, options);
+    const { lookedMs } = await client.ask('changes.open', { root, direction: 'push' });
+    await vi.waitFor(() => expect(news.at(-1)).toMatchObject({ watchedMs: expect.any(Number) }), 60_000);
+    expect(news[0]).toMatchObject({ unwatched: 'starting', changes: 0 });
+    expect(news.at(-1)?.watchedMs).toBeLessThanOrEqual(lookedMs);
+    await change();
+    await vi.waitFor(() => expect(news.at(-1)?.changes).toBeGreaterThan(0), 60_000);
+    stop.abort();
+    await expect(watching).rejects.toMatchObject({ code: 'aborted' });
   });
 });

@@ -13,7 +13,7 @@ import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.
 import { previewEntry, previewLocalFile } from '../preview/preview-sources.ts';
 import { withCommits } from '../repository-read.ts';
 import { scanFolder, stopScan } from './folder-scan.ts';
-import { tellFolderNews } from './folder-watches.ts';
+import { tellFolderNews, untilWatched } from './folder-watches.ts';
 import { markGone } from './gone-folders.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
@@ -118,6 +118,7 @@ function hashedUpToOf({ chunkAbove }: Layout): number {
 }
 
 async function openPush(root: string, using: string | undefined, call: HostCall): Promise<ChangeList> {
+  await untilWatched(root, call.host);
   const lookedMs = call.host.clock.nowMs();
   const { status } = await import('../../jobs/working-copy/status.ts');
   const rows = createRowList();

@@ -1,11 +1,12 @@
 /**
  * Scans a folder again to find whether it still has the changes that a window shows. Keeps only a digest of
  * the rows. Windows share one scan for each folder, and the next one starts after ten times the duration of
- * the last one, so a large folder that changes constantly is scanned a tenth of the time at most.
+ * the last one, or a minute, so a large folder that changes constantly is not scanned all the time.
  */
 import type { ChangeTotals } from '../../api/jobs.ts';
 import type { HostState } from '../host-state.ts';
 import { type HostCall, jobContextOf } from '../port/host-call.ts';
+import { eventsOf } from './folder-watches.ts';
 import { createDigest } from './row-digest.ts';
 
 export interface FolderScan {
@@ -19,6 +20,8 @@ export interface FolderScan {
 interface SharedScan {
   readonly stopping: AbortController;
   readonly result: Promise<FolderScan>;
+  /** The events of the folder when the scan began. It may have missed a later one. */
+  eventsBefore?: number;
   /** The number of windows that wait for the scan. */
   waiting: number;
   /** Undefined while the scan runs. */
@@ -26,6 +29,8 @@ interface SharedScan {
 }
 
 const REST_FACTOR = 10;
+/** On a busy machine a scan may wait longer than it works. */
+const REST_MAX_MS = 60_000;
 const HELD_MAX = 64;
 const byHost = new WeakMap<HostState, Map<string, SharedScan>>();
 
@@ -45,16 +50,22 @@ export async function scanFolder(root: string, call: HostCall): Promise<FolderSc
   }
 }
 
-/** The running scan, or a new one. */
+/** The running scan, if the folder has had no event since, or a new one. */
 function scanOf(root: string, call: HostCall): SharedScan {
   const { clock } = call.host;
   const scans = scansOf(call.host);
   const before = scans.get(root);
-  if (before && before.restUntilMs === undefined && !before.stopping.signal.aborted) return before;
+  const isUnended = before && before.restUntilMs === undefined && !before.stopping.signal.aborted;
+  if (isUnended && (before.eventsBefore ?? eventsOf(root, call.host)) === eventsOf(root, call.host))
+    return before;
   const fromMs = Math.max(clock.nowMs(), before?.restUntilMs ?? 0);
   const stopping = new AbortController();
-  const result = scan(root, call, fromMs, stopping.signal).finally(() => {
-    shared.restUntilMs = clock.nowMs() + Math.max(0, clock.nowMs() - fromMs) * REST_FACTOR;
+  const onBegin = () => {
+    shared.eventsBefore = eventsOf(root, call.host);
+  };
+  const result = scan(root, call, { fromMs, onBegin, signal: stopping.signal }).finally(() => {
+    const restMs = Math.min(Math.max(0, clock.nowMs() - fromMs) * REST_FACTOR, REST_MAX_MS);
+    shared.restUntilMs = clock.nowMs() + restMs;
   });
   const shared: SharedScan = { stopping, result, waiting: 0 };
   scans.delete(root);
@@ -69,11 +80,22 @@ export function stopScan(root: string, host: HostState): void {
   scansOf(host).get(root)?.stopping.abort();
 }
 
-async function scan(root: string, call: HostCall, fromMs: number, signal: AbortSignal): Promise<FolderScan> {
+interface ScanOptions {
+  readonly fromMs: number;
+  readonly onBegin: () => void;
+  readonly signal: AbortSignal;
+}
+
+async function scan(
+  root: string,
+  call: HostCall,
+  { fromMs, onBegin, signal }: ScanOptions,
+): Promise<FolderScan> {
   const { clock } = call.host;
   await clock.sleep(Math.max(0, fromMs - clock.nowMs()), signal);
   const { status } = await import('../../jobs/working-copy/status.ts');
   const digest = createDigest();
+  onBegin();
   const lookedMs = clock.nowMs();
   const context = jobContextOf({ ...call, signal }, root);
   const { changes, failed } = await status(

@@ -14,8 +14,12 @@ const PATIENCE_MS = 5_000;
 
 interface Shared {
   readonly listeners: Set<(news: FolderEvent) => void>;
+  /** Resolves when the whole folder is watched, or cannot be. */
+  readonly ready: Promise<void>;
   readonly close: () => void;
   news: FolderEvent;
+  /** All events so far, also those that `news` does not count yet. */
+  events: number;
 }
 
 const byHost = new WeakMap<HostState, Map<string, Shared>>();
@@ -37,32 +41,50 @@ export async function tellFolderNews(root: string, { emit, host, signal }: HostC
   }
 }
 
+/** Waits until a watch that a window has begun covers the whole folder, so a scan after it misses nothing. */
+export async function untilWatched(root: string, host: HostState): Promise<void> {
+  await byHost.get(host)?.get(root)?.ready;
+}
+
+/** Grows with each event of the folder. 0 if no window watches it. */
+export function eventsOf(root: string, host: HostState): number {
+  return byHost.get(host)?.get(root)?.events ?? 0;
+}
+
 function sharedOf(host: HostState, root: string): Shared {
   const watches = byHost.get(host) ?? new Map<string, Shared>();
   byHost.set(host, watches);
   const known = watches.get(root);
   if (known) return known;
   const listeners: Shared['listeners'] = new Set();
-  const tell = (next: Partial<FolderEvent>) => {
-    shared.news = { ...shared.news, ...next };
+  const tell = (news: FolderEvent) => {
+    shared.news = news;
     for (const listener of listeners) listener(shared.news);
   };
   const settling = createSettling({ quietMs: QUIET_MS, patienceMs: PATIENCE_MS }, () =>
-    tell({ changes: shared.news.changes + 1 }),
+    tell({ ...shared.news, changes: shared.news.changes + 1 }),
   );
   const tree = watchTree({
     root,
     isWorkspace: true,
     foldersMax: FOLDERS_MAX,
-    onEvent: settling.note,
+    onEvent() {
+      shared.events += 1;
+      settling.note();
+    },
     onEnd(unwatched) {
       settling.stop();
-      tell({ unwatched });
+      tell({ ...shared.news, unwatched });
     },
   });
   const shared: Shared = {
     listeners,
-    news: { type: 'folder', root, changes: 0 },
+    news: { type: 'folder', root, changes: 0, unwatched: 'starting' },
+    events: 0,
+    ready: tree.ready.then(() => {
+      const { unwatched, ...news } = shared.news;
+      if (unwatched === 'starting') tell({ ...news, watchedMs: host.clock.nowMs() });
+    }),
     close() {
       settling.stop();
       tree.close();

@@ -6,6 +6,7 @@ import { Notice } from '../../design/states.tsx';
 import type { ScanStatus } from './use-scan-status.ts';
 
 const UNWATCHED: Readonly<Record<NonNullable<ScanStatus['unwatched']>, string>> = {
+  starting: 'not watched yet: Dray looks again when it is',
   tooMany: 'not watched: it has more folders than Dray watches. Dray looks again when you come back',
   limit: 'not watched: the system gives no more watches. Dray looks again when you come back',
   failed: 'not watched: it cannot be. Dray looks again when you come back',

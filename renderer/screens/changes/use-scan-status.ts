@@ -12,6 +12,9 @@ import { rowsOf } from './send-bar.tsx';
 /** A shorter absence from the window causes no scan. */
 const FRESH_MS = 2_000;
 
+/** The pause after a scan that failed, for example because a push held the workspace. */
+const FAILED_PAUSE_MS = 5_000;
+
 export interface ScanStatus {
   readonly lookedMs: number;
   readonly unwatched?: FolderEvent['unwatched'];
@@ -19,23 +22,13 @@ export interface ScanStatus {
   readonly newRows?: number;
 }
 
-export function useScanStatus(
-  root: string,
-  list: ChangeList | undefined,
-  { isBusy, onEmptyChanged }: { readonly isBusy: boolean; readonly onEmptyChanged: () => void },
-): ScanStatus | undefined {
+export type FolderWatch = Pick<FolderEvent, 'changes' | 'unwatched' | 'watchedMs'>;
+
+/** Called before the list is opened: the engine then scans a folder that is watched already. */
+export function useFolderWatch(root: string): FolderWatch {
   const host = useHost();
   const state = useHostState();
-  const refresh = useRefresh();
-  const [unwatched, setUnwatched] = useState<ScanStatus['unwatched']>();
-  const [changes, setChanges] = useState(0);
-  const [returns, setReturns] = useState(0);
-  const [look, setLook] = useState<AnswerOf<'changes.look'>>();
-  const id = list?.list;
-  const lookedMs = Math.max(list?.lookedMs ?? 0, look?.list === id ? (look?.lookedMs ?? 0) : 0);
-  const latest = useRef({ lookedMs, isEmpty: false, onEmptyChanged });
-  latest.current = { lookedMs, isEmpty: list !== undefined && rowsOf(list) === 0, onEmptyChanged };
-
+  const [watch, setWatch] = useState<FolderWatch>({ changes: 0, unwatched: 'starting' });
   useEffect(() => {
     if (state !== 'open') return;
     const stop = new AbortController();
@@ -45,17 +38,36 @@ export function useScanStatus(
       {
         signal: stop.signal,
         onEvents: (events) => {
-          for (const event of events) {
-            if (event.type !== 'folder') continue;
-            setUnwatched(event.unwatched);
-            setChanges(event.changes);
-          }
+          for (const event of events) if (event.type === 'folder') setWatch(event);
         },
       },
     );
     watching.catch(() => {});
     return () => stop.abort();
   }, [host, state, root]);
+  return watch;
+}
+
+interface ScanStatusOptions {
+  readonly watch: FolderWatch;
+  readonly isBusy: boolean;
+  readonly onEmptyChanged: () => void;
+}
+
+export function useScanStatus(
+  root: string,
+  list: ChangeList | undefined,
+  { isBusy, onEmptyChanged, watch }: ScanStatusOptions,
+): ScanStatus | undefined {
+  const host = useHost();
+  const refresh = useRefresh();
+  const { changes, unwatched, watchedMs = 0 } = watch;
+  const [returns, setReturns] = useState(0);
+  const [look, setLook] = useState<AnswerOf<'changes.look'>>();
+  const id = list?.list;
+  const lookedMs = Math.max(list?.lookedMs ?? 0, look?.list === id ? (look?.lookedMs ?? 0) : 0);
+  const latest = useRef({ lookedMs, isEmpty: false, onEmptyChanged });
+  latest.current = { lookedMs, isEmpty: list !== undefined && rowsOf(list) === 0, onEmptyChanged };
 
   useEffect(() => {
     const onReturn = () => {
@@ -70,12 +82,14 @@ export function useScanStatus(
     };
   }, []);
 
-  // Each change and each return to the window starts a scan.
+  const listMs = list?.lookedMs ?? 0;
+  // Each change and each return to the window starts a scan, and so does a watch that began after the list.
   useEffect(() => {
-    if (id === undefined || isBusy || changes + returns === 0) return;
+    if (id === undefined || isBusy || (changes + returns === 0 && watchedMs <= listMs)) return;
     // A hidden window scans when it is visible again.
     if (document.visibilityState === 'hidden') return;
     const stop = new AbortController();
+    let retry: ReturnType<typeof setTimeout> | undefined;
     host.ask('changes.look', { root, list: id }, { signal: stop.signal }).then(
       (found) => {
         if (stop.signal.aborted) return;
@@ -83,10 +97,15 @@ export function useScanStatus(
         void refresh('changes.preview', 'plan.push');
         if (!found.isSame && latest.current.isEmpty) latest.current.onEmptyChanged();
       },
-      () => {},
+      () => {
+        if (!stop.signal.aborted) retry = setTimeout(() => setReturns(returns + 1), FAILED_PAUSE_MS);
+      },
     );
-    return () => stop.abort();
-  }, [host, root, id, isBusy, changes, returns, refresh]);
+    return () => {
+      stop.abort();
+      clearTimeout(retry);
+    };
+  }, [host, root, id, isBusy, changes, returns, watchedMs, listMs, refresh]);
 
   if (!list) return undefined;
   const isNews = look?.list === id && !look?.isSame;

@@ -3,7 +3,6 @@
  * push refuses to record that without `--allow-emptied`.
  */
 import { DrayError } from '../../api/error.ts';
-import type { PushRequest } from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
 import type { Session } from '../session/open-workspace.ts';
 
@@ -18,8 +17,7 @@ const FEW_FILES = 2;
 const NAMED_MAX = 20;
 
 /** Call after the scan, when the index's base rows mirror the base. @throws `manyEmptied` */
-export function refuseEmptied({ index }: Session, { allowEmptied }: PushRequest): void {
-  if (allowEmptied) return;
+export function refuseEmptied({ index }: Session): void {
   const { baseFiles, count, first } = index.files.emptied(NAMED_MAX);
   const isMany = count >= MANY_FILES || (count >= FEW_FILES && count * 100 >= baseFiles * MANY_PERCENT);
   if (!isMany) return;

@@ -14,8 +14,8 @@ import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
 import { existenceOptions } from '../session/query-remote.ts';
-import { refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
-import { refuseTorn } from '../working-copy/interrupted-writes.ts';
+import { forgetInterruptedPull, refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
+import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
   type Refreshed,
   refreshIndex,
@@ -58,7 +58,7 @@ function makesFolder({ config, remoteName }: Session, { dryRun = false }: PushRe
 async function pushTo(session: Session, remote: OpenedRemote, request: PushRequest): Promise<PushSummary> {
   const prepared = await preparePush(session, remote, request);
   if (prepared.isUnchanged) return nothingToPush(prepared);
-  refuseEmptied(session, request);
+  if (!request.allowEmptied) refuseEmptied(session);
   if (await isOnBranch(prepared)) return nothingToPush(prepared);
 
   const forecast = request.dryRun === true ? createPushForecast(prepared.link) : undefined;
@@ -66,7 +66,7 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
   const changes = await countChanges(session, forecast !== undefined);
   const failed = prepared.failed + uploaded.failed;
   const sent = { uploadedObjects: uploaded.objects, uploadedBytes: uploaded.bytes };
-  const relocated = prepared.isRecheck ? await relocatedEntries(prepared) : [];
+  const relocated = prepared.base.isInDoubt ? await relocatedEntries(prepared) : [];
   if (isNothing(changes) && relocated.length === 0) {
     if (!forecast) await confirmUploads(prepared);
     return { ...summary(prepared, { commit: tipOf(prepared), failed, changes }), ...sent };
@@ -80,9 +80,6 @@ interface PreparedPush extends PublishContext {
   readonly request: PushRequest;
   readonly remote: OpenedRemote;
   readonly query: ExistenceQuery;
-  readonly scope: { readonly repository: number; readonly isBaseInDoubt: boolean };
-  /** `--no-index`. */
-  readonly isRecheck: boolean;
   /** The scan found no difference from the base. */
   readonly isUnchanged: boolean;
   /** Files that could not be scanned. */
@@ -97,25 +94,28 @@ async function preparePush(
 ): Promise<PreparedPush> {
   const { limit, store } = remote;
   const { settings } = session.index;
-  const isRecheck = request.noIndex === true;
+  const isInDoubt = request.noIndex === true;
   const scannedAgainst = settings.base;
   const { link, scanned } = await scanAndLink(session, store, request);
   const failed = reportProblems(session, scanned.problems);
   if (request.dryRun !== true) sweepUnfinished(session, scanned.problems);
   await settleUnconfirmedPush(session, store, link);
-  if (isRecheck) forgetRemote(session, link);
+  if (isInDoubt) forgetRemote(session, link);
   const wasSettled = scannedAgainst !== undefined && settings.base === scannedAgainst;
-  const base = await ensureBase(session, store, link, { isInDoubt: isRecheck });
-  await refuseInterruptedPull(session, store, base, request);
-  await refuseTorn(session, store, base, request);
-  const scope = { repository: link.known.id, isBaseInDoubt: isRecheck };
-  const query = createExistenceQuery(existenceOptions(session, remote, link, { mode: request.query, scope }));
-  if (isRecheck) await recheckBase({ session, store, link, base, query });
+  const base = await ensureBase(session, store, link, { isInDoubt });
+  await refuseInterruptedPull(session, store, base);
+  await refuseTorn(session, store, base);
+  if (request.dryRun !== true) {
+    forgetInterruptedPull(session);
+    forgetCutRuns(session);
+  }
+  const query = createExistenceQuery(existenceOptions(session, remote, link, { base, mode: request.query }));
+  if (isInDoubt) await recheckBase({ session, store, link, base, query });
   leaveOutSkipped(session, request);
   // The scan compared with the base rows it found, which may have been another remote's.
   const isUnchanged = scanned.differing === 0 && wasSettled && settings.base === scannedAgainst;
   const publishing = { session, store, link, base, limit, branch: session.state.branch };
-  return { ...publishing, request, remote, query, scope, isRecheck, isUnchanged, failed };
+  return { ...publishing, request, remote, query, isUnchanged, failed };
 }
 
 /**

@@ -54,12 +54,10 @@ async function uploadWith(act: () => void, onBegin = () => {}) {
           },
         },
       };
-      const scope = { repository: link.known.id, isBaseInDoubt: false };
-      const query = createExistenceQuery(
-        existenceOptions(session, connection, link, { mode: undefined, scope }),
-      );
+      const base = { hash: undefined, commit: undefined, isInDoubt: false };
+      const query = createExistenceQuery(existenceOptions(session, connection, link, { base }));
       const { limit, meter } = connection;
-      const options = { session, store, link, query, limit, scope, forecast: undefined, meter };
+      const options = { session, store, link, query, limit, base, forecast: undefined, meter };
       const uploaded = await uploadFiles(options);
       return { uploaded, context, unread: unreadPaths(session) };
     } finally {

@@ -15,7 +15,7 @@ import {
 } from '../../files/read/file-reader.ts';
 import { openFileSource } from '../../files/read/file-source.ts';
 import { checkFileUnchanged } from '../../files/read/unchanged.ts';
-import type { PendingScope, PendingTotals } from '../../index/file-table.ts';
+import type { PendingTotals } from '../../index/file-table.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -25,6 +25,7 @@ import { PackBuilder } from '../../repository/packs/pack.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { budgetedMemory } from '../../transfer/upload/budgeted-memory.ts';
 import { uploadInParts } from '../../transfer/upload/multipart-upload.ts';
+import { type BaseCommit, pendingScope } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { createProgress, type Progress } from '../session/progress.ts';
@@ -51,7 +52,7 @@ export interface UploadOptions {
   readonly link: LinkedRepository;
   readonly query: ExistenceQuery;
   readonly limit: AdaptiveLimit;
-  readonly scope: PendingScope;
+  readonly base: BaseCommit;
   /** If given, the push reads and asks but sends nothing, and counts here what it would send. */
   readonly forecast: PushForecast | undefined;
   readonly meter: Meter;
@@ -71,7 +72,7 @@ export async function uploadFiles(options: UploadOptions): Promise<Uploaded> {
 }
 
 async function uploadPending(options: UploadOptions): Promise<Uploaded> {
-  const totals = options.session.index.files.pendingTotals(options.scope);
+  const totals = options.session.index.files.pendingTotals(pendingScope(options.link, options.base));
   if (totals.files === 0) return { objects: 0, bytes: 0, failed: 0 };
   return new FileUploader(options, totals).run();
 }
@@ -186,7 +187,8 @@ class FileUploader {
 
   /** Keyset pages: finished rows lie behind the key, so no row is returned twice. */
   *#pendingRequests(): Generator<ReadRequest> {
-    const { session, scope } = this.#options;
+    const { base, link, session } = this.#options;
+    const scope = pendingScope(link, base);
     let id = 0;
     for (let after = ''; ; ) {
       const page = session.index.files.pageOfPendingReads(after, scope);

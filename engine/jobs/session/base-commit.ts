@@ -4,6 +4,7 @@
  */
 import { DrayError } from '../../api/error.ts';
 import { readChecked } from '../../base/read-checked.ts';
+import type { PendingScope } from '../../index/file-table.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import type { Layout } from '../../model/layout.ts';
@@ -46,24 +47,23 @@ export async function fetchCommit(session: Session, store: ObjectStore, hash: Co
 export interface BaseCommit {
   readonly hash: CommitHash | undefined;
   readonly commit: Commit | undefined;
+  /** The store may have lost blobs that the commit names. */
+  readonly isInDoubt: boolean;
 }
 
-/**
- * Returns the base commit and makes the index's base rows mirror it. No request when they do already.
- * @param options `isInDoubt`: do not assume that the store has the blobs that the commit names
- */
+/** Returns the base commit and makes the index's base rows mirror it. No request when they do already. */
 export async function ensureBase(
   session: Session,
   store: ObjectStore,
   link: LinkedRepository,
-  options: { readonly isInDoubt?: boolean } = {},
+  { isInDoubt = false }: { readonly isInDoubt?: boolean } = {},
 ): Promise<BaseCommit> {
   const { index } = session;
   hashAs(session, link.layout);
   const hash = session.state.bases[session.remoteName] as CommitHash | undefined;
   const commit = hash && (await fetchCommit(session, store, hash));
   const mark = baseMark(link.uuid, hash);
-  if (index.settings.base === mark) return { hash, commit };
+  if (index.settings.base === mark) return { hash, commit, isInDoubt };
   index.transaction(() => {
     index.settings.base = undefined;
     index.files.clearBase();
@@ -73,13 +73,18 @@ export async function ensureBase(
       index.transaction(() => {
         for (const entry of entries) {
           index.files.setBase(entry.path, entry);
-          if (!options.isInDoubt) rememberBlob(link, entry);
+          if (!isInDoubt) rememberBlob(link, entry);
         }
       });
     }
   }
   index.settings.base = mark;
-  return { hash, commit };
+  return { hash, commit, isInDoubt };
+}
+
+/** The files that a push has to read: also those that equal the base, if it is in doubt. */
+export function pendingScope({ known }: LinkedRepository, { isInDoubt }: BaseCommit): PendingScope {
+  return { repository: known.id, isBaseInDoubt: isInDoubt };
 }
 
 /**

@@ -1,6 +1,5 @@
 /** Prepares the existence query for a repository: its probe, its measured costs, its remembered size. */
 import type { QueryMode } from '../../api/events.ts';
-import type { PendingScope } from '../../index/file-table.ts';
 import { pricesOf } from '../../model/prices.ts';
 import type { ExistenceProbe } from '../../query/existence/existence-probe.ts';
 import type { ExistenceOptions } from '../../query/existence/existence-query.ts';
@@ -8,6 +7,7 @@ import { type CostModel, DEFAULT_COSTS } from '../../query/existence/plan-query.
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { type BaseCommit, pendingScope } from './base-commit.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 import type { OpenedRemote } from './opened-remote.ts';
@@ -16,14 +16,14 @@ export function existenceOptions(
   session: Session,
   { store, limit }: OpenedRemote,
   link: LinkedRepository,
-  request: { readonly mode: QueryMode | undefined; readonly scope: PendingScope },
+  { base, mode = 'auto' }: { readonly base: BaseCommit; readonly mode?: QueryMode | undefined },
 ): ExistenceOptions {
   const { repositories } = session.index;
   const { known } = link;
   return {
     probe: probeOf(store),
-    mode: request.mode ?? 'auto',
-    expectedCandidates: expectedCandidates(session, link, request.scope),
+    mode,
+    expectedCandidates: expectedCandidates(session, link, base),
     isEmpty: link.isEmpty,
     ...(known.objects === undefined
       ? {}
@@ -71,9 +71,9 @@ function partialKey(digits: string): string {
 }
 
 /** Files that may become objects: the pending ones too large for packs, and the chunks of the large ones. */
-function expectedCandidates(session: Session, link: LinkedRepository, scope: PendingScope): number {
+function expectedCandidates(session: Session, link: LinkedRepository, base: BaseCommit): number {
   const { packBelow, chunkAbove, chunkSize } = link.layout;
-  return session.index.files.pendingObjects(scope, {
+  return session.index.files.pendingObjects(pendingScope(link, base), {
     packBelow,
     chunkAbove: chunkAbove === 0 ? Number.MAX_SAFE_INTEGER : chunkAbove,
     chunkAverage: chunkSize.average,

@@ -87,12 +87,11 @@ export async function takeInterruptedFiles(
   return [...rest, ...onward].sort((left, right) => comparePaths(left.path, right.path));
 }
 
-/** Forgets the interrupted pull when none of its files is left. @throws `conflict` while one is */
+/** @throws `conflict` while a file of an interrupted pull is left */
 export async function refuseInterruptedPull(
   session: Session,
   store: ObjectStore,
   base: BaseCommit,
-  { dryRun = false }: { readonly dryRun?: boolean | undefined },
 ): Promise<void> {
   const { remoteName, state } = session;
   if (state.arriving === undefined) return;
@@ -119,7 +118,12 @@ export async function refuseInterruptedPull(
       },
     );
   }
-  if (!dryRun) session.saveState(withoutInterruptedPulls(state, remoteName));
+}
+
+/** Call when none of its files is left. */
+export function forgetInterruptedPull(session: Session): void {
+  const { remoteName, state } = session;
+  if (state.arriving !== undefined) session.saveState(withoutInterruptedPulls(state, remoteName));
 }
 
 /** Warns commands that show changes. */

@@ -177,13 +177,8 @@ export async function settleCutRuns(session: Session, store: ObjectStore, base: 
   if (hasCutRuns(session) && (await findTorn(session, store, base)).length === 0) forgetCutRuns(session);
 }
 
-/** Forgets the runs if no file is torn. @throws `conflict` if one is. */
-export async function refuseTorn(
-  session: Session,
-  store: ObjectStore,
-  base: BaseCommit,
-  { dryRun = false }: { readonly dryRun?: boolean | undefined },
-): Promise<void> {
+/** @throws `conflict` if a file is torn */
+export async function refuseTorn(session: Session, store: ObjectStore, base: BaseCommit): Promise<void> {
   const runs = cutRuns(session);
   if (runs.length === 0) return;
   const [first, ...others] = await findTorn(session, store, base);
@@ -203,5 +198,4 @@ export async function refuseTorn(
     const advice = `Run "${command}" again, then push.`;
     throw new DrayError('conflict', message, { advice, command, data: { reason: 'halfArrived' } });
   }
-  if (!dryRun) forgetCutRuns(session);
 }

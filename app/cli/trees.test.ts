@@ -43,18 +43,18 @@ async function succeed(...parameters: string[]): Promise<string> {
 describe('copy and sync', () => {
   it('list in a dry run what they then do, and find nothing to do after that', async () => {
     expect(await succeed('copy', 'photos', 'copy', '--dry-run')).toBe(
-      'A a.jpg\nA b.txt\nA sub/c.jpg\nWould copy 3 files (6 B) at copy. Nothing was changed.\n',
+      'A a.jpg\nA b.txt\nA sub/c.jpg\nWould copy 3 files (6 B) to copy. Nothing was changed.\n',
     );
     expect(existsSync(join(base, 'copy'))).toBe(false);
     expect(await succeed('copy', 'photos', 'copy')).toMatch(
-      /^Copied 3 files \(6 B\) at copy\.\nMoved 6 B in [^,]*\.\n$/,
+      /^Copied 3 files \(6 B\) to copy\.\nMoved 6 B in [^,]*\.\n$/,
     );
     expect(readFileSync(join(base, 'copy/sub/c.jpg'), 'utf8')).toBe('ccc');
     expect(await succeed('copy', 'photos', 'copy')).toBe('Nothing to do: 3 files at copy are the same.\n');
     appendFileSync(join(base, 'photos/a.jpg'), 'more');
     write('copy/extra', 'x');
     expect(await succeed('sync', 'photos', 'copy', '-v')).toMatch(
-      /^M a\.jpg\nD extra\nCopied 1 file \(5 B\), deleted 1 file at copy\. 2 unchanged\.\n/,
+      /^M a\.jpg\nD extra\nCopied 1 file \(5 B\) to copy, deleted 1 file there\. 2 unchanged\.\n/,
     );
     expect(existsSync(join(base, 'copy/extra'))).toBe(false);
   });

@@ -147,7 +147,7 @@ const PRINTED = {
   'dray copy': `M d0000/f00001
 A d0000/f00003
 D d0000/f00002
-Would copy 2 files (20 B), delete 1 file at s3://dray-test/run-1/. 1 unchanged. Nothing was changed.
+Would copy 2 files (20 B) to s3://dray-test/run-1/, delete 1 file there. 1 unchanged. Nothing was changed.
 It would take 3 requests, 20 B to send; looking took 1 request.
 `,
   rclone: `2026/11/21 07:32:04 NOTICE: d0000/f00003: Skipped copy as --dry-run is set (size 3)

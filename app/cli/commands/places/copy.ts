@@ -118,7 +118,7 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
       ];
     case 'wouldCopy':
       return [
-        `Would ${formatWork(summary, 'dry')} at ${destination}.${others} Nothing was changed.`,
+        `Would ${formatWork(summary, 'dry')}.${others} Nothing was changed.`,
         ...(forecast && forecast.total + requests.total > 0
           ? [
               `It would take ${formatForecast(forecast)}; this dry run took ${formatPlural(requests.total, 'request')}.`,
@@ -127,15 +127,15 @@ function formatTransferEnd(summary: TransferSummary, elapsedMs: number): string[
       ];
     case 'copied':
       return [
-        `${formatWork(summary, 'done')} at ${destination}.${others}`,
+        `${formatWork(summary, 'done')}.${others}`,
         `Moved ${formatTransfer({ bytes: copiedBytes, elapsedMs, requests })}${formatTravelled(summary)}.`,
       ];
   }
 }
 
-/** `Copied 12 files (3.4 MiB), deleted 2`; for a dry run, `copy 12 files ...`. */
+/** `Copied 12 files (3.4 MiB) to PLACE, deleted 2 files there`; for a dry run, `copy 12 files ...`. */
 function formatWork(summary: TransferSummary, tense: 'dry' | 'done'): string {
-  const { copiedBytes, copiedFiles, deletedFiles, touchedFiles, touchedFolders } = summary;
+  const { copiedBytes, copiedFiles, deletedFiles, destination, touchedFiles, touchedFolders } = summary;
   const isDone = tense === 'done';
   const parts = [
     ...(copiedFiles > 0
@@ -145,7 +145,9 @@ function formatWork(summary: TransferSummary, tense: 'dry' | 'done'): string {
     ...(touchedFolders > 0 ? [`set the time or mode of ${formatPlural(touchedFolders, 'folder')}`] : []),
     ...(deletedFiles > 0 ? [`${isDone ? 'deleted' : 'delete'} ${formatPlural(deletedFiles, 'file')}`] : []),
   ];
-  const text = parts.join(', ');
+  const [first, ...rest] = parts;
+  const place = `${copiedFiles > 0 ? 'to' : 'at'} ${destination}`;
+  const text = [`${first} ${place}`, ...rest].join(', ') + (rest.length > 0 ? ' there' : '');
   return isDone ? capitalize(text) : text;
 }
 

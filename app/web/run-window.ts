@@ -46,7 +46,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   });
   const files = readWindowFiles(folder);
   // Started in a workspace, the window opens on that workspace.
-  const root = findWorkspace(context.directory, allowedBy(context))?.root;
+  const root = findRoot(context);
   let opened = 0;
   let browser: StartedBrowser | undefined;
   let server: WindowServer | undefined;
@@ -99,10 +99,20 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
   }
 }
 
+/** One of another user's counts: its card on Home says whose it is, and how to trust it. */
+function findRoot(context: JobContext): string | undefined {
+  try {
+    return findWorkspace(context.directory, allowedBy(context))?.root;
+  } catch (error) {
+    if (error instanceof DrayError && error.data.reason === 'foreignFolder') return String(error.data.root);
+    throw error;
+  }
+}
+
 async function addWorkspace(host: OpenHost, root: string): Promise<void> {
   const client = connectHost(host.openPort());
   try {
-    await client.ask('home.addWorkspace', { root });
+    await client.ask('home.addWorkspace', { root, isForeignListed: true });
   } finally {
     client.close();
   }

@@ -7,7 +7,7 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { launchBrowser, type OpenWindow } from './open-window.ts';
+import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 const TABS_MAX = 60;
@@ -87,6 +87,20 @@ describe.skipIf(!isRoot || !findChromium())("Another user's workspace", () => {
     await confirm.press('Enter');
     await card.getByText('No changes').waitFor();
     expect(settingsOf(window)).toEqual({ 'safe.directory': [root] });
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('is shown with its way out when "dray ui" starts below it', async () => {
+    using sandbox = createSandbox();
+    const root = await foreignWorkspace(sandbox);
+    const directory = join(root, 'below');
+    mkdirSync(directory);
+    await using window = await openWindow(browser, { directory });
+    const { page } = window;
+    const card = page.getByRole('article', { name: 'shared' });
+    await card.getByText(`belongs to another user (number ${SOMEBODY})`).waitFor();
+    await card.getByRole('button', { name: 'Trust this folder…' }).waitFor();
+    expect(settingsOf(window)).toBeUndefined();
     expect(window.complaints).toEqual([]);
   });
 });

@@ -32,8 +32,8 @@ export const HOME: HandlersOf<'home'> = {
     const { lookForIncoming } = await import('./incoming.ts');
     return { looks: await lookForIncoming(call, mayAsk ? maxAgeMs : undefined) };
   },
-  'home.addWorkspace': async ({ root }, { host }) =>
-    addWorkspace(host, requireWorkspace(root, allowedBy(host)).root),
+  'home.addWorkspace': async ({ isForeignListed = false, root }, { host }) =>
+    addWorkspace(host, requireWorkspace(root, isForeignListed ? () => true : allowedBy(host)).root),
   'home.createWorkspace': async ({ createsFolder = false, remoteUrl, root }, call) => {
     if (!createsFolder && !existsSync(root))
       throw new DrayError('notFound', `The folder ${root} does not exist. Create it, or choose another.`, {

@@ -13,7 +13,11 @@ export interface HomeRequests {
     input: { readonly maxAgeMs: number; readonly isAsked?: boolean };
     answer: { readonly looks: readonly IncomingLook[] };
   };
-  'home.addWorkspace': { input: { readonly root: string }; answer: WorkspaceCard };
+  /** Fails for a workspace of another user, unless `isForeignListed` is set: its card is `foreign` then. */
+  'home.addWorkspace': {
+    input: { readonly root: string; readonly isForeignListed?: boolean };
+    answer: WorkspaceCard;
+  };
   /** Fails with `notFound` if the folder does not exist and `createsFolder` is not set. */
   'home.createWorkspace': {
     input: { readonly root: string; readonly remoteUrl: string; readonly createsFolder?: boolean };

@@ -168,7 +168,7 @@ type Inputs = { readonly [N in HostRequestName]: v.GenericSchema<unknown, InputO
 export const HOST_INPUTS: Inputs = {
   'home.list': nothing,
   'home.look': v.strictObject({ maxAgeMs: whole, isAsked: v.exactOptional(v.boolean()) }),
-  'home.addWorkspace': v.strictObject(inWorkspace),
+  'home.addWorkspace': v.strictObject({ ...inWorkspace, isForeignListed: v.exactOptional(v.boolean()) }),
   'home.createWorkspace': v.strictObject({
     ...inWorkspace,
     remoteUrl: place,

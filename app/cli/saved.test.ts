@@ -207,6 +207,9 @@ describe('dray job notify', () => {
     await dray(['job', 'run', 'told', '-q']);
     expect(told()).toHaveLength(3);
     expect((await dray(['job', 'notify', 'told'])).stderr).toContain('Give --webhook');
+    const alone = await dray(['job', 'notify', 'told', '--days', '7', '--test']);
+    expect(alone.stderr).toContain('No test notice was sent');
+    expect(alone.stdout).not.toContain('one was sent');
     expect((await dray(['job', 'notify', 'told', '--on', 'days'])).stderr).toContain('needs --days');
     const secret = await dray(['job', 'notify', 'told', '--command', 'send --token=very-secret']);
     expect(secret).toMatchObject({ exitCode: 2 });

@@ -4,6 +4,7 @@ export const SHOW_CHANNEL = 'dray:show';
 export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';
 export const CHOOSE_FILES_CHANNEL = 'dray:choose-files';
 export const REVEAL_CHANNEL = 'dray:reveal';
+export const TEST_NOTICE_CHANNEL = 'dray:test-notice';
 export const SECRETS_CHANNEL = 'dray:secrets';
 export const SAVE_KEYS_CHANNEL = 'dray:save-keys';
 /** From the main process to a run of a saved job: stop, so that it can be resumed. */

@@ -124,6 +124,18 @@ describe('the page', () => {
     await expect(page.invokes({ contents, frame }, 'dray:secrets')).rejects.toThrow('Refused.');
   });
 
+  it('shows a test notice that leads to the jobs, if the system shows notices', async () => {
+    const { notifications, page, places, windows } = await start();
+    const contents = windows[0]!.webContents;
+    expect(await page.invokes({ contents }, 'dray:test-notice', 'night')).toBe(true);
+    expect(notifications.map(({ body, title }) => [title, body])).toEqual([
+      ['Test notice: night', 'This is a test.'],
+    ]);
+    notifications[0]!.emit('click');
+    expect(places()).toEqual(['#/jobs']);
+    await expect(page.invokes({ contents }, 'dray:test-notice', 7)).rejects.toThrow('short text');
+  });
+
   it('saves secrets, which the engine uses at once without a restart', async () => {
     const { page, windows, engine } = await start();
     const contents = windows[0]!.webContents;

@@ -1,4 +1,4 @@
-/** Shows a notification when long work has ended and the window is not in front. */
+/** Shows a notification: long work has ended and the window is not in front, or a person tests it. */
 import type { Ending } from '../../engine/api/transfer-endings.ts';
 import type { Electron } from './electron-parts.ts';
 
@@ -9,12 +9,13 @@ import type { Electron } from './electron-parts.ts';
 const shown = new Set<InstanceType<Electron['Notification']>>();
 const SHOWN_MAX = 20;
 
+/** @returns False if this system shows none. */
 export function notify(
   { Notification }: Pick<Electron, 'Notification'>,
   { title, body }: Ending,
   onClick: () => void,
-): void {
-  if (!Notification.isSupported()) return;
+): boolean {
+  if (!Notification.isSupported()) return false;
   // Not every system reports when one is closed.
   const [oldest] = shown;
   if (oldest && shown.size >= SHOWN_MAX) shown.delete(oldest);
@@ -28,4 +29,5 @@ export function notify(
   notification.on('close', forget);
   notification.on('failed', forget);
   notification.show();
+  return true;
 }

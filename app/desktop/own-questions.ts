@@ -1,7 +1,8 @@
-/** What the page may ask of the main process: a port, the system's dialogs, and saving secrets. */
+/** What the page may ask of the main process: a port, the system's dialogs, a test notice, saving secrets. */
 import { lstatSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
-import type { BrowserWindow, OpenDialogOptions } from 'electron';
+import type { OpenDialogOptions } from 'electron';
+import { testEnding } from '../../engine/api/job-endings.ts';
 import {
   CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
@@ -9,11 +10,14 @@ import {
   REVEAL_CHANNEL,
   SAVE_KEYS_CHANNEL,
   SECRETS_CHANNEL,
+  TEST_NOTICE_CHANNEL,
 } from './channels.ts';
 import type { Electron } from './electron-parts.ts';
 import type { EngineHost } from './engine-host.ts';
+import { notify } from './notify.ts';
 import { readKeys, type Secrets } from './secrets.ts';
 import { answerOwn, hearOwn } from './senders.ts';
+import type { MainWindow } from './window/main-window.ts';
 
 const TITLE_LENGTH_MAX = 200;
 const PATH_LENGTH_MAX = 32_768;
@@ -21,15 +25,15 @@ const PATH_LENGTH_MAX = 32_768;
 export interface OwnQuestionsOptions {
   readonly engine: Pick<EngineHost, 'handPort' | 'renewEnvironment'>;
   readonly secrets: Secrets;
-  readonly window: () => BrowserWindow | undefined;
+  readonly window: Pick<MainWindow, 'current' | 'show'>;
 }
 
 export function answerOwnQuestions(
-  electron: Pick<Electron, 'ipcMain' | 'dialog' | 'shell'>,
+  electron: Pick<Electron, 'ipcMain' | 'dialog' | 'Notification' | 'shell'>,
   { engine, secrets, window }: OwnQuestionsOptions,
 ): void {
   const choose = async (title: string, properties: OpenDialogOptions['properties']) => {
-    const owner = window();
+    const owner = window.current();
     const options = { title, properties: properties ?? [] };
     const { canceled, filePaths } = await (owner
       ? electron.dialog.showOpenDialog(owner, options)
@@ -50,6 +54,9 @@ export function answerOwnQuestions(
     electron.shell.showItemInFolder(path);
     return true;
   });
+  answerOwn(electron, TEST_NOTICE_CHANNEL, readTitle, (job) =>
+    notify(electron, testEnding(job), () => window.show('#/jobs')),
+  );
   answerOwn(electron, SECRETS_CHANNEL, readNothing, () => secrets.state());
   answerOwn(electron, SAVE_KEYS_CHANNEL, readKeys, async ({ keys, profile }) => {
     const state = await secrets.saveKeys(profile, keys);

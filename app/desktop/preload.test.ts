@@ -34,6 +34,7 @@ describe('the preload', () => {
       'requestPort',
       'reveal',
       'secrets',
+      'testNotice',
     ]);
     expect(bridge.pathOf({ name: 'a.bin' } as File)).toBe('/home/ada/a.bin');
     expect(await bridge.chooseFolder('Choose')).toEqual(['dray:choose-folder', 'Choose']);

@@ -12,6 +12,7 @@ import {
   SAVE_KEYS_CHANNEL,
   SECRETS_CHANNEL,
   SHOW_CHANNEL,
+  TEST_NOTICE_CHANNEL,
 } from './channels.ts';
 
 /** The few DOM types used here: the project's main compiler options have no DOM. */
@@ -27,6 +28,7 @@ const bridge: DesktopBridge = {
   chooseFolder: (title) => ipcRenderer.invoke(CHOOSE_FOLDER_CHANNEL, title),
   chooseFiles: (title) => ipcRenderer.invoke(CHOOSE_FILES_CHANNEL, title),
   reveal: (path) => ipcRenderer.invoke(REVEAL_CHANNEL, path),
+  testNotice: (job) => ipcRenderer.invoke(TEST_NOTICE_CHANNEL, job),
   secrets: {
     state: () => ipcRenderer.invoke(SECRETS_CHANNEL),
     saveKeys: (profile, keys) => ipcRenderer.invoke(SAVE_KEYS_CHANNEL, profile, keys),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepToken } from '../../engine/remotes/peer/peer-tokens.ts';
-import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
+import { installFakeDesktop, savedKeys, testNotices } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
@@ -55,6 +55,17 @@ describe.skipIf(!findChromium())('The window in the desktop app', () => {
     await page.getByText('Keys of stuck', { exact: true }).waitFor();
     expect(Object.keys((await savedKeys(page)) ?? {})).toEqual(['stuck']);
     expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('sends the test notice of a job to the desktop', async () => {
+    await open('jobs?add=yes');
+    const dialog = page.getByRole('dialog', { name: 'New job' });
+    await dialog.getByLabel('Name', { exact: true }).fill('night');
+    await dialog.getByText('Notices: on this computer').click();
+    await dialog.getByRole('button', { name: 'Send a test notice' }).press('Enter');
+    await dialog.getByText('A test notice was sent.').waitFor();
+    expect(await testNotices(page)).toEqual(['night']);
+    await page.keyboard.press('Escape');
   });
 
   it("shows the menu's shortcuts beside its commands", async () => {

@@ -9,7 +9,12 @@ import { protocolsOf } from '../../engine/api/window-key.ts';
 
 /** `fails` names the profiles whose keys can be neither saved nor removed. */
 type Kept = { keys: Record<string, AccessKeys>; warning?: string; fails?: readonly string[] };
-type Global = typeof globalThis & { dray?: DesktopBridge; kept?: Kept; revealed?: string[] };
+type Global = typeof globalThis & {
+  dray?: DesktopBridge;
+  kept?: Kept;
+  revealed?: string[];
+  notices?: string[];
+};
 
 /**
  * Call it before the page is opened.
@@ -25,6 +30,7 @@ export async function installFakeDesktop(
   await page.addInitScript(
     ({ kept, protocols }) => {
       const revealed: string[] = [];
+      const notices: string[] = [];
       const state = async (): Promise<SecretsState> => ({
         profiles: Object.keys(kept.keys),
         isAvailable: true,
@@ -54,6 +60,10 @@ export async function installFakeDesktop(
           revealed.push(path);
           return !path.endsWith('gone');
         },
+        async testNotice(job) {
+          notices.push(job);
+          return true;
+        },
         secrets: {
           state,
           async saveKeys(profile, keys) {
@@ -64,7 +74,7 @@ export async function installFakeDesktop(
           },
         },
       };
-      Object.assign(globalThis, { dray: bridge, kept, revealed });
+      Object.assign(globalThis, { dray: bridge, kept, revealed, notices });
     },
     { kept: initial, protocols: [...protocolsOf(key)] },
   );
@@ -77,4 +87,9 @@ export function savedKeys(page: Page): Promise<Readonly<Record<string, AccessKey
 /** The paths that were shown in the file manager. */
 export function revealedPaths(page: Page): Promise<readonly string[] | undefined> {
   return page.evaluate(() => (globalThis as Global).revealed);
+}
+
+/** The jobs of the test notices that were shown. */
+export function testNotices(page: Page): Promise<readonly string[] | undefined> {
+  return page.evaluate(() => (globalThis as Global).notices);
 }

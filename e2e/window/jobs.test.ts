@@ -378,6 +378,9 @@ describe.skipIf(!findChromium())('Jobs', () => {
       Object.assign(globalThis, { Notification: Shown, shown });
       document.hasFocus = () => false;
     });
+    // Nobody answers the question of a Chromium without a screen.
+    await testNotice(window.page);
+    await window.page.getByText('This browser needs your permission to show notifications').waitFor();
     const shown = () => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
     await page.goto(`${origin}/#/jobs`);
     await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
@@ -387,6 +390,9 @@ describe.skipIf(!findChromium())('Jobs', () => {
     writeFileSync(join(user.work, 'copies', 'a.jpg'), 'a');
     await page.getByRole('button', { name: 'Run now: night' }).press('Enter');
     await expect.poll(shown, { timeout: 120_000 }).toEqual(['Job failed: night', 'Job works again: night']);
+    await testNotice(page);
+    await page.getByText('A test notice was sent.').waitFor();
+    expect((await shown()).slice(2)).toEqual(['Test notice: night']);
   });
 
   longIt('say that they run, cannot be removed meanwhile, and stop when a person agrees', async () => {
@@ -444,6 +450,13 @@ function createUser(environment: Readonly<Record<string, string | undefined>> = 
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** By the form of the job `night`, whose only way is a notification on this computer. */
+async function testNotice(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Edit night' }).press('Enter');
+  await page.getByText('Notices: on this computer').click();
+  await page.getByRole('button', { name: 'Send a test notice' }).press('Enter');
 }
 
 function cardOf(page: Page, name: string) {

@@ -23,6 +23,8 @@ export interface DesktopBridge {
    * false if it does not exist.
    */
   readonly reveal: (path: string) => Promise<boolean>;
+  /** Shows a notification, as one about this job. Resolves to false if this system shows none. */
+  readonly testNotice: (job: string) => Promise<boolean>;
   /** Store keys that the system encrypts for the engine. Their values never return to the window. */
   readonly secrets: {
     readonly state: () => Promise<SecretsState>;

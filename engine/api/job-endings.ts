@@ -28,6 +28,11 @@ export function findJobEndings(
   });
 }
 
+/** The notification that a person asks for, to see whether notifications arrive. */
+export function testEnding(job: string): Ending {
+  return { title: `Test notice: ${job}`, body: 'This is a test.' };
+}
+
 function endingOf(job: SavedJobCard, last: SavedJobCard | undefined): readonly Ending[] {
   if (job.state === 'running' || isSameEnd(job, last)) return [];
   const on = job.notices?.on ?? ['failure', 'recovery'];

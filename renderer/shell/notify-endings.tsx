@@ -5,7 +5,7 @@
 import { useEffect, useRef } from 'react';
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
-import { findJobEndings } from '../../engine/api/job-endings.ts';
+import { findJobEndings, testEnding } from '../../engine/api/job-endings.ts';
 import { type Ending, findEndings } from '../../engine/api/transfer-endings.ts';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
 import { useAsk, useTransfers } from '../host/use-host.tsx';
@@ -35,17 +35,41 @@ export function NotifyEndings() {
 
 function show(endings: readonly Ending[], screen: ScreenName): void {
   if (document.hasFocus() || notificationPermission() !== 'granted') return;
-  for (const { body, title } of endings) {
-    const shown = new Notification(title, { body });
-    shown.addEventListener('click', () => {
-      window.focus();
-      goTo(screen);
-      shown.close();
-    });
-  }
+  for (const ending of endings) notify(ending, screen);
 }
 
+function notify({ body, title }: Ending, screen: ScreenName): void {
+  const shown = new Notification(title, { body });
+  shown.addEventListener('click', () => {
+    window.focus();
+    goTo(screen);
+    shown.close();
+  });
+}
+
+/** Shows a notification as one about this job, wherever the person looks. @returns Why none was shown. */
+export async function testNotification(job: string): Promise<string | undefined> {
+  if (window.dray)
+    return (await window.dray.testNotice(job)) ? undefined : 'This system shows no notifications.';
+  const permission = notificationPermission();
+  const test = (now: Permission) => {
+    if (now === 'granted') notify(testEnding(job), 'jobs');
+  };
+  test(permission);
+  // The person may leave the question unanswered, or answer it later.
+  if (permission === 'default') void Notification.requestPermission().then(test);
+  return permission === 'granted' ? undefined : WHY_NOT_SHOWN[permission];
+}
+
+export const WHY_NOT_SHOWN: Readonly<Record<Exclude<Permission, 'granted'>, string>> = {
+  default: 'This browser needs your permission to show notifications of this page.',
+  denied: 'This browser blocks notifications of this page. Allow them in its site permissions.',
+  none: 'This browser does not support notifications for this page.',
+};
+
+type Permission = NotificationPermission | 'none';
+
 /** `none`: this browser has no notifications for this page. */
-export function notificationPermission(): NotificationPermission | 'none' {
+export function notificationPermission(): Permission {
   return 'Notification' in window && window.isSecureContext ? Notification.permission : 'none';
 }

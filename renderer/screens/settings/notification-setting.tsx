@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../design/controls/button.tsx';
 import { Switch } from '../../design/controls/field.tsx';
 import { Notice } from '../../design/states.tsx';
-import { notificationPermission } from '../../shell/notify-endings.tsx';
+import { notificationPermission, WHY_NOT_SHOWN } from '../../shell/notify-endings.tsx';
 import type { SettingProps } from './setting-props.ts';
 
 export function NotificationSetting({ settings, set }: SettingProps) {
@@ -31,16 +31,11 @@ function BrowserPermission() {
             </Button>
           }
         >
-          This browser needs your permission to show them.
+          {WHY_NOT_SHOWN.default}
         </Notice>
       );
     case 'denied':
-      return (
-        <Notice tone="warning">
-          This browser blocks notifications of this page. Allow them in its site permissions.
-        </Notice>
-      );
     case 'none':
-      return <Notice tone="warning">This browser does not support notifications for this page.</Notice>;
+      return <Notice tone="warning">{WHY_NOT_SHOWN[permission]}</Notice>;
   }
 }

@@ -35,6 +35,8 @@ const PAUSE_MS = 2_000;
 const WEBHOOK_MS_MAX = 10_000;
 const COMMAND_MS_MAX = 60_000;
 const KEY_BYTES_MAX = 64 * 1024;
+const NO_RECEIVER =
+  "No test notice was sent: these notices have no webhook, mail or command. The form of the job in the window tests this computer's own.";
 
 /** The notice for the end of a run. None for a run that the user stopped. */
 export function noticeOfRun(run: JobRun, before: readonly JobRun[]): NoticeKind | undefined {
@@ -59,8 +61,9 @@ export function hasReceiver({ command, mail, webhook }: Notices): boolean {
   return command !== undefined || mail !== undefined || webhook !== undefined;
 }
 
-/** Sends a notice on request, so the user can check that it arrives. */
-export function sendTestNotice(job: string, notices: Notices, host: NoticeHost): Promise<string[]> {
+/** Sends a notice on request, so the user can check that it arrives. Resolves as `sendNotice`. */
+export async function sendTestNotice(job: string, notices: Notices, host: NoticeHost): Promise<string[]> {
+  if (!hasReceiver(notices)) return [NO_RECEIVER];
   const time = new Date(host.clock.nowMs()).toISOString();
   return sendNotice(notices, createNotice({ notice: 'test', job, time, message: 'This is a test.' }), host);
 }

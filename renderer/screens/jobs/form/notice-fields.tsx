@@ -3,20 +3,10 @@
  * the defaults suit most jobs.
  */
 import { useId } from 'react';
-import { Button } from '../../../design/controls/button.tsx';
 import { Checkbox, Select } from '../../../design/controls/field.tsx';
-import { Notice } from '../../../design/states.tsx';
-import { ErrorNotice } from '../../../failures/failure.tsx';
-import { useDo } from '../../../host/use-host.tsx';
 import { FormField } from './form-field.tsx';
-import {
-  areDays,
-  hasReceiver,
-  type NoticeForm,
-  noticesIn,
-  noticeWords,
-  type WebhookKind,
-} from './notice-draft.ts';
+import { areDays, type NoticeForm, noticeWords, type WebhookKind } from './notice-draft.ts';
+import { NoticeTest } from './notice-test.tsx';
 
 const WEBHOOKS: readonly { readonly id: WebhookKind; readonly label: string }[] = [
   { id: 'none', label: 'None' },
@@ -54,7 +44,7 @@ export function NoticeFields({ name, ...part }: NoticeFieldsProps) {
         />
         <Mail {...part} />
         <p className="small faint">No notice holds a secret, and none is saved with the job.</p>
-        <Test name={name} form={form} />
+        <NoticeTest name={name} form={form} />
       </div>
     </details>
   );
@@ -148,41 +138,6 @@ function Mail(part: PartProps) {
           />
         </>
       )}
-    </>
-  );
-}
-
-function Test({ name, form }: Pick<NoticeFieldsProps, 'name' | 'form'>) {
-  const test = useDo('saved.testNotice');
-  const notices = noticesIn(form);
-  const problems = test.data?.problems ?? [];
-  // The form may have changed since, also while the notice was under way.
-  const isOfForm = JSON.stringify(test.variables?.notices) === JSON.stringify(notices);
-  if (!hasReceiver(form)) return null;
-  return (
-    <>
-      <div>
-        <Button
-          icon="link"
-          isDisabled={!notices}
-          isPending={test.isPending}
-          onPress={() => notices && test.mutate({ name: name || 'new-job', notices })}
-        >
-          Send a test notice
-        </Button>
-      </div>
-      <div role="status">
-        {isOfForm && test.isSuccess && problems.length === 0 && (
-          <Notice tone="success">A test notice was sent.</Notice>
-        )}
-        {isOfForm &&
-          problems.map((problem) => (
-            <Notice key={problem} tone="warning">
-              {problem}
-            </Notice>
-          ))}
-      </div>
-      {isOfForm && test.error && <ErrorNotice error={test.error} lead="No test notice was sent." />}
     </>
   );
 }

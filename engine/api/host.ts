@@ -8,7 +8,7 @@
 import type { ErrorRecord } from './error.ts';
 import type { JobEvent } from './events.ts';
 import type { BrowseRequests } from './host/browse.ts';
-import type { ChangesRequests, FolderEvent, PlanRequests } from './host/changes.ts';
+import type { ChangesRequests, ChoicesEvent, FolderEvent, PlanRequests } from './host/changes.ts';
 import type { HistoryRequests } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
 import type { KeptRequests } from './host/kept.ts';
@@ -32,6 +32,7 @@ export type HostEvent =
   | JobEvent
   | RepositoryEvent
   | FolderEvent
+  | ChoicesEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
   | { readonly type: 'savedJobs'; readonly list: SavedJobList }
   /** A list of `browse.open` has grown. `total` is its new size. */

@@ -1,6 +1,6 @@
 /** Shows what a push or a pull would do before it runs. */
 import './changes/changes.css';
-import { lazy, memo, type ReactNode, Suspense, useDeferredValue, useRef, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import type { ChangeList, ChangeRow } from '../../engine/api/host/changes.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import { IconButton, LinkButton } from '../design/controls/button.tsx';
@@ -70,7 +70,8 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
   const { root, branch, remotes } = workspace;
   const watch = useFolderWatch(root);
   const opened = useChangeList(root, direction);
-  const { list, error, isOpening, reopen } = opened;
+  const { list, error, hearChoices, isOpening, reopen } = opened;
+  useEffect(() => hearChoices(watch.choices), [hearChoices, watch.choices]);
   const newest = useNewestTransfer(root)?.state;
   const isBusy = isOpening || newest === 'running' || newest === 'waiting';
   const pushed = direction === 'push' ? list : undefined;

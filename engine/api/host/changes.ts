@@ -82,7 +82,7 @@ export interface ChangesRequests {
     };
     answer: { readonly id: string };
   };
-  /** Sends `folder` events until it is stopped; never answers. */
+  /** Sends `folder` and `choices` events until it is stopped; never answers. */
   'changes.watch': { input: InWorkspace; answer: Nothing };
   /** Scans, and says whether a list of a push would still be the same. */
   'changes.look': {
@@ -227,6 +227,13 @@ export interface FolderEvent {
   readonly watchedMs?: number;
   /** Grows with each change. */
   readonly changes: number;
+}
+
+/** The choices have this version now: a window, a new list or a transfer has changed them. */
+export interface ChoicesEvent {
+  readonly type: 'choices';
+  readonly root: string;
+  readonly version: number;
 }
 
 export interface ChangeView {

@@ -59,7 +59,15 @@ export const CHANGES: HandlersOf<'changes'> = {
     const queue = await host.transfers();
     return { id: queue.start(host.keptChoices.order(shown)) };
   },
-  'changes.watch': ({ root }, call) => tellFolderNews(root, call),
+  'changes.watch': async ({ root }, call) => {
+    const { emit, host } = call;
+    const leave = host.keptChoices.listen(root, (version) => emit({ type: 'choices', root, version }));
+    try {
+      return await tellFolderNews(root, call);
+    } finally {
+      leave();
+    }
+  },
   'changes.look': async ({ list, root }, call) => {
     const { digest: before } = call.host.changeLists.find(list);
     const { digest, lookedMs, totals } = await scanFolder(root, call);

@@ -66,6 +66,21 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept()).toEqual([]);
   });
 
+  it('tell all windows of their workspace each new version', () => {
+    const rows = rowsAt(['a', 'b']);
+    const kept = openKept();
+    const heard: string[] = [];
+    const leave = [ROOT, ROOT, '/data/other'].map((root, window) =>
+      kept.listen(root, (version) => heard.push(`${window}: ${version}`)),
+    );
+    kept.choose(ROOT, 'push', rows, { skip: ['a'] });
+    leave[0]!();
+    kept.choose(ROOT, 'push', rows, { skip: ['b'] });
+    // A list without rows drops both choices.
+    kept.open(ROOT, LIST, rowsAt([]));
+    expect(heard).toEqual(['0: 0', '1: 0', '2: 0', '0: 1', '1: 1', '1: 2', '1: 3']);
+  });
+
   it('drop rows that a new list lacks, and refuse a push that was shown with older choices', () => {
     const kept = openKept();
     kept.choose(ROOT, 'push', rowsAt(['a', 'b']), { skip: ['a', 'b'] });

@@ -1,7 +1,7 @@
 /**
  * The choices, the message and the view settings of each workspace's Changes screen. The engine stores them,
  * so they outlive the page and the process. A window has a copy and sends each change. Each change of choices
- * increments `version`, so a window notices the changes of another one.
+ * increments `version`. Windows listen to it, so each shows the choices of the others.
  */
 import { DrayError } from '../../api/error.ts';
 import {
@@ -50,6 +50,8 @@ export interface KeptChoicesStore {
   /** Returns the new version. @throws `usage` if too many paths are excluded. */
   choose(root: string, direction: Direction, rows: RowList, choice: Choice): number;
   keep(root: string, direction: Direction, parts: KeptParts): void;
+  /** Passes the version at once and after each change. @returns A function that ends it. */
+  listen(root: string, onVersion: (version: number) => void): () => void;
   /** The paths that a push now excludes. */
   skipped(root: string): Choices;
   /**
@@ -79,9 +81,11 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
   const file = openChoicesFile(folder);
   const versions = new Map<string, number>();
   const versionOf = (root: string) => versions.get(root) ?? 0;
+  const listeners = new Set<(root: string) => void>();
   const change = (root: string, direction: Direction, choices: Choices): number => {
     file.write(root, { ...file.read(root), [direction]: choices });
     versions.set(root, versionOf(root) + 1);
+    for (const listener of listeners) listener(root);
     return versionOf(root);
   };
   const choicesOf = (root: string, direction: Direction, offset = 0): KeptChoices => ({
@@ -119,6 +123,14 @@ export function createKeptChoices(folder: string): KeptChoicesStore {
         ...(message === undefined ? {} : { message }),
         ...(look === undefined ? {} : { looks: { ...kept.looks, [direction]: look } }),
       });
+    },
+    listen(root, onVersion) {
+      const listener = (changed: string) => {
+        if (changed === root) onVersion(versionOf(root));
+      };
+      listeners.add(listener);
+      listener(root);
+      return () => listeners.delete(listener);
     },
     skipped: (root) => file.read(root).push,
     order({ commit, direction, message = '', root, version }) {

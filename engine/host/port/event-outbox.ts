@@ -7,6 +7,9 @@ import type { HostEvent } from '../../api/host.ts';
 
 const EVERY_MS = 50;
 const BATCH_EVENTS_MAX = 2_000;
+const NEWEST_ALONE: ReadonlySet<HostEvent['type']> = new Set([
+  ...(['progress', 'transfers', 'listing', 'choices'] as const),
+]);
 
 export interface EventOutbox {
   add(event: HostEvent): void;
@@ -35,7 +38,7 @@ export function createEventOutbox(
     flush,
     add(event) {
       const { type } = event;
-      if (type === 'progress' || type === 'transfers' || type === 'listing') {
+      if (NEWEST_ALONE.has(type)) {
         const at = newest.get(type);
         if (at !== undefined) {
           held[at] = event;

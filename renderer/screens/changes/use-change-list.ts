@@ -22,6 +22,8 @@ export interface OpenedList {
   readonly version: () => number;
   /** Shows the choices that the engine has now. */
   readonly reloadChoices: () => void;
+  /** The engine's choices have this version. */
+  readonly hearChoices: (version: number) => void;
   readonly message: string;
   readonly setMessage: (message: string) => void;
   /** The deletions that the person has seen, by `deletions` of their list. */
@@ -104,6 +106,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
       },
       version: sync.version,
       reloadChoices: sync.reload,
+      hearChoices: sync.hear,
       reopen: () => {
         setRound((before) => before + 1);
         void refresh('changes.status', 'home.list', 'changes.preview');

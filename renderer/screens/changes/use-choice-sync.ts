@@ -1,7 +1,7 @@
 /**
- * Shows each choice at once, and sends it to the engine, which stores it. The engine counts versions. If the
- * version in an answer is not the last one plus one, another window has changed the choices too, and they are
- * read again.
+ * Shows each choice at once, and sends it to the engine, which stores it. The engine counts versions. If it
+ * names a later version than this window's own choices lead to, another window has changed the choices too,
+ * and they are read again.
  */
 import { useMemo } from 'react';
 import {
@@ -34,7 +34,10 @@ export interface ChoiceSync {
     asked: Promise<KeptChoices>,
     signal?: AbortSignal,
   ) => Promise<{ readonly choices: Choices; readonly version: number }>;
+  /** Reads all choices again: once at a time, and once more if it is called meanwhile. */
   readonly reload: () => void;
+  /** The engine's choices have this version. */
+  readonly hear: (version: number) => void;
   readonly version: () => number;
 }
 
@@ -47,7 +50,9 @@ export function useChoiceSync(
   return useMemo(() => {
     let shownList = '';
     let shownVersion = 0;
+    let heardVersion = 0;
     let chosen = 0;
+    let reloading: 'no' | 'once' | 'again' = 'no';
     const where = { root, direction };
     const read: ChoiceSync['read'] = async (asked, signal) => {
       for (let answer = asked; ; answer = host.ask('changes.choices', where, signal ? { signal } : {})) {
@@ -57,18 +62,35 @@ export function useChoiceSync(
       }
     };
     const reload = () => {
-      read(host.ask('changes.choices', where)).then(
-        ({ choices, version }) => {
-          shownVersion = version;
-          onChoices(choices);
-        },
-        () => {},
-      );
+      if (reloading !== 'no') {
+        reloading = 'again';
+        return;
+      }
+      reloading = 'once';
+      read(host.ask('changes.choices', where))
+        .then(
+          ({ choices, version }) => {
+            shownVersion = version;
+            onChoices(choices);
+          },
+          () => {},
+        )
+        .finally(() => {
+          const isStale = reloading === 'again';
+          reloading = 'no';
+          if (isStale) reload();
+        });
     };
     return {
       adopt: (list, version) => {
         shownList = list;
         shownVersion = version;
+        if (heardVersion > version) reload();
+      },
+      hear: (version) => {
+        heardVersion = version;
+        // Before there is a list, its own request reads the choices.
+        if (shownList !== '' && version > shownVersion) reload();
       },
       choose: (before, step) => {
         const after = choicesAfter(before, step);

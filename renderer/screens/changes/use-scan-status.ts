@@ -1,7 +1,7 @@
 /**
- * Checks whether the list of a push is up to date. The engine watches the folder. When the folder changes, or
- * the window gets the focus again, the engine scans it and compares. The screen then offers to reload the
- * list; only an empty list is replaced at once.
+ * Checks whether the list of a push is up to date, and passes on news of the choices. The engine watches the
+ * folder. When the folder changes, or the window gets the focus again, the engine scans it and compares. The
+ * screen then offers to reload the list; only an empty list is replaced at once.
  */
 import { useEffect, useRef, useState } from 'react';
 import type { ChangeList, FolderEvent } from '../../../engine/api/host/changes.ts';
@@ -22,13 +22,17 @@ export interface ScanStatus {
   readonly newRows?: number;
 }
 
-export type FolderWatch = Pick<FolderEvent, 'changes' | 'unwatched' | 'watchedMs'>;
+export interface FolderWatch extends Pick<FolderEvent, 'changes' | 'unwatched' | 'watchedMs'> {
+  /** The version of the choices that the engine has: this window or another one has changed them. */
+  readonly choices: number;
+}
 
 /** Called before the list is opened: the engine then scans a folder that is watched already. */
 export function useFolderWatch(root: string): FolderWatch {
   const host = useHost();
   const state = useHostState();
-  const [watch, setWatch] = useState<FolderWatch>({ changes: 0, unwatched: 'starting' });
+  const [choices, setChoices] = useState(0);
+  const [watch, setWatch] = useState<Omit<FolderWatch, 'choices'>>({ changes: 0, unwatched: 'starting' });
   useEffect(() => {
     if (state !== 'open') return;
     const stop = new AbortController();
@@ -38,14 +42,17 @@ export function useFolderWatch(root: string): FolderWatch {
       {
         signal: stop.signal,
         onEvents: (events) => {
-          for (const event of events) if (event.type === 'folder') setWatch(event);
+          for (const event of events) {
+            if (event.type === 'folder') setWatch(event);
+            else if (event.type === 'choices') setChoices(event.version);
+          }
         },
       },
     );
     watching.catch(() => {});
     return () => stop.abort();
   }, [host, state, root]);
-  return watch;
+  return { ...watch, choices };
 }
 
 interface ScanStatusOptions {

@@ -40,6 +40,7 @@ export interface OpenHistoryOptions {
 /** Available within tests and hooks. */
 export interface StartedHistory extends Pick<HistoryRepository, 'root' | 'emptyRoot'> {
   readonly server: S3Server;
+  readonly browser: Browser;
   open(options?: OpenHistoryOptions): Promise<OpenWindow>;
 }
 
@@ -60,6 +61,9 @@ export function startHistoryRepository(): StartedHistory {
     },
     get server() {
       return started.server;
+    },
+    get browser() {
+      return started.browser;
     },
     open: (options) => repository!.open(started.browser, options),
   };

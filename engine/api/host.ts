@@ -9,7 +9,7 @@ import type { ErrorRecord } from './error.ts';
 import type { JobEvent } from './events.ts';
 import type { BrowseRequests } from './host/browse.ts';
 import type { ChangesRequests, ChoicesEvent, FolderEvent, PlanRequests } from './host/changes.ts';
-import type { HistoryRequests } from './host/history.ts';
+import type { HistoryRequests, WalkEvent } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
 import type { KeptRequests } from './host/kept.ts';
 import type { KeysRequests, PeersRequests, RemotesRequests } from './host/remotes.ts';
@@ -33,6 +33,7 @@ export type HostEvent =
   | RepositoryEvent
   | FolderEvent
   | ChoicesEvent
+  | WalkEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
   | { readonly type: 'savedJobs'; readonly list: SavedJobList }
   /** A list of `browse.open` has grown. `total` is its new size. */

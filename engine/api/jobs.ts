@@ -266,8 +266,6 @@ export interface LogRequest {
   /** Use `ref` as a path if no ref has this name. */
   readonly isPerhapsPath?: boolean;
   readonly limit?: number;
-  /** Read at most this many commits. */
-  readonly walkMax?: number;
 }
 export interface LogSummary {
   readonly commits: number;

@@ -49,7 +49,8 @@ export function RemedyButton({ label, dialog, onMended, ...look }: RemedyButtonP
   );
 }
 
-function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
+/** Sets the focus to what is around the box once its button was used and has gone. */
+export function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
   const isUsed = useRef(false);
   const home = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -1,6 +1,6 @@
 /** The requests of the screen History: commits, refs, and what a commit holds. */
 import type { CommitEvent } from '../events.ts';
-import type { ChangeTotals, LogSummary, RestorePlan } from '../jobs.ts';
+import type { ChangeTotals, RestorePlan } from '../jobs.ts';
 import type { EntryRow } from './browse.ts';
 import type { ChangeRow } from './changes.ts';
 import type { FilePreview } from './file-preview.ts';
@@ -47,11 +47,21 @@ export interface HistoryRequests {
   /** A dry run of a switch to the branch. */
   'history.planSwitch': { input: InWorkspace & { readonly branch: string }; answer: SwitchPlan };
 
-  /** The commits that changed a file or folder, newest first, as `commit` events; then the answer. */
+  /**
+   * The commits that changed a file or folder, newest first, as `commit` events, with `walk` events between
+   * them; then the answer.
+   */
   'history.ofPath': {
-    /** `from`: the ref to start from. Default: the current branch. */
-    input: InWorkspace & { readonly path: string; readonly from?: string; readonly limit: number };
-    answer: LogSummary;
+    input: InWorkspace & {
+      readonly path: string;
+      /** The ref to start from. Default: the current branch. */
+      readonly from?: string;
+      /** Continues after an earlier request that did not come to the end: its `next`. */
+      readonly after?: readonly string[];
+      readonly limit: number;
+    };
+    /** `next` is set if there are older commits. */
+    answer: { readonly commits: number; readonly walked: number; readonly next?: readonly string[] };
   };
   'history.preview': {
     input: InWorkspace & { readonly commit: string; readonly path: string };
@@ -68,6 +78,17 @@ export interface HistoryRequests {
     };
     answer: { readonly base64: string };
   };
+}
+
+/** How far a reading of `history.ofPath` has come. */
+export interface WalkEvent {
+  readonly type: 'walk';
+  /** Commits read by this request. */
+  readonly walked: number;
+  /** RFC 3339: the time of the commit that is read now. */
+  readonly time: string;
+  /** Where to continue if the request is stopped now. Absent while it is a long list. */
+  readonly next?: readonly string[];
 }
 
 export type RefKindName = 'branch' | 'tag';

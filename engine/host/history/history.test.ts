@@ -118,9 +118,15 @@ describe('history', () => {
     const input = { root, path: 'folder/deep/b.txt', limit: 10 };
     expect(await fixture.client.ask('history.ofPath', input, { onEvents })).toEqual({
       commits: 2,
-      isMore: false,
+      walked: 2,
     });
     expect(found).toEqual(['second deleted 2', 'first added 2']);
+    const first = await fixture.client.ask('history.ofPath', { ...input, limit: 1 }, { onEvents });
+    const [older] = (await fixture.client.ask('history.list', { root, limit: 2 })).commits.slice(1);
+    expect(first).toMatchObject({ commits: 1, next: [older?.commit] });
+    const after = first.next!;
+    await fixture.client.ask('history.ofPath', { ...input, limit: 1, after }, { onEvents });
+    expect(found.slice(2)).toEqual(['second deleted 2', 'first added 2']);
     const outside = fixture.client.ask('history.ofPath', { ...input, path: '../a' });
     await expect(outside).rejects.toMatchObject({ code: 'unsafePath' });
   });

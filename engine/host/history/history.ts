@@ -8,7 +8,8 @@ import type { ChangeRow } from '../../api/host/changes.ts';
 import type { RefRow } from '../../api/host/history.ts';
 import type { AnswerOf } from '../../api/host.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
-import { commitEvent, walkHistory } from '../../jobs/history/log.ts';
+import { commitEvent, log, walkHistory } from '../../jobs/history/log.ts';
+import type { Walk } from '../../jobs/history/path-history.ts';
 import { findSoleCommits } from '../../jobs/history/sole-commits.ts';
 import { NO_CHANGES } from '../../jobs/session/no-changes.ts';
 import { resolveCommit } from '../../jobs/session/resolve-commit.ts';
@@ -27,6 +28,8 @@ import { changeRef, planSwitch } from './refs.ts';
 const ENTRIES_MAX = 10_000;
 /** The most commits that are read for the history of one path. Each costs a request. */
 const WALKED_MAX = 10_000;
+/** Such events come up to twenty times a second. */
+const RESTS_TOLD_MAX = 100;
 
 export const HISTORY: HandlersOf<'history'> = {
   'history.list': async ({ branch, limit, root }, call) =>
@@ -96,11 +99,20 @@ export const HISTORY: HandlersOf<'history'> = {
 
   'history.planSwitch': planSwitch,
 
-  'history.ofPath': async ({ from, limit, path, root }, call) => {
+  'history.ofPath': async ({ after = [], from, limit, path, root }, call) => {
     checkSafePath(trimEnd(path, '/'));
-    const { log } = await import('../../jobs/history/log.ts');
-    const request = { path, limit, walkMax: WALKED_MAX, ...(from === undefined ? {} : { ref: from }) };
-    return log(jobContextOf(call, root), request);
+    const walk: Walk = {
+      walked: 0,
+      max: WALKED_MAX,
+      isCut: false,
+      rest: after as readonly CommitHash[],
+      onCommit: ({ rest, time, walked }) =>
+        call.emit({ type: 'walk', walked, time, ...(rest.length > RESTS_TOLD_MAX ? {} : { next: rest }) }),
+    };
+    const ref = after[0] ?? from;
+    const request = { path, limit, ...(ref === undefined ? {} : { ref }) };
+    const { commits, isMore } = await log(jobContextOf(call, root), request, walk);
+    return { commits, walked: walk.walked, ...(isMore ? { next: walk.rest } : {}) };
   },
 
   'history.preview': async ({ commit, path, root }, call) => {

@@ -12,6 +12,8 @@ const OPEN_FOLDERS_MAX = 10_000;
 const ROWS_MAX = 500;
 const CHOSEN_MAX = 10_000;
 const COMMITS_MAX = 10_000;
+/** A walk of `COMMITS_MAX` commits, with all parents of the last one. */
+const WALK_STARTS_MAX = 10_016;
 /** More than a queue can hold, waiting and ended together. */
 const TRANSFERS_MAX = 2_000;
 /** What starts one saved job. */
@@ -31,6 +33,8 @@ const paths = v.pipe(v.array(place), v.maxLength(PATHS_MAX));
 const nothing = v.strictObject({});
 const direction = v.picklist(['push', 'pull']);
 const hour = v.pipe(v.string(), v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it must be a time such as 07:30'));
+
+const commitHash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'it must be the hash of a commit'));
 
 /** The SHA-256 of a certificate in Node's notation. */
 const fingerprint = v.pipe(
@@ -273,12 +277,13 @@ export const HOST_INPUTS: Inputs = {
     ...inWorkspace,
     path: place,
     from: v.exactOptional(filled),
+    after: v.exactOptional(v.pipe(v.array(commitHash), v.minLength(1), v.maxLength(WALK_STARTS_MAX))),
     limit: upTo(ROWS_MAX),
   }),
   'history.preview': v.strictObject({ ...inWorkspace, commit: filled, path: place }),
   'history.bytes': v.strictObject({
     ...inWorkspace,
-    commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'it must be the hash of a commit')),
+    commit: commitHash,
     path: place,
     start: whole,
     limit: upTo(BYTES_AT_ONCE_MAX),

@@ -13,19 +13,28 @@ import { resolveCommit } from '../session/resolve-commit.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
 import { type PathChange, type Walk, walkPathHistory } from './path-history.ts';
 
-export async function log(context: JobContext, request: LogRequest): Promise<LogSummary> {
+/**
+ * @param walk For the history of a path: bounds the reading, and says how far it came. Given a `rest`, it
+ * continues there.
+ */
+export async function log(
+  context: JobContext,
+  request: LogRequest,
+  walk: Walk = { walked: 0, max: Number.POSITIVE_INFINITY, isCut: false, rest: [] },
+): Promise<LogSummary> {
   const session = await openSession(context, 'log', 'shared');
   try {
     const { store } = await openSessionRemote(session);
     try {
       const { path, start } = await findStart(session, store, request);
       const names = await refNames(session, store);
-      const { limit, walkMax = Number.POSITIVE_INFINITY } = request;
-      const walk: Walk = { walked: 0, max: walkMax, isCut: false };
+      const { limit } = request;
+      const isResumed = walk.rest.length > 0;
+      const starts = isResumed ? walk.rest : [start];
       const found =
         path === undefined
-          ? walkAll(session, store, start, walk)
-          : walkPathHistory(session, store, start, path, walk);
+          ? walkAll(session, store, starts)
+          : walkPathHistory(session, store, starts, path, walk);
       let commits = 0;
       let isMore = false;
       for await (const one of found) {
@@ -35,7 +44,7 @@ export async function log(context: JobContext, request: LogRequest): Promise<Log
         context.emit({ ...commitEvent(one), refs: names.get(one.hash) ?? [] });
       }
       isMore ||= walk.isCut;
-      if (commits === 0 && path !== undefined && !isMore) throw neverThere(path);
+      if (commits === 0 && path !== undefined && !isMore && !isResumed) throw neverThere(path);
       return { commits, isMore };
     } finally {
       await store.close();
@@ -84,18 +93,8 @@ export function commitEvent({ change, commit, hash, sizeBytes }: Found): Omit<Co
   };
 }
 
-async function* walkAll(
-  session: Session,
-  store: ObjectStore,
-  start: CommitHash,
-  walk: Walk,
-): AsyncGenerator<Found> {
-  for await (const [hash, commit] of walkHistory(session, store, [start])) {
-    walk.isCut = walk.walked === walk.max;
-    if (walk.isCut) return;
-    walk.walked += 1;
-    yield { hash, commit };
-  }
+async function* walkAll(...of: Parameters<typeof walkHistory>): AsyncGenerator<Found> {
+  for await (const [hash, commit] of walkHistory(...of)) yield { hash, commit };
 }
 
 /** All ancestors of the given commits and these commits, newest first, each once. One GET for each. */

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CommitEvent } from '../../api/events.ts';
 import type { LogRequest } from '../../api/jobs.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { cloneWorkspace } from '../pull/clone.ts';
@@ -11,7 +12,7 @@ import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveCommit } from '../session/resolve-commit.ts';
 import { log } from './log.ts';
-import { walkPathHistory } from './path-history.ts';
+import { type Walk, walkPathHistory } from './path-history.ts';
 import { branch } from './refs.ts';
 
 let sandbox: Sandbox;
@@ -33,9 +34,11 @@ async function commit(message: string, files: Readonly<Record<string, string | u
 async function history(request: LogRequest): Promise<readonly string[]> {
   const context = testContext(root);
   await log(context, request);
-  return eventsOf(context, 'commit').map(({ change, message, sizeBytes }) =>
-    [message, change, sizeBytes].filter((part) => part !== undefined).join(' '),
-  );
+  return eventsOf(context, 'commit').map(wordsOf);
+}
+
+function wordsOf({ change, message, sizeBytes }: CommitEvent): string {
+  return [message, change, sizeBytes].filter((part) => part !== undefined).join(' ');
 }
 
 describe('the history of a path', () => {
@@ -53,7 +56,42 @@ describe('the history of a path', () => {
     ]);
     expect(await history({ path: 'dir' })).toEqual(['two modified', 'one added']);
     expect(await history({ path: 'dir/b', limit: 1 })).toEqual(['two modified 2']);
-    expect(await history({ path: 'a', ref: 'main', walkMax: 2 })).toEqual(['five added 2']);
+  });
+
+  it('goes on where it stopped at a bound of commits or of found ones, and reads no commit twice', async () => {
+    for (const text of ['1', '2', '3', '4', '5']) await commit(text, { a: text.repeat(Number(text)) });
+    await commit('b', { b: 'b' });
+    await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'other' });
+    await commit('theirs', { c: 'c' }, 'other');
+    await commit('ours', { a: 'ours' });
+    const whole = [
+      'ours modified 4',
+      '5 modified 5',
+      '4 modified 4',
+      '3 modified 3',
+      '2 modified 2',
+      '1 added 1',
+    ];
+    expect(await history({ path: 'a' })).toEqual(whole);
+    const commits = 9;
+    for (const bounds of [{ max: 2 }, { limit: 2 }, { limit: 1, max: 3 }]) {
+      const found: string[] = [];
+      let walked = 0;
+      let pages = 0;
+      let rest: Walk['rest'] = [];
+      do {
+        const context = testContext(root);
+        const walk: Walk = { walked: 0, max: bounds.max ?? 100, isCut: false, rest };
+        const { isMore } = await log(context, { path: 'a', limit: bounds.limit ?? 100 }, walk);
+        found.push(...eventsOf(context, 'commit').map(wordsOf));
+        rest = isMore ? walk.rest : [];
+        walked += walk.walked;
+        pages += 1;
+      } while (rest.length > 0);
+      expect([found, pages > 1]).toEqual([whole, true]);
+      // The commits at a bound are read again: one of a line, two beside a merge.
+      expect(walked).toBeLessThanOrEqual(commits + 2 * pages);
+    }
   });
 
   it('uses a name that is no ref as a path, and fails if no commit has that path', async () => {
@@ -91,9 +129,9 @@ describe('the history of a path', () => {
       return store.read(key, options);
     };
     const start = await resolveCommit(session, store, 'main');
-    const walk = { walked: 0, max: 100, isCut: false };
+    const walk: Walk = { walked: 0, max: 100, isCut: false, rest: [] };
     const found: string[] = [];
-    for await (const one of walkPathHistory(session, { ...store, read }, start, 'zz/last', walk))
+    for await (const one of walkPathHistory(session, { ...store, read }, [start], 'zz/last', walk))
       found.push(`${one.commit.message} ${one.change}`);
     await store.close();
     session.close();

@@ -32,6 +32,10 @@ export interface Walk {
   readonly max: number;
   /** The walk ended at its bound. */
   isCut: boolean;
+  /** The newest commits that are not done yet. A walk that starts with them continues this one. */
+  rest: readonly CommitHash[];
+  /** Called for each commit, before it is done. @param at `time`: that of the commit, RFC 3339. */
+  readonly onCommit?: (at: Pick<Walk, 'walked' | 'rest'> & { readonly time: string }) => void;
 }
 
 /** The segments whose entries stay in memory: those of a commit are compared again with its parent's. */
@@ -40,7 +44,7 @@ const SEGMENTS_KEPT_MAX = 16;
 export async function* walkPathHistory(
   session: Session,
   store: ObjectStore,
-  start: CommitHash,
+  starts: readonly CommitHash[],
   path: string,
   walk: Walk,
 ): AsyncGenerator<PathChange> {
@@ -57,15 +61,19 @@ export async function* walkPathHistory(
     loaded.set(hash, reading);
     return reading;
   };
-  const seen = new Set<CommitHash>([start]);
-  const open: (readonly [CommitHash, Commit])[] = [[start, await load(start)]];
+  const seen = new Set<CommitHash>(starts);
+  const open = await Promise.all([...seen].map(async (one) => [one, await load(one)] as const));
+  // The walk that left them has counted them, so each walk gets further than the one before.
+  walk.walked = 1;
   while (open.length > 0) {
     checkAborted(signal);
+    open.sort(([, left], [, right]) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
+    walk.rest = open.map(([one]) => one);
+    walk.onCommit?.({ ...walk, time: open[0]![1].time });
     if (walk.walked >= walk.max) {
       walk.isCut = true;
       return;
     }
-    open.sort(([, left], [, right]) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
     const [hash, commit] = open.shift()!;
     loaded.delete(hash);
     const parents = await Promise.all(commit.parents.map(async (one) => [one, await load(one)] as const));
@@ -87,6 +95,7 @@ export async function* walkPathHistory(
       open.push(parent);
     }
   }
+  walk.rest = [];
 }
 
 function createPathReader(store: ObjectStore, path: string, signal: AbortSignal) {

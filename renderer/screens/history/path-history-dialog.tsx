@@ -1,5 +1,5 @@
 /** Lists the commits that changed a file or a folder. Each version can be shown and restored. */
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CommitEvent } from '../../../engine/api/events.ts';
@@ -8,8 +8,9 @@ import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Dialog } from '../../design/overlays/dialog.tsx';
-import { Loading, Notice } from '../../design/states.tsx';
+import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
+import { useFocusHome } from '../../failures/remedy-button.tsx';
 import { useHost } from '../../host/use-host.tsx';
 import { authorName, subjectOf } from './commit-words.ts';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
@@ -26,8 +27,14 @@ export interface PathHistoryDialogProps {
   readonly onClose: () => void;
 }
 
-export function PathHistoryDialog({ root, path, from, onClose }: PathHistoryDialogProps) {
-  const { commits, end, error, isRunning, retry, stop } = usePathHistory(root, path, from);
+/** Of another path or start it is another reading. */
+export function PathHistoryDialog(props: PathHistoryDialogProps) {
+  return <PathHistory key={JSON.stringify([props.root, props.path, props.from])} {...props} />;
+}
+
+function PathHistory({ root, path, from, onClose }: PathHistoryDialogProps) {
+  const history = usePathHistory(root, path, from);
+  const { commits, error, isRunning } = history;
   const [looking, setLooking] = useState<Pick<FileDialogProps, 'before' | 'after'>>();
   const [restoring, setRestoring] = useState<FileAt>();
   if (restoring)
@@ -51,7 +58,7 @@ export function PathHistoryDialog({ root, path, from, onClose }: PathHistoryDial
       onClose={onClose}
       actions={
         <>
-          {isRunning && <Button onPress={stop}>Stop</Button>}
+          {isRunning && <Button onPress={history.stop}>Stop</Button>}
           <Button look="primary" onPress={onClose}>
             Close
           </Button>
@@ -61,7 +68,7 @@ export function PathHistoryDialog({ root, path, from, onClose }: PathHistoryDial
       <div className="stack">
         {commits[0] && <LastChange commit={commits[0]} />}
         {isRunning && commits.length === 0 && <Loading label="Reading the commits" />}
-        {error && <ErrorState title="Cannot read the history" error={error} onRetry={retry} />}
+        {error && <ErrorState title="Cannot read the history" error={error} onRetry={history.retry} />}
         {commits.length > 0 && (
           <GridList className="path-history" aria-label={`Commits that changed ${path}`}>
             {commits.map((commit, index) => (
@@ -78,14 +85,46 @@ export function PathHistoryDialog({ root, path, from, onClose }: PathHistoryDial
             ))}
           </GridList>
         )}
-        <p className="soft small" role="status">
-          {endWords(commits.length, isRunning, end)}
-        </p>
-        {end === 'more' && (
-          <Notice>Dray did not read older commits. History can start at any branch, tag or commit.</Notice>
-        )}
+        <HistoryEnd {...history} />
       </div>
     </Dialog>
+  );
+}
+
+/** How far it was read, and the button that reads on. */
+function HistoryEnd({ commits, end, isRunning, readOn, walked }: PathHistoryState) {
+  const box = useRef<HTMLDivElement>(null);
+  return (
+    <div ref={box} className="path-history-end">
+      <p className="soft small" role="status">
+        {endWords(commits.length, isRunning, end, walked)}
+      </p>
+      {readOn && <ReadOnButton box={box} isRunning={isRunning} onPress={readOn} />}
+    </div>
+  );
+}
+
+function ReadOnButton({
+  box,
+  isRunning,
+  onPress,
+}: {
+  readonly box: RefObject<HTMLElement | null>;
+  readonly isRunning: boolean;
+  readonly onPress: () => void;
+}) {
+  const isUsed = useFocusHome(box);
+  return (
+    <Button
+      size="small"
+      isPending={isRunning}
+      onPress={() => {
+        isUsed.current = true;
+        onPress();
+      }}
+    >
+      Read on
+    </Button>
   );
 }
 
@@ -146,39 +185,76 @@ function PathHistoryItem({
   );
 }
 
-function endWords(count: number, isRunning: boolean, end: End | undefined): string {
-  if (isRunning) return count === 0 ? '' : `${formatPlural(count, 'commit')} so far. Reading older commits.`;
-  if (end === 'stopped') return `Stopped after ${formatPlural(count, 'commit')}.`;
-  return end === undefined ? '' : `${formatPlural(count, 'commit')} changed it.`;
+/** How many older commits there are is not known before they are read. */
+function endWords(count: number, isRunning: boolean, end: End | undefined, { time, walked }: Walked): string {
+  if (end === 'whole') return `${formatPlural(count, 'commit')} changed it.`;
+  const found = count === 0 ? 'No commit' : formatPlural(count, 'commit');
+  const way =
+    time === undefined ? '' : ` ${formatPlural(walked, 'commit')} read, back to ${formatMoment(time)}.`;
+  if (isRunning) return walked === 0 ? '' : `${found} so far.${way} Reading older commits.`;
+  return end === undefined ? '' : `${found} changed it so far.${way} There are older ones.`;
 }
 
 type End = 'whole' | 'more' | 'stopped';
 
-function usePathHistory(root: string, path: string, from: string | undefined) {
+interface Walked {
+  /** Commits read. */
+  readonly walked: number;
+  /** The time of the oldest one. */
+  readonly time?: string;
+  /** Where to read on. */
+  readonly next?: readonly string[] | undefined;
+}
+
+const NOT_WALKED: Walked = { walked: 0 };
+
+interface PathHistoryState {
+  readonly commits: readonly CommitEvent[];
+  readonly walked: Walked;
+  readonly end: End | undefined;
+  readonly error: DrayError | undefined;
+  readonly isRunning: boolean;
+  readonly retry: () => void;
+  readonly stop: () => void;
+  /** Absent at first, at the end, and where no way on is known. */
+  readonly readOn: (() => void) | undefined;
+}
+
+function usePathHistory(root: string, path: string, from: string | undefined): PathHistoryState {
   const host = useHost();
   const [commits, setCommits] = useState<readonly CommitEvent[]>([]);
+  const [walked, setWalked] = useState(NOT_WALKED);
   const [end, setEnd] = useState<End>();
   const [error, setError] = useState<DrayError>();
-  const [attempt, setAttempt] = useState(0);
+  /** Where the present reading began. */
+  const [start, setStart] = useState(NOT_WALKED);
   const [stopping, setStopping] = useState<AbortController>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt reads again
   useEffect(() => {
     const abort = new AbortController();
     let isGone = false;
     setStopping(abort);
-    setCommits([]);
     setEnd(undefined);
     setError(undefined);
-    const input = { root, path, limit: COMMITS_MAX, ...(from === undefined ? {} : { from }) };
-    host
-      .ask('history.ofPath', input, {
+    const place = start.next ? { after: start.next } : from === undefined ? {} : { from };
+    const asked = host.ask(
+      'history.ofPath',
+      { root, path, limit: COMMITS_MAX, ...place },
+      {
         signal: abort.signal,
         onEvents: (events) => {
+          if (isGone) return;
           const more = events.filter((event) => event.type === 'commit');
-          if (more.length > 0 && !isGone) setCommits((all) => [...all, ...more]);
+          if (more.length > 0) setCommits((all) => withMore(all, more));
+          const way = events.findLast((event) => event.type === 'walk');
+          if (way) setWalked({ ...way, walked: start.walked + way.walked });
         },
+      },
+    );
+    asked
+      .then((answer) => {
+        setWalked((last) => ({ ...last, walked: start.walked + answer.walked, next: answer.next }));
+        setEnd(answer.next ? 'more' : 'whole');
       })
-      .then(({ isMore }) => setEnd(isMore ? 'more' : 'whole'))
       .catch((cause: unknown) => {
         if (isGone) return;
         if (abort.signal.aborted) setEnd('stopped');
@@ -188,14 +264,24 @@ function usePathHistory(root: string, path: string, from: string | undefined) {
       isGone = true;
       abort.abort();
     };
-  }, [host, root, path, from, attempt]);
+  }, [host, root, path, from, start]);
   const isRunning = end === undefined && error === undefined;
+  const isFirst = start.next === undefined;
+  const hasWayOn = isRunning ? !isFirst : end !== 'whole' && walked.next !== undefined;
   return {
     commits,
+    walked,
     end,
     error,
     isRunning,
-    retry: () => setAttempt(attempt + 1),
+    retry: () => setStart({ ...start }),
     stop: () => stopping?.abort(),
+    readOn: hasWayOn && !error ? () => setStart(walked) : undefined,
   };
+}
+
+/** The commit at which a reading was stopped may come again. */
+function withMore(all: readonly CommitEvent[], more: readonly CommitEvent[]): readonly CommitEvent[] {
+  const known = new Set(all.map(({ commit }) => commit));
+  return [...all, ...more.filter(({ commit }) => !known.has(commit))];
 }

@@ -62,6 +62,8 @@ export interface TreeIndexOptions {
   readonly folder: string;
   /** The identities of both places, in the caller's order. */
   readonly pair: readonly [string, string];
+  /** Keep it only for this run. */
+  readonly isTemporary?: boolean;
 }
 
 /**
@@ -69,8 +71,8 @@ export interface TreeIndexOptions {
  * run.
  */
 export function openTreeIndex(options: TreeIndexOptions): OpenedTreeIndex {
-  const { folder, pair } = options;
-  const isTurned = pair[0] > pair[1];
+  const { folder, isTemporary = false, pair } = options;
+  if (isTemporary) return { index: openTemporary(pair) };
   const name = createHash('sha256')
     .update(JSON.stringify([...pair].sort()))
     .digest('hex')
@@ -80,14 +82,21 @@ export function openTreeIndex(options: TreeIndexOptions): OpenedTreeIndex {
     makeFolder(folder);
     const opened = open(path);
     const { rebuiltBecause } = opened;
-    const index = createIndex(opened, { isTurned, folder, onClosed: () => markUsed(path) });
+    const index = createIndex(opened, { isTurned: isTurned(pair), folder, onClosed: () => markUsed(path) });
     return { index, ...(rebuiltBecause === undefined ? {} : { rebuiltBecause }) };
   } catch (error) {
     if (!(error instanceof DrayError && ONLY_THE_CACHE.has(error.code))) throw error;
-    // SQLite's name for a temporary database that ends with its connection and may spill to disk.
-    const index = createIndex(open(''), { isTurned, folder: tmpdir(), onClosed: () => {} });
-    return { index, temporaryBecause: error.message };
+    return { index: openTemporary(pair), temporaryBecause: error.message };
   }
+}
+
+function openTemporary(pair: TreeIndexOptions['pair']): TreeIndex {
+  // SQLite's name for a temporary database that ends with its connection and may spill to disk.
+  return createIndex(open(''), { isTurned: isTurned(pair), folder: tmpdir(), onClosed: () => {} });
+}
+
+function isTurned(pair: TreeIndexOptions['pair']): boolean {
+  return pair[0] > pair[1];
 }
 
 /**

@@ -1,22 +1,22 @@
 /** The steps of a fleet's job, for whatever runs them: a workflow, or a loop in a test. */
-import { DrayError } from '../../api/error.ts';
 import type { FleetSteps } from '../../api/fleet.ts';
 import { approveDeletes } from './approve-deletes.ts';
 import { beginFleet } from './begin-fleet.ts';
-
-const missing = async (): Promise<never> => {
-  throw new DrayError('unsupported', 'This step of a fleet is not there yet.');
-};
+import { finishFleet } from './finish-fleet.ts';
+import { beginLarge, endLarge, moveLargePieces } from './large/move-large.ts';
+import { cutRange } from './plan/cut-range.ts';
+import { planRanges } from './plan/plan-ranges.ts';
+import { retryFailed, runPart } from './run-part.ts';
 
 export const fleetSteps: FleetSteps = {
   begin: beginFleet,
-  planRanges: missing,
-  cutRange: missing,
-  runPart: missing,
-  retryFailed: missing,
-  beginLarge: missing,
-  moveLargePieces: missing,
-  endLarge: missing,
+  planRanges,
+  cutRange,
+  runPart,
+  retryFailed,
+  beginLarge,
+  moveLargePieces,
+  endLarge,
   approveDeletes,
-  finish: missing,
+  finish: finishFleet,
 };

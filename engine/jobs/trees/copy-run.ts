@@ -16,11 +16,14 @@ import type { TreeProgress } from './copy-progress.ts';
 import type { TreeConfirmation } from './move/mover.ts';
 import type { TreeKnowledge } from './pair-memory.ts';
 import type { TreeSide } from './sides.ts';
+import type { TreePart } from './tree-part.ts';
 
 export interface TreeRun<Source extends TreeSide = TreeSide, Destination extends TreeSide = TreeSide> {
   readonly context: JobContext;
   readonly request: SyncRequest;
   readonly isSync: boolean;
+  /** The run does a part of the work; absent: all of it. */
+  readonly part: TreePart | undefined;
   readonly clock: Clock;
   readonly source: Source;
   readonly destination: Destination;

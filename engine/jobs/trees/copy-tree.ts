@@ -21,6 +21,7 @@ import { createTreeFilter } from '../../model/tree-filter.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { UnorderedListing } from '../../query/trees/object-pages.ts';
 import { createLookupTally, type LookupTally } from '../../query/trees/tree-lookup.ts';
+import { listsInNoOrder } from '../../remotes/wrappers/within-range.ts';
 import { holdsSomething, isEmptyFolder } from '../places/source-presence.ts';
 import { warnOfNetworkDisk } from '../session/network-disk-warning.ts';
 import { readOnlyErrorOf } from '../session/read-only-peer.ts';
@@ -34,7 +35,7 @@ import { bringNew, takeSteps } from './copy-steps.ts';
 import { copyStream, isStream } from './copy-stream.ts';
 import { openBackup } from './delete/backup-folder.ts';
 import { createDeferredItems } from './delete/deferred-items.ts';
-import { createDeletes } from './delete/deletions.ts';
+import { createDeletes, protectedRepository } from './delete/deletions.ts';
 import { createTreeFolders } from './folders/folder-attributes.ts';
 import { matchTrees } from './match-items.ts';
 import { createMover, createTreeMemory, phaseOf } from './move/movers.ts';
@@ -43,44 +44,57 @@ import { refusalOf } from './names/refused-names.ts';
 import { openTreePair, type TreePair } from './open-pair.ts';
 import { openKnowledge } from './pair-memory.ts';
 import type { LocalSide, TreeSide } from './sides.ts';
+import { countDeletes, type PartOutcome, type TreePart } from './tree-part.ts';
 
 /** Never deletes. One file or object may also be copied from or to a stream (`-`). */
 export async function copyTree(context: JobContext, request: CopyRequest): Promise<TransferSummary> {
   if (isStream(request)) return copyStream(context, request);
-  return transferTree(context, request, { isSync: false });
+  return (await transferTree(context, request, { isSync: false })).summary;
 }
 
 /** Makes the destination equal to the source, within the filter. */
 export async function syncTree(context: JobContext, request: SyncRequest): Promise<TransferSummary> {
-  return transferTree(context, request, { isSync: true });
+  return (await transferTree(context, request, { isSync: true })).summary;
+}
+
+/** Copies or syncs a part of the two trees. A refusal to delete is part of the outcome. */
+export function transferPart(
+  context: JobContext,
+  request: SyncRequest,
+  options: { readonly isSync: boolean; readonly part: TreePart },
+): Promise<PartOutcome> {
+  return transferTree(context, request, options);
 }
 
 async function transferTree(
   context: JobContext,
   request: SyncRequest,
-  { isSync }: { readonly isSync: boolean },
-): Promise<TransferSummary> {
+  { isSync, part }: { readonly isSync: boolean; readonly part?: TreePart },
+): Promise<PartOutcome> {
   checkLooks(request, isSync);
   // Reports an invalid pattern before any request.
   createTreeFilter(request.filter ?? {});
   const pair = await openTreePair(context, request, {
     links: request.links,
     folders: true,
+    range: part?.range,
   });
   try {
     const knowledge = openKnowledge(context, {
       pair: pair.identity,
       noIndex: request.noIndex ?? false,
+      isTemporary: part !== undefined,
       nowMs: systemClock.nowMs(),
     });
     try {
-      const options = { context, request, isSync, pair, knowledge };
+      const options = { context, request, isSync, pair, part, knowledge };
       try {
         return await transferOnce({ ...options, isSorted: false });
       } catch (error) {
         // A store that lists in no order: start over with a sort on disk. What was copied already is now
         // equal.
         if (!(error instanceof UnorderedListing)) throw error;
+        if (part) throw listsInNoOrder(pair.source.text);
         return await transferOnce({ ...options, isSorted: true });
       }
     } finally {
@@ -107,13 +121,13 @@ function checkLooks(request: SyncRequest, isSync: boolean): void {
   throw new DrayError('usage', `${who} to list the destination: leave out --no-check-dest.`);
 }
 
-interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'request'> {
+interface Transfer extends Pick<TreeRun, 'context' | 'isSync' | 'knowledge' | 'part' | 'request'> {
   readonly pair: TreePair;
   readonly isSorted: boolean;
 }
 
-async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
-  const { context, pair, request } = transfer;
+async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
+  const { context, pair, part, request } = transfer;
   const run = openRun(transfer);
   const lookup = createLookupTally();
   const isRootNew =
@@ -130,15 +144,20 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   const backup =
     request.backupDirectory &&
     (await openBackup(run, request.backupDirectory, { isSingle: pair.only !== undefined }));
-  let refused: { readonly error: unknown } | undefined;
+  let refused: { readonly error: DrayError } | undefined;
+  const extras = { files: 0, repositories: 0 };
+  let waiting = 0;
   try {
     const deferred = run.isSync ? createDeferredItems(run, (item) => bringNew(run, mover, item)) : undefined;
-    const deletes = createDeletes(run, {
-      mover,
-      backup,
-      deferred,
-      beforeFirst: async () => folders?.beforeRemovals(),
-    });
+    const deletes =
+      part?.deletes === 'count'
+        ? countDeletes(extras, (path) => protectedRepository(run, path) !== undefined)
+        : createDeletes(run, {
+            mover,
+            backup,
+            deferred,
+            beforeFirst: async () => folders?.beforeRemovals(),
+          });
     const clashes = await clashesOf(run);
     const work = {
       mover,
@@ -156,7 +175,8 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
     await run.confirmation.settle();
     await checkSource(run, pair);
     if (run.isSync) refused = await deletes.carryOut().then(nothing, asRefused);
-    deferred?.giveUp();
+    if (part?.deletes === 'count') waiting = deferred?.size ?? 0;
+    else deferred?.giveUp();
     await run.confirmation.settle();
     await foreseeReadOnly(run);
     await run.knowledge.settle();
@@ -168,14 +188,16 @@ async function transferOnce(transfer: Transfer): Promise<TransferSummary> {
   }
   // After the mover has removed its folder of unfinished files, which changes times.
   await folders?.settle();
-  if (refused) throw refused.error;
+  if (refused && !part) throw refused.error;
   run.progress.end();
   const explanation: LookupExplanation = explain(run, lookup);
   context.emit({ type: 'lookup', lookup: explanation });
-  return summaryOf(run, pair);
+  const summary = summaryOf(run, pair);
+  const { destinationFiles } = run.counts;
+  return { summary, destinationFiles, extras, waiting, ...(refused ? { refused: refused.error } : {}) };
 }
 
-function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeRun {
+function openRun({ context, isSync, knowledge, pair, part, request }: Transfer): TreeRun {
   const clock = systemClock;
   const { destination, source } = pair;
   const tasks = new TaskSet(context.signal);
@@ -184,6 +206,7 @@ function openRun({ context, isSync, knowledge, pair, request }: Transfer): TreeR
     context,
     request,
     isSync,
+    part,
     clock,
     source,
     destination,
@@ -242,9 +265,9 @@ async function settling(tasks: TaskSet, walk: () => Promise<void>): Promise<void
 /** Refuses an empty source that is probably mistyped: a sync would empty the destination. */
 async function checkSource(
   { counts, filter, source, tasks }: TreeRun,
-  { isBucketRoot }: TreePair,
+  { mayBeEmpty }: TreePair,
 ): Promise<void> {
-  if (source.kind === 'local' || isBucketRoot || filter.paths) return;
+  if (source.kind === 'local' || mayBeEmpty || filter.paths) return;
   if (counts.files + counts.failed + counts.skippedFiles > 0) return;
   // The filter may be what leaves nothing.
   if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
@@ -318,7 +341,7 @@ const nothing = (): undefined => undefined;
  * Files that were copied stay and their folders get their times.
  * @throws any error but a refusal of `Deletes.carryOut`
  */
-function asRefused(error: unknown): { readonly error: unknown } {
+function asRefused(error: unknown): { readonly error: DrayError } {
   if (error instanceof DrayError && (error.code === 'partial' || error.code === 'tooManyDeletes'))
     return { error };
   throw error;

@@ -14,6 +14,7 @@ import { withinBounds } from './filter-bounds.ts';
 import { isObjectStore, type LocalSide, type RemoteSide } from './sides.ts';
 import { sortedItems } from './sorted-items.ts';
 import { canTravel, itemsOf, specialItems } from './source-items.ts';
+import { withoutLeftOut } from './tree-part.ts';
 
 export interface MatchOptions {
   /** Set when the source is a single file or object. */
@@ -24,6 +25,11 @@ export interface MatchOptions {
 }
 
 export function matchTrees(run: TreeRun, options: MatchOptions): AsyncIterable<MatchedBatch> {
+  const batches = matchAll(run, options);
+  return run.part ? withoutLeftOut(batches, run.part.leavesOut) : batches;
+}
+
+function matchAll(run: TreeRun, options: MatchOptions): AsyncIterable<MatchedBatch> {
   // A sync of a single file leaves the files beside it alone.
   if (options.only) return lookUp(run, { ...options, source: single(options.only), wantExtras: false });
   if (!run.isSync) {

@@ -10,6 +10,7 @@ import { LINK_SUFFIX, localPlaceKind, statLocal } from '../../files/scan/local-p
 import type { TreeItem } from '../../model/tree-item.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
+import { type KeyRange, withinRange } from '../../remotes/wrappers/within-range.ts';
 import {
   checkApart,
   checkReplaceable,
@@ -31,8 +32,8 @@ export interface TreePair {
   readonly destination: TreeSide;
   /** When the source is one file or object: that item, with the name that it has at the destination. */
   readonly only?: TreeItem;
-  /** The source is a whole bucket, which may be empty. */
-  readonly isBucketRoot: boolean;
+  /** An empty source is no mistake: it is a whole bucket, or a part of the work. */
+  readonly mayBeEmpty: boolean;
   readonly meters: readonly Meter[];
   /** The keys of the two places in the index. */
   readonly identity: readonly [string, string];
@@ -44,6 +45,8 @@ export interface OpenPairOptions {
   readonly links?: boolean | undefined;
   /** Modes and times of folders are copied too. */
   readonly folders?: boolean;
+  /** List only these keys of both sides, which must be stores. */
+  readonly range?: KeyRange | undefined;
 }
 
 /** @throws `usage` when the places overlap or cannot be combined, `notFound` when there is no such source */
@@ -69,11 +72,12 @@ export async function openTreePair(
     const [sourceSide, destinationSide] = source.only
       ? [source.side, destination.side]
       : withShared(source.side, destination.side, options);
+    const { range } = options;
     return {
-      source: sourceSide,
-      destination: destinationSide,
+      source: clipped(sourceSide, range),
+      destination: clipped(destinationSide, range),
       ...(only ? { only } : {}),
-      isBucketRoot: from.kind === 'remote' && from.url.prefix === '',
+      mayBeEmpty: range !== undefined || (from.kind === 'remote' && from.url.prefix === ''),
       meters: opener.meters,
       identity: [placeIdentity(from, context.environment), placeIdentity(to, context.environment)],
       close: () => opener.close(),
@@ -105,6 +109,10 @@ function withShared(
     { ...source, ...shared },
     { ...destination, ...shared },
   ];
+}
+
+function clipped(side: TreeSide, range: KeyRange | undefined): TreeSide {
+  return range && side.kind === 'remote' ? { ...side, store: withinRange(side.store, range) } : side;
 }
 
 interface OpenedSource {

@@ -79,12 +79,22 @@ export interface KnowledgeOptions {
   readonly pair: readonly [string, string];
   /** Compare again instead of trusting the memory; the results are still remembered. */
   readonly noIndex: boolean;
+  /** Keep what the run itself needs until it ends, and remember nothing. */
+  readonly isTemporary?: boolean;
   readonly nowMs: number;
 }
 
 export function openKnowledge(context: JobContext, options: KnowledgeOptions): TreeKnowledge {
   const folder = `${cacheFolder(context, homedir())}/trees`;
-  const { index: file, rebuiltBecause, temporaryBecause } = openTreeIndex({ folder, pair: options.pair });
+  const {
+    index: file,
+    rebuiltBecause,
+    temporaryBecause,
+  } = openTreeIndex({
+    folder,
+    pair: options.pair,
+    isTemporary: options.isTemporary ?? false,
+  });
   if (rebuiltBecause !== undefined) {
     const message = `The memory of this pair of places was damaged and starts empty (${rebuiltBecause}).`;
     context.emit({ type: 'warning', warning: 'indexRebuilt', message });
@@ -127,7 +137,7 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
       else flush();
     },
     note(path, { sourceToken, destinationToken }, proof, movedBytes = 0) {
-      if (sourceToken === '' || destinationToken === '') return;
+      if (options.isTemporary || sourceToken === '' || destinationToken === '') return;
       const known: KnownPair = { path, tokens: [sourceToken, destinationToken], proof };
       if (synced) return synced.add(known, movedBytes);
       rows.push(known);
@@ -154,7 +164,7 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
         if (!synced) flush();
       } finally {
         index.close();
-        sweepTreeIndexes(folder, options.nowMs - UNUSED_MS);
+        if (!options.isTemporary) sweepTreeIndexes(folder, options.nowMs - UNUSED_MS);
       }
     },
   };

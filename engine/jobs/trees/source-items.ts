@@ -6,7 +6,7 @@ import { comparePaths } from '../../model/entry.ts';
 import { isReservedName } from '../../model/safe-path.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
 import { isHoldingFolder, type TreeItem } from '../../model/tree-item.ts';
-import { isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
+import { FLEET_FOLDER_NAME, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { headItemOf } from '../../query/trees/head-item.ts';
 import { listTreeItems } from '../../query/trees/object-pages.ts';
 import { readTimes, type TimesMemory } from '../../query/trees/read-times.ts';
@@ -136,13 +136,15 @@ function isNamedLikeFolder({ path }: Pick<TreeItem, 'path'>): boolean {
 const MAY_BE_RESERVED = /(?:^|\/)\.|\.dray-|[^\u0020-\u007e]/;
 
 /**
- * Whether a part of the path is Dray's own and never copied: any spelling of `.dray`, and the folder of
- * unfinished files.
+ * Whether a part of the path is Dray's own and never copied: any spelling of `.dray`, the folder of
+ * unfinished files, and that of a fleet's documents.
  */
 function isReserved(path: string): boolean {
   return (
     MAY_BE_RESERVED.test(path) &&
-    path.split('/').some((part) => isUnfinishedName(part) || isReservedName(part, 'linux'))
+    path
+      .split('/')
+      .some((part) => part === FLEET_FOLDER_NAME || isUnfinishedName(part) || isReservedName(part, 'linux'))
   );
 }
 
@@ -159,7 +161,7 @@ function namedLikeFolder(path: string): DrayError {
 function reserved(path: string): DrayError {
   return new DrayError(
     'unsafePath',
-    `${path} is inside a folder of Dray's own (.dray, ${TEMPORARY_FOLDER_NAME}), which is never copied; it was left out.`,
+    `${path} is inside a folder of Dray's own (.dray, ${TEMPORARY_FOLDER_NAME}, ${FLEET_FOLDER_NAME}), which is never copied; it was left out.`,
     { data: { path } },
   );
 }

@@ -39,6 +39,8 @@ interface Sending {
   readonly session: UploadSession;
   /** Compute MD5s, since nothing else may confirm the object. */
   readonly checksEtags: boolean;
+  /** Only the parts with these numbers, both included. Default: all. */
+  readonly only?: { readonly first: number; readonly last: number };
   readonly signal: AbortSignal;
   readonly parts: StoredPart[];
   readonly counts: { sentParts: number; sentBytes: number; keptParts: number; copiedParts: number };
@@ -53,7 +55,7 @@ interface Part extends Block {
 /** The first failure stops the others; all have ended when this returns or throws. */
 export async function sendParts(
   request: PartsUpload,
-  context: Pick<Sending, 'multipart' | 'session' | 'checksEtags'>,
+  context: Pick<Sending, 'multipart' | 'session' | 'checksEtags' | 'only'>,
 ): Promise<PartsAtStore> {
   const stop = new AbortController();
   const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
@@ -68,6 +70,7 @@ export async function sendParts(
   };
   try {
     for (const part of partsOf(request, context.session)) {
+      if (!isWanted(context, part)) continue;
       if (keepUnread(sending, part)) continue;
       while (running.size >= partsAtOnce(request, context.session)) await Promise.race(running);
       const lease = await request.memory.take(part.end - part.start, signal);
@@ -84,12 +87,17 @@ export async function sendParts(
   }
   await Promise.all(running);
   if (failure !== undefined) throw failure.error;
-  return { parts: sending.parts, ...counts };
+  // `only` leaves holes.
+  return { parts: sending.parts.filter((part) => part !== undefined), ...counts };
 }
 
 function* partsOf({ source }: PartsUpload, { partSizeBytes }: UploadSession): Generator<Part> {
   for (let number = 1, start = 0; start < source.sizeBytes; number += 1, start += partSizeBytes)
     yield { number, start, end: Math.min(start + partSizeBytes, source.sizeBytes) };
+}
+
+function isWanted({ only }: Pick<Sending, 'only'>, { number }: Part): boolean {
+  return !only || (number >= only.first && number <= only.last);
 }
 
 /** Only as much memory as requests can use: those that read a remote source, and those that send. */

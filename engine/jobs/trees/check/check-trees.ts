@@ -18,6 +18,7 @@ import { createTreeFilter, type TreeFilter, withoutBounds } from '../../../model
 import { isSameSpecial, type TreeItem } from '../../../model/tree-item.ts';
 import { mergeTrees } from '../../../query/trees/merge-trees.ts';
 import { UnorderedListing } from '../../../query/trees/object-pages.ts';
+import { type KeyRange, listsInNoOrder } from '../../../remotes/wrappers/within-range.ts';
 import { nothingThere } from '../../places/open-side.ts';
 import { holdsSomething, isEmptyFolder } from '../../places/source-presence.ts';
 import { createProgress, type Progress } from '../../session/progress.ts';
@@ -36,18 +37,20 @@ import { type CheckReport, openCheckReport } from './check-report.ts';
 /** Pairs compared at once. */
 const PAIRS_MAX = 256;
 
+/** @param range Of the keys; default: all. */
 export async function checkTrees(
   context: JobContext,
   request: CheckTreesRequest,
+  range?: KeyRange,
 ): Promise<CheckTreesSummary> {
   createTreeFilter(request.filter ?? {});
-  const pair = await openTreePair(context, request, { links: request.links });
+  const pair = await openTreePair(context, request, { links: request.links, range });
   try {
     checkDestination(pair);
     await loadCrc64();
     const report = request.reportPath === undefined ? undefined : openCheckReport(request.reportPath, pair);
     try {
-      const check = createCheck(context, request, pair, report);
+      const check = createCheck({ context, request, pair, range, report });
       await check.run();
       const summary = check.summary();
       report?.finish(summary);
@@ -67,6 +70,10 @@ function checkDestination({ destination, only }: TreePair): void {
   throw new DrayError('notFound', `There is no folder ${text} to compare with.`, { data: { path } });
 }
 
+interface CheckParts extends Pick<Check, 'context' | 'pair' | 'range' | 'request'> {
+  readonly report: CheckReport | undefined;
+}
+
 interface CheckTotals {
   same: number;
   differing: number;
@@ -76,12 +83,7 @@ interface CheckTotals {
   readBytes: number;
 }
 
-function createCheck(
-  context: JobContext,
-  request: CheckTreesRequest,
-  pair: TreePair,
-  report: CheckReport | undefined,
-) {
+function createCheck({ context, pair, range, report, request }: CheckParts) {
   const tasks = new TaskSet(context.signal);
   const counts: TreeCounts = createTreeCounts();
   const totals: CheckTotals = {
@@ -100,6 +102,7 @@ function createCheck(
     context,
     request,
     pair,
+    range,
     tasks,
     counts,
     totals,
@@ -143,6 +146,7 @@ interface Check {
   readonly context: JobContext;
   readonly request: CheckTreesRequest;
   readonly pair: TreePair;
+  readonly range: KeyRange | undefined;
   readonly tasks: TaskSet;
   readonly counts: TreeCounts;
   readonly totals: CheckTotals;
@@ -171,6 +175,7 @@ async function walkInOrder(check: Check): Promise<void> {
     await walk(check, undefined);
   } catch (error) {
     if (!(error instanceof UnorderedListing)) throw error;
+    if (check.range) throw listsInNoOrder(check.pair.source.text);
     if (check.counts.files > 0) throw disordered(error);
     const spills = createSpills(tmpdir());
     try {
@@ -285,8 +290,8 @@ async function* somethingOf(
     if (items.length > 0) isEmpty = false;
     yield items;
   }
-  const { isBucketRoot, source } = pair;
-  if (!isEmpty || counts.failed > 0 || source.kind === 'local' || isBucketRoot || filter.paths) return;
+  const { mayBeEmpty, source } = pair;
+  if (!isEmpty || counts.failed > 0 || source.kind === 'local' || mayBeEmpty || filter.paths) return;
   // The filter may be what leaves nothing.
   if (!filter.isOpen && (await holdsSomething(source, tasks.signal))) return;
   if (!(await isEmptyFolder(source, tasks.signal))) throw nothingThere(source.text);

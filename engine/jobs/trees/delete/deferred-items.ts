@@ -17,6 +17,8 @@ import { spilledText } from '../spilled-items.ts';
 
 export interface DeferredItems {
   readonly isEmpty: boolean;
+  /** How many items wait. */
+  readonly size: number;
   /** Call for each item of the source, in order. */
   meet(source: TreeItem): void;
   /** Takes an item that failed with `error`, if it is one that can wait. */
@@ -83,6 +85,9 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
     get isEmpty() {
       return awaited.size === 0;
     },
+    get size() {
+      return waiting.size;
+    },
     meet({ path }) {
       // Only stores can have both `a` and `a/b`.
       if (!isStore) return;
@@ -140,6 +145,7 @@ export function createDeferredItems(run: TreeRun, bring: (item: TreeItem) => Pro
 function createWaitingItems(openList: () => SpillList) {
   let list: SpillList | undefined;
   let gathered: string[] = [];
+  let size = 0;
   const flush = () => {
     if (gathered.length === 0) return;
     list ??= openList();
@@ -147,7 +153,11 @@ function createWaitingItems(openList: () => SpillList) {
     gathered = [];
   };
   return {
+    get size() {
+      return size;
+    },
     add(deferred: DeferredItem): void {
+      size += 1;
       gathered.push(spilledText(deferred));
       if (gathered.length >= GATHERED_AT_ONCE) flush();
     },
@@ -156,6 +166,7 @@ function createWaitingItems(openList: () => SpillList) {
       flush();
       const all = list;
       list = undefined;
+      size = 0;
       for (const page of all?.pages() ?? []) yield* page.map((text) => JSON.parse(text) as DeferredItem);
     },
   };

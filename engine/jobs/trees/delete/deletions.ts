@@ -132,7 +132,7 @@ function refuseRepository(run: TreeRun, deletes: number, repository: string): vo
 }
 
 /** As `repositoryOf`, unless the request allows its deletion. */
-function protectedRepository({ destination, request }: TreeRun, path: string): string | undefined {
+export function protectedRepository({ destination, request }: TreeRun, path: string): string | undefined {
   const repository = repositoryOf(path);
   if (repository === undefined || !request.maxDelete) return repository;
   const { deletableRepositories } = request;

@@ -1,0 +1,129 @@
+/** What failed in a part: one JSON line for each file, so that any tool can read it. */
+import * as v from 'valibot';
+import { ERROR_CODES } from '../../api/error.ts';
+import type { ComparedEvent, JobEvent } from '../../api/events.ts';
+import type { FleetCounts, PartRequest } from '../../api/fleet.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { FleetFolder } from './fleet-folder.ts';
+import { partName } from './fleet-part.ts';
+
+const LINES_MAX = 10_000;
+
+const line = v.union([
+  /** `isDeleting`: failed in the round that deletes. */
+  v.object({
+    path: v.string(),
+    code: v.picklist(ERROR_CODES),
+    message: v.string(),
+    isDeleting: v.optional(v.boolean()),
+  }),
+  /** Of a check. */
+  v.object({ path: v.string(), result: v.string(), by: v.string() }),
+  /** The last line, if there were more failures. */
+  v.object({ more: v.number() }),
+]);
+type Line = v.InferOutput<typeof line>;
+
+export interface FailureList {
+  /** With an `emit` that also notes failures. */
+  readonly context: JobContext;
+  readonly counts: Pick<FleetCounts, 'failedBy' | 'comparedBy' | 'bytes'>;
+  add(failed: {
+    readonly path: string;
+    readonly error: { readonly code: string; readonly message: string };
+  }): void;
+  /** Replaces the part's document, or removes it if nothing failed. */
+  save(folder: FleetFolder): Promise<void>;
+}
+
+interface CollectOptions {
+  readonly isDeleting?: boolean;
+  /** The failures are those of one object in pieces. */
+  readonly large?: number;
+  /** Lines that stay. */
+  readonly differences?: readonly Line[];
+}
+
+export function collectFailures(
+  context: JobContext,
+  part: PartRequest,
+  { differences = [], isDeleting = false, large }: CollectOptions = {},
+): FailureList {
+  const lines: Line[] = [...differences];
+  let more = 0;
+  const failedBy: Record<string, number> = {};
+  const comparedBy: Record<string, number> = {};
+  const counts = { failedBy, comparedBy, bytes: 0 };
+  const note = (noted: Line) => {
+    if (lines.length < LINES_MAX) lines.push(noted);
+    else more += 1;
+  };
+  const add: FailureList['add'] = ({ error, path }) => {
+    const { code, message } = error;
+    failedBy[code] = (failedBy[code] ?? 0) + 1;
+    note({ path, code, message, ...(isDeleting ? { isDeleting } : {}) } as Line);
+  };
+  const compared = ({ by, path, result, sizeBytes }: ComparedEvent) => {
+    if (result !== 'onlyInDestination') counts.bytes += sizeBytes;
+    comparedBy[by] = (comparedBy[by] ?? 0) + 1;
+    if (result !== 'same' && result !== 'uncertain') note({ path, result, by });
+  };
+  const emit = (event: JobEvent) => {
+    if (event.type === 'fileFailed') add(event);
+    else if (event.type === 'compared') compared(event);
+    context.emit(event);
+  };
+  return {
+    context: { ...context, emit },
+    counts,
+    add,
+    async save(folder) {
+      const name = nameOf(part, large);
+      if (lines.length === 0) return folder.remove([name]);
+      const all = more > 0 ? [...lines, { more }] : lines;
+      await folder.writeText(name, all.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    },
+  };
+}
+
+function nameOf(part: PartRequest, large: number | undefined): string {
+  return `failures/${partName(part)}${large === undefined ? '' : `-${large}`}.jsonl`;
+}
+
+export interface KnownFailures {
+  /** Documents of objects in pieces. */
+  readonly largeNames: readonly string[];
+  /** What a check found. */
+  readonly differences: readonly Line[];
+  /** Files that failed; differences that a check found are no failures. */
+  readonly failed: number;
+  readonly paths: readonly string[];
+  /** The paths are not all of them, or a deletion failed: the whole part has to run again. */
+  readonly needsAll: boolean;
+  readonly isDeleting: boolean;
+}
+
+export async function readFailures(folder: FleetFolder, part: PartRequest): Promise<KnownFailures> {
+  const names = await folder.names(`failures/${partName(part)}`);
+  const paths = new Set<string>();
+  const differences: Line[] = [];
+  let [more, isDeleting] = [0, false];
+  for (const name of names)
+    for (const text of ((await folder.readText(name)) ?? '').split('\n')) {
+      if (text === '') continue;
+      const read = v.parse(line, JSON.parse(text));
+      if ('more' in read) more += read.more;
+      else if ('code' in read) {
+        paths.add(read.path);
+        isDeleting ||= read.isDeleting ?? false;
+      } else differences.push(read);
+    }
+  return {
+    largeNames: names.filter((name) => name !== nameOf(part, undefined)),
+    differences,
+    failed: paths.size + more,
+    paths: [...paths],
+    needsAll: more > 0 || isDeleting,
+    isDeleting,
+  };
+}

@@ -1,0 +1,47 @@
+/** The documents of parts. */
+import * as v from 'valibot';
+import { DrayError } from '../../api/error.ts';
+import type { PartRequest } from '../../api/fleet.ts';
+import type { FleetFolder } from './fleet-folder.ts';
+
+const part = v.object({
+  range: v.number(),
+  number: v.number(),
+  /** Bounds as in `KeyRange`. */
+  after: v.optional(v.string()),
+  upTo: v.optional(v.string()),
+  /** Its range has no more parts. */
+  isLast: v.boolean(),
+  files: v.number(),
+  bytes: v.number(),
+  /** Moved in pieces, and not among the files. */
+  large: v.array(v.object({ key: v.string(), sizeBytes: v.number() })),
+});
+
+export type FleetPart = v.InferOutput<typeof part>;
+
+/** Such as `00003-000017`. */
+export function partName({ number, range }: PartRequest): string {
+  return `${String(range).padStart(5, '0')}-${String(number).padStart(6, '0')}`;
+}
+
+function nameOf(request: PartRequest): string {
+  return `parts/${partName(request)}.json`;
+}
+
+export function readPart(folder: FleetFolder, request: PartRequest): Promise<FleetPart | undefined> {
+  return folder.read(nameOf(request), part);
+}
+
+/** @throws `notFound` */
+export async function knownPart(folder: FleetFolder, request: PartRequest): Promise<FleetPart> {
+  const found = await readPart(folder, request);
+  if (found) return found;
+  const message = `The fleet's job ${folder.id} has no part ${partName(request)}.`;
+  throw new DrayError('notFound', message, { data: { ...request } });
+}
+
+/** Returns the part that is there now: this one, or the one that another worker wrote before. */
+export async function writePart(folder: FleetFolder, value: FleetPart): Promise<FleetPart> {
+  return (await folder.writeNew(nameOf(value), value)) ? value : knownPart(folder, value);
+}

@@ -1,0 +1,146 @@
+/**
+ * Cuts a range into parts while it lists it. A part is two keys and some totals, not a list of files:
+ * whoever runs it lists the stretch again, which costs one request for 1,000 objects, and sees the objects as
+ * they are then. The parts of a range follow each other without a gap, so every key belongs to exactly one.
+ */
+import type { CutPart, CutRequest, CutResult, FleetRequest, FleetWork } from '../../../api/fleet.ts';
+import type { JobContext } from '../../../api/jobs.ts';
+import { comparePaths } from '../../../model/entry.ts';
+import { createTreeFilter, withoutBounds } from '../../../model/tree-filter.ts';
+import type { TreeItem } from '../../../model/tree-item.ts';
+import { type MatchedBatch, mergeTrees } from '../../../query/trees/merge-trees.ts';
+import { listTreeItems } from '../../../query/trees/object-pages.ts';
+import type { KeyRange } from '../../../remotes/wrappers/within-range.ts';
+import { openTreePair } from '../../trees/open-pair.ts';
+import type { TreeSide } from '../../trees/sides.ts';
+import { canTravel } from '../../trees/source-items.ts';
+import { type FleetFolder, withFleet } from '../fleet-folder.ts';
+import { type FleetPart, readPart, writePart } from '../fleet-part.ts';
+import { LARGE_BYTES, PART_BYTES_MAX, PART_FILES_MAX } from '../fleet-sizes.ts';
+import { boundsOf, looksAtBoth, readRange } from './plan-ranges.ts';
+
+/** Named in the part's document. */
+const LARGE_MAX = 1_000;
+/** A part that a filter leaves nearly empty still has to be listed again. */
+const KEYS_FOR_FILE_MAX = 10;
+
+/** Parts that an earlier call has written are found again: their bounds stay as they are. */
+export function cutRange(
+  context: JobContext,
+  work: FleetWork,
+  { cutsMax, first, range }: CutRequest,
+): Promise<CutResult> {
+  return withFleet(context, work, async (folder, { request }) => {
+    const written = await writtenParts(folder, { range, first, cutsMax });
+    const before =
+      written.at(-1) ?? (first > 0 ? await readPart(folder, { range, number: first - 1 }) : undefined);
+    const isOver = before?.isLast ?? false;
+    if (isOver || written.length >= cutsMax) return resultOf(written, isOver);
+    const bounds = await readRange(folder, range);
+    const after = before?.upTo ?? bounds.after;
+    const parts = [...written];
+    for await (const cut of cuts(context, request, boundsOf(after, bounds.upTo))) {
+      const part = await writePart(folder, { ...cut, range, number: first + parts.length });
+      parts.push(part);
+      // Another worker has cut here before: its bounds hold, and the listing is at another key.
+      if (part.upTo !== cut.upTo || parts.length >= cutsMax || part.isLast) break;
+    }
+    return resultOf(parts, parts.at(-1)?.isLast ?? false);
+  });
+}
+
+async function writtenParts(
+  folder: FleetFolder,
+  { cutsMax, first, range }: CutRequest,
+): Promise<FleetPart[]> {
+  const parts: FleetPart[] = [];
+  while (parts.length < cutsMax && !parts.at(-1)?.isLast) {
+    const part = await readPart(folder, { range, number: first + parts.length });
+    if (!part) break;
+    parts.push(part);
+  }
+  return parts;
+}
+
+function resultOf(parts: readonly FleetPart[], isLast: boolean): CutResult {
+  const told = ({ bytes, files, large }: FleetPart): CutPart => ({
+    files,
+    bytes,
+    largeBytes: large.map(({ sizeBytes }) => sizeBytes),
+  });
+  return { parts: parts.map(told), isLast };
+}
+
+type Cut = Omit<FleetPart, 'range' | 'number'>;
+
+/** The last cut ends with the range, so that what only the destination has behind it belongs to a part. */
+async function* cuts(context: JobContext, request: FleetRequest, range: KeyRange): AsyncGenerator<Cut> {
+  const {
+    kind,
+    largeBytes = LARGE_BYTES,
+    partBytesMax = PART_BYTES_MAX,
+    partFilesMax = PART_FILES_MAX,
+  } = request;
+  const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
+  const pair = await openTreePair(context, request, { range });
+  let counts = { keys: 0, items: 0, files: 0, bytes: 0, large: [] as FleetPart['large'][number][] };
+  const cutAt = ({ after, upTo }: Pick<Cut, 'after' | 'upTo'>, isLast: boolean): Cut => {
+    const { bytes, files, large } = counts;
+    counts = { keys: 0, items: 0, files: 0, bytes: 0, large: [] };
+    return {
+      ...boundsOf(after, upTo),
+      ...{ isLast, files, bytes, large },
+    };
+  };
+  let { after } = range;
+  try {
+    const destination = looksAtBoth(request) ? itemsOf(pair.destination, context.signal) : nothing();
+    for await (const batch of mergeTrees(itemsOf(pair.source, context.signal), destination)) {
+      for (const { isExtra, item } of inOrder(batch)) {
+        counts.keys += 1;
+        if (canTravel(item) && filter.includes(item)) {
+          counts.items += 1;
+          if (!isExtra && kind !== 'check' && item.sizeBytes >= largeBytes)
+            counts.large.push({ key: item.path, sizeBytes: item.sizeBytes });
+          else if (!isExtra) {
+            counts.files += 1;
+            counts.bytes += item.sizeBytes;
+          }
+        }
+        const isFull =
+          counts.items >= partFilesMax ||
+          counts.bytes >= partBytesMax ||
+          counts.large.length >= LARGE_MAX ||
+          counts.keys >= partFilesMax * KEYS_FOR_FILE_MAX;
+        if (!isFull || item.path === '') continue;
+        yield cutAt({ after, upTo: item.path }, false);
+        after = item.path;
+      }
+    }
+    yield cutAt({ after, upTo: range.upTo }, true);
+  } finally {
+    await pair.close();
+  }
+}
+
+function itemsOf(side: TreeSide, signal: AbortSignal): AsyncIterable<readonly TreeItem[]> {
+  if (side.kind === 'local') throw new Error('unreachable');
+  return listTreeItems({ store: side.store, limit: side.limit, signal });
+}
+
+async function* nothing(): AsyncGenerator<readonly TreeItem[]> {}
+
+interface SeenItem {
+  readonly item: TreeItem;
+  readonly isExtra: boolean;
+}
+
+function* inOrder({ extras, pairs }: MatchedBatch): Generator<SeenItem> {
+  let at = 0;
+  for (const { source } of pairs) {
+    for (; at < extras.length && comparePaths(extras[at]!.path, source.path) < 0; at += 1)
+      yield { item: extras[at]!, isExtra: true };
+    yield { item: source, isExtra: false };
+  }
+  for (; at < extras.length; at += 1) yield { item: extras[at]!, isExtra: true };
+}

@@ -1,0 +1,77 @@
+/** Divides the work into ranges of keys that are listed at the same time. */
+import * as v from 'valibot';
+import type { FleetPlan, FleetRequest, FleetWork } from '../../../api/fleet.ts';
+import type { JobContext } from '../../../api/jobs.ts';
+import { type KeyRange, withinRange } from '../../../remotes/wrappers/within-range.ts';
+import { nothingThere } from '../../places/open-side.ts';
+import { holdsSomething } from '../../places/source-presence.ts';
+import { openTreePair, type TreePair } from '../../trees/open-pair.ts';
+import type { TreeSide } from '../../trees/sides.ts';
+import { type FleetFolder, withFleet } from '../fleet-folder.ts';
+import { PART_FILES_MAX, RANGES_WANTED } from '../fleet-sizes.ts';
+import { divideKeys, type ReadKeys } from './divide-keys.ts';
+
+/** A range with fewer parts than this would end before the samples paid off. */
+const PARTS_IN_RANGE_MIN = 5;
+
+const NAME = 'ranges.json';
+const ranges = v.object({ splits: v.array(v.string()), estimatedKeys: v.number() });
+
+/** Samples only the first time. @throws `notFound` when there is nothing at the source */
+export function planRanges(context: JobContext, work: FleetWork): Promise<FleetPlan> {
+  return withFleet(context, work, async (folder, { request }) => {
+    let found = await folder.read(NAME, ranges);
+    if (!found) {
+      const divided = await divide(context, request);
+      found = (await folder.writeNew(NAME, divided)) ? divided : await folder.read(NAME, ranges);
+    }
+    const { estimatedKeys, splits } = found!;
+    return { ranges: splits.length + 1, estimatedKeys };
+  });
+}
+
+/** The bounds of a range. */
+export async function readRange(folder: FleetFolder, range: number): Promise<KeyRange> {
+  const { splits } = (await folder.read(NAME, ranges)) ?? { splits: [] };
+  return boundsOf(splits[range - 1], splits[range]);
+}
+
+export function boundsOf(after: string | undefined, upTo: string | undefined): KeyRange {
+  return { ...(after === undefined ? {} : { after }), ...(upTo === undefined ? {} : { upTo }) };
+}
+
+async function divide(context: JobContext, request: FleetRequest) {
+  const pair = await openTreePair(context, request);
+  try {
+    await checkSource(pair, context.signal);
+    const sides = looksAtBoth(request) ? [pair.source, pair.destination] : [pair.source];
+    return await divideKeys({
+      stores: sides.map((side) => readerOf(side, context.signal)),
+      rangesWanted: request.rangesWanted ?? RANGES_WANTED,
+      keysInRangeMin: PARTS_IN_RANGE_MIN * (request.partFilesMax ?? PART_FILES_MAX),
+    });
+  } finally {
+    await pair.close();
+  }
+}
+
+/** What only the destination has is work too. */
+export function looksAtBoth({ kind, oneWay }: FleetRequest): boolean {
+  return kind === 'sync' || (kind === 'check' && !oneWay);
+}
+
+/** A source without objects is probably mistyped, and a sync would empty the destination. */
+async function checkSource({ mayBeEmpty, source }: TreePair, signal: AbortSignal): Promise<void> {
+  if (mayBeEmpty || source.kind === 'local' || (await holdsSomething(source, signal))) return;
+  throw nothingThere(source.text);
+}
+
+function readerOf(side: TreeSide, signal: AbortSignal): ReadKeys {
+  if (side.kind === 'local') throw new Error('unreachable');
+  return async (after) => {
+    // A store that lists without order is refused.
+    const store = withinRange(side.store, after === undefined ? {} : { after });
+    const page = await side.limit.run(() => store.list({ prefix: '' }, { signal }), { bytes: 0, signal });
+    return { keys: page.objects.map(({ key }) => key), isLast: page.continuation === undefined };
+  };
+}

@@ -1,0 +1,84 @@
+/** Parts with failures, and their limits, against a server that misbehaves on demand. */
+import { describe, expect, it } from 'vitest';
+import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
+import { runFleet } from '../../../e2e/run-fleet.ts';
+import type { FleetRequest } from '../../api/fleet.ts';
+import { fleetSteps as steps } from './fleet-steps.ts';
+
+freshStorePerTest();
+
+const request: FleetRequest = {
+  kind: 'copy',
+  source: { place: 's3://fake-bucket/from/' },
+  destination: { place: 's3://fake-bucket/to/' },
+};
+const part = { range: 0, number: 0 };
+
+function fill(files: number): void {
+  for (let at = 0; at < files; at += 1) store.objects.set(`from/${at}`, Buffer.from(`content ${at}`));
+}
+const refused = { status: 403, code: 'AccessDenied' } as const;
+/** Neither copied in the store nor read. */
+const refuseOdd = () => {
+  store.fault = ({ key, method }) =>
+    /[13579]$/.test(key) && (method === 'COPY' || method === 'GET' || key.startsWith('to/'))
+      ? refused
+      : undefined;
+};
+const failuresOf = (id: string) =>
+  Buffer.from(store.objects.get(`to/.dray-fleet/${id}/failures/00000-000000.jsonl`) ?? '').toString();
+
+describe('A part in which files failed', () => {
+  it('copies the others and names those, and a second attempt at them completes it', async () => {
+    fill(20);
+    refuseOdd();
+    const { counts, work } = await runFleet({ context: contextIn(), id: 'half', request });
+    expect(counts).toMatchObject({ files: 20, copiedFiles: 10, failed: 10, failedBy: { accessDenied: 10 } });
+    const lines = failuresOf('half').trim().split('\n');
+    expect(lines.length).toBe(10);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ path: '1', code: 'accessDenied' });
+    const still = await steps.retryFailed(contextIn(), work, part);
+    expect(still).toMatchObject({ retried: 10, counts: { failed: 10, files: 0 } });
+    store.fault = () => undefined;
+    const { counts: more, retried } = await steps.retryFailed(contextIn(), work, part);
+    expect([retried, more.copiedFiles, more.failed, more.files]).toEqual([10, 10, 0, 0]);
+    expect(failuresOf('half')).toBe('');
+    expect(store.objects.get('to/7')?.toString()).toBe('content 7');
+    expect(await steps.retryFailed(contextIn(), work, part)).toMatchObject({ retried: 0 });
+  });
+
+  it('of a sync deletes nothing anywhere', async () => {
+    fill(20);
+    store.objects.set('to/extra', Buffer.from('x'));
+    refuseOdd();
+    const { report, verdict } = await runFleet({
+      context: contextIn(),
+      id: 'half',
+      request: { ...request, kind: 'sync' },
+    });
+    expect(verdict).toMatchObject({ isAllowed: false, code: 'partial' });
+    expect(report.reason).toMatch(/10 files failed/);
+    expect(store.objects.has('to/extra')).toBe(true);
+  });
+
+  it('tells a check its differences, which are no failures', async () => {
+    fill(3);
+    store.objects.set('to/0', Buffer.from('otherwise'));
+    const { counts, work } = await runFleet({
+      context: contextIn(),
+      id: 'c',
+      request: { ...request, kind: 'check' },
+    });
+    expect(counts).toMatchObject({ files: 3, onlyInSource: 2, differing: 1, failed: 0 });
+    expect(failuresOf('c').trim().split('\n').length).toBe(3);
+    expect(await steps.retryFailed(contextIn(), work, part)).toMatchObject({ retried: 0 });
+  });
+});
+
+describe('A worker with the settings of another store', () => {
+  it('finds no job there, and does nothing', async () => {
+    const work = { id: 'unknown', destination: 's3://fake-bucket/to/' };
+    await expect(steps.runPart(contextIn(), work, part)).rejects.toMatchObject({ code: 'notFound' });
+    expect(store.log.filter((line) => !line.startsWith('GET'))).toEqual([]);
+  });
+});

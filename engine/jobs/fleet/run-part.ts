@@ -1,0 +1,143 @@
+/** Runs one part by the very jobs of `dray copy`, `dray sync` and `dray check`. */
+import type { FleetCounts, FleetRequest, FleetWork, PartRequest, RunPartRequest } from '../../api/fleet.ts';
+import { NO_FLEET_COUNTS } from '../../api/fleet.ts';
+import type { JobContext } from '../../api/jobs.ts';
+import type { CheckTreesSummary, SyncRequest, TreeFilterRequest } from '../../api/trees.ts';
+import { checkTrees } from '../trees/check/check-trees.ts';
+import { transferPart } from '../trees/copy-tree.ts';
+import type { PartOutcome } from '../trees/tree-part.ts';
+import { collectFailures, type FailureList, readFailures } from './failures.ts';
+import { withFleet } from './fleet-folder.ts';
+import { type FleetPart, knownPart } from './fleet-part.ts';
+import { boundsOf } from './plan/plan-ranges.ts';
+
+export function runPart(context: JobContext, work: FleetWork, request: RunPartRequest): Promise<FleetCounts> {
+  return withFleet(context, work, async (folder, job) => {
+    const part = await knownPart(folder, request);
+    const isDeleting = request.deletes === 'carryOut';
+    const failures = collectFailures(context, request, { isDeleting });
+    const counts = await run(job.request, part, { failures, isDeleting });
+    await failures.save(folder);
+    return counts;
+  });
+}
+
+export function retryFailed(
+  context: JobContext,
+  work: FleetWork,
+  request: PartRequest,
+): Promise<{ readonly retried: number; readonly counts: FleetCounts }> {
+  return withFleet(context, work, async (folder, job) => {
+    const known = await readFailures(folder, request);
+    if (known.failed === 0) return { retried: 0, counts: NO_FLEET_COUNTS };
+    const part = await knownPart(folder, request);
+    const { differences, isDeleting, needsAll, paths } = known;
+    // A whole part finds its differences again.
+    const kept = needsAll ? {} : { differences };
+    const failures = collectFailures(context, request, { isDeleting, ...kept });
+    const options = needsAll
+      ? {
+          failures,
+          isDeleting,
+          leavesOut: part.large.map(({ key }) => key).filter((key) => !paths.includes(key)),
+        }
+      : { failures, isDeleting, filesFrom: paths, leavesOut: [] };
+    const counts = await run(job.request, part, options);
+    await failures.save(folder);
+    await folder.remove(known.largeNames);
+    return { retried: known.failed, counts: onlyRetried(counts, known.failed) };
+  });
+}
+
+/** Without the files that an earlier run of the part has counted. */
+function onlyRetried(counts: FleetCounts, retried: number): FleetCounts {
+  const { copiedFiles, failed, touchedFiles } = counts;
+  return {
+    ...onlyChanges(counts),
+    unchangedFiles: Math.max(0, retried - copiedFiles - touchedFiles - failed),
+  };
+}
+
+function onlyChanges(counts: FleetCounts): FleetCounts {
+  return {
+    ...counts,
+    ...{ files: 0, bytes: 0, unchangedFiles: 0, skippedFiles: 0 },
+    ...{ destinationFiles: 0, onlyInDestination: 0, repositories: 0, waiting: 0 },
+  };
+}
+
+interface RunOptions {
+  readonly failures: FailureList;
+  readonly isDeleting: boolean;
+  /** Only these. */
+  readonly filesFrom?: readonly string[];
+  /** Default: the part's large objects. */
+  readonly leavesOut?: readonly string[];
+}
+
+async function run(
+  request: FleetRequest,
+  part: FleetPart,
+  { failures, filesFrom, isDeleting, leavesOut = part.large.map(({ key }) => key) }: RunOptions,
+): Promise<FleetCounts> {
+  const { context } = failures;
+  const range = boundsOf(part.after, part.upTo);
+  const filter: TreeFilterRequest = { ...request.filter, ...(filesFrom ? { filesFrom } : {}) };
+  if (request.kind === 'check') {
+    const checked = await checkTrees(context, { ...request, filter }, range);
+    return checkCounts(checked, failures);
+  }
+  const outcome = await transferPart(
+    context,
+    { ...request, ...(isDeleting ? permissions(request) : {}), filter, noIndex: true },
+    {
+      // A sync of some files alone would take all others for extras.
+      isSync: request.kind === 'sync' && !filesFrom,
+      part: { range, leavesOut: new Set(leavesOut), deletes: isDeleting ? 'carryOut' : 'count' },
+    },
+  );
+  const { refused } = outcome;
+  if (refused?.code === 'tooManyDeletes') failures.add({ path: '', error: refused });
+  const counts = transferCounts(outcome, failures);
+  return isDeleting ? onlyChanges(counts) : counts;
+}
+
+/** The bound holds for all parts together and was checked, but a new repository may have appeared. */
+function permissions({ deletableRepositories, maxDelete }: FleetRequest): Partial<SyncRequest> {
+  const deletable = maxDelete ? deletableRepositories : [];
+  return {
+    maxDelete: { percent: 100 },
+    ...(deletable ? { deletableRepositories: deletable } : {}),
+  };
+}
+
+export function transferCounts(
+  { destinationFiles, extras, refused, summary, waiting }: PartOutcome,
+  { counts: { failedBy } }: FailureList,
+): FleetCounts {
+  const { bytes, copiedBytes, copiedFiles, copiedInStore, deletedFiles, failed, files, requests } = summary;
+  const { receivedBytes, sentBytes, skippedFiles, touchedFiles, unchangedFiles } = summary;
+  return {
+    ...NO_FLEET_COUNTS,
+    ...{ files, bytes, copiedFiles, copiedBytes, copiedInStore, touchedFiles, unchangedFiles, skippedFiles },
+    ...{ destinationFiles, deletedFiles, waiting, failedBy, sentBytes, receivedBytes },
+    onlyInDestination: extras.files,
+    repositories: extras.repositories,
+    failed: failed + (refused?.code === 'tooManyDeletes' ? 1 : 0),
+    requests: requests.total,
+    dollars: requests.dollars,
+  };
+}
+
+function checkCounts(checked: CheckTreesSummary, { counts }: FailureList): FleetCounts {
+  const { differing, failed, files, onlyInDestination, onlyInSource, requests, same, uncertain } = checked;
+  return {
+    ...NO_FLEET_COUNTS,
+    ...{ files, differing, onlyInSource, onlyInDestination, uncertain, failed },
+    ...counts,
+    unchangedFiles: same,
+    receivedBytes: checked.readBytes,
+    requests: requests.total,
+    dollars: requests.dollars,
+  };
+}

@@ -24,14 +24,7 @@ export function readJsonFile<S extends v.GenericSchema>(
 ): v.InferOutput<S> | undefined {
   let text: string;
   try {
-    const file = openSync(path, 'r');
-    try {
-      // Of the open file: the name may lead to another one by now.
-      check(path, fstatSync(file));
-      text = readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
+    text = readOpenFile(path, (file) => check(path, fstatSync(file)));
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -41,6 +34,17 @@ export function readJsonFile<S extends v.GenericSchema>(
     return v.parse(schema, JSON.parse(text));
   } catch (cause) {
     return onDamaged(path, cause);
+  }
+}
+
+/** The text of a file. `check` gets the open file, because its name may lead to another one by now. */
+export function readOpenFile(path: string, check: (file: number) => void): string {
+  const file = openSync(path, 'r');
+  try {
+    check(file);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
   }
 }
 

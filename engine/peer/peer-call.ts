@@ -75,7 +75,11 @@ const STATUS_OF_REASON: Readonly<Record<string, number>> = {
 const STATUS_UNFORESEEN = 500;
 
 export function answerJson(response: ServerResponse, status: number, value: unknown): void {
-  const text = Buffer.from(JSON.stringify(value));
+  answerJsonText(response, status, JSON.stringify(value));
+}
+
+export function answerJsonText(response: ServerResponse, status: number, json: string): void {
+  const text = Buffer.from(json);
   response.writeHead(status, {
     [PEER_HEADER.protocol]: PEER_PROTOCOL,
     'content-type': 'application/json',

@@ -10,6 +10,7 @@ import { OBJECT_CALLS, type ObjectCall, type ObjectCallInput, objectJson } from 
 import { openFileStore } from '../remotes/file/file-store.ts';
 import type { ListRequest, MultipartStore, ObjectStore } from '../remotes/object-store.ts';
 import {
+  answerJsonText,
   type Body,
   drained,
   type PeerCall,
@@ -155,7 +156,7 @@ async function carryOut({ bytes, call, store }: Carrying, name: ObjectCall, inpu
   const { response, signal } = call;
   const multipart = store.multipart as MultipartStore;
   const given = <K extends ObjectCall>(_name: K) => input as Input[K];
-  const tell = (value: unknown) => answerObjectJson(response, value);
+  const tell = (value: unknown) => answerJsonText(response, 200, objectJson(value));
   switch (name) {
     case 'head':
       return tell({ info: (await store.head(given(name).key, { signal })) ?? null });
@@ -207,17 +208,6 @@ async function carryOut({ bytes, call, store }: Carrying, name: ObjectCall, inpu
 /** Drops undefined properties: the store's types distinguish absent from undefined. */
 function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
-}
-
-function answerObjectJson(response: PeerCall['response'], value: unknown): void {
-  const text = Buffer.from(objectJson(value));
-  response.writeHead(200, {
-    [PEER_HEADER.protocol]: PEER_PROTOCOL,
-    'content-type': 'application/json',
-    'content-length': text.length,
-    'cache-control': 'no-store',
-  });
-  response.end(text);
 }
 
 async function answerObject(

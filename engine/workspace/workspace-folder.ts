@@ -15,7 +15,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -23,6 +22,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
+import { readOpenFile } from '../base/json-file.ts';
 import { writeError } from '../files/write/write-error.ts';
 import { type AllowsFolder, checkFileOwner, checkOwner } from './folder-owner.ts';
 
@@ -244,14 +244,9 @@ function readJson<S extends v.GenericSchema>(
   const path = join(root, DRAY_FOLDER, name);
   let text: string;
   try {
-    const file = openSync(path, 'r');
-    try {
-      // Checks the open file: the path may lead to another one a moment later.
+    text = readOpenFile(path, (file) => {
       if (!isAllowed) checkFileOwner(root, path, file);
-      text = readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
+    });
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;
     const message = `Cannot read ${path}: ${(cause as Error).message}. Restore it, or clone into another folder.`;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 
 export function addConfigCommand(program: Command, host: CommandHost): void {
   const command = program

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { DiffSummary } from '../../../engine/api/jobs.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_DIFFERENCES, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { countChanges, formatChangeTotals, printChanges } from '../output/change-lines.ts';
 
 interface DiffOptions {

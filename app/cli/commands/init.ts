@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { InitRequest, InitSummary } from '../../../engine/api/jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { parseSizeOption, readGlobalOptions } from '../options/global-options.ts';
 import { quotePath } from '../output/terminal-text.ts';
 

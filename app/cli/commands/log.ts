@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { CommitEvent } from '../../../engine/api/events.ts';
+import { given } from '../../../engine/api/given.ts';
 import type { LogSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { parseCount } from '../options/global-options.ts';
 import type { Paint } from '../output/colors.ts';
 import { quotePath } from '../output/terminal-text.ts';

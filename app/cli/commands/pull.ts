@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { ConflictSide, PullSummary } from '../../../engine/api/jobs.ts';
 import { formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { formatChangeTotals, formatConflict, printChanges } from '../output/change-lines.ts';
 import { formatKept } from '../output/kept-line.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { JobEvent } from '../../../engine/api/events.ts';
+import { given } from '../../../engine/api/given.ts';
 import type { RefSummary } from '../../../engine/api/jobs.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import type { Output } from '../output/output.ts';
 
 interface RefOptions {

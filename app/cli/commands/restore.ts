@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { RestorePlan, RestoreSummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { formatKept } from '../output/kept-line.ts';
 import { quotePath } from '../output/terminal-text.ts';

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ServingEvent } from '../../../engine/api/events.ts';
+import { given } from '../../../engine/api/given.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { ServeRequest, ServeSummary } from '../../../engine/api/peers.ts';
 import { readVersion } from '../../../engine/base/dray-version.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { collect } from '../options/collect.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import type { Output } from '../output/output.ts';
 import { quotePath } from '../output/terminal-text.ts';
 

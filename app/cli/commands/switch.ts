@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { PullSummary } from '../../../engine/api/jobs.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { formatConflict, printChanges } from '../output/change-lines.ts';
 import { formatPullEnd } from './pull.ts';

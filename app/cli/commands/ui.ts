@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { WindowEvent } from '../../../engine/api/events.ts';
+import { given } from '../../../engine/api/given.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { WindowSummary } from '../../web/run-window.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import type { Output } from '../output/output.ts';
 import { ownCommand } from './saved/job-serve.ts';
 

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { VerifySummary } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { type CommandHost, type CommandView, EXIT_FAILED, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { given } from '../options/given.ts';
 import { createBandwidthOption } from '../options/global-options.ts';
 import { printCheck } from '../output/check-lines.ts';
 

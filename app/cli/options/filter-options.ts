@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { DrayError } from '../../../engine/api/error.ts';
+import { given } from '../../../engine/api/given.ts';
 import type { JobContext } from '../../../engine/api/jobs.ts';
 import type { FilterRule, TreeFilterRequest } from '../../../engine/api/trees.ts';
 import { parseFilterRule, type RuleLine, readRuleLines } from '../../../engine/model/tree-filter.ts';
 import { parseMomentOption } from '../output/moment.ts';
-import { given } from './given.ts';
 import { parseSizeOption } from './global-options.ts';
 
 export interface FilterOptions {

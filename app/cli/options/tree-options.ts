@@ -1,10 +1,10 @@
 /** The options of commands on plain trees, and the requests that they make. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { given } from '../../../engine/api/given.ts';
 import type { ConnectionFlags } from '../../../engine/api/jobs.ts';
 import type { CompareMode, PlaceRequest, SyncRequest, TreePairRequest } from '../../../engine/api/trees.ts';
 import { parseSize } from '../output/format.ts';
 import { addFilterOptions, type FilterContext, type FilterOptions, toFilter } from './filter-options.ts';
-import { given } from './given.ts';
 import { createBandwidthOption } from './global-options.ts';
 
 /** The arguments of a command on two places. */

@@ -4,6 +4,7 @@ import { DrayError, type ErrorCode, excerpt, toldError } from '../../api/error.t
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../peer-protocol/messages.ts';
+import { CONNECTION_REASONS } from '../http/connection-reasons.ts';
 import { openHttpTransport } from '../http/http-exchange.ts';
 import { AnswerTooLarge, type HttpAnswer, HttpError } from '../http/http-message.ts';
 import type { HttpTransport } from '../http/http-transport.ts';
@@ -292,23 +293,6 @@ async function meeting<T>(identity: PeerCheck | undefined, work: () => Promise<T
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing is listening there',
-  ENOTFOUND: 'the name is unknown',
-  EAI_AGAIN: 'the name could not be looked up',
-  EHOSTUNREACH: 'there is no route to the host',
-  ENETUNREACH: 'there is no route to the network',
-  ECONNRESET: 'the connection broke off',
-  EPIPE: 'the connection broke off',
-  ETIMEDOUT: 'it did not answer in time',
-  HTTP_CONNECT_TIMEOUT: 'it did not answer in time',
-  HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
-  HTTP_BODY_TIMEOUT: 'it stopped sending',
-  HTTP_CUT_SHORT: 'the answer ended early',
-  HTTP_MALFORMED: 'it does not answer with HTTP',
-  HTTP_NO_TLS: 'it does not use TLS',
-  HTTP_WANTS_TLS: 'it uses TLS',
-};
 /** A retry would not help. */
 const FINAL: ReadonlySet<string | undefined> = new Set(['HTTP_MALFORMED', 'HTTP_NO_TLS', 'HTTP_WANTS_TLS']);
 
@@ -333,7 +317,8 @@ function translate(address: string, error: unknown, signal: AbortSignal | undefi
   if (signal?.aborted || (error instanceof Error && error.name === 'AbortError'))
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   const code = error instanceof HttpError ? error.code : (error as NodeJS.ErrnoException)?.code;
-  const reason = (code && REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
+  const reason =
+    (code && CONNECTION_REASONS[code]) ?? (error instanceof Error ? error.message : String(error));
   const advice = (code && ADVICE[code]?.(address)) ?? '';
   return new DrayError('unreachable', `${address} cannot be reached: ${reason}${code ? ` (${code})` : ''}.`, {
     advice,

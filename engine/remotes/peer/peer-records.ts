@@ -2,9 +2,10 @@
  * The user's records of peers, by address: certificates (`known-peers.json`) and tokens (`peer-tokens.json`).
  * Each file is beside the settings, readable only by the user, and replaced atomically.
  */
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
+import { readOpenFile } from '../../base/json-file.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 
 export interface PeerRecordFile {
@@ -26,13 +27,9 @@ type Records = Readonly<Record<string, string>>;
 export function readPeerRecords({ field, isSecret, name, path }: PeerRecordFile): Records {
   let text: string;
   try {
-    const file = openSync(path, 'r');
-    try {
+    text = readOpenFile(path, (file) => {
       if (isSecret && isReadByOthers(file)) throw readByOthers(name, path);
-      text = readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
+    });
   } catch (cause) {
     if (cause instanceof DrayError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return Object.create(null) as Records;

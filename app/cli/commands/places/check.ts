@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ComparedEvent } from '../../../../engine/api/events.ts';
+import { given } from '../../../../engine/api/given.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../../engine/api/numbers.ts';
 import type { CheckTreesSummary } from '../../../../engine/api/trees.ts';
 import {
@@ -11,7 +12,6 @@ import {
   runCommand,
 } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
-import { given } from '../../options/given.ts';
 import { createBandwidthOption } from '../../options/global-options.ts';
 import { addPairOptions, type PairOptions, toPairRequest } from '../../options/tree-options.ts';
 import type { Output } from '../../output/output.ts';

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { given } from '../../../../engine/api/given.ts';
 import { formatBytes } from '../../../../engine/api/numbers.ts';
 import type {
   DeltaBenchmarkSummary,
@@ -8,7 +9,6 @@ import type {
 } from '../../../../engine/api/peers.ts';
 import { type CommandHost, type CommandView, runCommand, usageError } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
-import { given } from '../../options/given.ts';
 import { createBandwidthOption } from '../../options/global-options.ts';
 import { formatTable } from '../../output/table.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { given } from '../../../../engine/api/given.ts';
 import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
 import type { UploadsSummary } from '../../../../engine/api/trees.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
-import { given } from '../../options/given.ts';
 import { parseMomentOption } from '../../output/moment.ts';
 import { quotePath } from '../../output/terminal-text.ts';
 

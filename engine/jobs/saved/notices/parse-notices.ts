@@ -1,6 +1,7 @@
 /** The settings of a job's notices, as a command line or a form has them, and as the job keeps them. */
 import { resolve } from 'node:path';
 import { DrayError } from '../../../api/error.ts';
+import { given } from '../../../api/given.ts';
 import type { NoticeSettings } from '../../../api/host/saved.ts';
 import { looksSecret, type Notices, refuseSecrets } from '../saved-job.ts';
 import { checkAddress, parseServer } from './send-mail.ts';
@@ -23,19 +24,9 @@ export function parseNotices(settings: NoticeSettings, directory: string): Notic
   const keyFile = atFile(webhookKeyFile, directory);
   return {
     on: [...on, ...(days === undefined ? [] : ['noSuccess' as const])],
-    ...(days === undefined ? {} : { days }),
+    ...given({ days, command, mail }),
     ...(desktop === false ? { desktop } : {}),
-    ...(command === undefined ? {} : { command }),
-    ...(hasWebhook
-      ? {
-          webhook: {
-            ...(webhook === undefined ? {} : { url: webhook }),
-            ...(urlFile === undefined ? {} : { urlFile }),
-            ...(keyFile === undefined ? {} : { keyFile }),
-          },
-        }
-      : {}),
-    ...(mail ? { mail } : {}),
+    ...(hasWebhook ? { webhook: given({ url: webhook, urlFile, keyFile }) } : {}),
   };
 }
 
@@ -51,9 +42,7 @@ function mailOf(
   const passwordFile = atFile(mailPasswordFile, directory);
   return {
     ...{ server: mailServer, from: mailFrom, to: [...mailTo] },
-    ...(mailUser === undefined ? {} : { user: mailUser }),
-    ...(passwordFile === undefined ? {} : { passwordFile }),
-    ...(mailPasswordCommand === undefined ? {} : { passwordCommand: mailPasswordCommand }),
+    ...given({ user: mailUser, passwordFile, passwordCommand: mailPasswordCommand }),
   };
 }
 
@@ -61,16 +50,20 @@ function mailOf(
 export function settingsOf({ command, days, desktop, mail, on, webhook }: Notices): NoticeSettings {
   const shown: NoticeSettings = {
     on: on.filter((kind) => kind !== 'noSuccess'),
-    ...(days === undefined || !on.includes('noSuccess') ? {} : { days }),
-    ...(desktop === undefined ? {} : { desktop }),
-    ...(command === undefined ? {} : { command }),
-    ...(webhook?.url === undefined ? {} : { webhook: webhook.url }),
-    ...(webhook?.urlFile === undefined ? {} : { webhookUrlFile: webhook.urlFile }),
-    ...(webhook?.keyFile === undefined ? {} : { webhookKeyFile: webhook.keyFile }),
-    ...(mail ? { mailTo: mail.to, mailFrom: mail.from, mailServer: mail.server } : {}),
-    ...(mail?.user === undefined ? {} : { mailUser: mail.user }),
-    ...(mail?.passwordFile === undefined ? {} : { mailPasswordFile: mail.passwordFile }),
-    ...(mail?.passwordCommand === undefined ? {} : { mailPasswordCommand: mail.passwordCommand }),
+    ...given({
+      days: on.includes('noSuccess') ? days : undefined,
+      desktop,
+      command,
+      webhook: webhook?.url,
+      webhookUrlFile: webhook?.urlFile,
+      webhookKeyFile: webhook?.keyFile,
+      mailTo: mail?.to,
+      mailFrom: mail?.from,
+      mailServer: mail?.server,
+      mailUser: mail?.user,
+      mailPasswordFile: mail?.passwordFile,
+      mailPasswordCommand: mail?.passwordCommand,
+    }),
   };
   const plain = Object.entries(shown).filter(([, value]) => typeof value !== 'string' || !isSecret(value));
   return Object.fromEntries(plain);

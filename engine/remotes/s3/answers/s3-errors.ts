@@ -2,6 +2,7 @@
  * Translates the errors of S3 and the network, once, into a DrayError that names the thing and the remedy.
  */
 import { DrayError, type DrayErrorOptions, type ErrorCode, type RetryAdvice } from '../../../api/error.ts';
+import { CONNECTION_REASONS } from '../../http/connection-reasons.ts';
 import { AnswerTooLarge } from '../../http/http-message.ts';
 import type { PutOptions, PutOutcome } from '../../object-store.ts';
 import { endpointOf, type S3Place } from '../s3-options.ts';
@@ -289,22 +290,6 @@ function durationOf(spanMs: number): string {
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
-
-/** Codes of Node, its TLS and `HttpError` that mean the connection, not the call. */
-const CONNECTION_REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'the name is unknown',
-  EAI_AGAIN: 'the name could not be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
-  ECONNRESET: 'the connection broke off',
-  EPIPE: 'the connection broke off',
-  ETIMEDOUT: 'it did not answer in time',
-  HTTP_CONNECT_TIMEOUT: 'it did not answer in time',
-  HTTP_ANSWER_TIMEOUT: 'it did not answer in time',
-  HTTP_BODY_TIMEOUT: 'it stopped sending',
-  HTTP_CUT_SHORT: 'the answer ended early',
-};
 
 /** Codes of an endpoint whose scheme is wrong: trying again would not help. */
 const SCHEME_REASONS: Readonly<Record<string, (endpoint: string) => string>> = {

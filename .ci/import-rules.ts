@@ -24,7 +24,7 @@ const LINES_MAX = 500;
 /** The formatter breaks code at this width and leaves comments alone. */
 const COLUMNS_MAX = 110;
 
-/** What each folder may import besides itself. Folders that are missing here hold no code. */
+/** The folders that each folder may import besides itself. Folders that are missing here hold no code. */
 const MODEL = ['engine/api', 'engine/base', 'engine/checksums', 'engine/model'];
 const MIDDLE = [...MODEL, 'engine/index', 'engine/peer-protocol', 'engine/remotes'];
 const PARTS = [

@@ -1,4 +1,4 @@
-/** What can be checked of `.github` without its servers. The workflows themselves run there alone. */
+/** Checks `.github` as far as possible without its servers, where the workflows run. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

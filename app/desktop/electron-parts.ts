@@ -1,7 +1,7 @@
 /** Electron as a value, so that code that uses it can be tested with a faithful fake. */
 export type Electron = typeof import('electron');
 
-/** What the whole app needs from Electron. Each part names what it uses. */
+/** The parts of Electron that the app uses. Each module names its own. */
 export type ElectronParts = Pick<
   Electron,
   | 'app'

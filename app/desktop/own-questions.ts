@@ -1,4 +1,4 @@
-/** What the page may ask of the main process: a port, the system's dialogs, a test notice, saving secrets. */
+/** Answers the page's requests: a port, the system's dialogs, a test notice, saving secrets. */
 import { lstatSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
 import type { OpenDialogOptions } from 'electron';

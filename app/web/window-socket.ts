@@ -45,7 +45,7 @@ export function joinSocket(socket: WebSocket, port: HostPort): void {
       socket.close(CLOSE_TRY_LATER, 'The window reads too slowly.');
       port.close();
     }
-    // Who does not read may not ask for more.
+    // A client that does not read its answers sends no more requests.
     else if (!socket.isPaused) socket.pause();
   });
   port.onClose(() => socket.close(CLOSE_RESTART, 'The engine was restarted.'));

@@ -7,7 +7,7 @@ import type { Scenario } from '../scenarios/scenario.ts';
 import type { ContenderName } from './contender.ts';
 import { createMissing, openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
 
-/** What a scenario does, and what it needs. */
+/** The work of a scenario, and its needs. */
 export type Work = Pick<Scenario, 'needs' | 'open'>;
 
 export function firstPush(shape: DatasetShape, contenders: readonly ContenderName[]): Work {

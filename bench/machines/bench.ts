@@ -34,10 +34,10 @@ export interface Bench extends AsyncDisposable {
   readonly signal: AbortSignal;
   /** The requested contenders: each one, or why it is missing. */
   readonly contenders: ReadonlyMap<ContenderName, Contender | { readonly missing: string }>;
-  /** An unused path. What is written there and beside it is removed after the heat. */
+  /** An unused path. Files there and beside it are removed after the heat. */
   newPath(name: string): string;
   /**
-   * An unused place. What is stored there is removed after the heat.
+   * An unused place. Its objects are removed after the heat.
    *
    * @param latencyMs The added latency of a round trip; 0: a direct connection. toxiproxy delays only
    * answers, so opening a connection takes no longer.
@@ -175,7 +175,7 @@ function createReach(cleanUps: (() => Promise<void>)[]): Bench['reach'] {
   };
 }
 
-/** What lives as long as a heat. */
+/** Lives as long as a heat. */
 function createHeatSpan() {
   const folders = new Set<string>();
   const cleanUps: (() => Promise<void>)[] = [];

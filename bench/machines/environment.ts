@@ -15,7 +15,7 @@ import { PEER_NAMES } from './peers.ts';
 export interface Circumstances {
   readonly given: Pick<BenchArguments, 'folder' | 'runs'>;
   readonly benches: readonly Pick<BenchPlan, 'server' | 'store'>[];
-  /** What cannot be measured here, with the reason. */
+  /** The measurements that are impossible here, with the reason. */
   readonly unmeasured: readonly string[];
 }
 

@@ -9,7 +9,7 @@ const scope = (aptPackage: string, isThere: () => Promise<boolean>) => ({
 });
 
 describe('A measuring tool', () => {
-  it('is looked up again after its installation, and named with its package if missing', async () => {
+  it('is searched again after its installation, and named with its package if missing', async () => {
     const installed: string[] = [];
     const yardsticks = [
       scope('eye', async () => true),

@@ -5,7 +5,7 @@ import { findOrInstall } from '../../e2e/apt-package.ts';
 import { findGnuTime, GNU_TIME } from './measure.ts';
 
 interface Yardstick {
-  /** What cannot be measured without it. */
+  /** The measurements that need it. */
   readonly measures: string;
   /** The missing part. */
   readonly lack: string;

@@ -54,7 +54,7 @@ export interface EntrantResult {
   readonly outcome: Outcome;
 }
 
-/** What a release promises about entrants, by their names. */
+/** A release's promises about entrants, by their names. */
 export type Target =
   /** The wall time of one is at most this multiple of the fastest other one's. */
   | {

@@ -14,7 +14,7 @@ export interface Disks {
 export interface RoomPlan {
   /** The holdings that may exist during the heat: its own, and those of later heats. */
   readonly keep: ReadonlySet<string>;
-  /** What has no room; undefined when everything has. */
+  /** Names what has no room; undefined when everything has. */
   readonly lack?: string;
 }
 

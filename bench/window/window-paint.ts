@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { startUi } from '../../e2e/window/open-window.ts';
 
-/** What the measurement uses. */
+/** The needs of the measurement. */
 export interface PaintPlace {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;

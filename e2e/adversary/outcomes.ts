@@ -61,7 +61,7 @@ export function refuseUnforeseen(event: JobEvent): void {
 }
 
 export function printRun(what: string, { seesReads }: Canary, counts: readonly string[]): void {
-  const blind = seesReads ? '' : ' (this file system does not record reads: only changes were looked for)';
+  const blind = seesReads ? '' : ' (this file system does not record reads: only changes were checked)';
   console.log(`${what}${blind}; ${counts.join(', ')}`);
 }
 

@@ -11,7 +11,7 @@ export interface ByteCounter {
   holdAfter(bytes: number): void;
   /** Lets all pass that waits, and all that comes. */
   release(): void;
-  /** Resolves when no client is connected. What a killed client had asked for is counted by then. */
+  /** Resolves when no client is connected. The bytes for a killed client are counted by then. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { roomyFolder } from './memory-folder.ts';
 import { createS3Environment } from './s3-environment.ts';
 import { freePort, startProcess, toolPath, waitUntilReady } from './tools.ts';
 
-/** What every S3 server of the tests offers. */
+/** The common interface of the tests' S3 servers. */
 export interface S3Endpoint extends AsyncDisposable {
   readonly endpoint: string;
   readonly accessKeyId: string;

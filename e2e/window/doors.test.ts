@@ -1,4 +1,4 @@
-/** Who gets access to the window, and what a page may do there: a real Chromium and the real command. */
+/** Access to the window, and the rights of its page: a real Chromium and the real command. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';

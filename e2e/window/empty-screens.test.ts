@@ -11,7 +11,7 @@ import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
 import { openWorkspace } from './window-workspace.ts';
 
-/** What each screen teaches where this user has no workspace, no remote and no transfer. */
+/** Each screen teaches its use where this user has no workspace, no remote and no transfer. */
 const LESSONS = {
   changes: 'Changes lists every file that a push would send or a pull would write',
   plan: 'Plan says which requests a push will take',

@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('An answer of the engine', () => {
       expect(await field.evaluate((input) => input === document.activeElement), label).toBe(true);
       expect(await field.inputValue()).toBe(value);
     }
-    // What another window has set shows here.
+    // A setting of another window shows here.
     await askEngine(page, 'settings.set', { transfers: 32 });
     await page.getByRole('link', { name: 'Home' }).first().click();
     await page.getByRole('link', { name: 'Settings' }).first().click();

@@ -1,4 +1,4 @@
-/** What is to pull and to push, on Home and in the rail, by one cheap request to each remote. */
+/** Home and the rail show what to pull and to push, by one cheap request to each remote. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -330,7 +330,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
       await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);
       await dialog.getByRole('button', { name: 'Send a test notice' }).press('Enter');
       await dialog.getByText('A test notice was sent.').waitFor();
-      // That claim is about the command that was tested.
+      // The claim is about the command that was tested.
       await fill('Run a command', 'true');
       await dialog.getByText('A test notice was sent.').waitFor({ state: 'detached' });
       await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);

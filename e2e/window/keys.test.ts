@@ -16,7 +16,7 @@ const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
 describe.skipIf(!findChromium())('Keys that are typed into a browser', () => {
   const started = startBrowserAndStore();
 
-  it('open a remote, lie in no file and not in the page, and are asked for anew by the next engine', async () => {
+  it('open a remote, lie in no file and not in the page, and must be typed again for the next engine', async () => {
     const { browser, server } = started;
     const secret = server.secretAccessKey;
     await using first = await openWindow(browser, { environment: NO_KEYS, path: '/#/remotes' });

@@ -1,4 +1,4 @@
-/** What a person removes from a list comes back by one press. */
+/** A removed entry of a list comes back by one press. */
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';

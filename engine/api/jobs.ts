@@ -1,8 +1,8 @@
-/** What hosts ask of the engine: one request and one summary for each job. Isomorphic and JSON-safe. */
+/** The contract of each job: its request and its summary. Isomorphic and JSON-safe. */
 import type { ErrorCode } from './error.ts';
 import type { JobEvent, QueryExplanation, QueryMode } from './events.ts';
 
-/** What every job is given. */
+/** Passed to every job. */
 /**
  * @param name The method of the store.
  * @param key The key of the request, if it has a single one.

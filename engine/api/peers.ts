@@ -42,7 +42,7 @@ export interface LoginSummary {
   readonly address: string;
 }
 
-/** What this user has saved for one peer; never the token itself. */
+/** This user's record of one peer; never the token itself. */
 export interface KnownPeer {
   /** `dray://HOST:PORT`, with `?tls=off` where the connection is not encrypted. */
   readonly address: string;

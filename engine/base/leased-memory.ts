@@ -2,8 +2,8 @@
  * Reusable shared memory, each span under a permit of a budget. Fresh memory costs a page fault per 4 KiB,
  * and moving buffers between threads triggers garbage collection; threads read shared memory in place.
  *
- * Shared memory cannot be revoked. Whoever releases a span must have finished with it, and so must the
- * network and other threads.
+ * Shared memory cannot be revoked. When a span is released, its holder, the network and other threads must
+ * have finished with it.
  */
 import { DrayError } from '../api/error.ts';
 import { checkAborted } from './abort.ts';

@@ -35,7 +35,7 @@ export interface PoolNote<Message> {
 export type StopFlag = () => Int32Array;
 
 export interface WorkerPoolOptions<Task, Result> {
-  /** What the threads do, for an error, such as `writes files`. */
+  /** The work of the threads, for an error, such as `writes files`. */
   readonly work: string;
   readonly signal: AbortSignal;
   /** @param number From 1. */

@@ -43,11 +43,11 @@ export const MD5_STATE_WORDS = 4;
 
 const STEPS = 64;
 const WORDS = 16;
-/** What each step adds, `VECTOR_BYTES` a step, lies at address 0; then the states. */
+/** At address 0: the constants that the steps add, `VECTOR_BYTES` each; then the states. */
 const SINES_BYTES = STEPS * VECTOR_BYTES;
 /** Word w of lane l lies at `MD5_STATES + 4 * (MD5_LANES * w + l)`. */
 export const MD5_STATES = SINES_BYTES;
-/** What lies behind is the caller's. */
+/** The caller may use the memory from here on. */
 export const MD5_FREE = MD5_STATES + MD5_STATE_WORDS * VECTOR_BYTES;
 
 const SHIFTS = [

@@ -55,7 +55,7 @@ export interface PendingScope {
   readonly isBaseInDoubt?: boolean;
 }
 
-/** What a push still has to read, and which changes are already on the repository. */
+/** The files that a push still has to read, and the changes that are already on the repository. */
 export interface PendingTotals {
   readonly files: number;
   readonly bytes: number;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** What is remembered of one repository. All of it except `id` is only a hint and may be stale. */
+/** The index's knowledge of one repository. All of it except `id` is only a hint and may be stale. */
 export interface KnownRepository {
   readonly id: number;
   readonly conditionalWrites?: boolean;

@@ -36,7 +36,7 @@ export interface Evidence {
 }
 
 /**
- * What the index knows of both states. `equal`: content was compared or copied, and the times are the same.
+ * The index's knowledge of both states. `equal`: content was compared or copied, and the times are the same.
  * `equalByTime`: only size and time were compared, which does not prove content. `equalContent`: content was
  * compared and times were not.
  */

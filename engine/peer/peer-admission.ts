@@ -3,7 +3,7 @@
  * time. One more than that ends the oldest one of the address that has most of them. So clients without a
  * token never take the places of clients with it, and no address takes the places of another.
  *
- * Wrong tokens are counted for each address. The right token is let in whatever the count is: all users of a
+ * Wrong tokens are counted for each address. The right token is accepted at any count: all users of a
  * machine share the address of loopback, and all users of an office share the router's. If the limit held for
  * the right token too, one of them could lock out the others. So the limit does not make guessing hard. The
  * token does: it has 256 bits, or at least 16 characters that the user chose, and each guess needs a new

@@ -137,7 +137,7 @@ export function holdParent({ folders }: OfferedFolder, path: string): HeldParent
   }
 }
 
-/** What is there, never through a link; undefined if nothing. @throws DrayError `unsafePath` */
+/** The item there, never through a link; undefined if nothing. @throws DrayError `unsafePath` */
 export function statPeerPath(folder: OfferedFolder, path: string): Stats | undefined {
   return lookAt(folder, path, (at) => lstatSync(at, { throwIfNoEntry: false }));
 }

@@ -1,4 +1,4 @@
-/** What a requested range means for an object of a known size. */
+/** Resolves a requested range for an object of a known size. */
 import { DrayError } from '../api/error.ts';
 import type { ByteRange, RemoteKey } from './object-store.ts';
 

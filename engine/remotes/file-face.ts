@@ -1,5 +1,5 @@
 /**
- * What a store of another machine's files can do beyond objects: many files in one request, with their times
+ * The calls of a store of another machine's files beyond objects: many files in one request, with their times
  * and modes.
  */
 import type { ErrorRecord } from '../api/error.ts';

@@ -1,5 +1,5 @@
 /**
- * What a screen shows instead of content: loading, empty; and notices. For errors see `failures/failure.tsx`.
+ * Shown instead of a screen's content: loading, empty; and notices. For errors see `failures/failure.tsx`.
  */
 import './states.css';
 import { type ReactNode, useEffect, useState } from 'react';

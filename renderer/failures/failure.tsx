@@ -27,7 +27,7 @@ export function FailureText({ error }: { readonly error: Failed }) {
 }
 
 export interface ErrorStateProps {
-  /** What failed: `Cannot read the history`. */
+  /** Names what failed: `Cannot read the history`. */
   readonly title: string;
   readonly error: Failed;
   readonly onRetry?: () => void;
@@ -63,7 +63,7 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
 export interface ErrorNoticeProps {
   readonly error: Failed;
   readonly tone?: NoticeTone;
-  /** What failed, before the error's message. */
+  /** Names what failed, before the error's message. */
   readonly lead?: ReactNode;
   /** The next step, shown after the message. Default: by the error's code. */
   readonly advice?: string;

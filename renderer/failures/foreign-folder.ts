@@ -4,7 +4,7 @@ import type { Failed } from './failed.ts';
 export interface ForeignFolder {
   /** The workspace. */
   readonly root: string;
-  /** What belongs to the other user: its `.dray`, or a file in it. */
+  /** The path that belongs to the other user: its `.dray`, or a file in it. */
   readonly path: string;
   /** The number of its owner. */
   readonly owner: number;

@@ -102,7 +102,7 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
   );
 }
 
-/** What the user leaves out of the push in Changes. */
+/** The rows that the user excludes from the push in Changes. */
 function Excluded({ count }: { readonly count: number }) {
   if (count === 0) return null;
   return (

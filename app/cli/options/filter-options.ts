@@ -21,7 +21,7 @@ export interface FilterOptions {
   readonly useServerModtime?: true;
 }
 
-/** What a filter needs from a job: the folder that files are relative to, and where warnings go. */
+/** A filter's needs from a job: the folder that files are relative to, and where warnings go. */
 export type FilterContext = Pick<JobContext, 'directory' | 'emit'>;
 
 /** rclone reads all rules of one option, then all of the next (its documentation, "Filtering", 2026). */
@@ -53,7 +53,7 @@ interface RuleOption {
   readonly help: string;
   /** The value names a file of patterns or rules. */
   readonly isFile?: true;
-  /** What all its patterns do. Undefined: each rule says so itself. */
+  /** Whether all its patterns include or exclude. Undefined: each rule says so itself. */
   readonly action?: FilterRule['action'];
 }
 

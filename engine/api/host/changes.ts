@@ -154,7 +154,7 @@ export interface PlanRequests {
 /** Paths that one workspace's choices may name, and one order: a rename names two. */
 export const CHOICE_PATHS_MAX = 100_000;
 
-/** What the engine keeps of the Changes screen for a workspace. */
+/** The state of the Changes screen that the engine keeps for a workspace. */
 export interface KeptChanges {
   readonly message: string;
   readonly look?: KeptLook;

@@ -1,4 +1,4 @@
-/** What the window shows of one file. */
+/** A preview of one file, for the window. */
 
 export type FilePreview =
   | {

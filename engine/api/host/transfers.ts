@@ -98,7 +98,7 @@ export type TransferOrder =
       readonly destination: string;
       /** The number of deletions that the user saw in the plan; default: the engine's own bound. */
       readonly maxDelete?: number;
-      /** As of a copy. */
+      /** Like that of a copy. */
       readonly confirmed?: readonly string[];
     };
 

@@ -39,7 +39,7 @@ export const WINDOW_BYTES = 32;
 /** Bits by which the masks are stricter and looser than the average: level 2 of the paper. */
 const NORMALISATION_BITS = 2;
 
-/** What one thread needs to cut the content of one memory. */
+/** A thread's tools to cut the content of one memory. */
 export interface ChunkerTools {
   readonly gear: Int32Array;
   readonly mayCut: MayCut;

@@ -3,7 +3,7 @@
  * into.
  *
  * Every file that Dray writes gets its temporary name here, so that a killed run leaves nothing that a later
- * scan could take for data. Whoever opens the folder next removes what dead runs left in it.
+ * scan could take for data. The next run that opens the folder removes the files of dead runs.
  *
  * A temporary folder in the user's own tree may lie where other users write too. It is held from its first
  * file to its end (`base/held-folders.ts`), so nothing is swept or written through a link. It is not used if

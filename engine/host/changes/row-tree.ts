@@ -57,7 +57,7 @@ interface Opened {
 /** The number of folder sums that are kept; a screen shows some fifty. */
 const SUMS_KEPT = 4_096;
 
-/** What a tree remembers of its source between calls. */
+/** The state that a tree keeps between calls. */
 interface Tree {
   readonly source: TreeSource;
   /** By folder. */

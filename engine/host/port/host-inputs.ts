@@ -16,7 +16,7 @@ const COMMITS_MAX = 10_000;
 const WALK_STARTS_MAX = 10_016;
 /** More than a queue can hold, waiting and ended together. */
 const TRANSFERS_MAX = 2_000;
-/** What starts one saved job. */
+/** The triggers of one saved job. */
 const TRIGGERS_MAX = 20;
 
 const text = v.pipe(v.string(), v.maxLength(TEXT_MAX));

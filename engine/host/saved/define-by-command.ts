@@ -1,4 +1,4 @@
-/** What a form means as a job. The command itself reads and checks it: its parser alone knows its words. */
+/** Turns a form into a job. The command's own parser reads and checks it, because only it knows its words. */
 import { homedir } from 'node:os';
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';

@@ -56,7 +56,7 @@ export interface TransferQueue {
   close(): Promise<void>;
 }
 
-/** What the queue needs from the host: how its jobs connect, and where it is stored. */
+/** The queue's needs from the host: how its jobs connect, and where it is stored. */
 export interface QueueHost {
   readonly environment: JobContext['environment'];
   readonly folder: string;

@@ -44,7 +44,7 @@ describe('two clones into one folder at once', () => {
 });
 
 describe('a clone that resumes a stopped one', () => {
-  it('follows the branch that it was asked for, not the earlier one', async () => {
+  it('follows the requested branch, not the earlier one', async () => {
     await switchBranch(testContext(work), { name: 'trial', create: true });
     sandbox.write('work/new', 'of the trial');
     await push(testContext(work), {});

@@ -82,7 +82,7 @@ async function raceOnce(
 }
 
 /**
- * A store may answer "try again" (409 on S3) more often than the retry wrapper retries. That writer did not
+ * A store may answer "try again" (409 on S3) more often than the retry wrapper retries. Such a writer did not
  * win.
  */
 function isUndecided(error: unknown): boolean {

@@ -61,7 +61,7 @@ export function findJob(folder: string, name: string): SavedJob | undefined {
   return job && { ...job, name };
 }
 
-/** Whoever can write the file decides what this user runs. @throws `usage` */
+/** A person who can write the file decides what this user runs. @throws `usage` if others can */
 function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
   const own = process.getuid?.();
   if (own === undefined || ((uid === own || uid === 0) && (mode & 0o022) === 0)) return;

@@ -51,7 +51,7 @@ const TRIGGER = v.variant('on', [
 /** `job.json`. */
 export const SAVED_JOB = v.object({
   name: v.string(),
-  /** What the words mean, as their command read them. Absent in files of earlier versions. */
+  /** The meaning of the words, as their command read them. Absent in files of earlier versions. */
   kind: v.exactOptional(v.picklist(SAVED_COMMANDS)),
   /** The words that are no options: of a copy its source and its destination. */
   places: v.exactOptional(

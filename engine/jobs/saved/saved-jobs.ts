@@ -183,7 +183,7 @@ export async function removeSavedJob(context: Context, name: string): Promise<{ 
   return { name };
 }
 
-/** What a paused job missed is not caught up. @throws `notFound` */
+/** A paused job does not catch up missed runs. @throws `notFound` */
 export function pauseSavedJob(context: Context, name: string, isPaused: boolean): Promise<SavedJobEvent> {
   return changeSavedJob(context, name, (job) => {
     const sinceMs = job.isPaused && !isPaused ? systemClock.nowMs() : job.sinceMs;

@@ -13,7 +13,7 @@ export interface LinkedRepository {
   readonly uuid: string;
   readonly epoch: number;
   readonly layout: Layout;
-  /** What the index remembers of the repository; `known.id` keys everything else. */
+  /** The index's row of the repository; `known.id` keys everything else. */
   readonly known: KnownRepository;
   readonly blobs: BlobTable;
   /** The branch on the remote; undefined before its first push. */

@@ -35,7 +35,7 @@ export function createTreeProgress(
   let moving: Progress | undefined;
   let filesTotal = 0;
   let bytesTotal = 0;
-  /** What may still add to the totals: the walk, and each undecided item. */
+  /** Sources that may still add to the totals: the walk, and each undecided item. */
   let open = 1;
   const totals = () => ({ filesTotal, bytesTotal, ...(open > 0 ? { isCounting: true } : {}) });
   const startMoving = () => {

@@ -263,7 +263,7 @@ function statesOf(source: TreeItem, destination: TreeItem): Pair {
   return { sourceToken: stateOf(source), destinationToken: stateOf(destination) };
 }
 
-/** What this run has proved, for later runs that may need stronger proof. */
+/** The proof of this run, for later runs that may need a stronger one. */
 function proofOf({ request }: TreeRun, { content }: Evidence): PairProof | undefined {
   const { compare = 'sizeAndTime', immutable = false } = request;
   const isTimeKept = compare === 'sizeAndTime' && !immutable;

@@ -33,7 +33,7 @@ const RECALLED = {
 export interface TreeKnowledge {
   readonly index: TreeIndex;
   /**
-   * What an earlier run knows of these two states (`stateOf`). Fast if the paths of successive calls ascend.
+   * An earlier run's knowledge of these two states (`stateOf`). Fast if the paths of successive calls ascend.
    */
   recall(path: string, pair: Pair): Recalled;
   /**

@@ -1,4 +1,4 @@
-/** What a lookup has learned of the destination so far, shared by its concurrent windows. */
+/** A lookup's knowledge of the destination so far, shared by its concurrent windows. */
 import { comparePaths } from '../../model/entry.ts';
 import { pricesOf } from '../../model/prices.ts';
 import type { TreeItem } from '../../model/tree-item.ts';

@@ -38,7 +38,7 @@ const MAKE_ATTEMPTS_MAX = 8;
 export interface TemporaryFile {
   /** Its path, valid until `release`. */
   readonly path: string;
-  /** Open for reading and writing. Whoever fills it closes it. */
+  /** Open for reading and writing. The caller that fills it closes it. */
   readonly file: FileHandle;
   /** Removes the file unless it was put in place. */
   release(): Promise<void>;

@@ -176,7 +176,7 @@ function newUpload({ client, pathOf }: PeerRoot, key: string, options: CreateUpl
   };
 }
 
-/** What an object's description says about its file. Without a time, the file gets the current one. */
+/** The time and mode of a file, from its object's description. Without a time, it gets the current one. */
 export function fileMetaOf(description: ObjectDescription): {
   readonly mtimeNs: bigint;
   readonly mode?: number;

@@ -49,7 +49,7 @@ async function openAt(host: string) {
 }
 
 it.each(['storage.googleapis.com', 'storage.me-central2.rep.googleapis.com'])(
-  'Google is asked for objects as they are stored, which is not signed: %s',
+  'requests to Google name the stored form of objects, unsigned: %s',
   async (host) => {
     const { seen, store } = await openAt(host);
     expect(await store.head('k')).toMatchObject({ sizeBytes: 3 });

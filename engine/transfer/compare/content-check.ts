@@ -1,7 +1,7 @@
 /**
  * Compares content that arrives in order with the best sum that a store keeps of an object.
  *
- * A sum of parts needs their offsets. The store is asked for the size of the first part; if it does not
+ * A sum of parts needs their offsets. This asks the store for the size of the first part; if it does not
  * answer, the sizes that common tools use are tried, all in one pass. A match proves equality; no match
  * proves nothing.
  */

@@ -35,7 +35,7 @@ const lanes = openLanes();
 const running = new Map<number, Hash>();
 const lines = new Map<number, Line>();
 
-/** What a piece waits for others at most; less than it takes to fetch the next. */
+/** The longest that a piece waits for others; less than the fetch of the next one takes. */
 const WAIT_MS = 2;
 let waiting: NodeJS.Timeout | undefined;
 

@@ -5,7 +5,7 @@ import { trimEnd } from '../../../engine/api/trim-ends.ts';
 import { addressOf, type Location, placeOf } from '../browse/places.ts';
 
 export interface FileSubject {
-  /** The shown name. That of a folder ends in a slash. */
+  /** The shown name. A folder's name ends in a slash. */
   readonly name: string;
   /** The path on this computer, if the file exists there. */
   readonly local?: string;

@@ -1,4 +1,4 @@
-/** What is shown of commits. */
+/** The words that describe commits. */
 import type { CommitEvent } from '../../../engine/api/events.ts';
 
 export function subjectOf({ message }: Pick<CommitEvent, 'message'>): string {

@@ -1,4 +1,4 @@
-/** What a workspace's card says until all files of its clone are here. */
+/** The card of a workspace whose clone is unfinished. */
 import { useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';

@@ -3,7 +3,7 @@ import type { Direction } from '../changes/use-change-list.ts';
 
 const MESSAGE_MAX = 500;
 
-/** What the address gives to the form. A message of several lines fits no field of it. */
+/** The form's content, from the address. A message of several lines fits no field of it. */
 export function jobOfChanges(
   root: string,
   direction: Direction,

@@ -1,4 +1,4 @@
-/** What can be done with a saved job. The list follows by itself. */
+/** The actions of a saved job. The list updates itself. */
 import { useMemo } from 'react';
 import { useHost } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';

@@ -27,9 +27,9 @@ export interface Provider {
   readonly label: string;
   readonly asks: readonly Asked[];
   readonly connect: (fields: ProviderFields) => Connection;
-  /** What a region of it looks like. */
+  /** An example of its regions. */
   readonly region?: { readonly form: RegExp; readonly example: string; readonly help: string };
-  /** What its console calls the two halves of a key. */
+  /** The names of a key's two halves in its console. */
   readonly called?: { readonly accessKeyId?: string; readonly secretAccessKey?: string };
   /** Where its console makes keys. */
   readonly keys: string;
@@ -129,7 +129,7 @@ function isSame(own: Connection, given: Connection): boolean {
   return own.endpoint === given.endpoint && own.region === given.region && own.pathStyle === path;
 }
 
-/** What is missing or wrong among what the provider asks for. */
+/** Names the fields that are missing or wrong. */
 export function findProviderFaults(fields: ProviderFields): Partial<Record<Asked, string>> {
   const provider = providerOf(fields);
   const faults: Partial<Record<Asked, string>> = {};

@@ -20,7 +20,7 @@ type Media = Extract<FilePreview, { as: 'media' }>;
 
 interface MediaViewProps {
   readonly kind: Media;
-  /** What screen readers call it. */
+  /** Its name for screen readers. */
   readonly name: string;
 }
 

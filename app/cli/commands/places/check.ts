@@ -37,7 +37,7 @@ export function addCheckCommand(program: Command, host: CommandHost): void {
     .option('--download', 'read all content of both sides')
     .option('--links', 'compare symbolic links too, as NAME.rclonelink objects')
     .option('--size-only', 'compare sizes only; read no content')
-    // What a check does anyhow: for people who like to say so.
+    // The default, for people who like to say so.
     .addOption(new Option('--checksum').conflicts('sizeOnly').hideHelp())
     .addOption(new Option('--no-index').hideHelp())
     .option('--one-way', 'ignore files that only the destination has')

@@ -208,7 +208,7 @@ async function differs(large: LargeObject): Promise<boolean> {
   return (await copyTree(quiet, request)).copiedFiles === 1;
 }
 
-/** By this worker alone: it is equal, the store copies it, or it is not large any more. */
+/** One worker does it alone: it is equal, the store copies it, or it is not large any more. */
 async function moveWhole(large: LargeObject): Promise<FleetCounts> {
   const part = { range: {}, leavesOut: new Set<string>(), deletes: 'count' } as const;
   const outcome = await transferPart(large.failures.context, onlyThis(large), { isSync: false, part });

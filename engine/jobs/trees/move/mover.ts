@@ -24,7 +24,7 @@ export interface Mover {
   close(): Promise<void>;
 }
 
-/** What a block delta would send. */
+/** The forecast of a block delta. */
 export interface ForeseenDelta {
   readonly sentBytes: number;
   /** Requests that would carry them. */

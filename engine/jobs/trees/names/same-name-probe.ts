@@ -15,7 +15,7 @@ import type { AreOne } from '../../../model/name-collisions.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../../model/unfinished-name.ts';
 import type { LocalSide } from '../sides.ts';
 
-/** What a file system ignores in names. */
+/** The differences in names that a file system ignores. */
 export interface Folding {
   case(): boolean;
   form(): boolean;

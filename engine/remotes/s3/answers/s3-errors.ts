@@ -130,7 +130,7 @@ export function translateFailure(failure: S3Failure, call: S3Call, place: S3Plac
   });
 }
 
-/** What to do at a command line, by the store's code. */
+/** The next step at a command line, by the store's code. */
 const REFUSAL_ADVICE: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'Check AWS_ACCESS_KEY_ID or the profile.',
   XAdminUserNotFound: 'Check AWS_ACCESS_KEY_ID or the profile.',

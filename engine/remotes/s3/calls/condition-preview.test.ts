@@ -26,7 +26,7 @@ describe('a large write under a condition', () => {
     }
   });
 
-  it('is told as refused when the condition does not hold, although the store may hang up on its body', async () => {
+  it('is reported as refused when the condition does not hold, although the store may hang up on its body', async () => {
     const store = await open();
     try {
       await store.put('old', new Uint8Array(3));

@@ -6,7 +6,7 @@ import { createMultipart } from './multipart.ts';
 import { put } from './objects.ts';
 import type { S3Caller } from './s3-call.ts';
 
-it('Calls for which the store moves bytes by itself are waited for longer than those that send them', async () => {
+it('calls for which the store moves bytes by itself may take longer than those that send them', async () => {
   const asked = new Map<string, S3Request>();
   const failure = { status: 500, code: 'Any', message: '', remoteTimeMs: undefined, signedTimeMs: 0 };
   const answer = async (request: S3Request) => {

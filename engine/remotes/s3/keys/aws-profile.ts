@@ -32,7 +32,7 @@ export function profileFilesOf(environment: Environment): ProfileFiles {
   };
 }
 
-/** @throws `usage` when the profile was asked for by name and is in neither file. */
+/** @throws `usage` when a profile is named and neither file has it */
 export async function readAwsProfile(options: {
   readonly profile: string | undefined;
   readonly environment: Environment;

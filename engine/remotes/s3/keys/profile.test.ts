@@ -66,7 +66,7 @@ describe('Credentials that expire', () => {
   const refused = ({ isRenewal }: { readonly isRenewal: boolean }) =>
     new DrayError('noCredentials', 'None.', { retry: isRenewal ? 'retry' : 'no' });
 
-  it('are good until then, though their renewal has begun and fails, and are asked for again afterwards', async () => {
+  it('are good until then, though their renewal has begun and fails, and are fetched again afterwards', async () => {
     let nowMs = 0;
     let isUp = true;
     const renew = async () => {

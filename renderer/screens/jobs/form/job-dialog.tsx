@@ -130,7 +130,7 @@ export function JobDialog({ edits, given = {}, jobs, onClose, onSaved }: JobDial
   );
 }
 
-/** What a job cannot keep of the list in Changes that it was made from. */
+/** Names what a job cannot keep of the list in Changes that it was made from. */
 function Left({ kind }: Pick<JobForm, 'kind'>) {
   if (kind === 'push')
     return (
@@ -147,7 +147,7 @@ function Left({ kind }: Pick<JobForm, 'kind'>) {
   ) : null;
 }
 
-/** What happened to the job while its form is open. */
+/** Says that the job was changed or removed while its form is open. */
 function Meanwhile({
   form,
   now,

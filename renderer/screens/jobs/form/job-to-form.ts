@@ -1,4 +1,4 @@
-/** A saved job as the form that edits it. What has no field is kept, so saving loses nothing. */
+/** A saved job as the form that edits it. Settings without a field are kept, so saving loses nothing. */
 import type { SavedJobCard, SavedTrigger } from '../../../../engine/api/host/saved.ts';
 import {
   durationOf,

@@ -92,7 +92,7 @@ export interface ChangeEvent {
   readonly kind: 'file' | 'link' | 'folder';
   /** The new size; for `deleted`, the old one. */
   readonly sizeBytes: number;
-  /** Of a modified file: its previous size. */
+  /** The previous size of a modified file. */
   readonly oldSizeBytes?: number;
 }
 
@@ -347,7 +347,7 @@ export interface SavedJobEvent {
   readonly lastResult?: 'done' | 'failed' | 'stopped' | 'interrupted';
   readonly lastMessage?: string;
   readonly lastSuccess?: string;
-  /** Of the run in progress, a few seconds old. */
+  /** The progress of the current run, a few seconds old. */
   readonly progress?: {
     readonly phase: string;
     readonly filesDone: number;

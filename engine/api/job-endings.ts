@@ -62,7 +62,7 @@ function isFailed({ lastResult }: SavedJobCard): boolean {
   return lastResult === 'failed' || lastResult === 'interrupted';
 }
 
-/** Of one run there is one end. A run that was killed has none, but its start. */
+/** A run has one end. A killed run has none, so its start counts. */
 function isSameEnd(job: SavedJobCard, last: SavedJobCard | undefined): boolean {
   return (
     last !== undefined &&

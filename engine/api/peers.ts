@@ -83,7 +83,7 @@ export interface DeltaSummary {
    * Bytes that need not be sent: the destination had them, at the same offset or another, or they are zeros.
    */
   readonly keptBytes: number;
-  /** Of them, zeros. */
+  /** The zeros among `keptBytes`. */
   readonly zeroBytes: number;
 }
 

@@ -4,9 +4,9 @@
  * out.
  */
 
-/** Of CRC-64/NVME; reflected, as all polynomials here: the highest bit is the coefficient of 1. */
+/** CRC-64/NVME. All polynomials here are reflected: the highest bit is the coefficient of 1. */
 export const POLYNOMIAL_64 = 0x9a6c9329ac4bc9b5n;
-/** Of CRC-32 as in zlib. */
+/** CRC-32 as in zlib. */
 const POLYNOMIAL_32 = 0xedb88320n;
 
 interface Field {
@@ -19,7 +19,7 @@ interface Field {
 const FIELD_64 = openField(POLYNOMIAL_64, 64);
 const FIELD_32 = openField(POLYNOMIAL_32, 32);
 
-/** Of two pieces in a row, from the sums of each. Unsigned. */
+/** Joins the sums of two pieces in a row. Unsigned. */
 export function combineCrc64(first: bigint, second: bigint, secondBytes: number): bigint {
   return shiftBytes(FIELD_64, first, secondBytes) ^ second;
 }

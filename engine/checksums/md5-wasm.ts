@@ -38,7 +38,7 @@ import { compileWasm, instantiateWasm, VALUE } from './wasm-module.ts';
 
 export const MD5_LANES = 4;
 export const MD5_BLOCK_BYTES = 64;
-/** Of one lane: four words. */
+/** The words of one lane's state. */
 export const MD5_STATE_WORDS = 4;
 
 const STEPS = 64;

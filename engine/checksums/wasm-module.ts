@@ -11,7 +11,7 @@ export interface WasmFunction {
   /** Types. */
   readonly parameters: readonly number[];
   readonly results?: readonly number[];
-  /** Of the variables beyond the parameters. */
+  /** The types of the variables beyond the parameters. */
   readonly locals?: readonly number[];
   readonly body: readonly number[];
 }

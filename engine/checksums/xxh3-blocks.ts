@@ -15,7 +15,7 @@ export interface Xxh3Options {
 }
 
 export interface Xxh3Blocks {
-  /** Of the next blocks. 64 bits. */
+  /** Sets the seed of the next blocks. 64 bits. */
   seed(seed: bigint): void;
   readonly blocks: (at: number, end: number, blockBytes: number, to: number) => void;
 }

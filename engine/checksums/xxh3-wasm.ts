@@ -57,7 +57,7 @@ export const XXH3_SHORT_BYTES_MAX = 240;
 const STRIPE_BYTES = 64;
 const STRIPES = 16;
 const ROUND_BYTES = STRIPES * STRIPE_BYTES;
-/** Of the secret, by which each stripe's key lies further on. */
+/** The distance in the secret between the keys of two stripes. */
 const SECRET_STEP_BYTES = 8;
 const SCRAMBLE_SECRET = XXH3_SECRET_BYTES - STRIPE_BYTES;
 const LAST_SECRET = SCRAMBLE_SECRET - 7;

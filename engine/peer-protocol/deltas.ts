@@ -30,11 +30,11 @@ export type DeltaOpen = v.InferOutput<typeof DeltaOpenSchema>;
 
 export const DeltaOpenedSchema = v.object({
   delta: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
-  /** Of a source, or of a target before the delta. */
+  /** The size of a source, or of a target before the delta. */
   sizeBytes: Size,
   mtimeNs: v.optional(v.string()),
   mode: v.optional(v.number()),
-  /** Of a source: as in a listing. */
+  /** The token of a source, as in a listing. */
   token: v.optional(v.string()),
 });
 

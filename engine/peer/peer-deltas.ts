@@ -129,7 +129,7 @@ async function open(deltas: Deltas, call: PeerCall): Promise<void> {
   const id = randomBytes(16).toString('hex');
   const isOverwriting = wish.side === 'target' && wish.isInPlace === true && !wish.isDryRun;
   const inPlacePath = isOverwriting ? parsePeerPath(wish.path) : undefined;
-  // Nothing may wait between the last look and `running.set`, or another call opens the same file.
+  // No await between the last check and `running.set`, or another call opens the same file.
   if (inPlacePath !== undefined)
     for (let other = overwriting(deltas, inPlacePath); other; other = overwriting(deltas, inPlacePath))
       await endOnceIdle(deltas, other);

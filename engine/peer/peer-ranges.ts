@@ -109,7 +109,7 @@ function gatherPieces(call: PeerCall): Gathering {
       if (piece.chunks.length >= CHUNKS_HELD_MAX) request.pause();
     } else if (isFull()) rouse();
   };
-  /** Nothing waits from here on: chunks that arrive before the piece is taken do not enlarge it. */
+  /** No await from here on: chunks that arrive before the piece is taken do not enlarge it. */
   const rouse = () => {
     watch?.end();
     watch = undefined;

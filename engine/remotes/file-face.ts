@@ -18,7 +18,7 @@ export interface FileCall {
 export interface FileFace {
   /** Identifies the machine and its served folder: equal for all faces of the same. */
   readonly machine: string;
-  /** Where a key is there. */
+  /** The path of a key there. */
   pathOf(key: string): string;
   /** Whether the machine refuses every write. One request. */
   isReadOnly(options: FileCall): Promise<boolean>;
@@ -88,7 +88,7 @@ export interface DeltaFace {
 
 export interface DeltaTargetWish {
   readonly signature: BlockSignature;
-  /** Of the new file. */
+  /** The time of the new file. */
   readonly mtimeNs: bigint;
   /** Permission bits. */
   readonly mode: number;

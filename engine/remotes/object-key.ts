@@ -1,4 +1,4 @@
-/** Which keys the stores other than S3 accept: those that name one file below a folder, on every system. */
+/** Keys for stores other than S3: each names one file below a folder, on every system. */
 import { DrayError } from '../api/error.ts';
 
 /** S3's own limit, in bytes of UTF-8. */

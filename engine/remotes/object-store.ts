@@ -257,7 +257,7 @@ export interface CopyOptions extends CallOptions {
 }
 
 export interface CreateUploadOptions extends CallOptions, ObjectDescription {
-  /** Of the parts; the store joins `crc32` and `crc64nvme` to that of the whole object. */
+  /** The checksum of the parts. The store joins `crc32` and `crc64nvme` to that of the whole object. */
   readonly checksum?: ChecksumKind;
   /**
    * Size of the whole, and of each part but the last: a store of files must know them beforehand. S3 ignores
@@ -369,14 +369,14 @@ export interface ObjectRead {
   readonly sizeBytes: number;
   readonly etag: string;
   readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
-  /** Of the whole object, even for a range. */
+  /** Describes the whole object, even for a range. */
   readonly info: ObjectInfo;
 }
 
 export interface ObjectBytes {
   readonly bytes: Uint8Array;
   readonly etag: string;
-  /** Of the whole object, even for a range. */
+  /** Describes the whole object, even for a range. */
   readonly info: ObjectInfo;
 }
 

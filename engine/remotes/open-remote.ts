@@ -26,7 +26,7 @@ export interface OpenRemoteOptions {
   readonly plainFiles?: boolean;
   /** For a peer: whose certificates are trusted. */
   readonly knownPeers?: KnownPeersOptions;
-  /** Where to count requests. */
+  /** Counts the requests. */
   readonly meter?: Meter;
   readonly onCall?: CallListener;
   readonly clock?: Clock;

@@ -47,7 +47,7 @@ function keysWords(profile: string, { data = {} }: Failed): string {
   return `No keys were found${bucket}.`;
 }
 
-/** Where the engine's message without its advice does not say enough. */
+/** Replaces messages that do not say enough without their advice. */
 function ownWords({ code, data = {} }: Failed): string | undefined {
   const { count, holder, paths, reason } = data;
   const folder = foreignFolderOf({ message: '', data });

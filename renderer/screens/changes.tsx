@@ -187,7 +187,7 @@ const ListOfChanges = memo(function ListOfChanges(props: ListOfChangesProps) {
   const { choices, choose, look, message, seen, setLook } = opened;
   const search = useRef<HTMLInputElement>(null);
   const [selected, setSelected] = useState<ChangeRow>();
-  // Which deletions: those of the next list may be others.
+  // Names the deletions, because the next list may have others.
   const [shownDeleted, setShownDeleted] = useState<number>();
   const isDeletedAlone = showsDeletedAlone(look);
   const isAcknowledged = seen === list.deletions;

@@ -94,7 +94,7 @@ export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 
   readonly isChangedSinceStart?: boolean;
   /** Absent in jobs that an earlier version saved. */
   readonly kind?: string;
-  /** Of a copy its source and destination, as they were typed. */
+  /** The source and the destination of a copy, as they were typed. */
   readonly places: readonly string[];
   readonly triggers: readonly SavedTrigger[];
   readonly notices?: NoticeSettings;

@@ -49,7 +49,7 @@ export interface LocalCopy {
 
 export interface LocalCopied {
   readonly stat: WrittenStat;
-  /** Of the source as it was copied. */
+  /** The token of the source as it was copied. */
   readonly sourceToken: string;
   readonly sizeBytes: number;
 }

@@ -53,7 +53,7 @@ export function setFolder(parts: FolderParts, path: string, to: FolderState): vo
   }
 }
 
-/** Of a folder that is there, by the path that its own name ends. Throws Node's errors. */
+/** Sets an existing folder, by a path that ends in its own name. Throws Node's errors. */
 export function setFolderAt(
   absolute: string,
   { mode, mtimeNs }: FolderState,

@@ -8,7 +8,7 @@ import { loadNamelessFiles, type NamelessFiles } from './nameless-file.ts';
 export interface WriteThread {
   /** Opens places in the tree; released after each task. */
   readonly reach: TreeReach;
-  /** Of this thread only. */
+  /** Used by this thread only. */
   readonly temporaryPrefix: string;
   /** Shared by all threads: not 0 once the writer must stop. */
   readonly stop: Int32Array;

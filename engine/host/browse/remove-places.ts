@@ -105,7 +105,7 @@ function holdsHome(whole: string): boolean {
   });
 }
 
-/** Of a link itself. By its path if nothing else identifies it. */
+/** Does not follow a link. The path, if nothing else identifies the item. */
 function identityOf(path: string): string | undefined {
   const stat = statOf(path);
   return stat && (identityFrom({ path, ...stat }) ?? path);

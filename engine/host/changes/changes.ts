@@ -12,9 +12,9 @@ import { noteOutgoing } from '../outgoing.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
 import { previewEntry, previewLocalFile } from '../preview/preview-sources.ts';
 import { withCommits } from '../repository-read.ts';
+import { markGone } from './deleted-folders.ts';
 import { scanFolder, stopScan } from './folder-scan.ts';
 import { tellFolderNews, untilWatched } from './folder-watches.ts';
-import { markGone } from './gone-folders.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
 /** The largest local file whose preview shows a hash; reading it takes about a second. */

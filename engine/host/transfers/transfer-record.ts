@@ -111,7 +111,7 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
           fail(facts, event.path, messageWithoutAdvice(event.error));
           return;
         case 'check':
-          // Of a verification.
+          // A verification.
           if (event.result !== 'failed') return;
           for (const path of event.paths ?? ['']) fail(facts, path, event.detail);
           return;

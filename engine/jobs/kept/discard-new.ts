@@ -62,7 +62,7 @@ interface FoundChanges {
   readonly created: readonly Created[];
   /** By the path of a change: that of the request, at or below which it is. */
   readonly committed: ReadonlyMap<string, string>;
-  /** Those whose new path is created, as a list of changes pairs them. */
+  /** Renames to a created path, as a list of changes pairs them. */
   readonly renames: readonly Rename[];
 }
 

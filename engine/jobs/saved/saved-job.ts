@@ -150,9 +150,9 @@ const SECRETS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY/,
 ];
 
-/** What AWS and `dray serve` make at random: a secret key, a token. Alone, or as the value of an option. */
+/** A random secret key of AWS or token of `dray serve`, alone or as the value of an option. */
 const RANDOM = /(?:^|[=:])(?:[A-Za-z0-9+/]{40}|[\w-]{43}=?)$/;
-/** Of the letters and digits of random text, 62 % are of another kind than the one before; of names fewer. */
+/** In random text 62 % of the letters and digits differ in kind from the one before, in names fewer. */
 const RANDOM_SHARE_MIN = 0.42;
 
 export function looksSecret(text: string): boolean {

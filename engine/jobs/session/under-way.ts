@@ -23,7 +23,7 @@ export class UnderWay {
 
   /** Bytes are capped at the file's first size, because a file may grow. */
   read(): FileUnderWay[] {
-    // Of many files most wait for their turn: those that have moved come first, then large ones.
+    // Most of many files wait for their turn, so files that have moved come first, then large ones.
     const some = [...this.#files].sort(
       ([, a], [, b]) => Number(b.bytesDone > 0) - Number(a.bytesDone > 0) || b.sizeBytes - a.sizeBytes,
     );

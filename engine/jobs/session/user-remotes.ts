@@ -79,7 +79,7 @@ export function readSafeDirectories(context: Pick<JobContext, 'environment'>): r
   return readUserSettings(context)['safe.directory'];
 }
 
-/** Which workspaces of other users this user allows. */
+/** Returns a check whether this user allows a workspace of another user. */
 export function allowedBy(context: Pick<JobContext, 'environment'>): AllowsFolder {
   return (root) => {
     const roots = [root, behindLink(root)];

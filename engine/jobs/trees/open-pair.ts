@@ -124,7 +124,7 @@ interface OpenedSource {
 
 interface OpenedDestination {
   readonly side: TreeSide;
-  /** Of a single file. */
+  /** The name of a single file. */
   readonly name?: string;
 }
 

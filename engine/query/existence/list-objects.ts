@@ -37,7 +37,7 @@ export interface ListingOptions {
 export interface Listing {
   /** The answer, if a listed range contains the hash. No request. */
   known(hash: BlobHash): boolean | undefined;
-  /** Which of the hashes exist. Fetches unknown ranges that contain them, each once. */
+  /** The hashes that exist. Fetches unknown ranges that contain them, each once. */
   find(hashes: readonly BlobHash[]): Promise<readonly BlobHash[]>;
   /** The number of objects once every range is known. */
   total(): number | undefined;

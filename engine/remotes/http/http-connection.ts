@@ -46,7 +46,7 @@ export interface Route {
   readonly limits: HttpLimits;
   /** For heads of answers and for chunk framing. Its content is processed before it is written to again. */
   readonly scratch: Buffer;
-  /** Of an earlier connection: saves a round trip. */
+  /** The TLS session of an earlier connection, which saves a round trip. */
   tlsSession: Buffer | undefined;
   /** Decides by the certificate's SHA-256 instead of its signer: a returned error ends the connection. */
   readonly checkFingerprint?: ((fingerprint: string) => Error | undefined) | undefined;

@@ -50,7 +50,7 @@ export interface PeerFileInfo {
   readonly etag: string;
   /** As in a listing: '' while the file is too recent. */
   readonly token: string;
-  /** Of the whole content, on request: the peer reads the file for it. */
+  /** The sum of the whole content, on request: the peer reads the file for it. */
   readonly crc64?: bigint;
   readonly isSparse?: true;
 }
@@ -126,7 +126,7 @@ export async function headPeerFile(
 
 export interface PeerFileRead {
   readonly info: PeerFileInfo;
-  /** Of the body: of the range if one was requested. */
+  /** The size of the body, which is the range if one was requested. */
   readonly sizeBytes: number;
   readonly body: PeerStream['body'];
 }
@@ -234,7 +234,7 @@ export async function readPeerRange(
 export interface PeerReadBatch {
   /** In the requested order; fewer if the contents would be too large: ask for the rest again. */
   readonly results: readonly ReadResult[];
-  /** Of the files that have content, one after another. */
+  /** The contents of the files that have one, one after another. */
   readonly contents: Uint8Array;
 }
 
@@ -406,7 +406,7 @@ export async function putPeerRange(
     readonly upload: PeerUpload;
     readonly start: number;
     readonly bytes: Uint8Array;
-    /** Of the bytes, if it is known. */
+    /** The sum of the bytes, if it is known. */
     readonly sum?: bigint | undefined;
   },
   signal: AbortSignal,

@@ -7,7 +7,7 @@ export interface PeerRoot {
   readonly client: PeerClient;
   /** '' for the served folder. */
   readonly below: string;
-  /** Where an object is there. Throws for a bad key. */
+  /** The path of an object there. Throws for a bad key. */
   pathOf(key: string): string;
   /** As `pathOf`, and for a folder, whose key and path end in a slash. */
   entryPathOf(key: string): string;

@@ -117,7 +117,7 @@ async function readInOrder(
 }
 
 export interface ComparedBytes extends Compared {
-  /** Of both sides together. */
+  /** Read from both sides together. */
   readonly readBytes: number;
   /** The offset of the first differing byte. */
   readonly differsAt?: number;

@@ -41,7 +41,7 @@ export interface StoreCopy {
 
 export interface StoreCopied {
   readonly outcome: PutOutcome;
-  /** Of the confirmed object; '' where the store returns none. */
+  /** The etag of the confirmed object; '' where the store returns none. */
   readonly etag: string;
 }
 

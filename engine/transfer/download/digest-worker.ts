@@ -61,7 +61,7 @@ function takeAll(): void {
   for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port)) take(more.message);
 }
 
-/** Of the MD5s that are open, as many have a piece here as fit side by side; or one is at its end. */
+/** Enough open MD5s have a piece here to fill the lanes, or one is at its end. */
 function isFull(): boolean {
   const fronts = [...lines.values()].flatMap(({ requests: [next] }) => (next ? [next.piece] : []));
   return fronts.includes('end') || (fronts.length > 0 && fronts.length >= Math.min(MD5_LANES, lines.size));

@@ -8,7 +8,7 @@ import { isMd5 } from './held-parts.ts';
 export interface ExpectedObject {
   readonly key: RemoteKey;
   readonly sizeBytes: number;
-  /** Of the whole content. */
+  /** The sum of the whole content. */
   readonly sum: PartSum;
   /** From the write's answer; '' when it had none. */
   readonly etag: string;

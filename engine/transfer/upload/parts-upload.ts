@@ -49,7 +49,7 @@ export interface PartsUpload {
 export interface UploadedObject {
   /** `written: false` when the condition did not hold. */
   readonly outcome: PutOutcome;
-  /** Of the confirmed object; '' when the store returns none, or nothing was written. */
+  /** The etag of the confirmed object; '' when the store returns none, or nothing was written. */
   readonly etag: string;
   readonly confirmedBy?: ConfirmedBy;
   readonly sentParts: number;
@@ -60,6 +60,6 @@ export interface UploadedObject {
   readonly copiedParts: number;
   /** CRC64NVME of each part, in order, for the delta of the next upload. Empty with `checksum: 'crc32'`. */
   readonly blocks: { readonly blockBytes: number; readonly sums: readonly bigint[] };
-  /** Of the whole, with `checksum: 'crc64nvme'`. */
+  /** The sum of the whole content, with `checksum: 'crc64nvme'`. */
   readonly crc64nvme?: bigint;
 }

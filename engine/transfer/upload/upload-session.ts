@@ -26,7 +26,7 @@ export interface SessionRequest {
   readonly journal?: UploadJournal | undefined;
   readonly checksum: JoinedChecksumKind;
   readonly sizeBytes: number;
-  /** Of the source; '' identifies nothing. */
+  /** The token of the source; '' identifies nothing. */
   readonly token: string;
   /** Parts of an earlier attempt can be compared with the source at little cost. */
   readonly isComparable: boolean;

@@ -27,7 +27,7 @@ export interface PathHistoryDialogProps {
   readonly onClose: () => void;
 }
 
-/** Of another path or start it is another reading. */
+/** Another path or start begins another reading. */
 export function PathHistoryDialog(props: PathHistoryDialogProps) {
   return <PathHistory key={JSON.stringify([props.root, props.path, props.from])} {...props} />;
 }

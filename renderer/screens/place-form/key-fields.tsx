@@ -1,4 +1,4 @@
-/** Whose keys open a bucket: found automatically, from a profile, or typed. */
+/** The choice of the keys that open a bucket: found automatically, from a profile, or typed. */
 
 import type { KeySources } from '../../../engine/api/host/remotes.ts';
 import { type Choice, Select } from '../../design/controls/field.tsx';

@@ -60,7 +60,7 @@ function stillToGo(running: readonly Transfer[]): Said {
   };
 }
 
-/** Of the transfer that takes longest. */
+/** The remaining time of the transfer that takes longest. */
 function timeLeft(running: readonly Transfer[]): Said {
   if (running.length === 0) return { value: 'none', note: 'nothing runs' };
   const longest = Math.max(...running.map(({ secondsLeft = Number.NaN }) => secondsLeft));

@@ -35,7 +35,7 @@ const FOLDING_TYPES: ReadonlySet<number> = new Set([
   0xfe534d42,
   HFS_PLUS,
 ]);
-/** Those of them that distinguish case by default: ntfs, ntfs3, FUSE. */
+/** The file systems among them that distinguish case by default: ntfs, ntfs3, FUSE. */
 const MOSTLY_TELL_CASE: ReadonlySet<number> = new Set([0x5346544e, 0x7366746e, 0x65735546]);
 
 /** Undefined when all names are known to differ. */
@@ -85,7 +85,7 @@ export function areOneInPlace(path: string, other: string): boolean | undefined 
   try {
     const first = look(other);
     const one = look(path);
-    // Nothing existed; a second look could find what a thread has written since, which proves nothing.
+    // Nothing existed. A second check could find a file that a thread wrote since, which proves nothing.
     if (!first && !one) return undefined;
     // One of the threads may just have written or replaced it.
     const two = first && one && first.ino === one.ino ? first : look(other);

@@ -245,7 +245,7 @@ function createTimeReader(): (text: string) => number {
   };
 }
 
-/** Of `2026-11-21T01:30:23Z`. */
+/** The length of the day in `2026-11-21T01:30:23Z`. */
 const DAY_CHARS = 10;
 
 /** Undefined for every other form than `...T01:30:23Z` and `...T01:30:23.000Z`. */

@@ -1,4 +1,4 @@
-/** Where a listing of uploads goes on: S3 names the last one of a page by its key and its id. */
+/** The continuation of a listing of uploads: S3 names the last one of a page by its key and its id. */
 import { DrayError } from '../../../api/error.ts';
 import type { PendingUpload, UploadPage } from '../../object-store.ts';
 

@@ -60,7 +60,7 @@ export function rootOf(xml: string): { readonly name: string; readonly end: numb
   return end === start ? undefined : { name: xml.slice(start, end), end };
 }
 
-/** Of an element that this client knows; a longer one is cut. */
+/** The longest name of an element that this client knows; a longer one is cut. */
 const NAME_CHARS_MAX = 64;
 
 function isNameCharacter(code: number): boolean {

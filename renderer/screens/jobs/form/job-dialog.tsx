@@ -50,7 +50,7 @@ const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
 export interface JobDialogProps {
   /** The job to edit, as it was when the form was opened. */
   readonly edits?: SavedJobCard;
-  /** Of a new job: what an address gave. */
+  /** The values that an address gave to a new job. */
   readonly given?: Readonly<Record<string, string>>;
   /** All jobs as they are now. */
   readonly jobs: readonly SavedJobCard[];

@@ -9,9 +9,9 @@ export type Schedule = 'none' | 'every' | 'daily' | 'weekly' | 'cron';
 
 export interface JobForm {
   readonly name: string;
-  /** Of the job that is edited, as it was read. */
+  /** The version of the edited job, as it was read. */
   readonly version?: string;
-  /** Of a saved job, the name that it has. */
+  /** The present name of a saved job. */
   readonly savedName?: string;
   readonly kind: JobKind;
   readonly source: string;

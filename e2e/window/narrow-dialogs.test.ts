@@ -37,11 +37,27 @@ const key =
   (name: string): Open =>
   (page) =>
     page.keyboard.press(name);
+/** A button within the topmost dialog. */
+const pressIn =
+  (name: RegExp | string): Open =>
+  (page) =>
+    page.getByRole('dialog').last().getByRole('button', { name }).first().click();
+const choose =
+  (name: RegExp | string): Open =>
+  (page) =>
+    page.getByRole('option', { name }).first().click();
+const radio =
+  (name: RegExp | string): Open =>
+  async (page) => {
+    await page.getByRole('radio', { name }).first().click();
+  };
 const FILE = `.entry-row:has-text("corrected.csv")`;
 
 /** By screen: what opens, and how. */
-const OPENINGS: Readonly<Record<string, readonly (readonly [what: string, ...steps: Open[]])[]>> = {
+type Openings = Readonly<Record<string, readonly (readonly [what: string, ...steps: Open[]])[]>>;
+const OPENINGS: Openings = {
   home: [
+    ['the branches of a workspace', press(/^Branch/)],
     ['the menu of a workspace', press(/^More of/)],
     ['Forget', press(/^More of/), item(/^Forget/)],
     ['the commands', key('Control+k')],
@@ -51,12 +67,14 @@ const OPENINGS: Readonly<Record<string, readonly (readonly [what: string, ...ste
     ['Ignore', menuAt('.change-row'), item(/^Ignore/)],
     ['the history of a path', menuAt('.change-row'), item(/^History of/)],
     ['Kept files', press('Kept files')],
+    ['the branches', press(/^Branch/)],
   ],
   history: [
     ['the menu of a commit', menuAt('.commit-subject')],
     ['the menu of a branch', menuAt('.ref')],
     ['Rename', menuAt('.ref'), item(/^Rename/)],
     ['the branches to show', press(/All branches/)],
+    ['the versions to compare', press('Compare'), press(/^A, before/)],
   ],
   'history?do=switch': [['the branches']],
   'history?do=tag': [['New tag']],
@@ -85,6 +103,28 @@ const OPENINGS: Readonly<Record<string, readonly (readonly [what: string, ...ste
     ['Import', press(/^Import/)],
     ['the test of a remote', press(/^Test/)],
     ['Edit', press(/^Edit/)],
+  ],
+  settings: [
+    ['the units of a limit', radio('At some hours'), press(/Unit/)],
+    ['Remove', press(/^Remove/)],
+  ],
+};
+
+/** By screen: what opens within a dialog or a menu. */
+const NESTED: Openings = {
+  home: [['the menu of a branch', press(/^Branch/), pressIn(/^More of main/)]],
+  history: [['the versions of Move', menuAt('.ref'), item(/^Move/), pressIn(/^Move it to/)]],
+  'history?do=tag': [['the versions of New tag', pressIn(/^At/)]],
+  'jobs?add=yes': [
+    ['what a job does', pressIn(/What it does/)],
+    ['its workspace', pressIn(/What it does/), choose('Push'), pressIn(/Workspace/)],
+    ['its schedule', pressIn(/Schedule/)],
+    ['its day', pressIn(/Schedule/), choose(/week/i), pressIn(/Day/)],
+    ['its webhook', (page) => page.getByText('Notices: on this computer').click(), pressIn(/Webhook/)],
+  ],
+  remotes: [
+    ['the providers of a remote', press('Add remote'), radio('Bucket'), pressIn(/Provider/)],
+    ['its keys', press('Add remote'), radio('Bucket'), pressIn(/Keys/)],
   ],
 };
 
@@ -122,6 +162,8 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
       source: root,
       destination: 's3://archive-of-the-laboratory/second campaign?profile=laboratory-archive',
     });
+    const keys = { accessKeyId: 'key', secretAccessKey: 'secret' };
+    await askEngine(page, 'keys.hold', { profile: 'archive-of-the-laboratory-of-the-north', keys });
     const words = ['copy', root, sandbox.path('archive', 'copies of everything that was measured')];
     const name = 'copies-of-the-northern-station-every-night';
     await askEngine(page, 'saved.save', { name, words, daily: '03:00' });
@@ -132,37 +174,56 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
     await browser?.close();
   });
 
+  const boxes = () => window.page.locator(':is(.modal, .popover):not([data-exiting])');
+  const isWhole = async (what: string, height: number, count = 1) => {
+    await window.page.setViewportSize({ width: WIDTH, height });
+    const look = async () => (await boxes().evaluateAll(faultsOf, count)).join('\n');
+    await expect.poll(look, { ...WAIT, message: `${what}, ${height} px high` }).toBe('');
+  };
+  const closeAll = async () => {
+    await window.page.setViewportSize({ width: WIDTH, height: HEIGHT });
+    // The first one may come before the focus.
+    const close = async () => {
+      await window.page.keyboard.press('Escape');
+      return boxes().count();
+    };
+    await expect.poll(close, WAIT).toBe(0);
+  };
+
   it('shows dialogs and menus whole, with its buttons in reach', async () => {
     const { page } = window;
-    const open = page.locator(':is(.modal, .popover):not([data-exiting])');
     for (const [at, openings] of Object.entries(OPENINGS))
       for (const [what, ...steps] of openings.slice(-OPENINGS_MAX)) {
         await page.goto(`${window.origin}/#/${at}`);
         for (const step of steps) await step(page);
-        const isWhole = async (height: number) => {
-          await page.setViewportSize({ width: WIDTH, height });
-          const look = async () => (await open.evaluateAll(faultsOf)).join('\n');
-          await expect.poll(look, { ...WAIT, message: `${at}: ${what}, ${height} px high` }).toBe('');
-        };
-        await isWhole(HEIGHT);
+        await isWhole(`${at}: ${what}`, HEIGHT);
         // A menu stays where it was opened.
-        if (await page.locator('.modal').isVisible()) await isWhole(ZOOMED_HEIGHT);
-        await page.setViewportSize({ width: WIDTH, height: HEIGHT });
-        // The first one may come before the focus.
-        const close = async () => {
-          await page.keyboard.press('Escape');
-          return open.count();
-        };
-        await expect.poll(close, WAIT).toBe(0);
+        if (await page.locator('.modal').isVisible()) await isWhole(`${at}: ${what}`, ZOOMED_HEIGHT);
+        await closeAll();
       }
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('shows menus whole that open within a dialog or another menu', async () => {
+    const { page } = window;
+    for (const [at, openings] of Object.entries(NESTED))
+      for (const [what, ...steps] of openings.slice(-OPENINGS_MAX))
+        for (const height of [HEIGHT, ZOOMED_HEIGHT]) {
+          await page.setViewportSize({ width: WIDTH, height });
+          await page.goto(`${window.origin}/#/${at}`);
+          for (const step of steps) await step(page);
+          await isWhole(`${at}: ${what}`, height, 2);
+          await closeAll();
+        }
     expect(window.complaints).toEqual([]);
   });
 });
 
-/** What of an open dialog is cut, needs sideways scrolling, or cannot be pressed. */
-function faultsOf([box, ...others]: readonly Element[]): readonly string[] {
+/** What of the topmost dialog or menu is cut, needs sideways scrolling, or cannot be pressed. */
+function faultsOf(boxes: readonly Element[], count: number): readonly string[] {
+  const box = boxes.at(-1);
   // A menu that led to a dialog goes first.
-  if (!box || others.length > 0) return [`${box ? others.length + 1 : 0} are open`];
+  if (!box || boxes.length !== count) return [`${boxes.length} are open`];
   const faults: string[] = [];
   let seen = 0;
   const nameOf = (element: Element) =>

@@ -6,6 +6,8 @@ import {
   decideAll,
   keepChoices,
   NO_CHOICES,
+  readChoices,
+  recordChoices,
   skipOf,
   skippedPaths,
   skippedTotals,
@@ -67,6 +69,19 @@ describe('the choices of a push', () => {
     const whole = toggleSkip(some, folder('a/', 7, 2));
     expect(skippedPaths(whole)).toEqual([]);
     expect(skippedPaths(toggleSkip(whole, folder('a/', 7, 2)))).toEqual(['a/']);
+  });
+
+  it('tick folders after many steps as if their exclusions were counted anew', () => {
+    const folders = [folder('a/', 9, 0), folder('a/b/', 5, 0), folder('c/', 4, 0)];
+    const files = ['a/b/1', 'a/b/2', 'a/3', 'c/4', 'c/d/5', '6'].map((path) => file(path));
+    const rows = [...folders, ...files];
+    let choices: Choices = NO_CHOICES;
+    for (let step = 0; step < 500; step += 1) {
+      choices = toggleSkip(choices, rows[(step * step * 7 + step * 3) % rows.length]!);
+      const anew = readChoices(recordChoices(choices));
+      const ticks = (of: Choices) => rows.map((row) => tickOf(of, row));
+      expect(ticks(choices)).toEqual(ticks(anew));
+    }
   });
 
   it('name both paths of a rename', () => {

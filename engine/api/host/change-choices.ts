@@ -38,22 +38,42 @@ export function tickOf(choices: Choices, { below, path }: ChangeRow): 'all' | 's
 
 const COUNTS = new WeakMap<Choices['skipped'], ReadonlyMap<string, number>>();
 
-/** The number of excluded rows below each folder, counted once for each set of exclusions. */
+/**
+ * The number of excluded rows below each folder, counted once for each set of exclusions. A tick changes the
+ * counts of the set before it (`countAfter`): counting 100,000 exclusions anew would take too long.
+ */
 function rowsSkippedBelow({ skipped }: Choices): ReadonlyMap<string, number> {
   const known = COUNTS.get(skipped);
   if (known) return known;
   const counts = new Map<string, number>();
-  for (const [path, { rows }] of skipped)
-    for (
-      let slash = path.indexOf('/');
-      slash >= 0 && slash < path.length - 1;
-      slash = path.indexOf('/', slash + 1)
-    ) {
-      const folder = path.slice(0, slash + 1);
-      counts.set(folder, (counts.get(folder) ?? 0) + rows);
-    }
+  for (const [path, { rows }] of skipped) addRows(counts, path, rows);
   COUNTS.set(skipped, counts);
   return counts;
+}
+
+/** To each folder above the path. */
+function addRows(counts: Map<string, number>, path: string, rows: number): void {
+  for (
+    let slash = path.indexOf('/');
+    slash >= 0 && slash < path.length - 1;
+    slash = path.indexOf('/', slash + 1)
+  ) {
+    const folder = path.slice(0, slash + 1);
+    counts.set(folder, (counts.get(folder) ?? 0) + rows);
+  }
+}
+
+/** @param changes The rows that became excluded at each path; negative: included again. */
+function countAfter(
+  before: Choices['skipped'],
+  after: Choices['skipped'],
+  changes: readonly (readonly [path: string, rows: number])[],
+): void {
+  const known = COUNTS.get(before);
+  if (!known) return;
+  const counts = new Map(known);
+  for (const [path, rows] of changes) addRows(counts, path, rows);
+  COUNTS.set(after, counts);
 }
 
 /** Excludes a fully ticked row; includes any other row with everything below it. */
@@ -65,19 +85,34 @@ export function toggleSkip(choices: Choices, row: ChangeRow): Choices {
 /** Includes the row again, and everything below a folder. */
 export function includePath(choices: Choices, path: string): Choices {
   const skipped = new Map(choices.skipped);
-  skipped.delete(path);
-  if (path.endsWith('/')) for (const one of skipped.keys()) if (one.startsWith(path)) skipped.delete(one);
+  const changes: [string, number][] = [];
+  const include = (one: string) => {
+    changes.push([one, -(skipped.get(one)?.rows ?? 0)]);
+    skipped.delete(one);
+  };
+  if (path.endsWith('/')) for (const one of skipped.keys()) if (one.startsWith(path)) include(one);
+  include(path);
+  countAfter(choices.skipped, skipped, changes);
   return { ...choices, skipped };
 }
 
 /** Excludes the rows that are not excluded yet. */
 export function skipRows(choices: Choices, rows: Iterable<ChangeRow>): Choices {
   const skipped = new Map(choices.skipped);
+  const changes: [string, number][] = [];
   for (const row of rows) {
     if (skipOf({ ...choices, skipped }, row.path) !== undefined) continue;
-    if (row.below) for (const path of skipped.keys()) if (path.startsWith(row.path)) skipped.delete(path);
-    skipped.set(row.path, skippedOf(row));
+    if (row.below)
+      for (const [path, below] of skipped) {
+        if (!path.startsWith(row.path)) continue;
+        changes.push([path, -below.rows]);
+        skipped.delete(path);
+      }
+    const one = skippedOf(row);
+    changes.push([row.path, one.rows]);
+    skipped.set(row.path, one);
   }
+  countAfter(choices.skipped, skipped, changes);
   return { ...choices, skipped };
 }
 

@@ -23,9 +23,8 @@ export interface RowGridProps extends HTMLAttributes<HTMLDivElement> {
 }
 
 export function RowGrid({ grid, head, instead, draw, className = '', ...rest }: RowGridProps) {
-  const { active, anchor, anchorPx, heightPx, idOf, rowPx, total, virtualizer, viewport } = grid;
-  const items = virtualizer.getVirtualItems();
-  const isActiveDrawn = items.some(({ index }) => index === active) && total;
+  const { active, anchor, anchorPx, heightPx, idOf, items, rowPx, total, viewport } = grid;
+  const isActiveDrawn = items.includes(active) && total;
   const pool = Math.ceil((items.length + 1) / POOL_STEP) * POOL_STEP;
   return (
     <div
@@ -40,7 +39,7 @@ export function RowGrid({ grid, head, instead, draw, className = '', ...rest }: 
       {instead}
       <div role="presentation" style={{ height: heightPx }}>
         <div role="presentation" style={{ transform: `translateY(${anchorPx}px)` }}>
-          {items.map(({ index }) => (
+          {items.map((index) => (
             <Fragment key={index % pool}>{draw(index, (index - anchor) * rowPx)}</Fragment>
           ))}
         </div>

@@ -1,14 +1,5 @@
 /** The state of a grid whose rows are in the engine: its visible rows and its active row. */
-import {
-  type RefObject,
-  useCallback,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { type RefObject, useCallback, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import type { RowAnswer, RowPages } from './row-pages.ts';
 import { type ScaledRows, useScaledRows } from './use-scaled-rows.ts';
 
@@ -49,12 +40,8 @@ export function useRowGrid<Answer extends RowAnswer>(options: RowGridOptions<Ans
   const total = pages.total();
   const count = total ?? 0;
   const scaled = useScaledRows(viewport, { count, rowPx, headPx });
-  // The virtualizer measures its element after the first rendering.
-  const [, setMounted] = useState(false);
-  useLayoutEffect(() => setMounted(true), []);
-  const items = scaled.virtualizer.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
+  const first = scaled.items[0] ?? 0;
+  const last = scaled.items.at(-1) ?? 0;
   useEffect(() => pages.look(first, last), [pages, first, last]);
   const [chosen, setActive] = useState(0);
   const active = Math.min(chosen, Math.max(0, count - 1));

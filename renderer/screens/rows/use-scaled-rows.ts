@@ -1,6 +1,9 @@
-/** The visible rows of a list that may be higher than a browser allows. */
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
+/**
+ * The visible rows of a list that may be higher than a browser allows. All rows have the same height, so
+ * nothing is kept for rows that are out of sight.
+ */
+import { type RefObject, useLayoutEffect, useReducer, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { createScaledScroll, type ScaledScroll } from './scaled-scroll.ts';
 
 const OVERSCAN_ROWS = 12;
@@ -17,7 +20,8 @@ export interface RowSizes {
 }
 
 export interface ScaledRows {
-  readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
+  /** The indexes of the rows to draw: the visible ones and some around them. */
+  readonly items: readonly number[];
   /** The element that scrolls. */
   readonly heightPx: number;
   /**
@@ -32,74 +36,95 @@ export interface ScaledRows {
   readonly pageRows: () => number;
 }
 
-/** The virtualizer over a scroll that is scaled if the rows are higher than an element can be. */
 export function useScaledRows(
   viewport: RefObject<HTMLDivElement | null>,
   { count, headPx = 0, rowPx }: RowSizes,
 ): ScaledRows {
   const [scroll] = useState<ScaledScroll>(() => createScaledScroll());
-  const viewportPx = Math.max(0, (viewport.current?.clientHeight ?? 0) - headPx);
-  scroll.resize({ contentPx: count * rowPx, viewportPx });
-  const observeElementOffset = useCallback(
-    (_: Virtualizer<HTMLDivElement, Element>, tell: (offset: number, isScrolling: boolean) => void) => {
-      const element = viewport.current;
-      if (!element) return;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const settle = () => {
-        const px = scroll.settle();
-        if (Math.abs(element.scrollTop - px) >= 1) element.scrollTop = px;
-      };
-      const onScroll = () => {
-        scroll.scrolled(element.scrollTop);
-        if (scroll.isAtEnd()) settle();
-        tell(scroll.offsetPx(), true);
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          settle();
-          tell(scroll.offsetPx(), false);
-        }, REST_MS);
-      };
-      element.addEventListener('scroll', onScroll, { passive: true });
-      tell(scroll.offsetPx(), false);
-      return () => {
-        clearTimeout(timer);
-        element.removeEventListener('scroll', onScroll);
-      };
-    },
-    [scroll, viewport],
-  );
-  const virtualizer = useVirtualizer<HTMLDivElement, Element>({
-    count,
-    getScrollElement: () => viewport.current,
-    estimateSize: () => rowPx,
-    overscan: OVERSCAN_ROWS,
-    observeElementOffset,
-    // Moved only by `showRow`: the virtualizer would stop at the element's end.
-    scrollToFn: () => {},
+  const [, redraw] = useReducer((draws: number) => draws + 1, 0);
+  const viewPx = useViewport(viewport, scroll, () => {
+    const { from, shiftPx, to } = drawn.current;
+    const now = viewOf();
+    return now.from !== from || now.to !== to || now.shiftPx !== shiftPx ? redraw : undefined;
   });
-  const measuredPx = useRef(rowPx);
-  useLayoutEffect(() => {
-    if (measuredPx.current === rowPx) return;
-    measuredPx.current = rowPx;
-    virtualizer.measure();
-  }, [virtualizer, rowPx]);
+  scroll.resize({ contentPx: count * rowPx, viewportPx: Math.max(0, viewPx - headPx) });
+  const viewOf = () => {
+    const offsetPx = scroll.offsetPx();
+    const shiftPx = (viewport.current?.scrollTop ?? 0) - offsetPx;
+    if (viewPx === 0) return { from: 0, to: 0, shiftPx };
+    const from = Math.max(0, Math.floor(offsetPx / rowPx) - OVERSCAN_ROWS);
+    const to = Math.min(count, Math.ceil((offsetPx + viewPx) / rowPx) + OVERSCAN_ROWS);
+    return { from, to, shiftPx };
+  };
+  const view = viewOf();
+  const drawn = useRef(view);
+  drawn.current = view;
   const showRow = (index: number) => {
     const element = viewport.current;
     if (!element) return;
     const top = index * rowPx;
     const from = scroll.offsetPx();
     const to = top < from ? top : Math.max(from, top + rowPx - (element.clientHeight - headPx));
-    if (to !== from) element.scrollTop = scroll.moveTo(to);
+    if (to === from) return;
+    element.scrollTop = scroll.moveTo(to);
+    redraw();
   };
-  const first = virtualizer.getVirtualItems()[0]?.index ?? 0;
-  const anchor = first - (first % ANCHOR_ROWS);
-  const shiftPx = (viewport.current?.scrollTop ?? 0) - scroll.offsetPx();
+  const { from, shiftPx, to } = view;
+  const anchor = from - (from % ANCHOR_ROWS);
   return {
-    virtualizer,
+    items: Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at),
     heightPx: scroll.heightPx(),
     anchor,
     anchorPx: anchor * rowPx + shiftPx,
     showRow,
-    pageRows: () => Math.max(1, Math.floor((virtualizer.scrollRect?.height ?? rowPx) / rowPx) - 1),
+    pageRows: () => Math.max(1, Math.floor((viewPx || rowPx) / rowPx) - 1),
   };
+}
+
+/**
+ * Follows the height and the scrolling of the element. Returns the height: 0 until there is an element.
+ * @param changed What to call if other rows are visible now.
+ */
+function useViewport(
+  viewport: RefObject<HTMLDivElement | null>,
+  scroll: ScaledScroll,
+  changed: () => (() => void) | undefined,
+): number {
+  const [viewPx, setViewPx] = useState(0);
+  const [element, setElement] = useState<HTMLDivElement | null>(null);
+  const latest = useRef(changed);
+  latest.current = changed;
+  // After each rendering, since it may have another element.
+  useLayoutEffect(() => setElement(viewport.current));
+  useLayoutEffect(() => {
+    if (!element) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const settle = () => {
+      const px = scroll.settle();
+      if (Math.abs(element.scrollTop - px) >= 1) element.scrollTop = px;
+    };
+    const onScroll = () => {
+      scroll.scrolled(element.scrollTop);
+      if (scroll.isAtEnd()) settle();
+      const redraw = latest.current();
+      // In this frame, or it would show rows that are gone.
+      if (redraw) flushSync(redraw);
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        settle();
+        latest.current()?.();
+      }, REST_MS);
+    };
+    const measure = () => setViewPx(element.clientHeight);
+    measure();
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(element);
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      sizes.disconnect();
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, [element, scroll]);
+  return viewPx;
 }

@@ -37,6 +37,8 @@ export interface FleetRequest
 export interface FleetWork {
   readonly id: string;
   readonly destination: string;
+  /** SHA-256 of the stored request. A worker refuses a request that somebody has changed. */
+  readonly digest: string;
 }
 
 /** A range is a stretch of the key space; ranges count from 0. */

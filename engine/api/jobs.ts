@@ -37,6 +37,8 @@ export interface JobContext {
   readonly drained?: () => Promise<void> | undefined;
   /** Limits the content that jobs transfer. Jobs with the same throttle share its limit. */
   readonly throttle?: Throttle;
+  /** Limits the requests to remotes, repeated ones included: each takes 1. */
+  readonly requestThrottle?: Throttle;
   /** Called at the start of each attempt of a request to a remote. */
   readonly onCall?: CallListener;
   /** For `copy - OBJECT`. */
@@ -56,8 +58,8 @@ export interface MetPeer {
 }
 
 export interface Throttle {
-  /** Resolves when that many bytes may be sent, in the order of the calls. */
-  take(bytes: number, signal: AbortSignal | undefined): Promise<void>;
+  /** Resolves when that many bytes (or requests) may be sent, in the order of the calls. */
+  take(units: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
 /** The largest number of requests in flight that a user can set. */

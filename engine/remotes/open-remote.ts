@@ -12,7 +12,7 @@ import { checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
 import { withCallLog } from './wrappers/with-call-log.ts';
 import { createMeter, type Meter, withMeter } from './wrappers/with-meter.ts';
 import { type RetryOptions, withRetry } from './wrappers/with-retry.ts';
-import { createThrottle, withThrottle } from './wrappers/with-throttle.ts';
+import { createThrottle, withRequestRate, withThrottle } from './wrappers/with-throttle.ts';
 
 export interface OpenRemoteOptions {
   readonly connection: ConnectionFlags;
@@ -34,6 +34,8 @@ export interface OpenRemoteOptions {
   readonly bandwidthBytesPerSecond?: number;
   /** Shares its limit between this store and others. */
   readonly throttle?: Throttle;
+  /** Shares its limit of requests in the same way. */
+  readonly requestThrottle?: Throttle;
   /** Changes to the usual retry policy. */
   readonly retry?: Omit<RetryOptions, 'clock'>;
 }
@@ -47,7 +49,9 @@ export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Pr
   const logged = onCall && url.kind !== 'file' ? withCallLog(store, onCall) : store;
   const metered = options.meter ? withMeter(logged, options.meter) : logged;
   const { bandwidthBytesPerSecond: bytesPerSecond } = options;
-  const shared = options.throttle ? withThrottle(metered, options.throttle) : metered;
+  const { requestThrottle } = options;
+  const paced = requestThrottle ? withRequestRate(metered, requestThrottle) : metered;
+  const shared = options.throttle ? withThrottle(paced, options.throttle) : paced;
   const throttled = bytesPerSecond
     ? withThrottle(shared, createThrottle({ bytesPerSecond: () => bytesPerSecond, clock }))
     : shared;

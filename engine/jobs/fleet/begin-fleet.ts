@@ -9,7 +9,7 @@ import { createTreeFilter } from '../../model/tree-filter.ts';
 import { resolveLocation } from '../../remotes/open-remote.ts';
 import { formatRemoteUrl } from '../../remotes/remote-url.ts';
 import { checkApart, parsePlace, type RemotePlace } from '../places/places.ts';
-import { type FleetJob, findJob, JOB_NAME, openFleetFolder, readJob } from './fleet-folder.ts';
+import { type FleetJob, findJob, openFleetFolder, writeJob } from './fleet-folder.ts';
 
 /** @throws `usage` for places that workers do not share, and for an id that another job has */
 export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
@@ -28,9 +28,11 @@ export async function beginFleet(context: JobContext, id: string, request: Fleet
   const work = { id, destination: urlOf(to) };
   const folder = await openFleetFolder(context, work);
   try {
-    let found = await findJob(folder);
-    if (!found) found = (await folder.writeNew(JOB_NAME, stored)) ? stored : await readJob(folder);
-    if (isDeepStrictEqual(found.request, stored.request)) return work;
+    const digest = (await findJob(folder)) ? undefined : await writeJob(folder, stored);
+    if (digest !== undefined) return { ...work, digest };
+    const found = await findJob(folder);
+    if (found && isDeepStrictEqual(found.job.request, stored.request))
+      return { ...work, digest: found.digest };
     throw new DrayError('usage', `${to.text} has another fleet's job ${id}. Choose another id.`);
   } finally {
     await folder.close();

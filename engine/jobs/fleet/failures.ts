@@ -79,7 +79,11 @@ export function collectFailures(
     add,
     async save(folder) {
       const name = nameOf(part, large);
-      if (lines.length === 0) return folder.remove([name]);
+      if (lines.length === 0) {
+        // A removal of nothing would leave a mark in a bucket with versions.
+        if (await folder.has(name)) await folder.remove([name]);
+        return;
+      }
       const all = more > 0 ? [...lines, { more }] : lines;
       await folder.writeText(name, all.map((one) => `${JSON.stringify(one)}\n`).join(''));
     },

@@ -6,7 +6,7 @@ import { type FleetFolder, withFleet } from './fleet-folder.ts';
 
 const REPORT_NAME = 'report.json';
 /** Lists of failures stay, also those of a check's differences. */
-const WORKING_FOLDERS = ['parts/', 'large/', 'ranges.json'];
+const WORKING_FOLDERS = ['parts/', 'deletes/', 'large/', 'ranges.json'];
 const REMOVED_AT_ONCE = 1_000;
 
 export function finishFleet(

@@ -2,6 +2,7 @@
  * A fleet's documents: everything that its steps share. They lie at the destination below `.dray-fleet/ID/`,
  * a name that no copy, sync or check takes for data.
  */
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 import type { FleetRequest, FleetWork } from '../../api/fleet.ts';
@@ -17,6 +18,7 @@ export interface FleetFolder {
   /** @throws `damaged` when the document is not one of this schema */
   read<T>(name: string, schema: v.GenericSchema<unknown, T>): Promise<T | undefined>;
   readText(name: string): Promise<string | undefined>;
+  has(name: string): Promise<boolean>;
   /** False when there is one already. */
   writeNew(name: string, value: unknown): Promise<boolean>;
   write(name: string, value: unknown): Promise<void>;
@@ -34,7 +36,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** The caller closes it. @throws `usage` for an id that cannot be a name */
 export async function openFleetFolder(
   context: JobContext,
-  { destination, id }: FleetWork,
+  { destination, id }: Pick<FleetWork, 'destination' | 'id'>,
 ): Promise<FleetFolder> {
   if (!ID.test(id))
     throw new DrayError(
@@ -70,6 +72,7 @@ function folderOf({
       return text === undefined ? undefined : parsed(keyOf(name), text, schema);
     },
     readText,
+    has: async (name) => (await store.head(keyOf(name), { signal })) !== undefined,
     async writeNew(name, value) {
       const bytes = Buffer.from(textOf(value));
       return (await store.put(keyOf(name), bytes, { condition: { absent: true }, signal })).written;
@@ -158,20 +161,39 @@ const request: v.GenericSchema<unknown, FleetRequest> = v.object({
 }) as v.GenericSchema<unknown, FleetRequest>;
 
 const job = v.object({ fleet: v.literal(1), dray: v.string(), id: v.string(), request });
+const JOB_NAME = 'job.json';
 
-export const JOB_NAME = 'job.json';
 export type FleetJob = v.InferOutput<typeof job>;
 
-/** @throws `notFound` when this destination has no such job, which also shows a worker with wrong settings */
-export async function readJob(folder: FleetFolder): Promise<FleetJob> {
-  const found = await findJob(folder);
-  if (found) return found;
-  const message = `${folder.store.address} has no fleet's job ${folder.id}. Check the endpoint and the credentials of this worker.`;
-  throw new DrayError('notFound', message, { data: { id: folder.id } });
+/** The stored job with its digest; undefined when there is none. */
+export async function findJob(
+  folder: FleetFolder,
+): Promise<{ readonly job: FleetJob; readonly digest: string } | undefined> {
+  const text = await folder.readText(JOB_NAME);
+  return text === undefined ? undefined : { job: parsed(JOB_NAME, text, job), digest: sha256(text) };
 }
 
-export function findJob(folder: FleetFolder): Promise<FleetJob | undefined> {
-  return folder.read(JOB_NAME, job);
+/** Returns its digest; undefined when there is one already. */
+export async function writeJob(folder: FleetFolder, value: FleetJob): Promise<string | undefined> {
+  return (await folder.writeNew(JOB_NAME, value)) ? sha256(textOf(value)) : undefined;
+}
+
+/**
+ * @throws `notFound` when this destination has no such job, which also shows a worker with wrong settings;
+ * `damaged` when it is not the one that was begun. Whoever may write to the destination could otherwise let
+ * workers read what only they may read.
+ */
+async function readJob(folder: FleetFolder, { digest }: FleetWork): Promise<FleetJob> {
+  const found = await findJob(folder);
+  if (found?.digest === digest) return found.job;
+  const { address } = folder.store;
+  const data = { id: folder.id };
+  if (found) {
+    const message = `The job ${folder.id} at ${address} was changed after it began. Start another one.`;
+    throw new DrayError('damaged', message, { data });
+  }
+  const message = `${address} has no fleet's job ${folder.id}. Check the endpoint and the credentials of this worker.`;
+  throw new DrayError('notFound', message, { data });
 }
 
 /** Opens the folder for one step. */
@@ -182,8 +204,12 @@ export async function withFleet<T>(
 ): Promise<T> {
   const folder = await openFleetFolder(context, work);
   try {
-    return await step(folder, await readJob(folder));
+    return await step(folder, await readJob(folder, work));
   } finally {
     await folder.close();
   }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

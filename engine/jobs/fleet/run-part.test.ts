@@ -61,6 +61,24 @@ describe('A part in which files failed', () => {
     expect(store.objects.has('to/extra')).toBe(true);
   });
 
+  it('of a sync deletes no more than was approved, whatever happens to the source meanwhile', async () => {
+    fill(4);
+    for (const name of ['0', '1', '2', '3', 'extra']) store.objects.set(`to/${name}`, Buffer.from('old'));
+    const { counts, verdict } = await runFleet({
+      context: contextIn(),
+      id: 's',
+      request: { ...request, kind: 'sync' },
+      around: async (name, step) => {
+        const result = await step(contextIn());
+        if (name === 'approveDeletes') for (const key of ['from/1', 'from/2']) store.objects.delete(key);
+        return result;
+      },
+    });
+    expect(verdict).toEqual({ isAllowed: true });
+    expect(counts).toMatchObject({ deletedFiles: 0, failed: 1, failedBy: { tooManyDeletes: 1 } });
+    expect(['to/1', 'to/2', 'to/extra'].every((key) => store.objects.has(key))).toBe(true);
+  });
+
   it('tells a check its differences, which are no failures', async () => {
     fill(3);
     store.objects.set('to/0', Buffer.from('otherwise'));
@@ -77,8 +95,17 @@ describe('A part in which files failed', () => {
 
 describe('A worker with the settings of another store', () => {
   it('finds no job there, and does nothing', async () => {
-    const work = { id: 'unknown', destination: 's3://fake-bucket/to/' };
+    const work = { id: 'unknown', destination: 's3://fake-bucket/to/', digest: '' };
     await expect(steps.runPart(contextIn(), work, part)).rejects.toMatchObject({ code: 'notFound' });
     expect(store.log.filter((line) => !line.startsWith('GET'))).toEqual([]);
+  });
+
+  it('refuses a request that somebody has changed at the destination', async () => {
+    fill(1);
+    const work = await steps.begin(contextIn(), 'j', request);
+    const key = 'to/.dray-fleet/j/job.json';
+    const changed = Buffer.from(store.objects.get(key)!).toString().replace('/from/', '/secrets/');
+    store.objects.set(key, Buffer.from(changed));
+    await expect(steps.planRanges(contextIn(), work)).rejects.toMatchObject({ code: 'damaged' });
   });
 });

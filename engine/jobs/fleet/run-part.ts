@@ -1,4 +1,5 @@
 /** Runs one part by the very jobs of `dray copy`, `dray sync` and `dray check`. */
+import * as v from 'valibot';
 import type { FleetCounts, FleetRequest, FleetWork, PartRequest, RunPartRequest } from '../../api/fleet.ts';
 import { NO_FLEET_COUNTS } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -7,8 +8,8 @@ import { checkTrees } from '../trees/check/check-trees.ts';
 import { transferPart } from '../trees/copy-tree.ts';
 import type { PartOutcome } from '../trees/tree-part.ts';
 import { collectFailures, type FailureList, readFailures } from './failures.ts';
-import { withFleet } from './fleet-folder.ts';
-import { type FleetPart, knownPart } from './fleet-part.ts';
+import { type FleetFolder, withFleet } from './fleet-folder.ts';
+import { type FleetPart, knownPart, partName } from './fleet-part.ts';
 import { boundsOf } from './plan/plan-ranges.ts';
 
 export function runPart(context: JobContext, work: FleetWork, request: RunPartRequest): Promise<FleetCounts> {
@@ -16,8 +17,11 @@ export function runPart(context: JobContext, work: FleetWork, request: RunPartRe
     const part = await knownPart(folder, request);
     const isDeleting = request.deletes === 'carryOut';
     const failures = collectFailures(context, request, { isDeleting });
-    const counts = await run(job.request, part, { failures, isDeleting });
+    const deletesMax = isDeleting ? await readDeletes(folder, request) : undefined;
+    const counts = await run(job.request, part, { failures, deletesMax });
     await failures.save(folder);
+    if (!isDeleting && counts.onlyInDestination + counts.waiting > 0)
+      await writeDeletes(folder, request, counts.onlyInDestination);
     return counts;
   });
 }
@@ -35,13 +39,14 @@ export function retryFailed(
     // A whole part finds its differences again.
     const kept = needsAll ? {} : { differences };
     const failures = collectFailures(context, request, { isDeleting, ...kept });
+    const deletesMax = isDeleting ? await readDeletes(folder, request) : undefined;
     const options = needsAll
       ? {
           failures,
-          isDeleting,
+          deletesMax,
           leavesOut: part.large.map(({ key }) => key).filter((key) => !paths.includes(key)),
         }
-      : { failures, isDeleting, filesFrom: paths, leavesOut: [] };
+      : { failures, deletesMax, filesFrom: paths, leavesOut: [] };
     const counts = await run(job.request, part, options);
     await failures.save(folder);
     await folder.remove(known.largeNames);
@@ -68,7 +73,8 @@ function onlyChanges(counts: FleetCounts): FleetCounts {
 
 interface RunOptions {
   readonly failures: FailureList;
-  readonly isDeleting: boolean;
+  /** In the round that deletes: so many files as the first round has counted. */
+  readonly deletesMax: number | undefined;
   /** Only these. */
   readonly filesFrom?: readonly string[];
   /** Default: the part's large objects. */
@@ -78,9 +84,10 @@ interface RunOptions {
 async function run(
   request: FleetRequest,
   part: FleetPart,
-  { failures, filesFrom, isDeleting, leavesOut = part.large.map(({ key }) => key) }: RunOptions,
+  { deletesMax, failures, filesFrom, leavesOut = part.large.map(({ key }) => key) }: RunOptions,
 ): Promise<FleetCounts> {
   const { context } = failures;
+  const isDeleting = deletesMax !== undefined;
   const range = boundsOf(part.after, part.upTo);
   const filter: TreeFilterRequest = { ...request.filter, ...(filesFrom ? { filesFrom } : {}) };
   if (request.kind === 'check') {
@@ -89,7 +96,7 @@ async function run(
   }
   const outcome = await transferPart(
     context,
-    { ...request, ...(isDeleting ? permissions(request) : {}), filter, noIndex: true },
+    { ...request, ...(isDeleting ? permissions(request, deletesMax) : {}), filter, noIndex: true },
     {
       // A sync of some files alone would take all others for extras.
       isSync: request.kind === 'sync' && !filesFrom,
@@ -102,11 +109,14 @@ async function run(
   return isDeleting ? onlyChanges(counts) : counts;
 }
 
-/** The bound holds for all parts together and was checked, but a new repository may have appeared. */
-function permissions({ deletableRepositories, maxDelete }: FleetRequest): Partial<SyncRequest> {
+/** What was approved for all parts together, and no object that has vanished from the source since. */
+function permissions(
+  { deletableRepositories, maxDelete }: FleetRequest,
+  files: number,
+): Partial<SyncRequest> {
   const deletable = maxDelete ? deletableRepositories : [];
   return {
-    maxDelete: { percent: 100 },
+    maxDelete: { files },
     ...(deletable ? { deletableRepositories: deletable } : {}),
   };
 }
@@ -140,4 +150,18 @@ function checkCounts(checked: CheckTreesSummary, { counts }: FailureList): Fleet
     requests: requests.total,
     dollars: requests.dollars,
   };
+}
+
+const counted = v.object({ files: v.number() });
+
+function deletesName(part: PartRequest): string {
+  return `deletes/${partName(part)}.json`;
+}
+
+function writeDeletes(folder: FleetFolder, part: PartRequest, files: number): Promise<void> {
+  return folder.write(deletesName(part), { files });
+}
+
+async function readDeletes(folder: FleetFolder, part: PartRequest): Promise<number> {
+  return (await folder.read(deletesName(part), counted))?.files ?? 0;
 }

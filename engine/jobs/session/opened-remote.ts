@@ -81,7 +81,10 @@ export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<Rem
 
 /** The caller closes `store`. */
 export async function openRemoteAt(
-  context: Pick<JobContext, 'connection' | 'emit' | 'environment' | 'onCall' | 'throttle' | 'trustsNewPeer'>,
+  context: Pick<
+    JobContext,
+    'connection' | 'emit' | 'environment' | 'onCall' | 'requestThrottle' | 'throttle' | 'trustsNewPeer'
+  >,
   url: RemoteUrl,
   options: OpenRemoteOptions = {},
 ): Promise<OpenedRemote> {
@@ -114,6 +117,7 @@ export async function openRemoteAt(
     ...(options.plainFiles ? { plainFiles: true } : {}),
     ...(bandwidthBytesPerSecond === undefined ? {} : { bandwidthBytesPerSecond }),
     ...(context.throttle ? { throttle: context.throttle } : {}),
+    ...(context.requestThrottle ? { requestThrottle: context.requestThrottle } : {}),
     ...(context.onCall ? { onCall: context.onCall } : {}),
   });
   if (beside && beside.limit.fixed === transfers && sharesService(beside.store, store)) limit = beside.limit;

@@ -3,7 +3,7 @@ import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createMemoryStore } from '../memory/memory-store.fixture.ts';
-import { createThrottle, withThrottle } from './with-throttle.ts';
+import { createThrottle, withRequestRate, withThrottle } from './with-throttle.ts';
 
 /** Time that passes only by `pass`: sleepers wake in the order of their times. */
 function steppedClock() {
@@ -195,5 +195,33 @@ describe('A store under a bandwidth limit', () => {
     track('small', store.put('b', bytes(1000)));
     await pass(0);
     expect(ended).toEqual(['large failed', 'small']);
+  });
+});
+
+describe('A limit of requests', () => {
+  it('delays every request alike, whatever its size', async () => {
+    const { ended, memory, pass, throttle, track } = setUp(2);
+    const store = withRequestRate(memory, throttle);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) void track(name, store.put(name, bytes(1000)));
+    void track('head', store.head('a'));
+    await pass(0);
+    expect(ended).toEqual(['a', 'b']);
+    await pass(1000);
+    expect(ended).toEqual(['a', 'b', 'c', 'd']);
+    await pass(1000);
+    expect(ended).toEqual(['a', 'b', 'c', 'd', 'e', 'head']);
+  });
+
+  it('stops waiting when the call is stopped, and makes no request then', async () => {
+    const { ended, memory, pass, throttle, track } = setUp(1);
+    const store = withRequestRate(memory, throttle);
+    const stop = new AbortController();
+    await store.put('a', bytes(1));
+    void track('b', store.put('b', bytes(1), { signal: stop.signal }));
+    await pass(0);
+    stop.abort();
+    await pass(0);
+    expect(ended).toEqual(['b failed']);
+    expect(await memory.head('b')).toBeUndefined();
   });
 });

@@ -12,7 +12,10 @@ import type { ObjectRead, ObjectStore } from '../object-store.ts';
 import { wrapStore } from './wrap-store.ts';
 
 export interface ThrottleOptions {
-  /** Read all the time, because it may change at any moment. Undefined: no limit. */
+  /**
+   * Read all the time, because it may change at any moment. Undefined: no limit. For `withRequestRate` it
+   * is a number of requests.
+   */
   readonly bytesPerSecond: () => number | undefined;
   readonly clock: Clock;
 }
@@ -53,6 +56,14 @@ export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStor
     }),
     ...(files && { files: throttledFiles(files, throttle) }),
   };
+}
+
+/** Limits a store to a number of requests a second. It wraps below the retry wrapper too. */
+export function withRequestRate(store: ObjectStore, throttle: Throttle): ObjectStore {
+  return wrapStore(store, async (_name, signal, send) => {
+    await throttle.take(1, signal);
+    return send();
+  });
 }
 
 function throttledFiles(files: FileFace, throttle: Throttle): FileFace {

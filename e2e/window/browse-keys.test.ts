@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type BrowsePanes, chosenIn, openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -50,7 +51,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     await row(left, 'deep').waitFor();
   });
 
-  it('chooses nothing in a folder that is opened before the chosen rows arrive', async () => {
+  longIt('chooses nothing in a folder that is opened before the chosen rows arrive', async () => {
     await using panes = await openFolders('keys-folder');
     const { left, page, row } = panes;
     const held = await holdRequests(page);
@@ -92,7 +93,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     expect(panes.complaints).toEqual([]);
   });
 
-  it('chooses all at once, and a row that is chosen next stays chosen', async () => {
+  longIt('chooses all at once, and a row that is chosen next stays chosen', async () => {
     await using panes = await openFolders('keys-row');
     const { left, page, row } = panes;
     const held = await holdRequests(page);

@@ -142,27 +142,30 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('are pushed, and the screen says so, also when it showed a pull before the engine answers', async () => {
-    using dataset = await pushedDataset(started.server, 'kept-reread');
-    dataset.sandbox.write(`${WORK}/added.txt`, 'added');
-    await using window = await openWorkspace(started.browser, {
-      environment: started.server.environment,
-      root: dataset.sandbox.path(WORK),
-      screen: '#/changes',
-    });
-    const { page } = window;
-    const held = await holdRequests(page);
-    held.hold('changes.send');
-    await page.getByRole('button', { name: 'Push 1 change' }).click();
-    await expect.poll(held.waiting, WAIT).toBe(1);
-    await page.getByRole('radio', { name: 'Pull' }).click({ force: true });
-    await page.getByText('Nothing to pull').waitFor();
-    await page.getByRole('radio', { name: 'Push' }).click({ force: true });
-    await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
-    held.release();
-    await page.getByText('Pushed as commit').waitFor();
-    expect(window.complaints).toEqual([]);
-  });
+  longIt(
+    'are pushed, and the screen says so, also when it showed a pull before the engine answers',
+    async () => {
+      using dataset = await pushedDataset(started.server, 'kept-reread');
+      dataset.sandbox.write(`${WORK}/added.txt`, 'added');
+      await using window = await openWorkspace(started.browser, {
+        environment: started.server.environment,
+        root: dataset.sandbox.path(WORK),
+        screen: '#/changes',
+      });
+      const { page } = window;
+      const held = await holdRequests(page);
+      held.hold('changes.send');
+      await page.getByRole('button', { name: 'Push 1 change' }).click();
+      await expect.poll(held.waiting, WAIT).toBe(1);
+      await page.getByRole('radio', { name: 'Pull' }).click({ force: true });
+      await page.getByText('Nothing to pull').waitFor();
+      await page.getByRole('radio', { name: 'Push' }).click({ force: true });
+      await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
+      held.release();
+      await page.getByText('Pushed as commit').waitFor();
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   it('are pushed once, also when Enter is held down and the queue is late', async () => {
     using dataset = await pushedDataset(started.server, 'kept-once');
@@ -203,7 +206,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('are kept also while the list is read again, and its rows stay readable', async () => {
+  longIt('are kept also while the list is read again, and its rows stay readable', async () => {
     using dataset = await pushedDataset(started.server, 'kept-meanwhile');
     changeDataset(dataset);
     await using window = await openWorkspace(started.browser, {
@@ -235,7 +238,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('keep the message that is typed for the next push before the list is read again', async () => {
+  longIt('keep the message that is typed for the next push before the list is read again', async () => {
     using dataset = await pushedDataset(started.server, 'kept-typed');
     changeDataset(dataset);
     await using window = await openWorkspace(started.browser, {

@@ -7,7 +7,6 @@ import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 import { isObject, startRequestGate } from '../servers/request-gate.ts';
@@ -16,7 +15,7 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { CHANGED_PATHS, changeDataset, noise, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { THEMES, type Theme } from './open-window.ts';
+import { THEMES } from './open-window.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The Changes screen', () => {
@@ -253,9 +252,8 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it.each(runBudget<readonly Theme[]>(THEMES))(
-    'has no accessibility violation by axe, empty, filled and failed (%s)',
-    async (theme) => {
+  for (const theme of THEMES.long)
+    longIt(`has no accessibility violation by axe, empty, filled and failed (${theme})`, async () => {
       using dataset = await pushedDataset(started.server, `axe-${theme}`);
       await using window = await openWorkspace(started.browser, {
         environment: { ...started.server.environment, AWS_SECRET_ACCESS_KEY: 'not the one' },
@@ -277,8 +275,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
       await page.getByText('Cannot reach the remote').waitFor();
       expect(await findViolations(page)).toEqual([]);
       expect(window.complaints).toEqual([]);
-    },
-  );
+    });
 });
 
 /** Moves the focus by the Tab key alone. */

@@ -174,7 +174,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     },
   );
 
-  it('acts on a transfer by the Menu key, as its buttons do', async () => {
+  longIt('acts on a transfer by the Menu key, as its buttons do', async () => {
     writeFileSync(join(repository.root, 'notes.md'), 'changed here');
     await using window = await repository.open(started.browser);
     const { page } = window;

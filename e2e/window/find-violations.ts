@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 
 const ALL = {
   type: 'tag',
@@ -13,16 +14,22 @@ const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block']
 
 let source: string | undefined;
 
+type Pass = readonly ['light' | 'dark', typeof ALL | typeof COLOURS];
+const IN_LIGHT: Pass = ['light', ALL];
+/** All rules in the light theme, and the colours in the dark one. */
+export const BOTH_THEMES: readonly Pass[] = [['dark', COLOURS], IN_LIGHT];
+
 /**
- * Checks all rules in the light theme and the colours in the dark one, on a page that follows the system's
- * theme. Leaves the light theme on.
+ * Checks all rules in the light theme, and in `npm run test:long` the colours in the dark one, on a page that
+ * follows the system's theme. Leaves the light theme on. In `npm test`, the test of the pictures checks the
+ * dark colours of every screen.
  */
-export async function findViolationsInBothThemes(page: Page): Promise<readonly string[]> {
+export async function findViolationsInBothThemes(
+  page: Page,
+  passes: readonly Pass[] = runBudget({ short: [IN_LIGHT], long: BOTH_THEMES }),
+): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [colorScheme, runOnly] of [
-    ['dark', COLOURS],
-    ['light', ALL],
-  ] as const) {
+  for (const [colorScheme, runOnly] of passes) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
     found.push(...(await findViolations(page, runOnly)).map((line) => `${colorScheme}: ${line}`));

@@ -43,7 +43,7 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     }
   });
 
-  it('tests a remote and blames the endpoint where nothing answers, not the credentials', async () => {
+  longIt('tests a remote and blames the endpoint where nothing answers, not the credentials', async () => {
     await using window = await open('/#/remotes?add=yes');
     const { page } = window;
     const dialog = page.getByRole('dialog', { name: 'Add a remote' });

@@ -171,7 +171,7 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('keeps the workspace of the screens while another one is added', async () => {
+  longIt('keeps the workspace of the screens while another one is added', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { page } = window;
     const create = (name: string) =>

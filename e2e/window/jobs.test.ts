@@ -194,7 +194,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     },
   );
 
-  it('are begun on other screens, and a form without an end leads back to its screen', async () => {
+  longIt('are begun on other screens, and a form without an end leads back to its screen', async () => {
     using user = createUser();
     const root = join(user.work, 'photos');
     mkdirSync(join(user.work, 'store'));
@@ -235,7 +235,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('are renamed in their form with their history, but not to the name of another job', async () => {
+  longIt('are renamed in their form with their history, but not to the name of another job', async () => {
     using user = createUser();
     await user.dray('job', 'add', 'night', '--daily', '03:00', '--', 'copy', 'photos', 'copies');
     await user.dray('job', 'add', 'other', '--', 'check', 'photos', 'copies');

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
@@ -90,7 +91,7 @@ describe.skipIf(!findChromium())('An answer that comes late', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('does not accept a folder that was replaced since', async () => {
+  longIt('does not accept a folder that was replaced since', async () => {
     await using window = await openWindow(started.browser);
     const { folder, page } = window;
     const held = await holdRequests(page);
@@ -108,7 +109,7 @@ describe.skipIf(!findChromium())('An answer that comes late', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('does not take back a setting', async () => {
+  longIt('does not take back a setting', async () => {
     await using window = await openWindow(started.browser, { path: '/#/remotes' });
     const { page } = window;
     const held = await holdRequests(page);

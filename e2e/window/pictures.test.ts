@@ -11,7 +11,7 @@ import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { BOTH_THEMES, findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow, THEMES, type Theme } from './open-window.ts';
 import { checkScreenshot } from './screenshots.ts';
 import { makeSurvey } from './survey.fixture.ts';
@@ -62,7 +62,8 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await page.getByText('Opening').waitFor({ state: 'detached' });
   };
   const expectScreen = async (name: string) => {
-    expect(await (theme === 'light' ? findViolationsInBothThemes(page) : findViolations(page))).toEqual([]);
+    const found = theme === 'light' ? findViolationsInBothThemes(page, BOTH_THEMES) : findViolations(page);
+    expect(await found).toEqual([]);
     await checkScreenshot(page, `${name}-${theme}`);
   };
 

@@ -114,7 +114,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('list their requests by month after a push', async () => {
+  longIt('list their requests by month after a push', async () => {
     await using window = await openWindow(started.browser, { environment: started.server.environment });
     const { page } = window;
     const root = join(window.folder, 'data');

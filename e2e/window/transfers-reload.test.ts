@@ -48,41 +48,44 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('goes on after a kill of `dray ui`, waits after a second one, and shows what had arrived', async () => {
-    const killed = await openWindow(slow.browser, {
-      environment: slow.store.environment,
-      path: '/#/transfers',
-    });
-    const { folder } = killed;
-    const bytes = await startCopy(killed.page, folder, 'killed');
-    await kill(killed);
-    expect(await findViolationsInBothThemes(killed.page)).toEqual([]);
-    await killed.context.close();
+  longIt(
+    'goes on after a kill of `dray ui`, waits after a second one, and shows what had arrived',
+    async () => {
+      const killed = await openWindow(slow.browser, {
+        environment: slow.store.environment,
+        path: '/#/transfers',
+      });
+      const { folder } = killed;
+      const bytes = await startCopy(killed.page, folder, 'killed');
+      await kill(killed);
+      expect(await findViolationsInBothThemes(killed.page)).toEqual([]);
+      await killed.context.close();
 
-    const reopen = () =>
-      openWindow(slow.browser, { environment: slow.store.environment, folder, path: '/#/transfers' });
-    slow.store.gate.hold(isPart, 1);
-    const second = await reopen();
-    const again = rowOf(second.page, 'Copy killed');
-    await expect.poll(stateOf(again), WAIT).toBe('Uploading');
-    await untilSaved(folder, 2);
-    await kill(second);
-    await second.context.close();
+      const reopen = () =>
+        openWindow(slow.browser, { environment: slow.store.environment, folder, path: '/#/transfers' });
+      slow.store.gate.hold(isPart, 1);
+      const second = await reopen();
+      const again = rowOf(second.page, 'Copy killed');
+      await expect.poll(stateOf(again), WAIT).toBe('Uploading');
+      await untilSaved(folder, 2);
+      await kill(second);
+      await second.context.close();
 
-    await using window = await reopen();
-    const row = rowOf(window.page, 'Copy killed');
-    await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    expect(await row.textContent()).toContain('Dray ended twice within minutes');
-    expect(await row.textContent()).toContain('16.0 MiB of 32.0 MiB');
-    expect(await findViolationsInBothThemes(window.page)).toEqual([]);
-    slow.store.gate.release();
-    await window.page.getByRole('button', { name: 'Resume Copy killed' }).click();
-    await expect.poll(stateOf(row), WAIT).toBe('Done');
-    expect(slow.store.read('killed/large.bin').equals(bytes)).toBe(true);
-    expect(await slow.store.answered('CreateMultipartUpload')).toBe(1);
-    expect(await slow.store.answered('UploadPart')).toBe(PARTS);
-    expect(window.complaints).toEqual([]);
-  });
+      await using window = await reopen();
+      const row = rowOf(window.page, 'Copy killed');
+      await expect.poll(stateOf(row), WAIT).toBe('Paused');
+      expect(await row.textContent()).toContain('Dray ended twice within minutes');
+      expect(await row.textContent()).toContain('16.0 MiB of 32.0 MiB');
+      expect(await findViolationsInBothThemes(window.page)).toEqual([]);
+      slow.store.gate.release();
+      await window.page.getByRole('button', { name: 'Resume Copy killed' }).click();
+      await expect.poll(stateOf(row), WAIT).toBe('Done');
+      expect(slow.store.read('killed/large.bin').equals(bytes)).toBe(true);
+      expect(await slow.store.answered('CreateMultipartUpload')).toBe(1);
+      expect(await slow.store.answered('UploadPart')).toBe(PARTS);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   longIt('goes on after a crash of the engine, which restarts, and the window says so', async () => {
     await using window = await openWindow(slow.browser, {

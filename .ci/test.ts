@@ -1,12 +1,13 @@
 /**
  * Everything that must hold, in one run: format and lint, types, import rules, the build, every test. Ends
  * with a line of its own, `N passed, N failed, N skipped`, and exits with 1 when anything failed. Arguments
- * go to vitest:
+ * go to vitest.
  *
- *   npm test everything that takes minutes npm test -- engine/model the checks, the build, and these tests
- *   npm run test:long `*.long.test.ts`, all of a test with a budget (`runBudget`), and the tests of `longIt`
+ * - `npm test`: everything that takes minutes.
+ * - `npm test -- engine/model`: the checks, the build, and these tests.
+ * - `npm run test:long`: `*.long.test.ts`, all of a test with a budget (`runBudget`), the tests of `longIt`.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,16 +26,21 @@ const given = process.argv.slice(2);
 const isLong = given.includes(LONG);
 const BUILD = 'build';
 
-/** The steps before the tests. All of them run even when one fails, so that one run shows every problem. */
-const STEPS: readonly {
+interface Step {
   readonly name: string;
   readonly command: string;
   readonly parameters: readonly string[];
-}[] = [
+}
+
+/**
+ * The steps before the tests. They run at once, because each of them leaves a processor idle for a time. All
+ * of them run even when one fails, so that one run shows every problem.
+ */
+const STEPS: readonly Step[] = [
   {
     name: 'format and lint',
     command: 'biome',
-    parameters: ['ci', ...(process.stdout.isTTY ? [] : ['--colors=off']), '.'],
+    parameters: ['ci', `--colors=${process.stdout.isTTY ? 'force' : 'off'}`, '.'],
   },
   { name: 'types', command: 'tsc', parameters: [] },
   { name: 'types of the window', command: 'tsc', parameters: ['-p', 'renderer'] },
@@ -42,6 +48,26 @@ const STEPS: readonly {
   { name: 'import rules', command: 'node', parameters: ['.ci/import-rules.ts'] },
   { name: BUILD, command: 'node', parameters: ['app/build/build.ts'] },
 ];
+
+/** Prints the step's output once it has ended, so that no two steps mix theirs. */
+function runStep({ name, command, parameters }: Step): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(command, parameters, {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: process.platform === 'win32',
+      env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}) },
+    });
+    const output: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+    const end = (isDone: boolean, message = '') => {
+      console.log(`\n== ${name}\n${Buffer.concat(output)}${message}`.trimEnd());
+      resolve(isDone);
+    };
+    child.once('error', (error) => end(false, `${command} did not start: ${error.message}`));
+    child.once('close', (exitCode) => end(exitCode === 0));
+  });
+}
 
 function succeeds(
   command: string,
@@ -95,10 +121,8 @@ function readVersion(browser: string): string {
   return stdout?.trim() || 'a browser of unknown version';
 }
 
-const broken = STEPS.filter(({ name, command, parameters }) => {
-  console.log(`\n== ${name}`);
-  return !succeeds(command, parameters);
-});
+const areDone = await Promise.all(STEPS.map(runStep));
+const broken = STEPS.filter((_step, at) => !areDone[at]);
 console.log('\n== tests');
 ensureChromium();
 const isBuilt = broken.every(({ name }) => name !== BUILD);

@@ -14,7 +14,7 @@ import { status } from '../engine/jobs/working-copy/status.ts';
 import { countSteps, runKilledAt } from './killed-command.ts';
 
 /** Of the steps, each of so many is one to be killed before. */
-const STRIDE = runBudget({ short: 6, long: 1 });
+const STRIDE = runBudget({ short: 10, long: 1 });
 
 let sandbox: Sandbox;
 beforeAll(async () => {

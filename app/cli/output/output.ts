@@ -10,7 +10,7 @@ import {
   createLoggedProgress,
   type ProgressDisplay,
   silentProgress,
-} from './progress-display.ts';
+} from './progress/progress-display.ts';
 import {
   clearBlock,
   drainedOutput,

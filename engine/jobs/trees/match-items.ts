@@ -12,8 +12,7 @@ import { type LookupTally, lookUpDestination, lookUpLocal } from '../../query/tr
 import { failItem, reportFailure, type TreeRun } from './copy-run.ts';
 import { withinBounds } from './filter-bounds.ts';
 import { isObjectStore, type LocalSide, type RemoteSide } from './sides.ts';
-import { sortedItems } from './sorted-items.ts';
-import { canTravel, itemsOf, specialItems } from './source-items.ts';
+import { canTravel, itemsOf, sortedItems, specialItems } from './source-items.ts';
 import { withoutLeftOut } from './tree-part.ts';
 
 export interface MatchOptions {

@@ -2,6 +2,7 @@
 import { DrayError } from '../../api/error.ts';
 import { statLocal } from '../../files/scan/local-place.ts';
 import { type LeftOut, scanLocalTree } from '../../files/scan/local-tree.ts';
+import type { SortedSpill } from '../../index/tree-spill.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { isReservedName } from '../../model/safe-path.ts';
 import type { TreeFilter } from '../../model/tree-filter.ts';
@@ -218,4 +219,13 @@ async function lookAt(side: TreeSide, path: string, signal: AbortSignal) {
 async function headItem(side: RemoteSide, path: string, signal: AbortSignal): Promise<TreeItem | undefined> {
   const info = await side.limit.run(() => side.store.head(path, { signal }), { bytes: 0, signal });
   return info && headItemOf(path, info);
+}
+
+/** The items of a store that lists in no order, by a sort on disk. */
+export async function* sortedItems(
+  items: AsyncIterable<readonly TreeItem[]>,
+  sorter: SortedSpill,
+): AsyncGenerator<readonly TreeItem[]> {
+  for await (const batch of items) sorter.add(batch);
+  yield* sorter.pages();
 }

@@ -13,7 +13,7 @@ import { folderInTheWay } from '../../../files/write/write-error.ts';
 import type { SpillList } from '../../../index/tree-spill.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { failItem, type TreeRun } from '../copy-run.ts';
-import { spilledText } from '../spilled-items.ts';
+import { spilledText } from './spilled-text.ts';
 
 export interface DeferredItems {
   readonly isEmpty: boolean;

@@ -11,9 +11,9 @@ import { isSameFile, type TreeItem } from '../../../model/tree-item.ts';
 import { DESCRIPTOR_KEY } from '../../../repository/keys.ts';
 import { failItem, reportChange, stopRun, type TreeRun } from '../copy-run.ts';
 import type { Mover } from '../move/mover.ts';
-import { spilledText } from '../spilled-items.ts';
 import type { Backup } from './backup-folder.ts';
 import type { DeferredItems } from './deferred-items.ts';
+import { spilledText } from './spilled-text.ts';
 
 const GATHERED_AT_ONCE = 1_000;
 

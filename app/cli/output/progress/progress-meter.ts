@@ -1,5 +1,5 @@
 /** Computes the values of the progress line from events. Pure: the caller passes the time. */
-import type { FileUnderWay, Phase, PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
+import type { FileUnderWay, Phase, PhaseEvent, ProgressEvent } from '../../../../engine/api/events.ts';
 
 /** The window over which rates are smoothed. Steps in speed show within a few seconds, jitter does not. */
 const SMOOTHING_MS = 4_000;

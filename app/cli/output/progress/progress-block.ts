@@ -2,14 +2,14 @@
  * Formats a progress snapshot as the lines that are redrawn on a terminal: the total with a bar, the counts,
  * and the files in transit. No line is wider than the terminal, because a redraw would miss the wrapped part.
  */
-import type { FileUnderWay } from '../../../engine/api/events.ts';
-import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
-import type { Paint } from './colors.ts';
-import { shortenMiddle } from './display-width.ts';
-import { formatClock } from './format.ts';
+import type { FileUnderWay } from '../../../../engine/api/events.ts';
+import { formatBytes, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { Paint } from '../colors.ts';
+import { shortenMiddle } from '../display-width.ts';
+import { formatClock } from '../format.ts';
+import { quotePath } from '../terminal-text.ts';
 import { DOING, formatFilesDone, joinWithin, percentDone } from './progress-line.ts';
 import type { ProgressSnapshot } from './progress-meter.ts';
-import { quotePath } from './terminal-text.ts';
 
 export interface Room {
   readonly columns: number;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ProgressEvent } from '../../../engine/api/events.ts';
-import { displayWidth } from './display-width.ts';
+import type { ProgressEvent } from '../../../../engine/api/events.ts';
+import { displayWidth } from '../display-width.ts';
+import { toTerminalLine } from '../terminal-text.ts';
 import { formatProgressBlock } from './progress-block.ts';
 import {
   createLiveProgress,
@@ -12,7 +13,6 @@ import {
 } from './progress-display.ts';
 import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
 import { ProgressMeter, type ProgressSnapshot } from './progress-meter.ts';
-import { toTerminalLine } from './terminal-text.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 /** Shows progress: as redrawn lines on a terminal, as occasional lines in a log, or not at all. */
-import type { PhaseEvent, ProgressEvent } from '../../../engine/api/events.ts';
-import type { Clock } from '../../../engine/base/clock.ts';
-import type { Paint } from './colors.ts';
+import type { PhaseEvent, ProgressEvent } from '../../../../engine/api/events.ts';
+import type { Clock } from '../../../../engine/base/clock.ts';
+import type { Paint } from '../colors.ts';
 import { formatProgressBlock, type Room } from './progress-block.ts';
 import { formatPhaseEnd, formatProgressLine } from './progress-line.ts';
 import { ProgressMeter } from './progress-meter.ts';

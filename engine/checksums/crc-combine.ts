@@ -1,7 +1,6 @@
 /**
- * How the CRCs of two pieces join to that of both in a row: first x^(8 bytes) + second, over GF(2) modulo the
- * polynomial. That the sums are inverted before and after makes no difference, since both inversions cancel
- * out.
+ * Joins the CRCs of two pieces to that of both in a row: first x^(8 bytes) + second, over GF(2) modulo the
+ * polynomial. The sums are inverted before and after, and both inversions cancel out.
  */
 
 /** CRC-64/NVME. All polynomials here are reflected: the highest bit is the coefficient of 1. */

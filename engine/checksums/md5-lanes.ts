@@ -47,7 +47,7 @@ const LANE_BYTES = 32_768;
 /** A lane's bytes may begin a word later. */
 const LANE_STEP_BYTES = LANE_BYTES + WORD_BYTES;
 const PAGES = Math.ceil((MD5_FREE + MD5_LANES * LANE_STEP_BYTES) / PAGE_BYTES);
-/** Where the length of the message, in bits, begins in its last block. */
+/** The offset in the last block at which the message's length in bits begins. */
 const LENGTH_AT = MD5_BLOCK_BYTES - 8;
 
 /** Takes some milliseconds. Throws where WebAssembly has no vectors, and on big-endian machines. */

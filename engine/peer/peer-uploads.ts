@@ -35,7 +35,7 @@ const KIB = 1024;
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Begin = v.strictObject({
   path: v.string(),
-  /** Absent: given at completion. */
+  /** Absent if the client gives it at completion. */
   sizeBytes: v.optional(Size),
   mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
   mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),

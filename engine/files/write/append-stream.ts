@@ -3,7 +3,7 @@ import { DrayError } from '../../api/error.ts';
 
 /** The body's parts are collected to this size: smaller blocks would cost more to pass on than to hash. */
 const BLOCK_BYTES = 1024 * 1024;
-/** One in the thread's hands and one in transit, while the next is filled; the body waits for the rest. */
+/** The thread writes one and one is in transit while the next is filled. Then the body has to wait. */
 const BLOCKS_UNWRITTEN_MAX = 2;
 
 export interface StreamOptions {

@@ -247,7 +247,7 @@ async function endStream(lane: WriteLane, stream: number): Promise<string | unde
   }
 }
 
-/** Requires every byte once: a hole would be zeros that nobody sent. */
+/** Checks that each byte was written once: a hole would read as zeros that nobody sent. */
 function checkComplete(path: string, sizeBytes: number, pieces: ReadonlyMap<number, number>): void {
   let end = 0;
   let lastEnd = 0;

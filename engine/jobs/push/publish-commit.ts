@@ -140,7 +140,7 @@ export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Pro
     throw reportConflicts(session, swapped, context.branch);
   }
   const hasOurs = takeTheirs.length === 0 && unread === 0;
-  // Each of our changes is one of theirs then.
+  // If `hasOurs`, each of our changes is one of theirs, so equal counts mean equal changes.
   return {
     changes: takeTheirs,
     theirs,

@@ -2,7 +2,7 @@
 import { nextCronMs, parseCron } from './cron.ts';
 import type { JobState, SavedJob, Trigger } from './saved-job.ts';
 
-/** More than a time server sets a clock back. */
+/** A time server sets a clock back by less than this. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**

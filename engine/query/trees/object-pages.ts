@@ -25,7 +25,7 @@ export class UnorderedListing extends Error {
 
 export interface PagesOptions {
   readonly store: ObjectStore;
-  /** Excluded. */
+  /** The listing starts after this key. */
   readonly startAfter?: string;
   readonly limit: RequestLimit;
   readonly signal: AbortSignal;

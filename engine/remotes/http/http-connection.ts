@@ -211,7 +211,7 @@ export class HttpConnection {
       const { fingerprint256 } = socket.getPeerCertificate();
       return checkFingerprint(fingerprint256 ?? '');
     } catch (error) {
-      // Nothing above a socket's event would catch it.
+      // Not thrown: nothing catches an error that leaves the handler of a socket's event.
       return error instanceof Error ? error : new Error(String(error));
     }
   }

@@ -13,7 +13,7 @@ export interface WalkedFolder {
   readonly destination: TreeItem | undefined;
   /** Another user's folder, which is never set. */
   readonly isForeign: boolean;
-  /** It is copied itself, or has something that is. */
+  /** The folder, or an item in it, is copied. */
   isKept: boolean;
   /** Something in it is written or removed. */
   isChanged: boolean;

@@ -13,7 +13,7 @@ import { startMinio } from './servers/minio.ts';
 import type { S3Endpoint } from './servers/versitygw.ts';
 
 /** More objects than MinIO reads for one page. */
-const FILES = 1_200;
+const FILES = 1_050;
 const FOLDERS = ['a', 'a-b', 'a.c'] as const;
 
 let sandbox: Sandbox;

@@ -34,7 +34,7 @@ describe.skipIf(!findChromium())('A push that another client precedes', () => {
       screen: '#/changes',
     });
 
-  it('between scan and click merges when they changed different files', async () => {
+  longIt('between scan and click merges when they changed different files', async () => {
     using dataset = await twoWriters(server, 'merged');
     const { sandbox } = dataset;
     sandbox.write(`${WORK}/ours.txt`, 'ours\n');

@@ -13,7 +13,7 @@ import { writeLinkFile } from '../../app/web/link-file.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { launchBrowser, openWindow, startUi } from './open-window.ts';
+import { launchBrowser, type OpenWindow, openWindow, startUi } from './open-window.ts';
 
 const chromium = findChromium();
 if (!chromium) console.error('No Chromium was found: the tests of the window are skipped.');
@@ -133,98 +133,103 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     }
   });
 
-  it('runs no foreign script and sends no request elsewhere', async () => {
-    await using window = await openWindow(browser);
-    const { complaints, page } = window;
-    await page.getByRole('navigation').first().waitFor();
-    const reached = await page.evaluate(async () => {
-      const script = document.createElement('script');
-      script.textContent = 'globalThis.wasRun = true';
-      document.head.append(script);
-      const fetched = await fetch('http://127.0.0.1:9/').then(
-        () => 'yes',
-        () => 'no',
-      );
-      return { fetched, wasRun: 'wasRun' in globalThis };
+  describe('that is open', () => {
+    let window: OpenWindow;
+    beforeAll(async () => {
+      window = await openWindow(browser);
     });
-    expect(reached).toEqual({ fetched: 'no', wasRun: false });
-    const refused = complaints.filter((text) => text.includes('Content Security Policy'));
-    expect(refused.length).toBeGreaterThanOrEqual(2);
-  });
+    afterAll(() => window?.[Symbol.asyncDispose]());
 
-  it("is closed to another site's page, even in the browser with the cookie", async () => {
-    await using window = await openWindow(browser);
-    await using site = await startOtherSite(window.origin);
-    const page = await window.context.newPage();
-    await page.goto(site.origin);
-    const found = await page.evaluate(
-      async ({ folder, origin }) => {
-        const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`);
-        const joined = await new Promise((resolve) => {
-          socket.onopen = () => resolve('open');
-          socket.onclose = () => resolve('refused');
-        });
-        const read = await fetch(origin, { credentials: 'include' }).then(
-          () => 'read',
-          () => 'refused',
+    it('runs no foreign script and sends no request elsewhere', async () => {
+      const { complaints, page } = window;
+      await page.getByRole('navigation').first().waitFor();
+      const reached = await page.evaluate(async () => {
+        const script = document.createElement('script');
+        script.textContent = 'globalThis.wasRun = true';
+        document.head.append(script);
+        const fetched = await fetch('http://127.0.0.1:9/').then(
+          () => 'yes',
+          () => 'no',
         );
-        const posted = await fetch(`${origin}/drop?place=${folder}&path=evil.txt`, {
-          method: 'POST',
-          body: 'x',
-          mode: 'no-cors',
-          credentials: 'include',
-        }).then(
-          ({ status }) => status,
-          () => 'refused',
-        );
-        const frame = document.createElement('iframe');
-        frame.src = origin;
-        const framed = new Promise((resolve) => {
-          frame.onload = () => resolve(frame.contentDocument === null ? 'closed' : 'open');
-        });
-        document.body.append(frame);
-        return { joined, read, posted, framed: await framed };
-      },
-      { folder: window.folder, origin: window.origin },
-    );
-    expect(found).toEqual({ joined: 'refused', read: 'refused', posted: 'refused', framed: 'closed' });
-    expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
-    expect(page.frames().some((frame) => frame.url().startsWith(window.origin))).toBe(false);
-    // A click of the user on its link leads there.
-    await page.click('a');
-    await page.waitForURL(`${window.origin}/**`);
-    await page.getByRole('navigation').first().waitFor();
-  });
+        return { fetched, wasRun: 'wasRun' in globalThis };
+      });
+      expect(reached).toEqual({ fetched: 'no', wasRun: false });
+      const refused = complaints.filter((text) => text.includes('Content Security Policy'));
+      expect(refused.length).toBeGreaterThanOrEqual(2);
+    });
 
-  it("stays closed to another user's server that received its cookie", async () => {
-    await using window = await openWindow(browser);
-    await using thief = await startThief();
-    const page = await window.context.newPage();
-    await page.goto(thief.origin);
-    const cookie = thief.cookies().find((one) => one.includes('dray-window-'));
-    expect(cookie).toBeDefined();
-    const headers = { cookie: cookie ?? '', origin: window.origin };
-    const drop = `${window.origin}/drop?${new URLSearchParams({ place: window.folder, path: 'evil.txt' })}`;
-    const asPage = [{}, { 'dray-key': 'x'.repeat(43) }];
-    for (const more of asPage) {
-      const posted = await fetch(drop, { method: 'POST', headers: { ...headers, ...more }, body: 'x' });
-      expect(posted.status).toBe(403);
-      expect(await posted.text()).not.toContain('key=');
-    }
-    for (const protocols of [[], ['dray'], ['dray', `dray-key.${'x'.repeat(43)}`]])
-      expect(await joinSocket(`${window.origin.replace('http', 'ws')}/host`, protocols, headers)).toBe(403);
-    expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
-    // The other server's page cannot read what the window's tabs exchange.
-    const found = await page.evaluate(
-      () =>
-        new Promise<unknown>((resolve) => {
-          const channel = new BroadcastChannel('dray-key');
-          channel.onmessage = ({ data }) => resolve(data);
-          channel.postMessage({});
-          setTimeout(() => resolve(sessionStorage.getItem('dray-key')), 2_000);
-        }),
-    );
-    expect(found).toBe(null);
+    it("is closed to another site's page, even in the browser with the cookie", async () => {
+      await using site = await startOtherSite(window.origin);
+      const page = await window.context.newPage();
+      await page.goto(site.origin);
+      const found = await page.evaluate(
+        async ({ folder, origin }) => {
+          const socket = new WebSocket(`${origin.replace('http', 'ws')}/host`);
+          const joined = await new Promise((resolve) => {
+            socket.onopen = () => resolve('open');
+            socket.onclose = () => resolve('refused');
+          });
+          const read = await fetch(origin, { credentials: 'include' }).then(
+            () => 'read',
+            () => 'refused',
+          );
+          const posted = await fetch(`${origin}/drop?place=${folder}&path=evil.txt`, {
+            method: 'POST',
+            body: 'x',
+            mode: 'no-cors',
+            credentials: 'include',
+          }).then(
+            ({ status }) => status,
+            () => 'refused',
+          );
+          const frame = document.createElement('iframe');
+          frame.src = origin;
+          const framed = new Promise((resolve) => {
+            frame.onload = () => resolve(frame.contentDocument === null ? 'closed' : 'open');
+          });
+          document.body.append(frame);
+          return { joined, read, posted, framed: await framed };
+        },
+        { folder: window.folder, origin: window.origin },
+      );
+      expect(found).toEqual({ joined: 'refused', read: 'refused', posted: 'refused', framed: 'closed' });
+      expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
+      expect(page.frames().some((frame) => frame.url().startsWith(window.origin))).toBe(false);
+      // A click of the user on its link leads there.
+      await page.click('a');
+      await page.waitForURL(`${window.origin}/**`);
+      await page.getByRole('navigation').first().waitFor();
+    });
+
+    it("stays closed to another user's server that received its cookie", async () => {
+      await using thief = await startThief();
+      const page = await window.context.newPage();
+      await page.goto(thief.origin);
+      const cookie = thief.cookies().find((one) => one.includes('dray-window-'));
+      expect(cookie).toBeDefined();
+      const headers = { cookie: cookie ?? '', origin: window.origin };
+      const drop = `${window.origin}/drop?${new URLSearchParams({ place: window.folder, path: 'evil.txt' })}`;
+      const asPage = [{}, { 'dray-key': 'x'.repeat(43) }];
+      for (const more of asPage) {
+        const posted = await fetch(drop, { method: 'POST', headers: { ...headers, ...more }, body: 'x' });
+        expect(posted.status).toBe(403);
+        expect(await posted.text()).not.toContain('key=');
+      }
+      for (const protocols of [[], ['dray'], ['dray', `dray-key.${'x'.repeat(43)}`]])
+        expect(await joinSocket(`${window.origin.replace('http', 'ws')}/host`, protocols, headers)).toBe(403);
+      expect(existsSync(join(window.folder, 'evil.txt'))).toBe(false);
+      // The other server's page cannot read what the window's tabs exchange.
+      const found = await page.evaluate(
+        () =>
+          new Promise<unknown>((resolve) => {
+            const channel = new BroadcastChannel('dray-key');
+            channel.onmessage = ({ data }) => resolve(data);
+            channel.postMessage({});
+            setTimeout(() => resolve(sessionStorage.getItem('dray-key')), 2_000);
+          }),
+      );
+      expect(found).toBe(null);
+    });
   });
 
   it('opens another tab by the key of an open one, and none by the cookie alone', async () => {

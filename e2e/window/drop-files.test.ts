@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
     await using peer = await startTestPeer({ isReadOnly: true });
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
     const { folder, home, origin, page, right } = panes;
-    writeTree(folder, { token: TEST_TOKEN, 'large.bin': bytesOf(20 * MIB), 'small.txt': 'small' });
+    writeTree(folder, { token: TEST_TOKEN, 'large.bin': Buffer.alloc(20 * MIB), 'small.txt': 'small' });
     const tokenFile = encodeURIComponent(join(folder, 'token'));
     const url = `${plainPlace(peer.port())}&tokenFile=${tokenFile}`;
     // A link may lead here, so a URL must not choose the file whose content is sent.

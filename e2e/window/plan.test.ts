@@ -66,7 +66,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('forecasts every request of a push of small files', async () => {
+  longIt('forecasts every request of a push of small files', async () => {
     using dataset = await pushedDataset(started.server, 'packed');
     for (let at = 0; at < 30; at += 1) dataset.sandbox.write(`${WORK}/more/${at}.csv`, `depth\n${at}.5\n`);
     await using window = await open(dataset, 'dark');

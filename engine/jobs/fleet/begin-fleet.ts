@@ -49,15 +49,17 @@ function sharedPlace(context: JobContext, request: PlaceRequest): RemotePlace {
       : place.kind === 'remote'
         ? 'is a folder behind one machine, which a fleet cannot make faster'
         : 'is a stream of this process';
-  const message = `${place.text} ${why}. Name two buckets, or use "dray copy", "dray sync" or "dray check".`;
-  throw new DrayError('usage', message);
+  throw new DrayError('usage', `${place.text} ${why}. Name two buckets.`, {
+    advice: 'For other places, use "dray copy", "dray sync" or "dray check".',
+  });
 }
 
 function checkFilter({ filter = {} }: FleetRequest): void {
   createTreeFilter(filter);
   if (!filter.filesFrom) return;
-  const message = 'A fleet divides listings and takes no list of files: leave out --files-from.';
-  throw new DrayError('usage', message);
+  throw new DrayError('usage', 'A fleet divides listings and takes no list of files.', {
+    advice: 'Leave out --files-from.',
+  });
 }
 
 /** With the flags about the place, and a slash, so that it always means a folder. */

@@ -43,6 +43,9 @@ function checkOrder({ address }: ObjectStore, objects: readonly ListedObject[]):
 }
 
 export function listsInNoOrder(address: string): DrayError {
-  const message = `${address} lists its objects without order, so several workers cannot divide them. Use "dray copy", "dray sync" or "dray check".`;
-  return new DrayError('unsupported', message, { data: { reason: 'unordered' } });
+  const message = `${address} lists its objects without order, so several workers cannot divide them.`;
+  return new DrayError('unsupported', message, {
+    data: { reason: 'unordered' },
+    advice: 'Use "dray copy", "dray sync" or "dray check".',
+  });
 }

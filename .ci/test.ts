@@ -121,6 +121,12 @@ function readVersion(browser: string): string {
   return stdout?.trim() || 'a browser of unknown version';
 }
 
+// Takes minutes if it is not there yet, so it begins while the checks run. The tests that need it wait for
+// it, and say why if there is none.
+if (given.every((parameter) => parameter === LONG))
+  spawn('node', ['e2e/servers/tools.ts', 'temporal'], { cwd: ROOT, stdio: 'ignore' })
+    .on('error', () => {})
+    .unref();
 const areDone = await Promise.all(STEPS.map(runStep));
 const broken = STEPS.filter((_step, at) => !areDone[at]);
 console.log('\n== tests');

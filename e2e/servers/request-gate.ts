@@ -15,9 +15,11 @@ export interface RequestGate extends AsyncDisposable {
   hold(counted: Counted, passes?: number): void;
   /** The same, but later ones reach the server, and only their answers are held. */
   holdAnswers(counted: Counted, passes?: number): void;
+  /** Answers these requests with 403 itself. */
+  refuse(counted: Counted): void;
   /** The number of clients that wait for the gate. */
   held(): number;
-  /** Lets all pass that waits, except requests whose client has gone, and all that comes. */
+  /** Lets all pass that waits, except requests whose client has gone, and all that comes. Refuses none. */
   release(): void;
   /** The most concurrent requests since the last `hold`. */
   mostInFlight(): number;
@@ -30,6 +32,8 @@ export const isDownload: Counted = ({ method, url }) =>
 /** An object of its own in a repository, such as a large file. */
 export const isObject: Counted = ({ url }) => url.pathname.includes('/objects/');
 
+const REFUSAL = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Refused.</Message></Error>';
+
 /**
  * @param endpoint The server's endpoint. Requests keep their Host header, because the signature covers it.
  */
@@ -38,6 +42,7 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
   const agent = new Agent();
   const waiting = new Set<() => void>();
   let rule: { readonly counted: Counted; readonly isOfAnswers: boolean; passes: number } | undefined;
+  let refused: Counted = () => false;
   let inFlight = 0;
   let most = 0;
   const setRule = (counted: Counted, isOfAnswers: boolean, passes: number) => {
@@ -62,6 +67,11 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
       inFlight -= 1;
     });
     const { headers, method = '', url = '' } = from;
+    if (refused({ method, url: new URL(url, endpoint) })) {
+      from.resume();
+      to.writeHead(403).end(REFUSAL);
+      return;
+    }
     let heldBy: typeof rule;
     if (rule?.counted({ method, url: new URL(url, endpoint) })) {
       if (rule.passes === 0) heldBy = rule;
@@ -91,9 +101,13 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     hold: (counted, passes = 0) => setRule(counted, false, passes),
     holdAnswers: (counted, passes = 0) => setRule(counted, true, passes),
+    refuse(counted) {
+      refused = counted;
+    },
     held: () => waiting.size,
     release() {
       rule = undefined;
+      refused = () => false;
       for (const go of waiting) go();
       waiting.clear();
     },

@@ -59,12 +59,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/desktop': [...WINDOW, 'app/cli'],
   // In a clone, `dray ui` builds the window when it is missing.
   'app/web': [...WINDOW, 'app/build'],
-  'app/cli': [...ENGINE, 'app/web'],
-  'app/build': [],
+  'app/fleet': ENGINE,
+  'app/cli': [...ENGINE, 'app/fleet', 'app/web'],
+  // The workflows of a fleet are bundled by Temporal's own bundler.
+  'app/build': ['app/fleet'],
   'app/quickstart': ['app/build', 'app/cli'],
   '.ci': ['app/build', 'e2e'],
   bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
-  e2e: [...ENGINE, 'app/cli', 'app/build', 'app/web'],
+  e2e: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'app/web'],
 };
 
 /** Packages that only one folder may import. */
@@ -72,6 +74,7 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^electron$/, to: 'app/desktop' },
   { name: /^@aws-sdk\//, to: 'engine/remotes/s3' },
   { name: /^@smithy\//, to: 'engine/remotes/s3' },
+  { name: /^@temporalio\//, to: 'app/fleet' },
   { name: /^better-sqlite3(\/|$)/, to: 'engine/index' },
   { name: /^commander$/, to: 'app/cli' },
   { name: /^koffi$/, to: 'engine/files/disk' },

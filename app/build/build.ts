@@ -5,6 +5,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleWorkflows, WORKFLOW_BUNDLE } from '../fleet/workflow-bundle.ts';
 import { buildWindow } from './build-window.ts';
 import { bundleCommand } from './command-bundle.ts';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
@@ -14,12 +15,19 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export async function buildCommand(folder: string): Promise<void> {
   const built = await bundleCommand(ROOT, folder);
   const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  const licenses = await formatThirdPartyLicenses(ROOT, inputs);
+  const workflows = await bundleWorkflows();
+  const licenses = await formatThirdPartyLicenses(ROOT, [...inputs, ...packagesIn(workflows)]);
   const outputs = built.flatMap(({ outputFiles }) => outputFiles);
   const files = new Map(outputs.map((file) => [basename(file.path), file.contents]));
+  files.set(WORKFLOW_BUNDLE, Buffer.from(workflows));
   files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
   await replaceFiles(folder, files);
   await chmod(join(folder, 'dray.js'), 0o755);
+}
+
+/** The modules of packages in a script of webpack's, as paths in the project. */
+function packagesIn(script: string): string[] {
+  return [...new Set(script.match(/node_modules\/[\w@./-]+\.js/g))];
 }
 
 /**

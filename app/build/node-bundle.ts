@@ -9,6 +9,9 @@ import { loadGroups } from './load-groups.ts';
 /** Native code cannot be bundled: these stay `dependencies` of the package. */
 export const NATIVE_PACKAGES = ['better-sqlite3', 'koffi'];
 
+/** Users install these themselves, if they use them. */
+const OPTIONAL_PACKAGES = ['@temporalio/*'];
+
 /** CommonJS packages call `require` for Node's own modules; ES modules have none. */
 const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';
 const require = createRequireForBundle(import.meta.url);`;
@@ -22,7 +25,7 @@ export function sharedOptions(root: string) {
     bundle: true,
     metafile: true,
     platform: 'node',
-    external: NATIVE_PACKAGES,
+    external: [...NATIVE_PACKAGES, ...OPTIONAL_PACKAGES],
     // Keeps names and lines, so that stack traces from users can be read.
     minifySyntax: true,
     legalComments: 'none',

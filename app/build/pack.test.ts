@@ -118,6 +118,21 @@ describe('The packed command', () => {
     expect(existsSync(join(ROOT, 'npm-shrinkwrap.json'))).toBe(false);
   });
 
+  it('names the packages of Temporal that a fleet needs, which nothing else misses', () => {
+    const { status, stderr } = spawnSync(bin(), ['fleet', 'list'], {
+      cwd: home,
+      env: environment,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain('dray fleet needs the packages of Temporal');
+    expect(stderr).toContain('@temporalio/worker@1.24.0');
+    const named = Object.entries(
+      JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).peerDependencies,
+    );
+    expect(named.filter(([name, version]) => !stderr.includes(`${name}@${version}`))).toEqual([]);
+  });
+
   it('contains the licences of bundled code, and no sources or tests', () => {
     const inside = join(home, 'node_modules/dray');
     expect(readFileSync(join(inside, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')).toContain('commander');

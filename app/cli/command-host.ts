@@ -54,6 +54,8 @@ export interface CommandRun<Summary> {
   readonly directory?: string;
   /** Whether running the same command again continues from where this run was stopped. */
   readonly resumable?: boolean;
+  /** Printed at a first signal, instead of what `resumable` says. */
+  readonly stopMessage?: () => string;
   /**
    * The time that the job has to stop after a first signal; default 900 ms. A second signal ends it at once.
    */
@@ -102,7 +104,8 @@ export async function runCommand<Summary>(
       output.progress.stop();
       output.problem(
         'plain',
-        run.resumable ? 'stopping... Run the same command again to continue.' : 'stopping...',
+        run.stopMessage?.() ??
+          (run.resumable ? 'stopping... Run the same command again to continue.' : 'stopping...'),
       );
     },
   });

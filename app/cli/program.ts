@@ -6,6 +6,7 @@ import { addCloneCommand } from './commands/clone.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDiffCommand } from './commands/diff.ts';
+import { addFleetCommand } from './commands/fleet/fleet.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
 import { addLogCommand } from './commands/log.ts';
@@ -87,6 +88,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     delta: addDeltaCommand,
   },
   'By themselves:': { watch: addWatchCommand, job: addJobCommand },
+  'With many machines:': { fleet: addFleetCommand },
   'Care:': {
     verify: addVerifyCommand,
     remote: addRemoteCommand,

@@ -65,7 +65,10 @@ describe('the console blocks', () => {
     it.skipIf(process.platform !== 'linux')(`of ${path} work as they are written`, async () => {
       await using s3 = await startVersitygw();
       await s3.createBucket('bucket');
-      await using shell = await openPageShell(s3.environment);
+      await using shell = await openPageShell(
+        s3.environment,
+        text.includes('$ temporal server') ? ['temporal'] : [],
+      );
       const faults: Fault[] = [];
       for (const block of blocks) faults.push(...(await runBlock(shell, block)));
       if (process.env.DRAY_GUIDE === 'write') writeFileSync(`${ROOT}${path}`, correctPage(text, faults));

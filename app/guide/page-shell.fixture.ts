@@ -1,15 +1,24 @@
 /**
  * Runs the commands of a guide page in a folder of its own, with the real command and a real S3 server. The
- * page says `/tmp/demo`, `server:7370` and port 7371; the commands use a folder and ports of the test's own
- * instead.
+ * page says `/tmp/demo`, `server:7370` and ports 7371 and 7233; the commands use a folder and ports of the
+ * test's own instead.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../e2e/servers/tools.ts';
+import { freePort, type ToolName, toolPath } from '../../e2e/servers/tools.ts';
 import { COMMAND } from '../cli/command.fixture.ts';
 import type { ShownCommand } from './page-blocks.fixture.ts';
 
@@ -18,6 +27,9 @@ const SHOWN_FOLDER = '/tmp/demo';
 const SHOWN_ADDRESS = 'server:7370';
 const SHOWN_STORE = 's3.example.com';
 const SHOWN_WINDOW_PORT = '7371';
+const SHOWN_TEMPORAL_PORT = '7233';
+/** These run until the page ends. */
+const SERVERS = /^(?:dray (?:serve|ui|fleet worker)|temporal server)\b/;
 
 /** Each command finds the folder, the variables and the exit code that the one before it left. */
 const SCRIPT = `
@@ -38,15 +50,23 @@ export interface PageShell extends AsyncDisposable {
   run(command: ShownCommand): Promise<CommandResult>;
 }
 
-/** @param environment How to reach the S3 server. */
-export async function openPageShell(environment: Readonly<Record<string, string>>): Promise<PageShell> {
+/**
+ * @param environment How to reach the S3 server.
+ * @param tools Of the tests' own, that the page runs.
+ */
+export async function openPageShell(
+  environment: Readonly<Record<string, string>>,
+  tools: readonly ToolName[] = [],
+): Promise<PageShell> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'dray-guide-')));
   const folder = join(base, 'demo');
   const address = `127.0.0.1:${await freePort()}`;
   const windowPort = `${await freePort()}`;
+  const temporalPort = `${await freePort()}`;
   mkdirSync(folder);
   writeScript(join(base, 'dray'), COMMAND);
   writeScript(join(base, 'make-sample'), SAMPLE);
+  for (const tool of tools) symlinkSync(await toolPath(tool), join(base, tool));
   const servers: ChildProcess[] = [];
   const facts = { token: '', fingerprint: '' };
 
@@ -54,6 +74,7 @@ export async function openPageShell(environment: Readonly<Record<string, string>
     text
       .replaceAll(SHOWN_FOLDER, folder)
       .replaceAll(SHOWN_WINDOW_PORT, windowPort)
+      .replaceAll(SHOWN_TEMPORAL_PORT, temporalPort)
       .replace(/\b(?:0\.0\.0\.0|server):7370\b/g, address)
       .replaceAll('FINGERPRINT', facts.fingerprint);
   const toShown = (text: string) =>
@@ -61,13 +82,14 @@ export async function openPageShell(environment: Readonly<Record<string, string>
       .replaceAll(folder, SHOWN_FOLDER)
       .replaceAll(address, SHOWN_ADDRESS)
       .replaceAll(new URL(environment.AWS_ENDPOINT_URL!).host, SHOWN_STORE)
-      .replaceAll(`:${windowPort}`, `:${SHOWN_WINDOW_PORT}`);
+      .replaceAll(`:${windowPort}`, `:${SHOWN_WINDOW_PORT}`)
+      .replaceAll(`:${temporalPort}`, `:${SHOWN_TEMPORAL_PORT}`);
 
   const start = ({ command, machine }: ShownCommand): ChildProcess => {
     const state = openState(join(base, `machine-${machine}`), folder);
     writeFileSync(join(state, 'command'), `${toReal(command)}\n`);
     const child = spawn('bash', ['-c', SCRIPT], {
-      env: childEnvironment(environment, base, state),
+      env: childEnvironment({ ...environment, TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}` }, base, state),
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
     });
@@ -83,7 +105,7 @@ export async function openPageShell(environment: Readonly<Record<string, string>
       child.stdout!.setEncoding('utf8').on('data', (text) => {
         output += text;
       });
-      if (!/^dray (?:serve|ui)\b/.test(command.command)) {
+      if (!SERVERS.test(command.command)) {
         const [exitCode] = (await once(child, 'close')) as [number | null];
         return { exitCode, output: toShown(output) };
       }

@@ -28,7 +28,9 @@ export type JobEvent =
   | SavedJobEvent
   | JobRunEvent
   | JobLogEvent
-  | WatchEvent;
+  | WatchEvent
+  | FleetWorkerEvent
+  | FleetStepEvent;
 
 export type Phase =
   | 'scan'
@@ -383,4 +385,25 @@ export interface WatchEvent {
   readonly type: 'watch';
   /** Relative to the folder. Absent if unknown or too many. */
   readonly paths?: readonly string[];
+}
+
+/** Sent once, when a worker of a fleet takes work. */
+export interface FleetWorkerEvent {
+  readonly type: 'fleetWorker';
+  /** Of Temporal, `HOST:PORT`. */
+  readonly address: string;
+  readonly queue: string;
+}
+
+/** A worker of a fleet began or ended a step of a job. */
+export interface FleetStepEvent {
+  readonly type: 'fleetStep';
+  readonly state: 'started' | 'ended' | 'failed';
+  /** Such as `runPart`. */
+  readonly step: string;
+  readonly job: string;
+  /** Of the job, such as `range 3, part 12`. Empty for a step of the whole job. */
+  readonly part: string;
+  /** Of a failed step. */
+  readonly error?: ErrorRecord;
 }

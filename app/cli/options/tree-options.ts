@@ -77,7 +77,15 @@ export function addCopyOptions(command: Command): void {
     .option('--immutable', 'never change an existing file; report one that differs as failed')
     .option('--backup-dir <place>', 'move overwritten and deleted files there')
     .option('--links', 'copy symbolic links, as NAME.rclonelink objects')
-    .option('--special-modes', 'keep set-uid, set-gid and sticky bits, where modes are kept')
+    .option('--special-modes', 'keep set-uid, set-gid and sticky bits, where modes are kept');
+  addWriteOptions(command);
+  command.option('--no-index', 'ignore what Dray remembers about the two places');
+  addPairOptions(command);
+}
+
+/** Of copies that write objects: how they are written, and when a file counts as equal. */
+export function addWriteOptions(command: Command): void {
+  command
     .optionsGroup('How objects are written:')
     .addOption(new Option('--metadata <key=value>', 'user metadata; repeatable').argParser(parseMetadata))
     .option('--storage-class <name>', 'storage class, such as STANDARD_IA')
@@ -94,9 +102,7 @@ export function addCopyOptions(command: Command): void {
     .option('--no-delta', 'send changed large files in full, not only their changes')
     .optionsGroup('How files are compared:')
     .addOption(new Option('--checksum', 'compare content, not size and time').conflicts('sizeOnly'))
-    .option('--size-only', 'compare sizes only')
-    .option('--no-index', 'ignore what Dray remembers about the two places');
-  addPairOptions(command);
+    .option('--size-only', 'compare sizes only');
 }
 
 export function createMaxDeleteOption(): Option {

@@ -1,0 +1,85 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { given } from '../../../../engine/api/given.ts';
+import { formatCount, formatDuration, formatPlural } from '../../../../engine/api/numbers.ts';
+import type { WorkerSummary } from '../../../fleet/worker.ts';
+import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
+import { addExamples } from '../../options/examples.ts';
+import { createBandwidthOption, parseCount } from '../../options/global-options.ts';
+import { parsePause } from '../../options/parse-pause.ts';
+import { addTemporalOptions, type TemporalFlags, toTemporalOptions } from '../../options/temporal-options.ts';
+
+interface WorkerOptions extends TemporalFlags {
+  readonly slots: number;
+  readonly drain: number;
+  readonly metrics?: string;
+}
+
+const DRAIN_MS = 20_000;
+const DRAIN_MAX_MS = 3_600_000;
+/** What a worker needs besides, to give back its parts. */
+const GRACE_MS = 10_000;
+
+export function addFleetWorker(fleet: Command, host: CommandHost): void {
+  const command = fleet
+    .command('worker')
+    .description(
+      'Does parts of the jobs of a queue until you stop it. Start any number, on any machines that reach Temporal and the buckets, and stop them at any time. Each uses its own credentials, as "dray copy" would on its machine.',
+    )
+    .addOption(
+      new Option('--slots <n>', 'parts at the same time')
+        .default(4)
+        .argParser((text: string) => parseCount(text, { min: 1, max: 256 })),
+    )
+    .addOption(
+      new Option('--drain <time>', 'when stopped, go on with its parts for so long')
+        .default(DRAIN_MS, '20s')
+        .argParser((text: string) => parsePause(text, { minMs: 0, maxMs: DRAIN_MAX_MS })),
+    )
+    .addOption(
+      new Option('--metrics <[host]:port>', 'serve metrics for Prometheus there').argParser(parseListen),
+    )
+    .addOption(createBandwidthOption());
+  addTemporalOptions(command);
+  command.action((options: WorkerOptions, self: Command) =>
+    runCommand(host, self, {
+      start: async (context) => {
+        const { work } = await import('../../../fleet/fleet.ts');
+        return work(context, {
+          temporal: toTemporalOptions(options, context.directory),
+          slots: options.slots,
+          drainMs: options.drain,
+          ...given({ metricsAddress: options.metrics }),
+        });
+      },
+      stopMessage: () =>
+        `stopping... Parts that need longer than ${formatDuration(options.drain)} go on elsewhere.`,
+      graceMs: options.drain + GRACE_MS,
+      view,
+    }),
+  );
+  addExamples(command, [
+    ['dray fleet worker --temporal temporal.example.com:7233', 'on each machine'],
+    ['dray fleet worker --slots 16 --metrics :9464', 'a large one, with metrics'],
+  ]);
+}
+
+const view: CommandView<WorkerSummary> = {
+  onEvent: (event, output) => {
+    if (event.type === 'fleetWorker')
+      output.result(`Working for the queue ${event.queue} of ${event.address}.`);
+    else if (event.type === 'fleetStep' && output.verbose)
+      output.result(`${event.state.padEnd(7)}  ${event.job}  ${event.step}  ${event.part}`.trimEnd());
+  },
+  onSummary: ({ failedSteps, steps }, output) =>
+    output.note(
+      `Stopped after ${formatPlural(steps, 'step')}${failedSteps > 0 ? `, ${formatCount(failedSteps)} of them failed` : ''}.`,
+    ),
+};
+
+/** `:9464` listens on all addresses. */
+function parseListen(text: string): string {
+  const parts = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]*):(\d{1,5})$/.exec(text);
+  if (!parts || Number(parts[2]) > 65_535)
+    throw new InvalidArgumentError('Give HOST:PORT or :PORT, such as :9464.');
+  return parts[1] === '' ? `0.0.0.0:${parts[2]}` : text;
+}

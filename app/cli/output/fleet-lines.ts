@@ -1,0 +1,86 @@
+/** The lines that tell of a fleet's jobs. */
+import { formatBytes, formatCount, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
+import type { ListedJob } from '../../fleet/fleet-client.ts';
+import type { FleetStatus } from '../../fleet/fleet-status.ts';
+import type { FleetEndSummary } from '../../fleet/follow-job.ts';
+import { formatTable } from './table.ts';
+
+export function formatFleetEnd(summary: FleetEndSummary, elapsedMs: number): string[] {
+  const { counts, failed, failedParts, id, parts, ranges, refused } = summary;
+  if (summary.result === 'started')
+    return [`The job ${id} has started. See it with "dray fleet status ${id}".`];
+  const lines = [
+    `${formatWork(summary)}.${summary.result === 'stopped' ? ' The job was cancelled.' : ''}`,
+    `${formatPlural(ranges, 'range')}, ${formatPlural(parts, 'part')}, ${formatPlural(counts.requests, 'request')}, ${formatDuration(elapsedMs)}.`,
+  ];
+  if (refused) lines.push(refused.message);
+  if (failed > 0 || failedParts > 0)
+    lines.push(
+      `${formatPlural(failed, 'file')} failed in ${formatPlural(failedParts, 'part')}; .dray-fleet/${id}/failures/ there names them. Try them again with "dray fleet retry-failed ${id}".`,
+    );
+  if (counts.waiting > 0) lines.push(`${formatPlural(counts.waiting, 'file')} could not be written.`);
+  return lines;
+}
+
+function formatWork({ counts, destination, kind }: FleetEndSummary): string {
+  if (kind === 'check') {
+    const { differing, files, onlyInDestination, onlyInSource, uncertain } = counts;
+    const different = differing + onlyInSource + onlyInDestination;
+    const parts = [
+      ...(differing > 0 ? [`${formatCount(differing)} differ`] : []),
+      ...(onlyInSource > 0 ? [`${formatCount(onlyInSource)} only in the source`] : []),
+      ...(onlyInDestination > 0 ? [`${formatCount(onlyInDestination)} only in the destination`] : []),
+      ...(uncertain > 0 ? [`${formatCount(uncertain)} compared by size alone`] : []),
+    ];
+    const rest = parts.length > 0 ? `: ${parts.join(', ')}` : '';
+    return `${different > 0 ? 'Differences' : 'No differences'} in ${formatPlural(files, 'file')} at ${destination}${rest}`;
+  }
+  const { copiedBytes, copiedFiles, deletedFiles, failed, touchedFiles, unchangedFiles } = counts;
+  if (copiedFiles + deletedFiles + failed + touchedFiles === 0)
+    return `Nothing to do: ${formatPlural(unchangedFiles, 'file')} at ${destination} ${unchangedFiles === 1 ? 'is' : 'are'} the same`;
+  const parts = [
+    `Copied ${formatPlural(copiedFiles, 'file')} (${formatBytes(copiedBytes)})`,
+    ...(touchedFiles > 0 ? [`set the time of ${formatCount(touchedFiles)}`] : []),
+    ...(deletedFiles > 0 ? [`deleted ${formatCount(deletedFiles)}`] : []),
+    ...(unchangedFiles > 0 ? [`${formatCount(unchangedFiles)} unchanged`] : []),
+  ];
+  const [first, ...rest] = parts;
+  return [`${first} to ${destination}`, ...rest].join(', ');
+}
+
+export function formatFleetStatus(status: FleetStatus): string[] {
+  const { bytesDone, bytesKnown, counts, failedParts, filesDone, filesKnown, isListed, phase, ranges } =
+    status;
+  const more = isListed ? '' : '+';
+  return [
+    `${status.id}  ${status.kind}  ${status.state === 'running' ? `running (${phase})` : status.state}  since ${status.started}`,
+    `Files   ${formatCount(filesDone)} of ${formatCount(filesKnown)}${more}, ${formatBytes(bytesDone)} of ${formatBytes(bytesKnown)}${more}`,
+    `Ranges  ${formatCount(status.rangesDone)} of ${formatCount(ranges)} done, ${formatCount(status.rangesRunning)} running`,
+    `Parts   ${formatCount(status.partsDone)} done, ${formatCount(status.partsRunning)} running, ${formatCount(status.partsWaiting)} waiting`,
+    ...(counts.failed > 0
+      ? [`Failed  ${formatPlural(counts.failed, 'file')}, in ${formatPlural(failedParts, 'ended part')}`]
+      : []),
+    ...(status.bytesPerSecondMax === undefined ? [] : [`Limit   ${formatBytes(status.bytesPerSecondMax)}/s`]),
+    ...formatTable(
+      status.workers.map(({ bytes, files, steps, worker }) => [
+        'Worker',
+        worker,
+        formatPlural(steps, 'step'),
+        `${formatCount(files)} files`,
+        formatBytes(bytes),
+      ]),
+      ['left', 'left', 'right', 'right', 'right'],
+    ),
+  ];
+}
+
+export function formatFleetList(jobs: readonly ListedJob[]): string[] {
+  const rows = jobs.map(({ destination, id, kind, source, started, state }) => [
+    id,
+    kind,
+    state,
+    started,
+    `${source} -> ${destination}`,
+  ]);
+  return formatTable(rows, ['left', 'left', 'left', 'left', 'left']);
+}

@@ -1,0 +1,200 @@
+/** Starts the jobs of a fleet, watches them, and sends them signals. */
+import {
+  Client,
+  Connection,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { DrayError } from '../../engine/api/error.ts';
+import type { FleetKind, FleetWork } from '../../engine/api/fleet.ts';
+import {
+  DEFAULT_SETTINGS,
+  type FleetLimits,
+  type FleetSettings,
+  JOB_WORKFLOW,
+  type JobEnd,
+  type JobInput,
+  type JobStatus,
+  jobWorkflowId,
+  type ListedEnd,
+  QUERIES,
+  type RangeStatus,
+  rangeWorkflowId,
+  SIGNALS,
+} from './fleet-messages.ts';
+import { type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
+import { decode } from './payloads.ts';
+import { type RunningStep, readPulses } from './running-steps.ts';
+import { fromTemporal } from './temporal-errors.ts';
+import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
+import type { fleetJob } from './workflows/fleet-job.ts';
+
+const CONNECT_MS = 10_000;
+/** A query waits for a worker so long. */
+const QUERY_MS = 10_000;
+
+/** Shown by `list`, for jobs that have ended too. */
+export interface JobMemo {
+  readonly id: string;
+  readonly kind: FleetKind;
+  readonly source: string;
+  readonly destination: string;
+}
+
+export interface ListedJob extends JobMemo {
+  readonly state: JobStateName;
+  readonly started: string;
+  readonly ended?: string;
+}
+
+export interface StartRequest {
+  readonly work: FleetWork;
+  readonly memo: JobMemo;
+  readonly limits: FleetLimits;
+  readonly settings?: Partial<FleetSettings>;
+}
+
+export interface FleetClient extends AsyncDisposable {
+  start(request: StartRequest): Promise<void>;
+  status(id: string): Promise<FleetStatus>;
+  /** Resolves when the job has ended. */
+  result(id: string): Promise<JobEnd>;
+  /** The newest first. */
+  list(jobsMax: number): Promise<ListedJob[]>;
+  pause(id: string): Promise<void>;
+  resume(id: string): Promise<void>;
+  setLimits(id: string, limits: FleetLimits): Promise<void>;
+  cancel(id: string): Promise<void>;
+  /** A job that runs does it at its end; one that has ended runs again for it. */
+  retryFailed(id: string): Promise<'later' | 'started' | 'nothing'>;
+}
+
+export async function connectFleet(temporal: TemporalOptions): Promise<FleetClient> {
+  const settings = await connectionSettings(temporal);
+  const converter = await dataConverter(temporal);
+  const connection = await Connection.connect({ ...settings, connectTimeout: CONNECT_MS }).catch((error) => {
+    throw fromTemporal(error, temporal);
+  });
+  const client = new Client({ connection, namespace: temporal.namespace, dataConverter: converter });
+  const handle = (id: string) => client.workflow.getHandle<typeof fleetJob>(jobWorkflowId(id));
+  /** Translates failures. */
+  const call = async <T>(id: string | undefined, action: () => Promise<T>): Promise<T> => {
+    try {
+      return await action();
+    } catch (error) {
+      throw fromTemporal(error, temporal, id);
+    }
+  };
+  const startJob = (input: JobInput, memo: JobMemo) =>
+    client.workflow.start<typeof fleetJob>(JOB_WORKFLOW, {
+      workflowId: jobWorkflowId(memo.id),
+      taskQueue: temporal.queue,
+      args: [input],
+      memo: { job: memo },
+    });
+  const signal = (id: string, name: string, ...values: readonly unknown[]) =>
+    call(id, () => handle(id).signal(name, ...values));
+  return {
+    start: ({ limits, memo, settings: own, work }) =>
+      call(memo.id, async () => {
+        const input = { work, kind: memo.kind, settings: { ...DEFAULT_SETTINGS, ...own }, limits };
+        try {
+          await startJob(input, memo);
+        } catch (error) {
+          if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+          throw new DrayError('usage', `There is a fleet's job ${memo.id} already.`, {
+            advice: `See it: dray fleet status ${memo.id}`,
+            command: `dray fleet status ${memo.id}`,
+          });
+        }
+      }),
+    status: (id) => call(id, () => readStatus(client, handle(id), id)),
+    result: (id) => call(id, () => handle(id).result()),
+    list: (jobsMax) => call(undefined, () => listJobs(client, temporal.queue, jobsMax)),
+    pause: (id) => signal(id, SIGNALS.pause),
+    resume: (id) => signal(id, SIGNALS.resume),
+    setLimits: (id, limits) => signal(id, SIGNALS.setLimits, limits),
+    cancel: async (id) => {
+      await call(id, () => handle(id).cancel());
+    },
+    retryFailed: (id) =>
+      call(id, async () => {
+        const description = await handle(id).describe();
+        if (description.status.name === 'RUNNING') {
+          await handle(id).signal(SIGNALS.retryFailed);
+          return 'later';
+        }
+        const end = await handle(id).result();
+        if (end.failedParts === 0) return 'nothing';
+        const input = await readInput(client, id);
+        await startJob({ ...input, retries: end }, description.memo?.job as JobMemo);
+        return 'started';
+      }),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}
+
+async function listJobs(client: Client, queue: string, jobsMax: number): Promise<ListedJob[]> {
+  const jobs: ListedJob[] = [];
+  const query = `WorkflowType = '${JOB_WORKFLOW}' AND TaskQueue = '${queue}'`;
+  for await (const found of client.workflow.list({ query })) {
+    const memo = found.memo?.job as JobMemo | undefined;
+    if (memo) jobs.push({ ...memo, ...stateOf(found) });
+    if (jobs.length === jobsMax) break;
+  }
+  return jobs;
+}
+
+interface Execution {
+  readonly status: { readonly name: string };
+  readonly memo?: Readonly<Record<string, unknown>> | undefined;
+  readonly startTime: Date;
+  readonly closeTime?: Date | undefined;
+}
+
+function stateOf({ closeTime, memo, startTime, status }: Execution): Omit<ListedJob, keyof JobMemo> {
+  const end = memo?.end as ListedEnd | undefined;
+  const states: Readonly<Record<string, JobStateName>> = {
+    COMPLETED: end?.result === 'stopped' ? 'cancelled' : end?.failed ? 'partial' : 'done',
+    FAILED: 'failed',
+    TERMINATED: 'terminated',
+  };
+  return {
+    state: states[status.name] ?? 'running',
+    started: startTime.toISOString(),
+    ...(closeTime && { ended: closeTime.toISOString() }),
+  };
+}
+
+/** What the job knows, and what each of its running ranges knows. */
+async function readStatus(client: Client, handle: WorkflowHandle, id: string): Promise<FleetStatus> {
+  const description = await handle.describe();
+  const execution = stateOf(description);
+  const query = <T>(own: WorkflowHandle) =>
+    client.connection.withDeadline(Date.now() + QUERY_MS, () => own.query<T, []>(QUERIES.status));
+  const job = await query<JobStatus>(handle);
+  const ranges: RangeStatus[] = [];
+  const steps: RunningStep[] = [];
+  if (execution.state === 'running')
+    await Promise.all(
+      job.rangesRunning.map(async (range) => {
+        const own = client.workflow.getHandle(rangeWorkflowId(id, range));
+        try {
+          ranges.push(await query<RangeStatus>(own));
+          steps.push(...(await readPulses(client, await own.describe())));
+        } catch {
+          // It has just ended, so the next look finds it in the sums of the job.
+        }
+      }),
+    );
+  return sumStatus({ id, job, ranges, steps, ...execution });
+}
+
+/** The job's first input. */
+async function readInput(client: Client, id: string): Promise<JobInput> {
+  const { events } = await client.workflow.getHandle(jobWorkflowId(id)).fetchHistory();
+  const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+  const { loadedDataConverter } = client.options;
+  const { resumed: _, retries: __, ...input } = (await decode(loadedDataConverter, payloads))[0] as JobInput;
+  return input;
+}

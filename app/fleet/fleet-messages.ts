@@ -1,0 +1,201 @@
+/**
+ * What the command, the workflows and the activities of a fleet send each other through Temporal. Everything
+ * here is stored in Temporal's history, so it holds numbers and the name of the work, and no key of an object
+ * and no secret.
+ */
+import type { FleetCounts, FleetKind, FleetWork } from '../../engine/api/fleet.ts';
+import type { PartRuns } from './part-runs.ts';
+
+export const JOB_WORKFLOW = 'fleetJob';
+
+export const SIGNALS = {
+  pause: 'pause',
+  resume: 'resume',
+  retryFailed: 'retryFailed',
+  setLimits: 'setLimits',
+  slowDown: 'slowDown',
+} as const;
+
+export const QUERIES = { status: 'status', share: 'share' } as const;
+
+/** For all workers together; absent: unlimited. */
+export interface FleetLimits {
+  readonly bytesPerSecond?: number;
+}
+
+export interface FleetSettings {
+  /** Ranges that list and copy at the same time. */
+  readonly rangesAtOnce: number;
+  /** Parts of one range that are under way at the same time, at most. */
+  readonly partsAtOnce: number;
+  /** A part that fails so often as a whole is set aside. */
+  readonly attemptsMax: number;
+  /** A worker that is silent for so long has died. */
+  readonly silenceMaxMs: number;
+  /** A workflow begins a new history after so many events. Temporal's limit is 51,200. */
+  readonly eventsMax: number;
+}
+
+export const DEFAULT_SETTINGS: FleetSettings = {
+  rangesAtOnce: 16,
+  partsAtOnce: 16,
+  attemptsMax: 5,
+  silenceMaxMs: 20_000,
+  eventsMax: 10_000,
+};
+
+export interface JobInput {
+  readonly work: FleetWork;
+  readonly kind: FleetKind;
+  readonly settings: FleetSettings;
+  readonly limits: FleetLimits;
+  /** The end of the run before, when its failed files are tried again. */
+  readonly retries?: JobEnd;
+  /** Where the history before this one ended. */
+  readonly resumed?: JobState;
+}
+
+/** `plan`, `move`, `retry` (failed files again), `delete` (second round of a sync), `finish`. */
+export type JobPhase = 'plan' | 'move' | 'retry' | 'delete' | 'finish' | 'ended';
+
+/** What a job knows between two ranges. */
+export interface JobState {
+  readonly startedMs: number;
+  readonly phase: JobPhase;
+  readonly ranges: number;
+  readonly estimatedKeys: number;
+  /** The next range of the phase. */
+  readonly nextRange: number;
+  readonly parts: number;
+  readonly counts: FleetCounts;
+  readonly rests: readonly RangeRest[];
+  readonly isPaused: boolean;
+  readonly limits: FleetLimits;
+  readonly wantsRetry: boolean;
+}
+
+interface PartSize {
+  readonly number: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** A part that failed as a whole, again and again, or one of its large objects. */
+interface SetAsidePart extends PartSize {
+  readonly large?: number;
+}
+
+/** What a range leaves to a later round. */
+export interface RangeRest {
+  readonly range: number;
+  /** Parts with files that failed. */
+  readonly failedParts: PartRuns;
+  readonly setAside: readonly SetAsidePart[];
+  /** Parts of a sync that have something to delete, or that wait for it. */
+  readonly deletingParts: PartRuns;
+}
+
+/** The result of a range in one round. */
+export interface RangeEnd extends RangeRest {
+  readonly parts: number;
+  /** What this round adds to the job's counts. Fields can be negative: a retry subtracts failures. */
+  readonly counts: FleetCounts;
+}
+
+export interface RangeInput {
+  readonly work: FleetWork;
+  readonly range: number;
+  readonly round: 'move' | 'retry' | 'delete';
+  readonly settings: FleetSettings;
+  /** What the round before left. */
+  readonly rest?: RangeRest;
+  /** Where the history before this one ended. */
+  readonly resumed?: RangeState;
+}
+
+/** A step of a range that can run on any worker. */
+export type RangeTask =
+  | ({ readonly type: 'part' | 'again' } & PartSize)
+  | ({ readonly type: 'large'; readonly large: number; readonly isAgain?: true } & PartSize)
+  | { readonly type: 'retry' | 'delete'; readonly number: number };
+
+export interface RangeState {
+  readonly next: number;
+  readonly isLast: boolean;
+  readonly waiting: readonly RangeTask[];
+  readonly end: RangeEnd;
+  readonly isPaused: boolean;
+}
+
+/** The answer of a range to `status`. */
+export interface RangeStatus {
+  readonly range: number;
+  readonly partsWaiting: number;
+  readonly partsRunning: number;
+  readonly partsDone: number;
+  /** The listing of the range has ended, so what is known is all. */
+  readonly isListed: boolean;
+  readonly counts: FleetCounts;
+  /** Of the source, in the parts that are known. */
+  readonly filesKnown: number;
+  readonly bytesKnown: number;
+}
+
+/** The answer of a job to `status`, without what its running ranges know themselves. */
+export interface JobStatus {
+  readonly kind: FleetKind;
+  readonly phase: JobPhase;
+  readonly isPaused: boolean;
+  readonly startedMs: number;
+  readonly ranges: number;
+  readonly estimatedKeys: number;
+  readonly rangesRunning: readonly number[];
+  readonly rangesDone: number;
+  readonly partsDone: number;
+  readonly failedParts: number;
+  readonly counts: FleetCounts;
+  readonly limits: FleetLimits;
+  /** One letter for each range: waiting, running, done, failed. */
+  readonly map: string;
+}
+
+/** The answer to `share`: of a job, its running ranges; of a range, its running parts. */
+export interface Share {
+  readonly sharers: number;
+  readonly limits: FleetLimits;
+}
+
+export interface JobEnd {
+  readonly result: 'done' | 'stopped';
+  readonly counts: FleetCounts;
+  readonly ranges: number;
+  readonly parts: number;
+  readonly failedParts: number;
+  readonly startedMs: number;
+  /** Why nothing was deleted. */
+  readonly refused?: { readonly code: 'tooManyDeletes' | 'partial'; readonly message: string };
+  readonly rests: readonly RangeRest[];
+}
+
+/** In the memo of a job that has ended, for lists. */
+export interface ListedEnd {
+  readonly result: JobEnd['result'];
+  readonly failed: number;
+}
+
+/** In each heartbeat of an activity. */
+export interface Pulse {
+  readonly files: number;
+  readonly bytes: number;
+  readonly range?: number;
+  readonly part?: number;
+}
+
+/** A workflow's id names its work, so a job cannot be started twice. */
+export function jobWorkflowId(id: string): string {
+  return `dray-fleet-${id}`;
+}
+
+export function rangeWorkflowId(id: string, range: number): string {
+  return `${jobWorkflowId(id)}/range-${range}`;
+}

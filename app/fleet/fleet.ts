@@ -1,0 +1,100 @@
+/** What the commands ask of a fleet. Temporal's packages are loaded here, at the first call. */
+
+import { toErrorRecord } from '../../engine/api/error.ts';
+import type { FleetRequest } from '../../engine/api/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { fleetSteps } from '../../engine/jobs/fleet/fleet-steps.ts';
+import type { StepEvent } from './activities.ts';
+import type { FleetClient } from './fleet-client.ts';
+import type { FleetLimits, FleetSettings } from './fleet-messages.ts';
+import { type FleetEndSummary, followJob } from './follow-job.ts';
+import { withPackages } from './packages.ts';
+import type { TemporalOptions } from './temporal-options.ts';
+import type { WorkerRequest, WorkerSummary } from './worker.ts';
+
+export interface StartAndFollowRequest {
+  readonly id: string;
+  readonly request: FleetRequest;
+  readonly temporal: TemporalOptions;
+  readonly limits: FleetLimits;
+  readonly settings: Partial<FleetSettings>;
+  readonly isDetached: boolean;
+  readonly onStarted: () => void;
+}
+
+export async function startAndFollow(
+  context: JobContext,
+  { id, isDetached, limits, onStarted, request, settings, temporal }: StartAndFollowRequest,
+): Promise<FleetEndSummary> {
+  await using client = await connect(temporal);
+  const work = await fleetSteps.begin(context, id, request);
+  const { kind } = request;
+  const memo = {
+    id,
+    kind,
+    source: withoutSecrets(request.source.place),
+    destination: withoutSecrets(work.destination),
+  };
+  await client.start({ work, memo, limits, settings });
+  onStarted();
+  return await followJob(context, { client, memo, isDetached });
+}
+
+/** Calls Temporal once. */
+export async function withClient<T>(
+  temporal: TemporalOptions,
+  action: (client: FleetClient) => Promise<T>,
+): Promise<T> {
+  await using client = await connect(temporal);
+  return await action(client);
+}
+
+async function connect(temporal: TemporalOptions): Promise<FleetClient> {
+  const { connectFleet } = await withPackages(() => import('./fleet-client.ts'));
+  return connectFleet(temporal);
+}
+
+export async function work(
+  context: JobContext,
+  request: Pick<WorkerRequest, 'drainMs' | 'metricsAddress' | 'slots' | 'temporal'>,
+): Promise<WorkerSummary> {
+  const { runWorker } = await withPackages(() => import('./worker.ts'));
+  const { address, queue } = request.temporal;
+  return runWorker(context, {
+    ...request,
+    steps: fleetSteps,
+    onReady: () => context.emit({ type: 'fleetWorker', address, queue }),
+    onEvent: (event) => tell(context, event),
+    onLog: (message) => context.emit({ type: 'warning', warning: 'temporal', message }),
+  });
+}
+
+/** Progress of a single step says little: `dray fleet status` shows the sums. */
+function tell({ emit }: JobContext, event: StepEvent): void {
+  if (event.type === 'job') {
+    if (event.event.type === 'fileFailed' || event.event.type === 'warning') emit(event.event);
+    return;
+  }
+  const { job, part, range } = event.place;
+  const place = [
+    ...(range === undefined ? [] : [`range ${range}`]),
+    ...(part === undefined ? [] : [`part ${part}`]),
+  ];
+  const told = { type: 'fleetStep', step: event.step, job, part: place.join(', ') } as const;
+  if (event.type !== 'failed') {
+    emit({ ...told, state: event.type });
+    return;
+  }
+  emit({ ...told, state: 'failed', error: toErrorRecord(event.error) });
+  const where = [job, ...place].join(', ');
+  emit({
+    type: 'warning',
+    warning: 'fleetStep',
+    message: `${event.step} of ${where} failed and is repeated: ${event.error.message}`,
+  });
+}
+
+/** A place without a user, a password and connection settings. */
+function withoutSecrets(place: string): string {
+  return place.replace(/\?.*$/s, '').replace(/\/\/[^/@]*@/, '//');
+}

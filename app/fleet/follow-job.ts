@@ -1,0 +1,109 @@
+/** Follows a job until it ends, as progress events. */
+import { DrayError } from '../../engine/api/error.ts';
+import { type FleetCounts, type FleetKind, NO_FLEET_COUNTS } from '../../engine/api/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import type { FleetClient, JobMemo } from './fleet-client.ts';
+import type { JobEnd } from './fleet-messages.ts';
+import type { FleetStatus } from './fleet-status.ts';
+
+const LOOK_EVERY_MS = 1000;
+
+export interface FleetEndSummary {
+  readonly id: string;
+  readonly kind: FleetKind;
+  readonly source: string;
+  readonly destination: string;
+  /** `started`: the job runs, and nobody follows it. */
+  readonly result: 'started' | 'done' | 'stopped';
+  readonly ranges: number;
+  readonly parts: number;
+  /** Parts with files that failed. Their names are at the destination. */
+  readonly failedParts: number;
+  readonly failed: number;
+  readonly counts: FleetCounts;
+  /** Why a sync deleted nothing. */
+  readonly refused?: NonNullable<JobEnd['refused']>;
+}
+
+export interface FollowRequest {
+  readonly client: FleetClient;
+  readonly memo: JobMemo;
+  readonly isDetached: boolean;
+}
+
+export async function followJob(
+  context: JobContext,
+  { client, isDetached, memo }: FollowRequest,
+): Promise<FleetEndSummary> {
+  if (isDetached)
+    return {
+      ...memo,
+      result: 'started',
+      ranges: 0,
+      parts: 0,
+      failedParts: 0,
+      failed: 0,
+      counts: NO_FLEET_COUNTS,
+    };
+  const looks = new AbortController();
+  const signal = AbortSignal.any([context.signal, looks.signal]);
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => reject(new DrayError('aborted', 'Stopped on request.'));
+    context.signal.addEventListener('abort', stop, { once: true });
+    if (context.signal.aborted) stop();
+  });
+  const watching = watch(context, client, memo.id, signal);
+  try {
+    const { counts, failedParts, parts, ranges, refused, result } = await Promise.race([
+      client.result(memo.id),
+      stopped,
+    ]);
+    const failed = counts.failed;
+    return { ...memo, result, ranges, parts, failedParts, failed, counts, ...(refused && { refused }) };
+  } finally {
+    looks.abort();
+    await watching;
+  }
+}
+
+/** Never fails: the job goes on whether anyone looks or not. */
+async function watch(
+  context: JobContext,
+  client: FleetClient,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let isSilent = false;
+  while (!signal.aborted) {
+    try {
+      const status = await client.status(id);
+      isSilent = false;
+      if (!signal.aborted) emitProgress(context, status);
+    } catch {
+      if (!isSilent && !signal.aborted)
+        context.emit({
+          type: 'warning',
+          warning: 'noFleetWorker',
+          message: `No worker answers for the job ${id}. It goes on once there is one: start "dray fleet worker".`,
+        });
+      isSilent = true;
+    }
+    await systemClock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
+  }
+}
+
+function emitProgress(context: JobContext, status: FleetStatus): void {
+  const { bytesDone, bytesKnown, counts, filesDone, filesKnown, isListed, kind, partsRunning } = status;
+  context.emit({
+    type: 'progress',
+    phase: kind === 'check' ? 'verify' : 'upload',
+    filesDone,
+    filesTotal: Math.max(filesKnown, filesDone),
+    bytesDone,
+    bytesTotal: Math.max(bytesKnown, bytesDone),
+    isCounting: !isListed,
+    requests: counts.requests,
+    inFlight: partsRunning,
+  });
+}

@@ -1,0 +1,63 @@
+/** Translates what Temporal's client throws into the one error of Dray. */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowFailedError,
+} from '@temporalio/client';
+import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
+import { DrayError, ERROR_CODES, type ErrorCode, toDrayError } from '../../engine/api/error.ts';
+import type { TemporalOptions } from './temporal-options.ts';
+
+/** gRPC's numbers. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  4: 'unreachable',
+  5: 'notFound',
+  7: 'accessDenied',
+  14: 'unreachable',
+  16: 'accessDenied',
+};
+
+/** @param id The job that the call was about, for messages. */
+export function fromTemporal(
+  error: unknown,
+  { address, namespace }: TemporalOptions,
+  id?: string,
+): DrayError {
+  if (error instanceof DrayError) return error;
+  if (error instanceof NamespaceNotFoundError)
+    return new DrayError('notFound', `Temporal at ${address} has no namespace "${namespace}".`, {
+      cause: error,
+    });
+  if (error instanceof WorkflowNotFoundError)
+    return new DrayError('notFound', `Temporal at ${address} has no fleet's job ${id ?? ''} that runs.`, {
+      cause: error,
+      advice: 'See which there are: dray fleet list',
+      command: 'dray fleet list',
+    });
+  if (error instanceof WorkflowFailedError) return ofEnd(error, id);
+  const service = error instanceof ServiceError ? error.cause : error;
+  const isLost = error instanceof Error && /Failed to connect|ECONNREFUSED|connect/i.test(error.message);
+  if (!isGrpcServiceError(service) && !isLost) return toDrayError(error);
+  const code = isGrpcServiceError(service) ? (CODES[service.code] ?? 'remoteFailed') : 'unreachable';
+  const why = isGrpcServiceError(service) ? service.details : (error as Error).message;
+  return code === 'unreachable'
+    ? new DrayError(code, `Temporal at ${address} does not answer: ${why || 'no connection'}.`, {
+        cause: error,
+        advice: 'For a try on this machine, start one: temporal server start-dev',
+        command: 'temporal server start-dev',
+      })
+    : new DrayError(code, `Temporal at ${address} refused: ${why}.`, { cause: error });
+}
+
+/** A job that ended by a failure of its own. */
+function ofEnd(error: WorkflowFailedError, id = ''): DrayError {
+  let { cause }: { cause?: unknown } = error;
+  while (cause instanceof ActivityFailure || cause instanceof ChildWorkflowFailure) cause = cause.cause;
+  if (!(cause instanceof ApplicationFailure))
+    return new DrayError('aborted', `The fleet's job ${id} was terminated.`, { cause: error });
+  const code = ERROR_CODES.find((known) => known === cause.type) ?? 'internal';
+  return new DrayError(code, `The fleet's job ${id} ended: ${cause.message}`, { cause: error });
+}

@@ -1,0 +1,107 @@
+/** A worker of a fleet: does steps of any job of its queue until it is stopped. */
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import type { FleetSteps } from '../../engine/api/fleet.ts';
+import type { JobContext } from '../../engine/api/jobs.ts';
+import { createActivities, type StepEvent } from './activities.ts';
+import { fromTemporal } from './temporal-errors.ts';
+import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
+import { bundleWorkflows, WORKFLOW_BUNDLE } from './workflow-bundle.ts';
+
+/** How often Temporal hears of progress, and a worker of a pause. */
+const HEARTBEATS_MS = 2_000;
+
+export interface WorkerRequest {
+  readonly temporal: TemporalOptions;
+  /** Steps at the same time. */
+  readonly slots: number;
+  /** How long a worker that is stopped goes on with its steps, before it gives them back. */
+  readonly drainMs: number;
+  /** `HOST:PORT` for Prometheus. */
+  readonly metricsAddress?: string;
+  readonly steps: FleetSteps;
+  readonly onReady: () => void;
+  readonly onEvent: (event: StepEvent) => void;
+  /** A line of Temporal's own log. */
+  readonly onLog: (line: string) => void;
+}
+
+export interface WorkerSummary {
+  /** Steps that ended, and those of them that failed. */
+  readonly steps: number;
+  readonly failedSteps: number;
+}
+
+export async function runWorker(context: JobContext, request: WorkerRequest): Promise<WorkerSummary> {
+  const { drainMs, metricsAddress, onEvent, onLog, onReady, slots, steps, temporal } = request;
+  install({ onLog, ...(metricsAddress !== undefined && { metricsAddress }) });
+  const settings = await connectionSettings(temporal);
+  const converter = await dataConverter(temporal);
+  const connection = await NativeConnection.connect(settings).catch((error) => {
+    throw fromTemporal(error, temporal);
+  });
+  const summary = { steps: 0, failedSteps: 0 };
+  try {
+    const worker = await Worker.create({
+      connection,
+      namespace: temporal.namespace,
+      taskQueue: temporal.queue,
+      identity: `${hostname()}:${process.pid}`,
+      dataConverter: converter,
+      workflowBundle: await findBundle(),
+      activities: createActivities({
+        steps,
+        context,
+        onEvent: (event) => {
+          if (event.type === 'ended' || event.type === 'failed') summary.steps += 1;
+          if (event.type === 'failed') summary.failedSteps += 1;
+          onEvent(event);
+        },
+      }),
+      maxConcurrentActivityTaskExecutions: slots,
+      shutdownGraceTime: drainMs,
+      maxHeartbeatThrottleInterval: HEARTBEATS_MS,
+      defaultHeartbeatThrottleInterval: HEARTBEATS_MS,
+    }).catch((error) => {
+      throw fromTemporal(error, temporal);
+    });
+    const running = worker.run();
+    const stop = () => worker.shutdown();
+    context.signal.addEventListener('abort', stop, { once: true });
+    if (context.signal.aborted) stop();
+    onReady();
+    await running;
+    return summary;
+  } finally {
+    await connection.close();
+  }
+}
+
+function install({
+  metricsAddress,
+  onLog,
+}: Pick<WorkerRequest, 'onLog'> & { readonly metricsAddress?: string }): void {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', ({ level, message }) => onLog(`${level.toLowerCase()}: ${message}`)),
+    // The command handles signals itself.
+    shutdownSignals: [],
+    telemetryOptions: {
+      logging: { forward: { level: 'ERROR' } },
+      ...(metricsAddress !== undefined && { metrics: { prometheus: { bindAddress: metricsAddress } } }),
+    },
+  });
+}
+
+/** Built beside the command; from the sources, made now. */
+async function findBundle(): Promise<WorkflowBundleOption> {
+  const codePath = fileURLToPath(new URL(`./${WORKFLOW_BUNDLE}`, import.meta.url));
+  return existsSync(codePath) ? { codePath } : { code: await bundleWorkflows() };
+}

@@ -1,0 +1,312 @@
+/**
+ * A fleet's job: plans the ranges, runs each as a workflow of its own, a few at a time, and adds up. A sync
+ * deletes in a second round, after every part has succeeded and the sums allow it. What failed is tried once
+ * more on request.
+ *
+ * The ranges' histories hold the parts, so this one stays short.
+ */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  type ChildWorkflowHandle,
+  condition,
+  continueAsNew,
+  isCancellation,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { addFleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
+import type { FleetActivities } from '../activity-types.ts';
+import {
+  type JobEnd,
+  type JobInput,
+  type JobPhase,
+  type JobState,
+  type JobStatus,
+  type ListedEnd,
+  type RangeInput,
+  type RangeRest,
+  rangeWorkflowId,
+} from '../fleet-messages.ts';
+import { parseRuns } from '../part-runs.ts';
+import {
+  jobStatusQuery,
+  pauseSignal,
+  resumeSignal,
+  retryFailedSignal,
+  setLimitsSignal,
+  shareQuery,
+} from './fleet-handles.ts';
+import { fleetRange } from './fleet-range.ts';
+import { failureOf, fleetSteps, untilWorkersLast } from './fleet-steps.ts';
+
+// The bundle's entry: it names every workflow.
+export { fleetRange };
+
+export async function fleetJob(input: JobInput): Promise<JobEnd> {
+  const job = openJob(input);
+  handleMessages(job);
+  try {
+    for (;;) {
+      const next = await doPhase(job);
+      if (next === 'again') {
+        await condition(allHandlersFinished);
+        return await continueAsNew<typeof fleetJob>({ ...input, resumed: job.state });
+      }
+      update(job, { phase: next, nextRange: 0 });
+      if (next === 'ended') return endOf(job, 'done');
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw failureOf(error);
+    return CancellationScope.nonCancellable(() => stop(job));
+  }
+}
+
+type Range = ChildWorkflowHandle<typeof fleetRange>;
+type PauseSignal = typeof pauseSignal | typeof resumeSignal;
+
+interface JobRun {
+  readonly input: JobInput;
+  readonly steps: FleetActivities;
+  /** All ranges run in it. */
+  readonly scope: CancellationScope;
+  readonly running: Map<number, Range>;
+  state: JobState;
+  refused: JobEnd['refused'];
+  /** Ends the job, once no range runs. */
+  failure: unknown;
+}
+
+function openJob(input: JobInput): JobRun {
+  const { limits, resumed, retries, settings } = input;
+  const fresh: JobState = {
+    startedMs: Date.now(),
+    phase: retries ? 'retry' : 'plan',
+    ranges: retries?.ranges ?? 0,
+    estimatedKeys: 0,
+    nextRange: 0,
+    parts: retries?.parts ?? 0,
+    counts: retries?.counts ?? NO_FLEET_COUNTS,
+    rests: retries?.rests ?? [],
+    isPaused: false,
+    limits,
+    wantsRetry: false,
+  };
+  return {
+    input,
+    steps: fleetSteps(settings),
+    scope: new CancellationScope(),
+    running: new Map(),
+    state: resumed ?? fresh,
+    refused: undefined,
+    failure: undefined,
+  };
+}
+
+function update(job: JobRun, change: Partial<JobState>): void {
+  job.state = { ...job.state, ...change };
+}
+
+function handleMessages(job: JobRun): void {
+  const tellRanges = async (signal: PauseSignal) => {
+    await Promise.all([...job.running.values()].map((range) => tell(range, signal)));
+  };
+  setHandler(pauseSignal, async () => {
+    update(job, { isPaused: true });
+    await tellRanges(pauseSignal);
+  });
+  setHandler(resumeSignal, async () => {
+    update(job, { isPaused: false });
+    await tellRanges(resumeSignal);
+  });
+  setHandler(retryFailedSignal, () => update(job, { wantsRetry: true }));
+  setHandler(setLimitsSignal, (limits) => update(job, { limits }));
+  setHandler(shareQuery, () => ({ sharers: Math.max(1, job.running.size), limits: job.state.limits }));
+  setHandler(jobStatusQuery, () => statusOf(job));
+}
+
+async function tell(range: Range, signal: PauseSignal): Promise<void> {
+  try {
+    await range.signal(signal);
+  } catch (error) {
+    // The range has just ended.
+    if (isCancellation(error)) throw error;
+  }
+}
+
+/** @returns The next phase; `again`: the history is long, and nothing runs. */
+async function doPhase(job: JobRun): Promise<JobPhase | 'again'> {
+  const { input, state, steps } = job;
+  switch (state.phase) {
+    case 'plan': {
+      const plan = await untilWorkersLast(() => steps.planRanges(input.work));
+      update(job, plan);
+      return 'move';
+    }
+    case 'move':
+      return (await runRanges(job, 'move')) ? afterMove(job) : 'again';
+    case 'retry':
+      return (await runRetries(job)) ? afterMove(job) : 'again';
+    case 'delete':
+      return (await runRanges(job, 'delete')) ? 'finish' : 'again';
+    case 'finish':
+      await finish(job, 'done');
+      return 'ended';
+    case 'ended':
+      return 'ended';
+  }
+}
+
+async function afterMove(job: JobRun): Promise<JobPhase> {
+  if (job.state.wantsRetry && job.state.counts.failed > 0) return 'retry';
+  const { counts, rests } = job.state;
+  if (job.input.kind !== 'sync' || rests.every(({ deletingParts }) => deletingParts === '')) return 'finish';
+  const verdict = await untilWorkersLast(() => job.steps.approveDeletes(job.input.work, counts));
+  if (verdict.isAllowed) return 'delete';
+  const { code, message } = verdict;
+  job.refused = { code, message };
+  return 'finish';
+}
+
+function runRetries(job: JobRun): Promise<boolean> {
+  // The round tries every failed file again, and counts anew why some fail.
+  if (job.state.nextRange === 0)
+    update(job, { wantsRetry: false, counts: { ...job.state.counts, failedBy: {} } });
+  return runRanges(job, 'retry');
+}
+
+/** @returns False when the history has grown long before the last range. */
+async function runRanges(job: JobRun, round: RangeInput['round']): Promise<boolean> {
+  const { input, running } = job;
+  const isOpen = () =>
+    job.failure === undefined &&
+    !job.state.isPaused &&
+    job.state.nextRange < job.state.ranges &&
+    !isHistoryLong(input);
+  for (;;) {
+    while (isOpen() && running.size < input.settings.rangesAtOnce) {
+      const range = job.state.nextRange;
+      update(job, { nextRange: range + 1 });
+      if (isWorkFor(job, round, range)) await startRange(job, round, range);
+    }
+    if (running.size === 0) {
+      if (job.failure !== undefined) throw job.failure;
+      if (job.state.nextRange === job.state.ranges) return true;
+      if (isHistoryLong(input)) return false;
+    }
+    await condition(
+      () =>
+        (isOpen() && running.size < input.settings.rangesAtOnce) ||
+        (running.size === 0 && !job.state.isPaused),
+    );
+  }
+}
+
+function isWorkFor({ state }: JobRun, round: RangeInput['round'], range: number): boolean {
+  if (round === 'move') return true;
+  const rest = restOf(state, range);
+  if (!rest) return false;
+  return round === 'delete' ? rest.deletingParts !== '' : rest.failedParts !== '' || rest.setAside.length > 0;
+}
+
+function restOf({ rests }: JobState, range: number): RangeRest | undefined {
+  return rests.find((rest) => rest.range === range);
+}
+
+async function startRange(job: JobRun, round: RangeInput['round'], range: number): Promise<void> {
+  const { settings, work } = job.input;
+  const rest = restOf(job.state, range);
+  const options = {
+    workflowId: rangeWorkflowId(work.id, range),
+    args: [{ work, range, round, settings, ...(rest && { rest }) }] as [RangeInput],
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+  };
+  const child = await job.scope.run(() => startChild(fleetRange, options));
+  job.running.set(range, child);
+  // The pause came before the range was known.
+  if (job.state.isPaused) await tell(child, pauseSignal);
+  child
+    .result()
+    .then(({ counts, parts, ...left }) => {
+      const isEmpty = left.failedParts === '' && left.setAside.length === 0 && left.deletingParts === '';
+      const others = job.state.rests.filter((other) => other.range !== range);
+      update(job, {
+        counts: addFleetCounts(job.state.counts, counts),
+        parts: job.state.parts + (round === 'move' ? parts : 0),
+        rests: isEmpty ? others : [...others, left],
+      });
+    })
+    .catch((error) => {
+      job.failure ??= error;
+      job.scope.cancel();
+    })
+    .finally(() => job.running.delete(range));
+}
+
+/** The ranges report what they did before they stopped. */
+async function stop(job: JobRun): Promise<JobEnd> {
+  await condition(() => job.running.size === 0);
+  await finish(job, 'stopped');
+  update(job, { phase: 'ended' });
+  return endOf(job, 'stopped');
+}
+
+async function finish(job: JobRun, result: JobEnd['result']): Promise<void> {
+  const { input, refused, state, steps } = job;
+  const { counts, parts, ranges, startedMs } = state;
+  if (input.kind === 'sync') {
+    // Deleted in the second round.
+    const left = Math.max(0, counts.onlyInDestination - counts.deletedFiles);
+    update(job, { counts: { ...counts, onlyInDestination: left } });
+  }
+  const reason = refused ? { reason: refused.message } : {};
+  const request = { counts: job.state.counts, result, startedMs, ranges, parts, ...reason };
+  await untilWorkersLast(() => steps.finish(input.work, request));
+}
+
+function isHistoryLong({ settings }: JobInput): boolean {
+  return workflowInfo().historyLength > settings.eventsMax;
+}
+
+/** The list of jobs reads the memo, and no history. */
+function endOf({ refused, state }: JobRun, result: JobEnd['result']): JobEnd {
+  const { counts, parts, ranges, rests, startedMs } = state;
+  const listed: ListedEnd = { result, failed: counts.failed };
+  upsertMemo({ end: listed });
+  return {
+    result,
+    counts,
+    ranges,
+    parts,
+    failedParts: failedPartsOf(state),
+    startedMs,
+    ...(refused && { refused }),
+    rests,
+  };
+}
+
+function failedPartsOf({ rests }: JobState): number {
+  return rests.reduce((sum, rest) => sum + parseRuns(rest.failedParts).length + rest.setAside.length, 0);
+}
+
+function statusOf({ input, running, state }: JobRun): JobStatus {
+  const { counts, estimatedKeys, isPaused, limits, nextRange, parts, phase, ranges, startedMs } = state;
+  const failed = new Set(
+    state.rests
+      .filter((rest) => rest.failedParts !== '' || rest.setAside.length > 0)
+      .map(({ range }) => range),
+  );
+  const letterOf = (range: number) =>
+    running.has(range) ? 'r' : range >= nextRange && phase === 'move' ? 'w' : failed.has(range) ? 'f' : 'd';
+  const map = Array.from({ length: ranges }, (_, range) => letterOf(range)).join('');
+  return {
+    ...{ kind: input.kind, phase, isPaused, startedMs, ranges, estimatedKeys, counts, limits, map },
+    rangesRunning: [...running.keys()],
+    rangesDone: ranges - [...map].filter((letter) => letter === 'w' || letter === 'r').length,
+    partsDone: parts,
+    failedParts: failedPartsOf(state),
+  };
+}

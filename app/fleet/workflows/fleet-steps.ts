@@ -1,0 +1,72 @@
+/** Calls activities, and says what their failures mean for the work. */
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  proxyActivities,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { FleetActivities } from '../activity-types.ts';
+import { WORKER_STOPPED } from '../failure-types.ts';
+import type { FleetSettings } from '../fleet-messages.ts';
+
+/** No step takes longer; a part that does is better cut smaller. */
+const STEP_TIMEOUT = '7 days';
+/** Workers that die are no fault of a part. But a part that kills every worker must not go on for ever. */
+const DEATHS_MAX = 20;
+
+export function fleetSteps({ attemptsMax, silenceMaxMs }: FleetSettings): FleetActivities {
+  return proxyActivities<FleetActivities>({
+    startToCloseTimeout: STEP_TIMEOUT,
+    heartbeatTimeout: silenceMaxMs,
+    // The result of a step that ends while it is cancelled still counts.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: {
+      initialInterval: '1s',
+      backoffCoefficient: 2,
+      maximumInterval: '1m',
+      maximumAttempts: attemptsMax,
+    },
+  });
+}
+
+/** Repeats the step while nothing but the end of its worker failed it. */
+export async function untilWorkersLast<T>(step: () => Promise<T>): Promise<T> {
+  for (let deaths = 0; ; deaths += 1) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isWorkersEnd(error) || deaths === DEATHS_MAX) throw error;
+    }
+  }
+}
+
+function isWorkersEnd(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure)) return false;
+  const { cause } = error;
+  return (
+    cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === WORKER_STOPPED)
+  );
+}
+
+/** The code of the engine's error. */
+export function codeOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && cause.type) return cause.type;
+  return cause instanceof TimeoutFailure ? 'unreachable' : 'internal';
+}
+
+/** The failure that ends a workflow: the code, and no text of the engine's. */
+export function failureOf(error: unknown): unknown {
+  let cause = error;
+  while (cause instanceof ChildWorkflowFailure || cause instanceof ActivityFailure) {
+    if (cause.cause === undefined) break;
+    cause = cause.cause;
+  }
+  return cause instanceof ApplicationFailure
+    ? ApplicationFailure.nonRetryable(cause.message, cause.type)
+    : cause instanceof TimeoutFailure
+      ? ApplicationFailure.nonRetryable('Every worker died that ran one of the steps.', 'unreachable')
+      : error;
+}

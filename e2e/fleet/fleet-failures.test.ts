@@ -1,0 +1,121 @@
+/** What a fleet does about failures: of files, of whole parts, of whole jobs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RequestGate, startRequestGate } from '../servers/request-gate.ts';
+import { differences } from './bucket-trees.fixture.ts';
+import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
+
+const FILES = 200;
+const SMALL = ['--part-files', '50', '--ranges', '1', '--attempts', '2', '--json'];
+
+let fleet: Fleet;
+let gate: RequestGate;
+const place = (prefix: string) => `s3://${fleet.s3.bucket}/${prefix}/`;
+const retry = async (id: string) => {
+  expect(await fleet.run('retry-failed', id)).toMatchObject({ exitCode: 0 });
+  await expect.poll(async () => (await fleet.run('status', id, '--json')).summary.state).not.toBe('running');
+};
+
+beforeAll(async () => {
+  fleet = await openFleet();
+  gate = await startRequestGate(fleet.s3.endpoint);
+  await fleet.put('source', numberedFiles(FILES));
+  await fleet.startWorker({ endpoint: gate.endpoint });
+});
+afterAll(async () => {
+  await gate[Symbol.asyncDispose]();
+  await fleet[Symbol.asyncDispose]();
+});
+
+describe('a fleet', () => {
+  it('copies all but the files that fail, and tries those again on request', async () => {
+    gate.refuse(({ method, url }) => method === 'PUT' && /files\/3\/object-/.test(url.pathname));
+    const { exitCode, stdout, summary } = await fleet.run(
+      'copy',
+      place('source'),
+      place('files'),
+      ...SMALL,
+      '--id',
+      'files',
+    );
+    expect(exitCode, stdout).toBe(4);
+    expect(summary).toMatchObject({
+      failed: 20,
+      counts: { copiedFiles: FILES - 20, failedBy: { accessDenied: 20 } },
+    });
+    expect(differences(fleet, 'source', 'files')).toHaveLength(20);
+    gate.release();
+    await retry('files');
+    const status = await fleet.run('status', 'files', '--json');
+    expect(status.summary).toMatchObject({
+      state: 'done',
+      counts: { files: FILES, copiedFiles: FILES, failed: 0 },
+    });
+    expect(differences(fleet, 'source', 'files')).toEqual([]);
+  });
+
+  it('sets a part aside that fails as a whole, goes on, and does it again on request', async () => {
+    gate.refuse(
+      ({ method, url }) => method === 'GET' && /fleet\/poison\/parts\/.*0001\.json/.test(url.pathname),
+    );
+    const { exitCode, stdout, summary } = await fleet.run(
+      'copy',
+      place('source'),
+      place('parts'),
+      ...SMALL,
+      '--id',
+      'poison',
+    );
+    expect(exitCode, stdout).toBe(4);
+    expect(summary).toMatchObject({
+      failed: 50,
+      failedParts: 1,
+      counts: { files: FILES, copiedFiles: FILES - 50 },
+    });
+    gate.release();
+    await retry('poison');
+    expect((await fleet.run('status', 'poison', '--json')).summary).toMatchObject({ state: 'done' });
+    expect(differences(fleet, 'source', 'parts')).toEqual([]);
+  });
+
+  it('ends a job whose source does not exist, and leaves no name of an object with Temporal', async () => {
+    const missing = await fleet.run('copy', 's3://no-such-bucket/', place('missing'), ...SMALL);
+    expect(missing).toMatchObject({ exitCode: 1 });
+    expect(missing.stdout).toContain('bucketMissing');
+    const stored = await fleet.temporal.stored();
+    expect(stored.includes('accessDenied')).toBe(true);
+    expect(stored.includes('object-0')).toBe(false);
+    expect(stored.includes(fleet.s3.accessKeyId)).toBe(false);
+  });
+
+  it('encrypts what Temporal stores, and another key reads nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dray-fleet-'));
+    try {
+      const key = (name: string, digit: string) => {
+        writeFileSync(join(folder, name), digit.repeat(64));
+        return ['--payload-key', join(folder, name), '--queue', 'secret'];
+      };
+      const own = key('own', 'a');
+      const worker = await fleet.startWorker({ words: own });
+      const job = await fleet.run(
+        'copy',
+        place('source'),
+        place('encrypted-place'),
+        ...SMALL,
+        '--id',
+        'sealed',
+        ...own,
+      );
+      expect(job, job.stdout).toMatchObject({ exitCode: 0 });
+      expect((await fleet.temporal.stored()).includes('encrypted-place')).toBe(false);
+      const other = await fleet.run('status', 'sealed', ...key('other', 'b'));
+      expect(other).toMatchObject({ exitCode: 2 });
+      expect(other.stderr).toContain('another key');
+      await worker.stop();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,88 @@
+/** Whole jobs of a fleet: a real Temporal server, a real S3 server, and two workers as processes. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { differences } from './bucket-trees.fixture.ts';
+import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './fleet.fixture.ts';
+
+const FILES = 1_200;
+const SMALL = ['--part-files', '100', '--ranges', '4', '--json'];
+
+let fleet: Fleet;
+let workers: readonly FleetWorker[];
+const place = (prefix: string) => `s3://${fleet.s3.bucket}/${prefix}/`;
+const path = (name: string) => join(fleet.s3.dataFolder, fleet.s3.bucket, name);
+
+beforeAll(async () => {
+  fleet = await openFleet();
+  workers = [await fleet.startWorker(), await fleet.startWorker()];
+  await fleet.put('source', numberedFiles(FILES));
+});
+afterAll(() => fleet[Symbol.asyncDispose]());
+
+describe('a fleet of two workers', () => {
+  it('copies everything with both, and a second job moves nothing', async () => {
+    const first = await fleet.run('copy', place('source'), place('copy'), ...SMALL);
+    expect(first, first.stdout).toMatchObject({ exitCode: 0 });
+    const counts = { files: FILES, copiedFiles: FILES, unchangedFiles: 0 };
+    expect(first.summary).toMatchObject({ result: 'done', failed: 0, counts });
+    expect(first.summary.parts).toBeGreaterThanOrEqual(FILES / 100);
+    for (const { lines } of workers)
+      expect(lines.filter(({ state, step }) => step === 'runPart' && state === 'ended')).not.toEqual([]);
+    expect(differences(fleet, 'source', 'copy')).toEqual([]);
+
+    const second = await fleet.run('copy', place('source'), place('copy'), ...SMALL);
+    expect(second.summary).toMatchObject({ counts: { copiedFiles: 0, unchangedFiles: FILES } });
+  });
+
+  it('syncs: what the source has lost is deleted, within the bound', async () => {
+    expect(await fleet.run('copy', place('source'), place('synced'), ...SMALL)).toMatchObject({
+      exitCode: 0,
+    });
+    await fleet.put('synced', { '0-extra': 'a', '5/zzz-extra': 'b', '~last-extra': 'c' });
+    await fleet.put('source', { '9/object-000009': 'changed' });
+    const refused = await fleet.run('sync', place('source'), place('synced'), '--max-delete', '2', ...SMALL);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.summary).toMatchObject({
+      refused: { code: 'tooManyDeletes' },
+      counts: { copiedFiles: 1, deletedFiles: 0, onlyInDestination: 3 },
+    });
+    const done = await fleet.run('sync', place('source'), place('synced'), '--max-delete', '3', ...SMALL);
+    expect(done, done.stdout).toMatchObject({ exitCode: 0 });
+    expect(done.summary).toMatchObject({ counts: { copiedFiles: 0, deletedFiles: 3, onlyInDestination: 0 } });
+    expect(differences(fleet, 'source', 'synced')).toEqual([]);
+  });
+
+  it('checks, and reports differences by the exit code', async () => {
+    const same = await fleet.run('check', place('source'), place('synced'), ...SMALL);
+    expect(same, same.stdout).toMatchObject({ exitCode: 0 });
+    expect(same.summary).toMatchObject({ counts: { files: FILES, differing: 0 } });
+    await fleet.put('synced', { '3/object-000003': 'other text' });
+    rmSync(path('synced/4/object-000004'));
+    const different = await fleet.run('check', place('source'), place('synced'), ...SMALL);
+    expect(different.exitCode).toBe(3);
+    expect(different.summary).toMatchObject({ counts: { differing: 1, onlyInSource: 1 } });
+  });
+
+  it('refuses what workers do not share, and the name of another job', async () => {
+    const local = await fleet.run('copy', '/tmp', place('copy'));
+    expect(local).toMatchObject({ exitCode: 2 });
+    expect(local.stderr).toContain('which the workers of a fleet do not share');
+    const named = ['--id', 'mine', '--detach'];
+    expect(await fleet.run('copy', place('source'), place('named'), ...named)).toMatchObject({ exitCode: 0 });
+    const again = await fleet.run('copy', place('source'), place('named'), ...named, '--update');
+    expect(again).toMatchObject({ exitCode: 2 });
+  });
+
+  it('lists its jobs, and leaves no name of an object and no secret with Temporal', async () => {
+    const { summary } = await fleet.run('list', '--json');
+    const jobs = summary.jobs as readonly { readonly kind: string; readonly source: string }[];
+    expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['copy', 'sync', 'check']));
+    expect(jobs[0]!.source).toBe(place('source'));
+    const stored = await fleet.temporal.stored();
+    expect(stored.includes(place('copy'))).toBe(true);
+    expect(stored.includes('object-0')).toBe(false);
+    expect(stored.includes(fleet.s3.secretAccessKey)).toBe(false);
+    expect(stored.includes(fleet.s3.accessKeyId)).toBe(false);
+  });
+});

@@ -1,0 +1,115 @@
+/** What a fleet survives: dead workers, a dead Temporal, pauses. A gate stops each job at the same point. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
+import { differences } from './bucket-trees.fixture.ts';
+import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
+
+const FILES = 600;
+const SMALL = ['--part-files', '50', '--ranges', '2', '--json'];
+
+let fleet: Fleet;
+let gate: RequestGate;
+const place = (prefix: string) => `s3://${fleet.s3.bucket}/${prefix}/`;
+const isWrite: Counted = ({ method, url }) => method === 'PUT' && !url.pathname.includes('.dray-fleet');
+
+beforeAll(async () => {
+  fleet = await openFleet();
+  gate = await startRequestGate(fleet.s3.endpoint);
+  await fleet.put('source', numberedFiles(FILES));
+});
+afterAll(async () => {
+  await gate[Symbol.asyncDispose]();
+  await fleet[Symbol.asyncDispose]();
+});
+
+const writesOf = async (prefix: string) => {
+  const requests = await fleet.s3.requests();
+  return requests.filter(
+    ({ method, path }) => method === 'PUT' && path.includes(`/${prefix}/`) && !path.includes('.dray-fleet'),
+  );
+};
+
+describe('a fleet', () => {
+  it('goes on when a worker is killed in the middle of its parts', async () => {
+    const doomed = await fleet.startWorker({ endpoint: gate.endpoint });
+    gate.hold(isWrite, 100);
+    const job = fleet.run('copy', place('source'), place('killed'), ...SMALL);
+    await expect.poll(() => gate.held()).toBeGreaterThan(0);
+    await doomed.kill();
+    gate.release();
+    const other = await fleet.startWorker();
+    const { exitCode, stdout, summary } = await job;
+    expect(exitCode, stdout).toBe(0);
+    expect(summary).toMatchObject({ failed: 0, failedParts: 0 });
+    expect(differences(fleet, 'source', 'killed')).toEqual([]);
+    // Those that the dead worker had sent without an answer are the most that can be sent twice.
+    expect((await writesOf('killed')).length).toBeLessThanOrEqual(FILES * 1.1);
+    expect(await other.stop()).toBe(0);
+  });
+
+  it('goes on when Temporal is killed and started again', async () => {
+    const worker = await fleet.startWorker({ endpoint: gate.endpoint });
+    gate.hold(isWrite, 200);
+    await fleet.run('copy', place('source'), place('restarted'), ...SMALL, '--id', 'restarted', '--detach');
+    await expect.poll(() => gate.held()).toBeGreaterThan(0);
+    await fleet.temporal.kill();
+    gate.release();
+    await fleet.temporal.start();
+    await expect
+      .poll(async () => (await fleet.run('status', 'restarted', '--json')).summary.state)
+      .toBe('done');
+    expect(differences(fleet, 'source', 'restarted')).toEqual([]);
+    await worker.stop();
+  });
+
+  it('pauses, and goes on with another worker when it is resumed', async () => {
+    const first = await fleet.startWorker({ endpoint: gate.endpoint });
+    gate.hold(isWrite, 120);
+    const words = ['copy', place('source'), place('paused'), ...SMALL, '--id', 'paused'];
+    const job = fleet.run(...words);
+    await expect.poll(() => gate.held()).toBeGreaterThan(0);
+    const status = async () => (await fleet.run('status', 'paused', '--json')).summary;
+    expect(await status()).toMatchObject({ state: 'running', phase: 'move' });
+    expect(await fleet.run('pause', 'paused')).toMatchObject({ exitCode: 0 });
+    await expect.poll(async () => (await status()).partsRunning).toBe(0);
+    expect(await status()).toMatchObject({ state: 'paused' });
+    gate.release();
+    expect(await first.stop()).toBe(0);
+    const second = await fleet.startWorker();
+    expect(await fleet.run('resume', 'paused')).toMatchObject({ exitCode: 0 });
+    expect((await job).summary).toMatchObject({ result: 'done', counts: { files: FILES, failed: 0 } });
+    expect(differences(fleet, 'source', 'paused')).toEqual([]);
+    await second.stop();
+  });
+
+  it('gives the parts of a worker that is stopped to another', async () => {
+    const first = await fleet.startWorker({ endpoint: gate.endpoint, words: ['--drain', '0s'] });
+    gate.hold(isWrite, 120);
+    const job = fleet.run('copy', place('source'), place('drained'), ...SMALL);
+    await expect.poll(() => gate.held()).toBeGreaterThan(0);
+    expect(await first.stop()).toBe(0);
+    gate.release();
+    const second = await fleet.startWorker();
+    expect((await job).summary).toMatchObject({ result: 'done', counts: { files: FILES, failed: 0 } });
+    expect(differences(fleet, 'source', 'drained')).toEqual([]);
+    await second.stop();
+  });
+
+  it('stops when its job is cancelled, and the same command copies the rest', async () => {
+    const worker = await fleet.startWorker({ endpoint: gate.endpoint });
+    gate.hold(isWrite, 120);
+    const words = ['copy', place('source'), place('cancelled'), ...SMALL];
+    const job = fleet.run(...words, '--id', 'cancelled');
+    await expect.poll(() => gate.held()).toBeGreaterThan(0);
+    expect(await fleet.run('cancel', 'cancelled')).toMatchObject({ exitCode: 0 });
+    const ended = await job;
+    expect(ended, ended.stdout).toMatchObject({ exitCode: 1 });
+    expect(ended.summary).toMatchObject({ result: 'stopped' });
+    gate.release();
+    const rest = await fleet.run(...words);
+    expect(rest.summary).toMatchObject({ result: 'done', counts: { files: FILES } });
+    expect((rest.summary.counts as { readonly copiedFiles: number }).copiedFiles).toBeLessThan(FILES);
+    expect(differences(fleet, 'source', 'cancelled')).toEqual([]);
+    await worker.stop();
+  });
+});

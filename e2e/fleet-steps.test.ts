@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetRequest } from '../engine/api/fleet.ts';
 import type { JobContext } from '../engine/api/jobs.ts';
+import { fleetSteps } from '../engine/jobs/fleet/fleet-steps.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -223,6 +224,30 @@ describe('A large object', () => {
     expect(await read('large')).toBe(sha256(bytes));
     const again = await fleet('large', { source: large.source(), largeBytes: large.largeBytes });
     expect(again.counts).toMatchObject({ files: 2, copiedFiles: 0, unchangedFiles: 2 });
+  });
+
+  it('that changes while it moves fails alone and once, and a second attempt copies what it is then', async () => {
+    await put();
+    const changed = randomBytes(26 * MIB);
+    await second.resetRequests();
+    const run = await fleet('large-changed', {
+      source: large.source(),
+      largeBytes: large.largeBytes,
+      around: async (name, step) => {
+        const result = await step(contextFor());
+        if (name === 'beginLarge') {
+          sandbox.write('large/a/film', changed);
+          await copyTree(contextFor(), { source: { place: 'large' }, destination: large.source() });
+        }
+        return result;
+      },
+    });
+    expect(run.counts).toMatchObject({ files: 2, copiedFiles: 1, failed: 1, failedBy: { io: 1 } });
+    const aborts = (await second.requests()).filter(({ operation }) => operation === 'AbortMultipartUpload');
+    expect(aborts.length).toBeGreaterThan(0);
+    const retry = await fleetSteps.retryFailed(contextFor(), run.work, { range: 0, number: 0 });
+    expect(retry).toMatchObject({ retried: 1, counts: { copiedFiles: 1, failed: 0 } });
+    expect(await read('large-changed')).toBe(sha256(changed));
   });
 
   it('survives a crash between its pieces, and is one object of one copy for a sync', async () => {

@@ -93,6 +93,6 @@ async function moveLarge(
       await during('moveLargePieces', (own) => steps.moveLargePieces(own, work, piece)),
     );
   }
-  if (begun.pieces === 0 || counts.failed > 0) return counts;
+  if (begun.pieces === 0) return counts;
   return addFleetCounts(counts, await during('endLarge', (own) => steps.endLarge(own, work, request)));
 }

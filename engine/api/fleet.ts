@@ -241,6 +241,7 @@ export interface FleetSteps {
     request: PartRequest,
   ): Promise<{ readonly retried: number; readonly counts: FleetCounts }>;
   beginLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<LargeBegun>;
+  /** A failure is counted by `endLarge`, which is called in any case. */
   moveLargePieces(context: JobContext, work: FleetWork, request: LargePiecesRequest): Promise<FleetCounts>;
   endLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<FleetCounts>;
   approveDeletes(context: JobContext, work: FleetWork, counts: FleetCounts): Promise<DeletesVerdict>;

@@ -1,6 +1,6 @@
 /** What failed in a part: one JSON line for each file, so that any tool can read it. */
 import * as v from 'valibot';
-import { ERROR_CODES } from '../../api/error.ts';
+import { ERROR_CODES, type ErrorCode } from '../../api/error.ts';
 import type { ComparedEvent, JobEvent } from '../../api/events.ts';
 import type { FleetCounts, PartRequest } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -34,6 +34,8 @@ export interface FailureList {
   }): void;
   /** Replaces the part's document, or removes it if nothing failed. */
   save(folder: FleetFolder): Promise<void>;
+  /** The code of the first failure in the stored document; undefined when there is none. */
+  savedCode(folder: FleetFolder): Promise<ErrorCode | undefined>;
 }
 
 interface CollectOptions {
@@ -77,6 +79,11 @@ export function collectFailures(
     context: { ...context, emit },
     counts,
     add,
+    async savedCode(folder) {
+      const [text = ''] = ((await folder.readText(nameOf(part, large))) ?? '').split('\n', 1);
+      const first = text === '' ? undefined : v.parse(line, JSON.parse(text));
+      return first && 'code' in first ? first.code : undefined;
+    },
     async save(folder) {
       const name = nameOf(part, large);
       if (lines.length === 0) {

@@ -64,6 +64,8 @@ interface LargeObject {
 
 export function beginLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<LargeBegun> {
   return withLarge(context, work, request, async (large) => {
+    // What an earlier attempt left.
+    await large.failures.save(large.folder);
     const counts = { ...NO_FLEET_COUNTS, files: 1, bytes: large.sizeBytes };
     const begun = await orFailed(large, counts, () => begin(large, counts));
     return 'pieces' in begun ? begun : { pieces: 0, counts: begun };
@@ -99,46 +101,70 @@ function rowOf(journaled: ReturnType<ReturnType<typeof journalOf>['current']>, i
   return { uploadId, partSizeBytes, token, sizeBytes: info.sizeBytes };
 }
 
-/** Parts that the store has already are not sent again. */
+/**
+ * Parts that the store has already are not sent again. If a piece fails, the others of its object do nothing
+ * more, and `endLarge` counts the failure, once.
+ */
 export function moveLargePieces(
   context: JobContext,
   work: FleetWork,
   request: LargePiecesRequest,
 ): Promise<FleetCounts> {
-  return withLarge(context, work, request, (large) =>
-    orFailed(large, NO_FLEET_COUNTS, async () => {
-      const upload = await openUpload(large);
-      const { multipart } = upload.store;
-      const session = await openUploadSession(sessionRequest(large, upload), multipart!);
-      if (session.upload.uploadId !== upload.row.uploadId)
-        throw await lost(large, multipart!, session.upload);
-      const sent = await sendParts(upload, {
-        multipart: multipart!,
-        session,
-        checksEtags: false,
-        only: { first: request.from + 1, last: request.to },
-      });
-      const parts = sent.parts.flatMap(({ info: { etag, number }, sum }) =>
-        'crc64nvme' in sum ? [{ number, etag, crc64nvme: sum.crc64nvme }] : [],
-      );
-      await writeSums(large.folder, request, parts);
-      return moved(large, sent.sentBytes);
-    }),
+  return withLarge(context, work, request, async (large) => {
+    if (await large.failures.savedCode(large.folder)) return NO_FLEET_COUNTS;
+    const counts = await orFailed(large, NO_FLEET_COUNTS, () => movePieces(large, request));
+    return { ...counts, failed: 0, failedBy: {} };
+  });
+}
+
+async function movePieces(large: LargeObject, request: LargePiecesRequest): Promise<FleetCounts> {
+  const upload = await openUpload(large);
+  const { multipart, row } = upload;
+  const session = await openUploadSession(sessionRequest(large, upload), multipart);
+  if (session.upload.uploadId !== row.uploadId) {
+    await abandon({ journal: undefined, key: large.key }, multipart, session.upload);
+    throw changedMeanwhile(large);
+  }
+  const sent = await sendParts(upload, {
+    multipart,
+    session,
+    checksEtags: false,
+    only: { first: request.from + 1, last: request.to },
+  });
+  const parts = sent.parts.flatMap(({ info: { etag, number }, sum }) =>
+    'crc64nvme' in sum ? [{ number, etag, crc64nvme: sum.crc64nvme }] : [],
   );
+  await writeSums(large.folder, request, parts);
+  return moved(large, sent.sentBytes);
 }
 
 /** Sends what is missing, if a piece got lost. */
 export function endLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<FleetCounts> {
-  return withLarge(context, work, request, (large) =>
-    orFailed(large, NO_FLEET_COUNTS, async () => {
-      const copied = { copiedFiles: 1, copiedBytes: large.sizeBytes };
-      // An earlier call completed the upload and was killed before it could say so.
-      if (!(await differs(large))) return { ...moved(large, 0), ...copied };
-      const upload = await openUpload(large);
-      const { sentBytes } = await uploadInParts(upload);
-      return { ...moved(large, sentBytes), copiedFiles: 1, copiedBytes: upload.source.sizeBytes };
-    }),
-  );
+  return withLarge(context, work, request, async (large) => {
+    const code = await large.failures.savedCode(large.folder);
+    if (code) return { ...NO_FLEET_COUNTS, failed: 1, failedBy: { [code]: 1 } };
+    return orFailed(large, NO_FLEET_COUNTS, () => end(large));
+  });
+}
+
+async function end(large: LargeObject): Promise<FleetCounts> {
+  // An earlier call completed the upload and was killed before it could say so.
+  if (!(await differs(large))) return { ...moved(large, 0), copiedFiles: 1, copiedBytes: large.sizeBytes };
+  const upload = await openUpload(large);
+  await checkUpload(large, upload);
+  const { sentBytes } = await uploadInParts(upload);
+  return { ...moved(large, sentBytes), copiedFiles: 1, copiedBytes: upload.source.sizeBytes };
+}
+
+/** Otherwise this worker alone would send the object from its beginning. */
+async function checkUpload(large: LargeObject, { multipart, row }: SharedUpload): Promise<void> {
+  const { key, signal } = large;
+  try {
+    await multipart.listParts({ key, uploadId: row.uploadId }, { signal });
+  } catch (error) {
+    if (toDrayError(error).code === 'notFound') throw changedMeanwhile(large);
+    throw error;
+  }
 }
 
 function moved(large: LargeObject, sentBytes: number): FleetCounts {
@@ -177,7 +203,7 @@ async function withLarge<T>(
 
 /** An error that concerns this object alone is noted, and the fleet continues. */
 async function orFailed<T>(
-  { failures, folder, key }: LargeObject,
+  large: LargeObject,
   counts: FleetCounts,
   step: () => Promise<T>,
 ): Promise<T | FleetCounts> {
@@ -188,9 +214,19 @@ async function orFailed<T>(
     error = toDrayError(thrown);
     if (!isFileError(error) || error.retry !== 'no') throw error;
   }
+  const { failures, folder, key } = large;
   failures.add({ path: key, error });
   await failures.save(folder);
+  await freeParts(large);
   return { ...counts, failed: 1, failedBy: failures.counts.failedBy };
+}
+
+/** Nobody completes the upload any more, and its parts cost money. */
+async function freeParts({ destination, folder, key, request }: LargeObject): Promise<void> {
+  const { multipart } = destination.store;
+  const row = await readRow(folder, request);
+  if (row && multipart)
+    await abandon({ journal: undefined, key }, multipart, { key, uploadId: row.uploadId });
 }
 
 function headSource({ key, signal, source }: LargeObject): Promise<ObjectInfo | undefined> {
@@ -217,21 +253,23 @@ async function moveWhole(large: LargeObject): Promise<FleetCounts> {
 }
 
 interface SharedUpload extends PartsUpload {
+  readonly multipart: MultipartStore;
   readonly info: ObjectInfo;
   readonly row: LargeRow;
 }
 
+/** @throws `io` unless the source is the one with which the upload began */
 async function openUpload(large: LargeObject): Promise<SharedUpload> {
   const { destination, folder, job, key, request, signal, source } = large;
   const [info, row] = [await headSource(large), await readRow(folder, request)];
-  if (!info || !row) {
-    const message = `${key} no longer exists.`;
-    throw new DrayError('io', message, { data: { path: key, reason: 'vanished' } });
-  }
+  const store = await withNotedSums(destination.store, folder, request);
+  const { multipart } = store;
+  if (!info || !row || !multipart || !row.token.endsWith(` ${info.etag}`)) throw changedMeanwhile(large);
   return {
+    multipart,
     info,
     row,
-    store: await withNotedSums(destination.store, folder, request),
+    store,
     key,
     source: openRemoteSource({ store: source.store, key, info, limit: source.limit }),
     description: describeObject(job, info),
@@ -262,13 +300,8 @@ function sessionRequest(
   };
 }
 
-/** The source changed, or somebody aborted the upload: the parts of others are worth nothing. */
-async function lost(
-  { key }: LargeObject,
-  multipart: MultipartStore,
-  upload: Parameters<typeof abandon>[2],
-): Promise<DrayError> {
-  await abandon({ journal: undefined, key }, multipart, upload);
+/** The parts that others sent are worth nothing then. */
+function changedMeanwhile({ key }: LargeObject): DrayError {
   const message = `${key} changed while several workers moved it, or its upload was aborted. Try it again.`;
   return new DrayError('io', message, { data: { path: key, reason: 'changedWhileRead' } });
 }

@@ -12,7 +12,7 @@ import type { JobContext } from '../../engine/api/jobs.ts';
 import type { FleetActivities } from './activity-types.ts';
 import { FATAL_CODES, WORKER_STOPPED } from './failure-types.ts';
 import type { Pulse } from './fleet-messages.ts';
-import { openShare } from './shared-limit.ts';
+import { createSharedLimits } from './shared-limit.ts';
 
 const PULSE_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -43,10 +43,11 @@ type Step<Arguments extends readonly unknown[], Result> = (
 ) => Promise<Result>;
 
 export function createActivities(options: ActivityOptions): FleetActivities {
+  const withLimits = { ...options, join: createSharedLimits() };
   const activity =
     <Arguments extends readonly unknown[], Result>(name: string, step: Step<Arguments, Result>) =>
     (work: FleetWork, ...rest: Arguments): Promise<Result> =>
-      runStep(options, { name, work, request: rest[0] }, (context) => step(context, work, ...rest));
+      runStep(withLimits, { name, work, request: rest[0] }, (context) => step(context, work, ...rest));
   const { steps } = options;
   return {
     planRanges: activity('planRanges', steps.planRanges),
@@ -70,7 +71,7 @@ interface RunningStep {
 }
 
 async function runStep<Result>(
-  { context, onEvent }: ActivityOptions,
+  { context, join, onEvent }: ActivityOptions & { readonly join: ReturnType<typeof createSharedLimits> },
   { name, request, work }: RunningStep,
   step: (context: JobContext) => Promise<Result>,
 ): Promise<Result> {
@@ -78,16 +79,18 @@ async function runStep<Result>(
   const { cancellationSignal: signal } = activity;
   const place = placeOf(work, request);
   let pulse: Pulse = { ...place.numbers, files: 0, bytes: 0 };
-  const share = openShare(activity);
+  const share = join(activity, work.id);
   const beat = setInterval(() => activity.heartbeat(pulse), PULSE_MS);
   const told = { step: name, place: place.named };
   onEvent({ type: 'started', ...told });
   try {
     activity.heartbeat(pulse);
+    await share.known;
     const result = await step({
       ...context,
       signal,
       throttle: share.throttle,
+      requestThrottle: share.requestThrottle,
       onCall: share.onCall,
       emit: (event) => {
         if (event.type === 'progress') pulse = { ...pulse, files: event.filesDone, bytes: event.bytesDone };

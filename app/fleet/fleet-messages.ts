@@ -21,6 +21,7 @@ export const QUERIES = { status: 'status', share: 'share' } as const;
 /** For all workers together; absent: unlimited. */
 export interface FleetLimits {
   readonly bytesPerSecond?: number;
+  readonly requestsPerSecond?: number;
 }
 
 export interface FleetSettings {
@@ -159,9 +160,10 @@ export interface JobStatus {
   readonly map: string;
 }
 
-/** The answer to `share`: of a job, its running ranges; of a range, its running parts. */
+/** The answer of a job to `share`. */
 export interface Share {
-  readonly sharers: number;
+  /** Those that run. */
+  readonly ranges: readonly number[];
   readonly limits: FleetLimits;
 }
 

@@ -1,6 +1,6 @@
 /** What a person is shown of a job: its own sums and those of its running ranges together. */
 import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/fleet.ts';
-import type { JobPhase, JobStatus, RangeStatus } from './fleet-messages.ts';
+import type { FleetLimits, JobPhase, JobStatus, RangeStatus } from './fleet-messages.ts';
 import type { RunningStep } from './running-steps.ts';
 
 /** `partial`: it has ended, and some files failed. `failed`: it ended with an error. */
@@ -34,7 +34,7 @@ export interface FleetStatus {
   readonly filesDone: number;
   readonly bytesDone: number;
   readonly workers: readonly FleetWorker[];
-  readonly bytesPerSecondMax?: number;
+  readonly limits: FleetLimits;
 }
 
 export interface FleetWorker {
@@ -84,7 +84,7 @@ export function sumStatus({ id, job, ranges, state, steps, ...times }: StatusPar
     filesDone: counts.files + moving.reduce((total, { pulse }) => total + pulse.files, 0),
     bytesDone: counts.bytes + moving.reduce((total, { pulse }) => total + pulse.bytes, 0),
     workers: byWorker(steps),
-    ...(job.limits.bytesPerSecond !== undefined && { bytesPerSecondMax: job.limits.bytesPerSecond }),
+    limits: job.limits,
   };
 }
 

@@ -13,13 +13,24 @@ export interface RunningStep {
   readonly pulse: Pulse;
 }
 
+/** Temporal's number for an activity that a worker has begun. */
+const STARTED = 2;
+
+export function countStarted({ raw }: WorkflowExecutionDescription): number {
+  return startedOf(raw).length;
+}
+
+function startedOf({ pendingActivities }: WorkflowExecutionDescription['raw']) {
+  return (pendingActivities ?? []).filter(({ state }) => state === STARTED);
+}
+
 const NO_PULSE: Pulse = { files: 0, bytes: 0 };
 
 export async function readPulses(
   client: Client,
   { raw }: WorkflowExecutionDescription,
 ): Promise<RunningStep[]> {
-  const running = (raw.pendingActivities ?? []).filter(({ lastStartedTime }) => lastStartedTime);
+  const running = startedOf(raw);
   return Promise.all(
     running.map(async ({ activityType, heartbeatDetails, lastWorkerIdentity }) => {
       const details = await decode(client.options.loadedDataConverter, heartbeatDetails?.payloads ?? []);

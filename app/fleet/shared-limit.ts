@@ -1,55 +1,117 @@
 /**
- * The part of a fleet's bandwidth that one step may use, and what its store says about the pace. Each step
- * asks its job and its range how many share the limit. Queries leave nothing in a history.
+ * The limits of a fleet, shared by its workers: each asks every ten seconds for the limits of a job and for
+ * the steps that run, and takes the part that its own steps are of these. Queries and descriptions leave
+ * nothing in a history. All steps of a job in this worker share one throttle.
  */
 import type { Context } from '@temporalio/activity';
 import type { CallListener, Throttle } from '../../engine/api/jobs.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
-import { QUERIES, type Share, SIGNALS } from './fleet-messages.ts';
+import { type FleetLimits, QUERIES, rangeWorkflowId, type Share, SIGNALS } from './fleet-messages.ts';
+import { countStarted } from './running-steps.ts';
 
 const ASK_EVERY_MS = 10_000;
+/** The steps that begin together are not all known at the first look. */
+const ASK_AGAIN_MS = 2_000;
+/** A step that cannot learn its limits in time begins without. */
+const FIRST_ANSWER_MS = 5_000;
 /** A range hears of throttled requests at most so often from one step. */
 const SLOW_DOWN_EVERY_MS = 10_000;
 
 export interface StepShare {
+  /** Resolves when the limits are known. */
+  readonly known: Promise<void>;
   readonly throttle: Throttle;
+  readonly requestThrottle: Throttle;
   readonly onCall: CallListener;
   close(): void;
 }
 
-export function openShare(activity: Context): StepShare {
-  let bytesPerSecond: number | undefined;
-  let toldMs = Number.NEGATIVE_INFINITY;
-  const { workflowExecution } = activity.info;
-  const workflow = (workflowId: string) => activity.client.workflow.getHandle(workflowId);
-  const ownId = workflowExecution?.workflowId ?? '';
-  const slash = ownId.indexOf('/');
-  const jobId = slash < 0 ? ownId : ownId.slice(0, slash);
-  const ask = async () => {
-    const job = await workflow(jobId).query<Share>(QUERIES.share);
-    const limit = job.limits.bytesPerSecond;
-    const range =
-      limit === undefined || jobId === ownId ? undefined : await workflow(ownId).query<Share>(QUERIES.share);
-    bytesPerSecond = limit === undefined ? undefined : limit / job.sharers / (range?.sharers ?? 1);
+interface JobLimit {
+  readonly known: Promise<void>;
+  readonly throttle: Throttle;
+  readonly requestThrottle: Throttle;
+  readonly close: () => void;
+  /** Of this worker. */
+  steps: number;
+}
+
+/** For one worker. */
+export function createSharedLimits(): (activity: Context, jobId: string) => StepShare {
+  const jobs = new Map<string, JobLimit>();
+  return (activity, jobId) => {
+    const job = jobs.get(jobId) ?? openJobLimit(activity, jobId, () => jobs.get(jobId)?.steps ?? 0);
+    jobs.set(jobId, job);
+    job.steps += 1;
+    return {
+      known: job.known,
+      throttle: job.throttle,
+      requestThrottle: job.requestThrottle,
+      onCall: slowDownListener(activity),
+      close: () => {
+        job.steps -= 1;
+        if (job.steps > 0) return;
+        jobs.delete(jobId);
+        job.close();
+      },
+    };
   };
-  // A query that fails leaves the limit as it was.
-  const askSafely = () => void ask().catch(() => {});
-  askSafely();
+}
+
+function openJobLimit({ client, info }: Context, jobId: string, ownSteps: () => number): JobLimit {
+  let limits: FleetLimits = {};
+  let part = 1;
+  const workflow = (workflowId: string) => client.workflow.getHandle(workflowId);
+  const ask = async () => {
+    // The workflow of a range is named after its job's.
+    const jobWorkflow = info.workflowExecution!.workflowId.replace(/\/range-\d+$/, '');
+    const share = await workflow(jobWorkflow).query<Share>(QUERIES.share);
+    limits = share.limits;
+    if (Object.keys(limits).length === 0) return;
+    const started = await Promise.all(
+      share.ranges.map(async (range) =>
+        countStarted(await workflow(rangeWorkflowId(jobId, range)).describe()),
+      ),
+    );
+    const all = started.reduce((sum, count) => sum + count, 0);
+    part = Math.min(1, ownSteps() / Math.max(1, all));
+  };
+  // A question that fails leaves the limit as it was.
+  const askSafely = () => ask().catch(() => {});
+  const answer = askSafely();
+  const again = setTimeout(askSafely, ASK_AGAIN_MS);
   const timer = setInterval(askSafely, ASK_EVERY_MS);
-  const slowDown = () => {
+  const throttle = (read: (all: FleetLimits) => number | undefined) =>
+    createThrottle({
+      bytesPerSecond: () => {
+        const limit = read(limits);
+        return limit === undefined ? undefined : limit * part;
+      },
+      clock: systemClock,
+    });
+  return {
+    known: Promise.race([answer, systemClock.sleep(FIRST_ANSWER_MS)]),
+    throttle: throttle(({ bytesPerSecond }) => bytesPerSecond),
+    requestThrottle: throttle(({ requestsPerSecond }) => requestsPerSecond),
+    close: () => {
+      clearTimeout(again);
+      clearInterval(timer);
+    },
+    steps: 0,
+  };
+}
+
+/** Tells the range that its store asks for fewer requests. */
+function slowDownListener({ client, info }: Context): CallListener {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  const { workflowId } = info.workflowExecution!;
+  return () => (failure) => {
     const nowMs = systemClock.monotonicMs();
-    if (nowMs - toldMs < SLOW_DOWN_EVERY_MS || slash < 0) return;
+    if (failure !== 'slowDown' || nowMs - toldMs < SLOW_DOWN_EVERY_MS || !workflowId.includes('/')) return;
     toldMs = nowMs;
-    void workflow(ownId)
+    client.workflow
+      .getHandle(workflowId)
       .signal(SIGNALS.slowDown)
       .catch(() => {});
-  };
-  return {
-    throttle: createThrottle({ bytesPerSecond: () => bytesPerSecond, clock: systemClock }),
-    onCall: () => (failure) => {
-      if (failure === 'slowDown') slowDown();
-    },
-    close: () => clearInterval(timer),
   };
 }

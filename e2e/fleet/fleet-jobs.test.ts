@@ -1,12 +1,14 @@
 /** Whole jobs of a fleet: a real Temporal server, a real S3 server, and two workers as processes. */
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { startVersitygw } from '../servers/versitygw.ts';
 import { differences } from './bucket-trees.fixture.ts';
 import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './fleet.fixture.ts';
 
-const FILES = 1_200;
-const SMALL = ['--part-files', '100', '--ranges', '4', '--json'];
+const FILES = 600;
+const SMALL = ['--part-files', '50', '--ranges', '4', '--json'];
 
 let fleet: Fleet;
 let workers: readonly FleetWorker[];
@@ -26,7 +28,7 @@ describe('a fleet of two workers', () => {
     expect(first, first.stdout).toMatchObject({ exitCode: 0 });
     const counts = { files: FILES, copiedFiles: FILES, unchangedFiles: 0 };
     expect(first.summary).toMatchObject({ result: 'done', failed: 0, counts });
-    expect(first.summary.parts).toBeGreaterThanOrEqual(FILES / 100);
+    expect(first.summary.parts).toBeGreaterThanOrEqual(FILES / 50);
     for (const { lines } of workers)
       expect(lines.filter(({ state, step }) => step === 'runPart' && state === 'ended')).not.toEqual([]);
     expect(differences(fleet, 'source', 'copy')).toEqual([]);
@@ -62,6 +64,31 @@ describe('a fleet of two workers', () => {
     const different = await fleet.run('check', place('source'), place('synced'), ...SMALL);
     expect(different.exitCode).toBe(3);
     expect(different.summary).toMatchObject({ counts: { differing: 1, onlyInSource: 1 } });
+  });
+
+  it('sends each piece of a large object once, to another store', async () => {
+    const mib = 1024 ** 2;
+    await fleet.put('large', { one: '1'.repeat(32 * mib), other: '2'.repeat(32 * mib) });
+    const { secretAccessKey } = fleet.s3;
+    await using store = await startVersitygw({ secretAccessKey });
+    const words = ['--dest-endpoint', store.endpoint, '--large-size', '8MiB', '--part-size', '5MiB'];
+    const job = await fleet.run('copy', place('large'), place('large'), ...words, ...SMALL);
+    expect(job, job.stdout).toMatchObject({ exitCode: 0 });
+    expect(job.summary).toMatchObject({ counts: { files: 2, copiedFiles: 2, copiedBytes: 64 * mib } });
+    const sent = (await store.requests()).filter(({ operation }) => operation === 'UploadPart');
+    expect(sent).toHaveLength(2 * Math.ceil(32 / 5));
+    const written = readFileSync(join(store.dataFolder, store.bucket, 'large/other'));
+    expect(written.equals(readFileSync(path('large/other')))).toBe(true);
+  });
+
+  longIt('holds limits that are set while a job runs', async () => {
+    const words = ['--bwlimit', '100M', '--max-requests', '20', '--id', 'limited', '--detach'];
+    await fleet.run('copy', place('source'), place('limited'), ...SMALL, ...words);
+    expect(await fleet.run('limit', 'limited', '--max-requests', '2000')).toMatchObject({ exitCode: 0 });
+    const status = async () => (await fleet.run('status', 'limited', '--json')).summary;
+    await expect.poll(status).toMatchObject({ state: 'done' });
+    expect(await status()).toMatchObject({ limits: { requestsPerSecond: 2000 } });
+    expect(differences(fleet, 'source', 'limited')).toEqual([]);
   });
 
   it('refuses what workers do not share, and the name of another job', async () => {

@@ -1,11 +1,12 @@
 /** What a fleet survives: dead workers, a dead Temporal, pauses. A gate stops each job at the same point. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { differences } from './bucket-trees.fixture.ts';
 import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
 
-const FILES = 600;
-const SMALL = ['--part-files', '50', '--ranges', '2', '--json'];
+const FILES = 300;
+const SMALL = ['--part-files', '25', '--ranges', '2', '--json'];
 
 let fleet: Fleet;
 let gate: RequestGate;
@@ -32,8 +33,8 @@ const writesOf = async (prefix: string) => {
 describe('a fleet', () => {
   it('goes on when a worker is killed in the middle of its parts', async () => {
     const doomed = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 100);
-    const job = fleet.run('copy', place('source'), place('killed'), ...SMALL);
+    gate.hold(isWrite, 60);
+    const job = fleet.run('copy', place('source'), place('killed'), ...SMALL, '--dead-after', '5s');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     await doomed.kill();
     gate.release();
@@ -49,7 +50,7 @@ describe('a fleet', () => {
 
   it('goes on when Temporal is killed and started again', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 200);
+    gate.hold(isWrite, 100);
     await fleet.run('copy', place('source'), place('restarted'), ...SMALL, '--id', 'restarted', '--detach');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     await fleet.temporal.kill();
@@ -64,7 +65,7 @@ describe('a fleet', () => {
 
   it('pauses, and goes on with another worker when it is resumed', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 120);
+    gate.hold(isWrite, 60);
     const words = ['copy', place('source'), place('paused'), ...SMALL, '--id', 'paused'];
     const job = fleet.run(...words);
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
@@ -82,9 +83,9 @@ describe('a fleet', () => {
     await second.stop();
   });
 
-  it('gives the parts of a worker that is stopped to another', async () => {
+  longIt('gives the parts of a worker that is stopped to another', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint, words: ['--drain', '0s'] });
-    gate.hold(isWrite, 120);
+    gate.hold(isWrite, 60);
     const job = fleet.run('copy', place('source'), place('drained'), ...SMALL);
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     expect(await first.stop()).toBe(0);
@@ -95,9 +96,9 @@ describe('a fleet', () => {
     await second.stop();
   });
 
-  it('stops when its job is cancelled, and the same command copies the rest', async () => {
+  longIt('stops when its job is cancelled, and the same command copies the rest', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 120);
+    gate.hold(isWrite, 60);
     const words = ['copy', place('source'), place('cancelled'), ...SMALL];
     const job = fleet.run(...words, '--id', 'cancelled');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);

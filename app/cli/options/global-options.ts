@@ -123,7 +123,7 @@ export function createBandwidthOption(): Option {
   return new Option('--bwlimit <rate>', 'bandwidth limit per second: 10M is 10 MiB').argParser(parseRate);
 }
 
-export function parseRate(text: string): number {
+function parseRate(text: string): number {
   const bytes = parseSize(text.replace(/\/s$/i, ''));
   if (!bytes) throw new InvalidArgumentError('It must be bytes per second, such as 512K, 10M or 1.5G.');
   return bytes;

@@ -60,7 +60,7 @@ export function formatFleetStatus(status: FleetStatus): string[] {
     ...(counts.failed > 0
       ? [`Failed  ${formatPlural(counts.failed, 'file')}, in ${formatPlural(failedParts, 'ended part')}`]
       : []),
-    ...(status.bytesPerSecondMax === undefined ? [] : [`Limit   ${formatBytes(status.bytesPerSecondMax)}/s`]),
+    ...formatLimits(status.limits),
     ...formatTable(
       status.workers.map(({ bytes, files, steps, worker }) => [
         'Worker',
@@ -72,6 +72,14 @@ export function formatFleetStatus(status: FleetStatus): string[] {
       ['left', 'left', 'right', 'right', 'right'],
     ),
   ];
+}
+
+function formatLimits({ bytesPerSecond, requestsPerSecond }: FleetStatus['limits']): string[] {
+  const parts = [
+    ...(bytesPerSecond === undefined ? [] : [`${formatBytes(bytesPerSecond)}/s`]),
+    ...(requestsPerSecond === undefined ? [] : [`${formatPlural(requestsPerSecond, 'request')}/s`]),
+  ];
+  return parts.length === 0 ? [] : [`Limit   ${parts.join(', ')}`];
 }
 
 export function formatFleetList(jobs: readonly ListedJob[]): string[] {

@@ -124,7 +124,7 @@ function handleMessages(job: JobRun): void {
   });
   setHandler(retryFailedSignal, () => update(job, { wantsRetry: true }));
   setHandler(setLimitsSignal, (limits) => update(job, { limits }));
-  setHandler(shareQuery, () => ({ sharers: Math.max(1, job.running.size), limits: job.state.limits }));
+  setHandler(shareQuery, () => ({ ranges: [...job.running.keys()], limits: job.state.limits }));
   setHandler(jobStatusQuery, () => statusOf(job));
 }
 

@@ -17,7 +17,7 @@ import {
 import { addFleetCounts, type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
 import { FATAL_CODES } from '../failure-types.ts';
 import type { RangeEnd, RangeInput, RangeTask } from '../fleet-messages.ts';
-import { pauseSignal, rangeStatusQuery, resumeSignal, shareQuery, slowDownSignal } from './fleet-handles.ts';
+import { pauseSignal, rangeStatusQuery, resumeSignal, slowDownSignal } from './fleet-handles.ts';
 import { codeOf, untilWorkersLast } from './fleet-steps.ts';
 import { moveLarge } from './move-large.ts';
 import { endOf, openRange, type RangeRun, stateOf, statusOf } from './range-run.ts';
@@ -64,7 +64,6 @@ function handleMessages(run: RangeRun): void {
     run.pace.slowDown(run.running.size);
     run.changes += 1;
   });
-  setHandler(shareQuery, () => ({ sharers: Math.max(1, run.running.size), limits: {} }));
   setHandler(rangeStatusQuery, () => statusOf(run));
 }
 

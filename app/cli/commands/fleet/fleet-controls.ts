@@ -1,9 +1,10 @@
 /** The commands that look at the jobs of a fleet, and change them while they run. */
 import { type Command, Option } from 'commander';
+import { given } from '../../../../engine/api/given.ts';
 import type { FleetClient } from '../../../fleet/fleet-client.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples, type Example } from '../../options/examples.ts';
-import { parseRate } from '../../options/global-options.ts';
+import { createBandwidthOption, parseCount } from '../../options/global-options.ts';
 import { addTemporalOptions, type TemporalFlags, toTemporalOptions } from '../../options/temporal-options.ts';
 import { formatFleetList, formatFleetStatus } from '../../output/fleet-lines.ts';
 
@@ -104,30 +105,38 @@ function addList(fleet: Command, host: CommandHost): void {
   addExamples(command, [['dray fleet list', 'running ones, and those that have ended']]);
 }
 
+interface LimitOptions extends TemporalFlags {
+  readonly bwlimit?: number;
+  readonly maxRequests?: number;
+}
+
 function addLimit(fleet: Command, host: CommandHost): void {
   const command = fleet
     .command('limit')
-    .description('Changes the bandwidth limit of a running job, for all of its workers together.')
+    .description(
+      'Changes the limits of a running job, for all of its workers together. A limit that is not given ends.',
+    )
     .argument('<id>', 'the job')
+    .addOption(createBandwidthOption())
     .addOption(
-      new Option('--bwlimit <rate>', 'bytes per second: 100M is 100 MiB (default: no limit)').argParser(
-        parseRate,
+      new Option('--max-requests <n>', 'requests per second').argParser((text: string) =>
+        parseCount(text, { min: 1, max: 1_000_000 }),
       ),
     );
   addTemporalOptions(command);
-  command.action((id: string, options: TemporalFlags & { readonly bwlimit?: number }, self: Command) => {
-    const { bwlimit } = options;
-    return runCommand(host, self, {
+  command.action((id: string, options: LimitOptions, self: Command) =>
+    runCommand(host, self, {
       start: ({ directory }) =>
         call(options, directory, async (client) => {
-          await client.setLimits(id, bwlimit === undefined ? {} : { bytesPerSecond: bwlimit });
+          const { bwlimit, maxRequests } = options;
+          await client.setLimits(id, given({ bytesPerSecond: bwlimit, requestsPerSecond: maxRequests }));
           return { id };
         }),
       view: {
-        onSummary: (_summary, output) => output.note(`The job ${id} has its new limit within ten seconds.`),
+        onSummary: (_summary, output) => output.note(`The job ${id} has its new limits within ten seconds.`),
       },
-    });
-  });
+    }),
+  );
   addExamples(command, [['dray fleet limit copy-1f2e3d4c --bwlimit 100M', 'during the day']]);
 }
 

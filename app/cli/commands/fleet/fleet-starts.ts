@@ -13,6 +13,7 @@ import {
 } from '../../command-host.ts';
 import { addExamples, type Example } from '../../options/examples.ts';
 import { parseCount, parseSizeOption, readGlobalOptions } from '../../options/global-options.ts';
+import { parsePause } from '../../options/parse-pause.ts';
 import { addTemporalOptions, type TemporalFlags, toTemporalOptions } from '../../options/temporal-options.ts';
 import {
   addPairOptions,
@@ -32,6 +33,8 @@ interface StartOptions extends CopyOptions, TemporalFlags {
   readonly ranges?: number;
   readonly parallel?: number;
   readonly attempts?: number;
+  readonly maxRequests?: number;
+  readonly deadAfter?: number;
   readonly largeSize?: number;
   readonly download?: true;
   readonly oneWay?: true;
@@ -109,6 +112,13 @@ function addJobOptions(command: Command): void {
       size('--large-size <size>', 'objects from this size on are copied by several workers (default: 5GiB)'),
     )
     .addOption(count('--parallel <n>', 'parts of one range at the same time (default: 16)', 1_000))
+    .addOption(
+      new Option(
+        '--dead-after <time>',
+        'give the parts of a worker to others after such a silence (default: 20s)',
+      ).argParser((text: string) => parsePause(text, { minMs: 5_000, maxMs: 3_600_000 })),
+    )
+    .addOption(count('--max-requests <n>', 'requests per second, of all workers together', 1_000_000))
     .addOption(count('--attempts <n>', 'set a part aside that fails so often as a whole (default: 5)', 100));
 }
 
@@ -136,8 +146,12 @@ function start(host: CommandHost, self: Command, asked: Start): Promise<void> {
         id,
         request: toRequest(asked, context),
         temporal: toTemporalOptions(options, context.directory),
-        limits: given({ bytesPerSecond }),
-        settings: given({ partsAtOnce: options.parallel, attemptsMax: options.attempts }),
+        limits: given({ bytesPerSecond, requestsPerSecond: options.maxRequests }),
+        settings: given({
+          partsAtOnce: options.parallel,
+          attemptsMax: options.attempts,
+          silenceMaxMs: options.deadAfter,
+        }),
         isDetached: options.detach === true,
         onStarted: () => {
           isStarted = true;

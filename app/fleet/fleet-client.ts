@@ -125,6 +125,10 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
           return 'later';
         }
         const end = await handle(id).result();
+        if (end.result === 'stopped')
+          throw new DrayError('usage', `The job ${id} was cancelled before all of its parts had run.`, {
+            advice: 'Start it again by the command that started it: that copies the rest.',
+          });
         if (end.failedParts === 0) return 'nothing';
         const input = await readInput(client, id);
         await startJob({ ...input, retries: end }, description.memo?.job as JobMemo);

@@ -106,6 +106,7 @@ describe('a fleet', () => {
     const ended = await job;
     expect(ended, ended.stdout).toMatchObject({ exitCode: 1 });
     expect(ended.summary).toMatchObject({ result: 'stopped' });
+    expect(await fleet.run('retry-failed', 'cancelled')).toMatchObject({ exitCode: 2 });
     gate.release();
     const rest = await fleet.run(...words);
     expect(rest.summary).toMatchObject({ result: 'done', counts: { files: FILES } });

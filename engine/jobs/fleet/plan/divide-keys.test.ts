@@ -76,6 +76,15 @@ describe('The ranges of a store', () => {
     expect(store.asked.pages).toBe(1);
   });
 
+  it('is one range for few parts, for fewer requests than a listing has', async () => {
+    const store = storeOf(
+      Array.from({ length: 40_000 }, (_, at) => `${number(Math.floor(at / 500), 5)}/${at}.bin`),
+    );
+    const found = await divideKeys({ stores: [store.read], rangesWanted: 64, keysInRangeMin: 100_000 });
+    expect(found.splits).toEqual([]);
+    expect(store.asked.pages).toBe(21);
+  });
+
   it('asks an empty store once', async () => {
     const store = storeOf([]);
     const found = await divideKeys({ stores: [store.read], rangesWanted: 64, keysInRangeMin: 1 });

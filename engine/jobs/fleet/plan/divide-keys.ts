@@ -36,6 +36,8 @@ const MUCH_TOO_WIDE = 4;
 const CUTS_AT_ONCE = 8;
 /** With fewer gaps estimates do not count yet: all gaps are cut, and the measure learns. */
 const GAPS_MIN = 24;
+/** So many show that a store is small, and a small store is one range. */
+const GAPS_OF_SMALL = 8;
 /** Pages of a store: these and a tenth of those in a full listing, but at most so many for a range. */
 const PAGES_FREE = 64;
 const KEYS_FOR_PAGE = 10_000;
@@ -96,8 +98,8 @@ function gapsToCut(work: Work, sizes: Sizes): readonly Gap[] {
   if (work.counts.pages >= pagesMax) return [];
   const isEarly = sizes.size < GAPS_MIN;
   const wanted = rangesFor(work, keys) * GAPS_IN_RANGE;
-  const isEnough = !isEarly && (wanted === GAPS_IN_RANGE || sizes.size >= wanted);
-  if (work.rangesWanted === 1) return [];
+  const isEnough = !isEarly && sizes.size >= wanted;
+  if (work.rangesWanted === 1 || (sizes.size >= GAPS_OF_SMALL && wanted === GAPS_IN_RANGE)) return [];
   return [...sizes]
     .filter(
       ([gap, own]) => !gap.isFinal && (isEarly || own > (isEnough ? MUCH_TOO_WIDE : 1) * (keys / wanted)),

@@ -63,6 +63,21 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
+  it('goes on when the command that follows it is interrupted', async () => {
+    const worker = await fleet.startWorker({ endpoint: gate.endpoint });
+    gate.hold(isWrite, 60);
+    const command = fleet.follow('copy', place('source'), place('left'), ...SMALL, '--id', 'left');
+    await expect.poll(() => gate.held()).toBeGreaterThan(0);
+    command.interrupt();
+    const { exitCode, stderr } = await command.ended;
+    expect(exitCode).toBe(130);
+    expect(stderr).toContain('The job left goes on without this command.');
+    gate.release();
+    await expect.poll(async () => (await fleet.run('status', 'left', '--json')).summary.state).toBe('done');
+    expect(differences(fleet, 'source', 'left')).toEqual([]);
+    await worker.stop();
+  });
+
   it('pauses, and goes on with another worker when it is resumed', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 60);

@@ -12,6 +12,8 @@ export interface Fleet extends AsyncDisposable {
   readonly s3: S3Server;
   /** Runs `dray fleet ...` to its end. */
   run(...words: readonly string[]): Promise<FleetRun>;
+  /** The same, for a command that is interrupted. */
+  follow(...words: readonly string[]): FollowedRun;
   /** Resolves once the worker takes work. */
   startWorker(options?: WorkerStart): Promise<FleetWorker>;
   /** Puts objects below the prefix: content by name. */
@@ -24,6 +26,12 @@ export interface FleetRun {
   readonly stderr: string;
   /** The summary of `--json`. */
   readonly summary: Record<string, unknown>;
+}
+
+export interface FollowedRun {
+  readonly ended: Promise<FleetRun>;
+  /** Ctrl-C. */
+  interrupt(): void;
 }
 
 export interface WorkerStart {
@@ -65,17 +73,28 @@ export async function openFleet(): Promise<Fleet> {
     child.once('exit', () => children.delete(child));
     return child;
   };
+  const follow = (words: readonly string[]): FollowedRun => {
+    const child = start(['fleet', ...words]);
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text;
+    });
+    const ended = once(child, 'close').then(([exitCode]) => ({
+      exitCode: exitCode as number | null,
+      stdout,
+      stderr,
+      summary: summaryOf(stdout),
+    }));
+    return { ended, interrupt: () => void child.kill('SIGINT') };
+  };
   return {
     temporal,
     s3,
-    async run(...words) {
-      const child = start(['fleet', ...words]);
-      let [stdout, stderr] = ['', ''];
-      child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
-      child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
-      const [exitCode] = (await once(child, 'close')) as [number | null];
-      return { exitCode, stdout, stderr, summary: summaryOf(stdout) };
-    },
+    run: (...words) => follow(words).ended,
+    follow: (...words) => follow(words),
     async startWorker({ endpoint, words = [] } = {}) {
       const child = start(
         ['fleet', 'worker', '--json', ...words],

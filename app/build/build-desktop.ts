@@ -12,20 +12,21 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { moduleOptions, NATIVE_PACKAGES, sharedOptions } from './node-bundle.ts';
+import { moduleOptions, sharedOptions } from './node-bundle.ts';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The Node and Chromium versions of Electron 45. */
 const TARGETS = { main: 'node24', preload: 'chrome144' } as const;
-const EXTERNAL = ['electron', ...NATIVE_PACKAGES];
 const ICONS = ['icon.png', 'tray.png', 'tray@2x.png', 'trayTemplate.png', 'trayTemplate@2x.png'];
 
 export async function buildDesktop(folder: string): Promise<void> {
+  const shared = sharedOptions(ROOT);
+  const external = ['electron', ...shared.external];
   const workers = globSync('engine/**/*-worker.ts', { cwd: ROOT });
   const main = await build({
     ...moduleOptions(ROOT),
-    external: EXTERNAL,
+    external,
     entryPoints: [
       { in: 'app/desktop/main.ts', out: 'main' },
       { in: 'app/desktop/job-process.ts', out: 'job-process' },
@@ -35,8 +36,8 @@ export async function buildDesktop(folder: string): Promise<void> {
     target: TARGETS.main,
   });
   const preload = await build({
-    ...sharedOptions(ROOT),
-    external: EXTERNAL,
+    ...shared,
+    external,
     entryPoints: [{ in: 'app/desktop/preload.ts', out: 'preload' }],
     outdir: folder,
     format: 'cjs',

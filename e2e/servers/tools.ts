@@ -1,6 +1,6 @@
 /** The servers of the tests: real ones, built by Go from pinned versions, outside the repository. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { access, mkdir, open, rm, stat } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ function toolsFolder(): string {
 export async function toolPath(name: ToolName): Promise<string> {
   const tool: Tool = TOOLS[name];
   const folder = toolsFolder();
-  const path = join(folder, process.platform === 'win32' ? `${tool.binary}.exe` : tool.binary);
+  const path = join(folder, fileOf(tool));
   if (await exists(path)) return path;
   await mkdir(folder, { recursive: true });
   const lock = join(folder, `${tool.binary}.lock`);
@@ -58,19 +58,27 @@ export async function toolPath(name: ToolName): Promise<string> {
   return path;
 }
 
+function fileOf({ binary }: Tool): string {
+  return process.platform === 'win32' ? `${binary}.exe` : binary;
+}
+
+/** Builds aside and renames: a test that waits for the binary must not start one that is still written. */
 async function install(tool: Tool, folder: string): Promise<void> {
+  const built = await mkdtemp(join(folder, 'building-'));
   try {
-    const environment = { ...process.env, GOBIN: folder };
     await promisify(execFile)('go', ['install', tool.module], {
-      env: environment,
+      env: { ...process.env, GOBIN: built },
       timeout: INSTALL_TIMEOUT_MS,
     });
+    await rename(join(built, fileOf(tool)), join(folder, fileOf(tool)));
   } catch (cause) {
     const isGoMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const message = isGoMissing
       ? `The tests need ${tool.binary}, which Go builds, and there is no "go" on the PATH. Install Go, or put the binary into ${folder}.`
       : `"go install ${tool.module}" failed.`;
     throw new Error(message, { cause });
+  } finally {
+    await rm(built, { recursive: true, force: true });
   }
 }
 

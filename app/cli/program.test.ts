@@ -60,6 +60,7 @@ describe('an invalid command line', () => {
     [['ls', 's3://bucket', 'path'], /takes no second argument/],
     [['ls', 'main', '--include', '*.jpg'], /Filters work on places/],
     [['cat', 's3://bucket/a/'], /not a file or object/],
+    [['fleet', 'worker', '--metrics', 'nosuch:9464'], /ADDRESS:PORT with an IP address/],
     [['du', '.', '--depth', '-1'], /from 0 to 100/],
     [['rm', './a'], /is a local path/],
     [['uploads', 'list', '.'], /is a local path/],

@@ -8,11 +8,12 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type DrayError, toDrayError } from '../../engine/api/error.ts';
 import type { JobEvent } from '../../engine/api/events.ts';
 import type { FleetSteps, FleetWork } from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import type { CallListener, JobContext } from '../../engine/api/jobs.ts';
 import type { FleetActivities } from './activity-types.ts';
 import { FATAL_CODES, WORKER_STOPPED } from './failure-types.ts';
 import type { Pulse } from './fleet-messages.ts';
 import { createSharedLimits } from './shared-limit.ts';
+import type { StepMetrics } from './step-metrics.ts';
 
 const PULSE_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -23,6 +24,7 @@ export interface ActivityOptions {
   readonly context: Omit<JobContext, 'emit' | 'signal'>;
   /** Called for each event of a step, and with the error that ended one. */
   readonly onEvent: (event: StepEvent) => void;
+  readonly metrics: StepMetrics;
 }
 
 export type StepEvent =
@@ -71,7 +73,12 @@ interface RunningStep {
 }
 
 async function runStep<Result>(
-  { context, join, onEvent }: ActivityOptions & { readonly join: ReturnType<typeof createSharedLimits> },
+  {
+    context,
+    join,
+    metrics,
+    onEvent,
+  }: ActivityOptions & { readonly join: ReturnType<typeof createSharedLimits> },
   { name, request, work }: RunningStep,
   step: (context: JobContext) => Promise<Result>,
 ): Promise<Result> {
@@ -82,6 +89,7 @@ async function runStep<Result>(
   const share = join(activity, work.id);
   const beat = setInterval(() => activity.heartbeat(pulse), PULSE_MS);
   const told = { step: name, place: place.named };
+  const meter = metrics.open(name);
   onEvent({ type: 'started', ...told });
   try {
     activity.heartbeat(pulse);
@@ -91,16 +99,24 @@ async function runStep<Result>(
       signal,
       throttle: share.throttle,
       requestThrottle: share.requestThrottle,
-      onCall: share.onCall,
+      onCall: bothCalled(share.onCall, metrics.onCall),
       emit: (event) => {
-        if (event.type === 'progress') pulse = { ...pulse, files: event.filesDone, bytes: event.bytesDone };
+        if (event.type === 'progress') {
+          pulse = { ...pulse, files: event.filesDone, bytes: event.bytesDone };
+          meter.moved(event.bytesDone);
+        }
         onEvent({ type: 'job', event });
       },
     });
     onEvent({ type: 'ended', ...told });
+    meter.ended(result);
     return result;
   } catch (error) {
-    if (signal.aborted) throw stoppedFailure(signal);
+    if (signal.aborted) {
+      meter.givenBack();
+      throw stoppedFailure(signal);
+    }
+    meter.failed();
     const known = toDrayError(error);
     onEvent({ type: 'failed', ...told, error: known });
     throw toFailure(name, known, activity.info.attempt);
@@ -108,6 +124,15 @@ async function runStep<Result>(
     clearInterval(beat);
     share.close();
   }
+}
+
+function bothCalled(first: CallListener, second: CallListener): CallListener {
+  return (name, key) => {
+    const ends = [first(name, key), second(name, key)];
+    return (failure) => {
+      for (const end of ends) end(failure);
+    };
+  };
 }
 
 function placeOf(work: FleetWork, request: unknown) {

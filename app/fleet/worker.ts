@@ -9,9 +9,11 @@ import {
   Worker,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
+import { DrayError } from '../../engine/api/error.ts';
 import type { FleetSteps } from '../../engine/api/fleet.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { createActivities, type StepEvent } from './activities.ts';
+import { createStepMetrics } from './step-metrics.ts';
 import { fromTemporal } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from './workflow-bundle.ts';
@@ -60,6 +62,7 @@ export async function runWorker(context: JobContext, request: WorkerRequest): Pr
       activities: createActivities({
         steps,
         context,
+        metrics: createStepMetrics(Runtime.instance().metricMeter),
         onEvent: (event) => {
           if (event.type === 'ended' || event.type === 'failed') summary.steps += 1;
           if (event.type === 'failed') summary.failedSteps += 1;
@@ -89,15 +92,24 @@ function install({
   metricsAddress,
   onLog,
 }: Pick<WorkerRequest, 'onLog'> & { readonly metricsAddress?: string }): void {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR', ({ level, message }) => onLog(`${level.toLowerCase()}: ${message}`)),
-    // The command handles signals itself.
-    shutdownSignals: [],
-    telemetryOptions: {
-      logging: { forward: { level: 'ERROR' } },
-      ...(metricsAddress !== undefined && { metrics: { prometheus: { bindAddress: metricsAddress } } }),
-    },
-  });
+  try {
+    Runtime.install({
+      logger: new DefaultLogger('ERROR', ({ level, message }) => onLog(`${level.toLowerCase()}: ${message}`)),
+      // The command handles signals itself.
+      shutdownSignals: [],
+      telemetryOptions: {
+        logging: { forward: { level: 'ERROR' } },
+        ...(metricsAddress !== undefined && { metrics: { prometheus: { bindAddress: metricsAddress } } }),
+      },
+    });
+  } catch (cause) {
+    const why = /exporter: (.*)$/.exec((cause as Error).message)?.[1];
+    if (metricsAddress === undefined || why === undefined) throw cause;
+    throw new DrayError('usage', `Numbers for Prometheus cannot be served at ${metricsAddress}: ${why}.`, {
+      cause,
+      advice: 'Give another address to --metrics.',
+    });
+  }
 }
 
 /** Built beside the command; from the sources, made now. */

@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { freePort } from '../servers/tools.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { differences } from './bucket-trees.fixture.ts';
 import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './fleet.fixture.ts';
@@ -12,12 +13,15 @@ const SMALL = ['--part-files', '50', '--ranges', '4', '--json'];
 
 let fleet: Fleet;
 let workers: readonly FleetWorker[];
+let metricsAddress: string;
 const place = (prefix: string) => `s3://${fleet.s3.bucket}/${prefix}/`;
 const path = (name: string) => join(fleet.s3.dataFolder, fleet.s3.bucket, name);
 
 beforeAll(async () => {
   fleet = await openFleet();
-  workers = [await fleet.startWorker(), await fleet.startWorker()];
+  metricsAddress = `127.0.0.1:${await freePort()}`;
+  const measured = await fleet.startWorker({ words: ['--metrics', metricsAddress] });
+  workers = [await fleet.startWorker(), measured];
   await fleet.put('source', numberedFiles(FILES));
 });
 afterAll(() => fleet[Symbol.asyncDispose]());
@@ -89,6 +93,34 @@ describe('a fleet of two workers', () => {
     await expect.poll(status).toMatchObject({ state: 'done' });
     expect(await status()).toMatchObject({ limits: { requestsPerSecond: 2000 } });
     expect(differences(fleet, 'source', 'limited')).toEqual([]);
+  });
+
+  it('serves the numbers of a worker to Prometheus, and no name', async () => {
+    const text = await (await fetch(`http://${metricsAddress}/metrics`)).text();
+    const read = (name: string, ...tags: readonly string[]) => {
+      const lines = text.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name);
+      const found = lines.find((line) => tags.every((tag) => line.includes(tag)));
+      return Number(found?.split(' ').at(-1));
+    };
+    const steps = workers[1]!.lines.filter(({ state }) => state === 'ended');
+    expect(read('dray_fleet_steps_total', 'end="done"', 'step="runPart"')).toBe(
+      steps.filter(({ step }) => step === 'runPart').length,
+    );
+    expect(read('dray_fleet_files_total', 'result="copied"')).toBeGreaterThan(0);
+    expect(read('dray_fleet_bytes_total', 'step="runPart"')).toBeGreaterThan(0);
+    expect(read('dray_fleet_requests_total')).toBeGreaterThan(
+      read('dray_fleet_files_total', 'result="copied"'),
+    );
+    // The guide's alerts name these.
+    for (const tag of ['temporal_worker_task_slots_used', 'temporal_worker_task_slots_available'])
+      expect(read(tag, 'worker_type="ActivityWorker"')).not.toBeNaN();
+    expect(read('temporal_num_pollers', 'poller_type="activity_task"')).toBeGreaterThan(0);
+    for (const name of ['object-0', fleet.s3.bucket, fleet.s3.secretAccessKey])
+      expect(text.includes(name), name).toBe(false);
+
+    const taken = await fleet.run('worker', '--metrics', metricsAddress);
+    expect(taken).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(taken.stderr).toContain(`cannot be served at ${metricsAddress}: Address already in use`);
   });
 
   it('refuses what workers do not share, and the name of another job', async () => {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
 import { formatCount, formatDuration, formatPlural } from '../../../../engine/api/numbers.ts';
@@ -36,7 +37,7 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
         .argParser((text: string) => parsePause(text, { minMs: 0, maxMs: DRAIN_MAX_MS })),
     )
     .addOption(
-      new Option('--metrics <[host]:port>', 'serve metrics for Prometheus there').argParser(parseListen),
+      new Option('--metrics <[address]:port>', 'serve numbers for Prometheus there').argParser(parseListen),
     )
     .addOption(createBandwidthOption());
   addTemporalOptions(command);
@@ -76,10 +77,11 @@ const view: CommandView<WorkerSummary> = {
     ),
 };
 
-/** `:9464` listens on all addresses. */
+/** `:9464` listens on all addresses. Temporal's SDK takes no names. */
 function parseListen(text: string): string {
-  const parts = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]*):(\d{1,5})$/.exec(text);
-  if (!parts || Number(parts[2]) > 65_535)
-    throw new InvalidArgumentError('Give HOST:PORT or :PORT, such as :9464.');
-  return parts[1] === '' ? `0.0.0.0:${parts[2]}` : text;
+  const [, given = '', port] = /^(\[[^\]]+\]|[^:]*):(\d{1,5})$/.exec(text) ?? [];
+  const address = given === 'localhost' ? '127.0.0.1' : given || '0.0.0.0';
+  if (port === undefined || Number(port) > 65_535 || isIP(address.replace(/^\[|\]$/g, '')) === 0)
+    throw new InvalidArgumentError('Give :PORT or ADDRESS:PORT with an IP address, such as :9464.');
+  return `${address}:${port}`;
 }

@@ -14,6 +14,7 @@ import { FATAL_CODES, WORKER_STOPPED } from './failure-types.ts';
 import type { Pulse } from './fleet-messages.ts';
 import { createSharedLimits } from './shared-limit.ts';
 import type { StepMetrics } from './step-metrics.ts';
+import { createWorkerTotals } from './worker-totals.ts';
 
 const PULSE_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -45,11 +46,11 @@ type Step<Arguments extends readonly unknown[], Result> = (
 ) => Promise<Result>;
 
 export function createActivities(options: ActivityOptions): FleetActivities {
-  const withLimits = { ...options, join: createSharedLimits() };
+  const shared = { ...options, join: createSharedLimits(), totalOf: createWorkerTotals() };
   const activity =
     <Arguments extends readonly unknown[], Result>(name: string, step: Step<Arguments, Result>) =>
     (work: FleetWork, ...rest: Arguments): Promise<Result> =>
-      runStep(withLimits, { name, work, request: rest[0] }, (context) => step(context, work, ...rest));
+      runStep(shared, { name, work, request: rest[0] }, (context) => step(context, work, ...rest));
   const { steps } = options;
   return {
     planRanges: activity('planRanges', steps.planRanges),
@@ -72,13 +73,14 @@ interface RunningStep {
   readonly request: unknown;
 }
 
+/** What all steps of the worker share. */
+interface SharedParts {
+  readonly join: ReturnType<typeof createSharedLimits>;
+  readonly totalOf: ReturnType<typeof createWorkerTotals>;
+}
+
 async function runStep<Result>(
-  {
-    context,
-    join,
-    metrics,
-    onEvent,
-  }: ActivityOptions & { readonly join: ReturnType<typeof createSharedLimits> },
+  { context, join, metrics, onEvent, totalOf }: ActivityOptions & SharedParts,
   { name, request, work }: RunningStep,
   step: (context: JobContext) => Promise<Result>,
 ): Promise<Result> {
@@ -87,12 +89,15 @@ async function runStep<Result>(
   const place = placeOf(work, request);
   let pulse: Pulse = { ...place.numbers, files: 0, bytes: 0 };
   const share = join(activity, work.id);
-  const beat = setInterval(() => activity.heartbeat(pulse), PULSE_MS);
+  const total = totalOf(work.id);
+  const ownTotal = total.open();
+  const tellPulse = () => activity.heartbeat({ ...pulse, total: total.read() } satisfies Pulse);
+  const beat = setInterval(tellPulse, PULSE_MS);
   const told = { step: name, place: place.named };
   const meter = metrics.open(name);
   onEvent({ type: 'started', ...told });
   try {
-    activity.heartbeat(pulse);
+    tellPulse();
     await share.known;
     const result = await step({
       ...context,
@@ -104,12 +109,14 @@ async function runStep<Result>(
         if (event.type === 'progress') {
           pulse = { ...pulse, files: event.filesDone, bytes: event.bytesDone };
           meter.moved(event.bytesDone);
+          ownTotal.moved(event.bytesDone);
         }
         onEvent({ type: 'job', event });
       },
     });
     onEvent({ type: 'ended', ...told });
     meter.ended(result);
+    ownTotal.ended(result);
     return result;
   } catch (error) {
     if (signal.aborted) {

@@ -22,7 +22,7 @@ import {
   rangeWorkflowId,
   SIGNALS,
 } from './fleet-messages.ts';
-import { type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
+import { endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
 import { decode } from './payloads.ts';
 import { type RunningStep, readPulses } from './running-steps.ts';
 import { fromTemporal } from './temporal-errors.ts';
@@ -56,7 +56,12 @@ export interface StartRequest {
 
 export interface FleetClient extends AsyncDisposable {
   start(request: StartRequest): Promise<void>;
+  /** Of a job that runs, a worker answers. */
   status(id: string): Promise<FleetStatus>;
+  /** What `list` has of it. No worker is needed. */
+  describe(id: string): Promise<ListedJob>;
+  /** Its work, which no list has: the destination with the flags about the place. */
+  work(id: string): Promise<FleetWork>;
   /** Resolves when the job has ended. */
   result(id: string): Promise<JobEnd>;
   /** The newest first. */
@@ -109,6 +114,8 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
         }
       }),
     status: (id) => call(id, () => readStatus(client, handle(id), id)),
+    describe: (id) => call(id, async () => cardOf(await handle(id).describe(), id)),
+    work: (id) => call(id, async () => (await readInput(client, id)).work),
     result: (id) => call(id, () => handle(id).result()),
     list: (jobsMax) => call(undefined, () => listJobs(client, temporal.queue, jobsMax)),
     pause: (id) => signal(id, SIGNALS.pause),
@@ -142,8 +149,7 @@ async function listJobs(client: Client, queue: string, jobsMax: number): Promise
   const jobs: ListedJob[] = [];
   const query = `WorkflowType = '${JOB_WORKFLOW}' AND TaskQueue = '${queue}'`;
   for await (const found of client.workflow.list({ query })) {
-    const memo = found.memo?.job as JobMemo | undefined;
-    if (memo) jobs.push({ ...memo, ...stateOf(found) });
+    if (found.memo?.job) jobs.push(cardOf(found));
     if (jobs.length === jobsMax) break;
   }
   return jobs;
@@ -170,10 +176,22 @@ function stateOf({ closeTime, memo, startTime, status }: Execution): Omit<Listed
   };
 }
 
+function cardOf(execution: Execution, id = ''): ListedJob {
+  const memo = execution.memo?.job as JobMemo | undefined;
+  if (!memo) throw new DrayError('notFound', `${jobWorkflowId(id)} is no fleet's job.`);
+  return { ...memo, ...stateOf(execution) };
+}
+
 /** What the job knows, and what each of its running ranges knows. */
-async function readStatus(client: Client, handle: WorkflowHandle, id: string): Promise<FleetStatus> {
+async function readStatus(
+  client: Client,
+  handle: WorkflowHandle<typeof fleetJob>,
+  id: string,
+): Promise<FleetStatus> {
   const description = await handle.describe();
   const execution = stateOf(description);
+  if (description.status.name === 'COMPLETED')
+    return endedStatus(await handle.result(), { ...cardOf(description, id), id });
   const query = <T>(own: WorkflowHandle) =>
     client.connection.withDeadline(Date.now() + QUERY_MS, () => own.query<T, []>(QUERIES.status));
   const job = await query<JobStatus>(handle);

@@ -94,6 +94,8 @@ export interface RangeRest {
   readonly setAside: readonly SetAsidePart[];
   /** Parts of a sync that have something to delete, or that wait for it. */
   readonly deletingParts: PartRuns;
+  /** The job was cancelled or failed before the range had ended. */
+  readonly isStopped?: true;
 }
 
 /** The result of a range in one round. */
@@ -156,7 +158,7 @@ export interface JobStatus {
   readonly failedParts: number;
   readonly counts: FleetCounts;
   readonly limits: FleetLimits;
-  /** One letter for each range: waiting, running, done, failed. */
+  /** One letter for each range: waiting, running, done, failed, stopped. */
   readonly map: string;
 }
 
@@ -177,6 +179,10 @@ export interface JobEnd {
   /** Why nothing was deleted. */
   readonly refused?: { readonly code: 'tooManyDeletes' | 'partial'; readonly message: string };
   readonly rests: readonly RangeRest[];
+  readonly limits: FleetLimits;
+  readonly estimatedKeys: number;
+  /** That of the last status. */
+  readonly map: string;
 }
 
 /** In the memo of a job that has ended, for lists. */
@@ -191,6 +197,18 @@ export interface Pulse {
   readonly bytes: number;
   readonly range?: number;
   readonly part?: number;
+  /** Of all steps of the job on this worker. */
+  readonly total?: WorkerTotal;
+}
+
+/** What a worker has done of a job since it started. */
+export interface WorkerTotal {
+  /** Those that ended, and their files. */
+  readonly steps: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** By the worker's own clock. */
+  readonly atMs: number;
 }
 
 /** A workflow's id names its work, so a job cannot be started twice. */

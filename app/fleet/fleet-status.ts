@@ -1,6 +1,6 @@
 /** What a person is shown of a job: its own sums and those of its running ranges together. */
 import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/fleet.ts';
-import type { FleetLimits, JobPhase, JobStatus, RangeStatus } from './fleet-messages.ts';
+import type { FleetLimits, JobEnd, JobPhase, JobStatus, RangeStatus, WorkerTotal } from './fleet-messages.ts';
 import type { RunningStep } from './running-steps.ts';
 
 /** `partial`: it has ended, and some files failed. `failed`: it ended with an error. */
@@ -16,8 +16,13 @@ export interface FleetStatus {
   readonly ranges: number;
   readonly rangesDone: number;
   readonly rangesRunning: number;
-  /** One letter for each range: `w` waits, `r` runs, `d` is done, `f` has failures. */
+  /**
+   * One letter for each range: `w` waits, `r` runs, `d` is done, `f` has failures, `s` did not end, because
+   * the job was cancelled or failed.
+   */
   readonly map: string;
+  /** The ranges that run, in order. */
+  readonly running: readonly RunningRange[];
   readonly partsDone: number;
   readonly partsRunning: number;
   readonly partsWaiting: number;
@@ -37,12 +42,31 @@ export interface FleetStatus {
   readonly limits: FleetLimits;
 }
 
+export interface RunningRange {
+  readonly range: number;
+  readonly partsDone: number;
+  readonly partsRunning: number;
+  readonly partsWaiting: number;
+  /** Done, and in parts that run. */
+  readonly files: number;
+  readonly filesKnown: number;
+  /** `filesKnown` are all of them. */
+  readonly isListed: boolean;
+  readonly failed: number;
+  /** Those that run its steps now. */
+  readonly workers: readonly string[];
+}
+
 export interface FleetWorker {
   readonly worker: string;
   readonly steps: number;
   /** Of the steps that it runs now. */
   readonly files: number;
   readonly bytes: number;
+  /** Those of these steps. */
+  readonly ranges: readonly number[];
+  /** Absent until its first heartbeat. */
+  readonly total?: WorkerTotal;
 }
 
 export interface StatusParts {
@@ -72,6 +96,9 @@ export function sumStatus({ id, job, ranges, state, steps, ...times }: StatusPar
     rangesDone: job.rangesDone,
     rangesRunning: ranges.length,
     map: job.map,
+    running: ranges
+      .map((range) => runningRange(range, steps))
+      .sort((left, right) => left.range - right.range),
     partsDone: job.partsDone + (isMoving ? sum(({ partsDone }) => partsDone) : 0),
     partsRunning: sum(({ partsRunning }) => partsRunning),
     partsWaiting: sum(({ partsWaiting }) => partsWaiting),
@@ -88,16 +115,58 @@ export function sumStatus({ id, job, ranges, state, steps, ...times }: StatusPar
   };
 }
 
+type EndedCard = Pick<FleetStatus, 'id' | 'kind'> & Pick<StatusParts, 'ended' | 'started' | 'state'>;
+
+/** The status of a job that has ended by itself or was cancelled. No worker has to answer for it. */
+export function endedStatus(end: JobEnd, { ended, id, kind, started, state }: EndedCard): FleetStatus {
+  const { counts, estimatedKeys, failedParts, limits, map, parts, ranges, startedMs } = end;
+  const job: JobStatus = {
+    ...{ kind, counts, estimatedKeys, failedParts, limits, map, ranges, startedMs },
+    phase: 'ended',
+    isPaused: false,
+    rangesRunning: [],
+    rangesDone: countDone(map),
+    partsDone: parts,
+  };
+  return sumStatus({ id, job, ranges: [], steps: [], state, started, ...(ended && { ended }) });
+}
+
+/** Of a map: the ranges that have ended. */
+export function countDone(map: string): number {
+  return [...map].filter((letter) => letter === 'd' || letter === 'f').length;
+}
+
+function runningRange(
+  { counts, filesKnown, isListed, partsDone, partsRunning, partsWaiting, range }: RangeStatus,
+  steps: readonly RunningStep[],
+): RunningRange {
+  const own = steps.filter(({ pulse }) => pulse.range === range);
+  const inParts = own.filter(({ type }) => type === 'runPart');
+  return {
+    ...{ range, partsDone, partsRunning, partsWaiting, filesKnown, isListed },
+    files: counts.files + inParts.reduce((sum, { pulse }) => sum + pulse.files, 0),
+    failed: Math.max(0, counts.failed),
+    workers: [...new Set(own.map(({ worker }) => worker))].sort(),
+  };
+}
+
 function byWorker(steps: readonly RunningStep[]): FleetWorker[] {
-  const workers = new Map<string, FleetWorker>();
-  for (const { pulse, worker } of steps) {
-    const known = workers.get(worker) ?? { worker, steps: 0, files: 0, bytes: 0 };
-    workers.set(worker, {
-      worker,
-      steps: known.steps + 1,
-      files: known.files + pulse.files,
-      bytes: known.bytes + pulse.bytes,
-    });
-  }
-  return [...workers.values()].sort((left, right) => (left.worker < right.worker ? -1 : 1));
+  const workers = Map.groupBy(steps, ({ worker }) => worker);
+  return [...workers]
+    .map(([worker, own]): FleetWorker => {
+      const pulses = own.map(({ pulse }) => pulse);
+      const totals = pulses.flatMap(({ total }) => (total ? [total] : []));
+      const newest = totals.sort((left, right) => right.atMs - left.atMs)[0];
+      return {
+        worker,
+        steps: own.length,
+        files: pulses.reduce((sum, { files }) => sum + files, 0),
+        bytes: pulses.reduce((sum, { bytes }) => sum + bytes, 0),
+        ranges: [...new Set(pulses.flatMap(({ range }) => (range === undefined ? [] : [range])))].sort(
+          (left, right) => left - right,
+        ),
+        ...(newest && { total: newest }),
+      };
+    })
+    .sort((left, right) => (left.worker < right.worker ? -1 : 1));
 }

@@ -65,7 +65,8 @@ export function createStepMetrics(meter: MetricMeter): StepMetrics {
   };
 }
 
-function filesOf(result: unknown): Readonly<Record<string, number>> {
+/** The files of a step, by what became of them. */
+export function filesOf(result: unknown): Readonly<Record<string, number>> {
   const counts = countsOf(result);
   if (counts === undefined) return {};
   const { copiedFiles, deletedFiles, differing, failed, onlyInSource, unchangedFiles } = counts;

@@ -31,6 +31,7 @@ import {
   type RangeRest,
   rangeWorkflowId,
 } from '../fleet-messages.ts';
+import { countDone } from '../fleet-status.ts';
 import { parseRuns } from '../part-runs.ts';
 import {
   jobStatusQuery,
@@ -231,7 +232,8 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
   child
     .result()
     .then(({ counts, parts, ...left }) => {
-      const isEmpty = left.failedParts === '' && left.setAside.length === 0 && left.deletingParts === '';
+      const isEmpty =
+        left.failedParts === '' && left.setAside.length === 0 && left.deletingParts === '' && !left.isStopped;
       const others = job.state.rests.filter((other) => other.range !== range);
       update(job, {
         counts: addFleetCounts(job.state.counts, counts),
@@ -240,6 +242,9 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
       });
     })
     .catch((error) => {
+      const others = job.state.rests.filter((other) => other.range !== range);
+      const rest = { range, failedParts: '', setAside: [], deletingParts: '', isStopped: true } as const;
+      update(job, { rests: [...others, rest] });
       job.failure ??= error;
       job.scope.cancel();
     })
@@ -249,9 +254,11 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
 /** The ranges report what they did before they stopped. */
 async function stop(job: JobRun): Promise<JobEnd> {
   await condition(() => job.running.size === 0);
+  // Before the phase ends: it tells which ranges have not begun.
+  const map = mapOf(job);
   await finish(job, 'stopped');
   update(job, { phase: 'ended' });
-  return endOf(job, 'stopped');
+  return { ...endOf(job, 'stopped'), map };
 }
 
 async function finish(job: JobRun, result: JobEnd['result']): Promise<void> {
@@ -272,8 +279,9 @@ function isHistoryLong({ settings }: JobInput): boolean {
 }
 
 /** The list of jobs reads the memo, and no history. */
-function endOf({ refused, state }: JobRun, result: JobEnd['result']): JobEnd {
-  const { counts, parts, ranges, rests, startedMs } = state;
+function endOf(job: JobRun, result: JobEnd['result']): JobEnd {
+  const { refused, state } = job;
+  const { counts, estimatedKeys, limits, parts, ranges, rests, startedMs } = state;
   const listed: ListedEnd = { result, failed: counts.failed };
   upsertMemo({ end: listed });
   return {
@@ -285,6 +293,9 @@ function endOf({ refused, state }: JobRun, result: JobEnd['result']): JobEnd {
     startedMs,
     ...(refused && { refused }),
     rests,
+    limits,
+    estimatedKeys,
+    map: mapOf(job),
   };
 }
 
@@ -292,20 +303,27 @@ function failedPartsOf({ rests }: JobState): number {
   return rests.reduce((sum, rest) => sum + parseRuns(rest.failedParts).length + rest.setAside.length, 0);
 }
 
-function statusOf({ input, running, state }: JobRun): JobStatus {
-  const { counts, estimatedKeys, isPaused, limits, nextRange, parts, phase, ranges, startedMs } = state;
-  const failed = new Set(
-    state.rests
-      .filter((rest) => rest.failedParts !== '' || rest.setAside.length > 0)
-      .map(({ range }) => range),
-  );
-  const letterOf = (range: number) =>
-    running.has(range) ? 'r' : range >= nextRange && phase === 'move' ? 'w' : failed.has(range) ? 'f' : 'd';
-  const map = Array.from({ length: ranges }, (_, range) => letterOf(range)).join('');
+/** A range of a later round waits too, and keeps the letter of the round before. */
+function mapOf({ running, state: { nextRange, phase, ranges, rests } }: JobRun): string {
+  const restOfRange = new Map(rests.map((rest) => [rest.range, rest]));
+  const letterOf = (range: number) => {
+    if (running.has(range)) return 'r';
+    if (range >= nextRange && phase === 'move') return 'w';
+    const rest = restOfRange.get(range);
+    if (rest?.isStopped) return 's';
+    return rest && (rest.failedParts !== '' || rest.setAside.length > 0) ? 'f' : 'd';
+  };
+  return Array.from({ length: ranges }, (_, range) => letterOf(range)).join('');
+}
+
+function statusOf(job: JobRun): JobStatus {
+  const { input, running, state } = job;
+  const { counts, estimatedKeys, isPaused, limits, parts, phase, ranges, startedMs } = state;
+  const map = mapOf(job);
   return {
     ...{ kind: input.kind, phase, isPaused, startedMs, ranges, estimatedKeys, counts, limits, map },
     rangesRunning: [...running.keys()],
-    rangesDone: ranges - [...map].filter((letter) => letter === 'w' || letter === 'r').length,
+    rangesDone: countDone(map),
     partsDone: parts,
     failedParts: failedPartsOf(state),
   };

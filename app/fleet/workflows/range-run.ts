@@ -95,6 +95,7 @@ export function endOf(run: RangeRun): RangeEnd {
     failedParts: formatRuns(failedParts),
     setAside: aside,
     deletingParts: formatRuns(deletingParts),
+    ...(run.isLast && run.waiting.length === 0 ? {} : { isStopped: true }),
   };
 }
 

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { NO_FLEET_COUNTS } from '../../engine/api/fleet.ts';
+import type { JobEnd, JobStatus, RangeStatus } from './fleet-messages.ts';
+import { endedStatus, sumStatus } from './fleet-status.ts';
+import type { RunningStep } from './running-steps.ts';
+
+const JOB: JobStatus = {
+  kind: 'copy',
+  phase: 'move',
+  isPaused: false,
+  startedMs: 0,
+  ranges: 4,
+  estimatedKeys: 400,
+  rangesRunning: [1, 2],
+  rangesDone: 1,
+  partsDone: 10,
+  failedParts: 0,
+  counts: { ...NO_FLEET_COUNTS, files: 100, bytes: 1000 },
+  limits: {},
+  map: 'drrw',
+};
+const range = (number: number, files: number): RangeStatus => ({
+  range: number,
+  partsWaiting: 2,
+  partsRunning: 1,
+  partsDone: 3,
+  isListed: false,
+  counts: { ...NO_FLEET_COUNTS, files, bytes: files * 10 },
+  filesKnown: 90,
+  bytesKnown: 900,
+});
+const step = (worker: string, of: number, files: number, atMs: number, type = 'runPart'): RunningStep => ({
+  type,
+  worker,
+  pulse: {
+    range: of,
+    part: 4,
+    files,
+    bytes: files * 10,
+    total: { steps: 7, files: 70, bytes: atMs, atMs },
+  },
+});
+
+describe('the status of a fleet', () => {
+  it('tells of each running range how far it is, and who works on it', () => {
+    const steps = [step('b:1', 1, 5, 9), step('a:1', 1, 3, 4), step('a:1', 2, 8, 6, 'cutRange')];
+    const { running, workers } = sumStatus({
+      id: 'x',
+      job: JOB,
+      ranges: [range(2, 30), range(1, 20)],
+      steps,
+      state: 'running',
+      started: '2026-01-01T00:00:00Z',
+    });
+    expect(running).toMatchObject([
+      { range: 1, files: 28, filesKnown: 90, workers: ['a:1', 'b:1'] },
+      { range: 2, files: 30, filesKnown: 90, workers: ['a:1'] },
+    ]);
+    expect(workers).toMatchObject([
+      { worker: 'a:1', steps: 2, ranges: [1, 2], total: { atMs: 6 } },
+      { worker: 'b:1', steps: 1, ranges: [1], total: { atMs: 9 } },
+    ]);
+  });
+
+  it('is read from the end of a job that has ended, with the ranges that never ran', () => {
+    const { counts, estimatedKeys, limits } = JOB;
+    const end: JobEnd = {
+      ...{ counts, estimatedKeys, limits, ranges: 4, parts: 10, failedParts: 1, startedMs: 0, rests: [] },
+      result: 'stopped',
+      map: 'dfsw',
+    };
+    const status = endedStatus(end, { id: 'x', kind: 'copy', state: 'cancelled', started: 'now' });
+    expect(status).toMatchObject({ phase: 'ended', rangesDone: 2, partsDone: 10, map: 'dfsw', running: [] });
+  });
+});

@@ -1,0 +1,53 @@
+/**
+ * What this worker has moved of each job since it started. Each heartbeat carries the total of its job, so
+ * whoever looks twice knows the worker's rate, also when its steps are shorter than the time between looks.
+ */
+import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import type { WorkerTotal } from './fleet-messages.ts';
+import { filesOf } from './step-metrics.ts';
+
+/** Of the jobs that the worker met last. */
+const JOBS_MAX = 100;
+
+export interface JobTotal {
+  read(): WorkerTotal;
+  /** For one step. */
+  open(): StepTotal;
+}
+
+export interface StepTotal {
+  /** @param bytes Of content, since the step began. */
+  moved(bytes: number): void;
+  ended(result: unknown): void;
+}
+
+export function createWorkerTotals(clock: Pick<Clock, 'nowMs'> = systemClock): (job: string) => JobTotal {
+  const jobs = new Map<string, { steps: number; files: number; bytes: number }>();
+  return (job) => {
+    const sums = jobs.get(job) ?? { steps: 0, files: 0, bytes: 0 };
+    jobs.delete(job);
+    jobs.set(job, sums);
+    for (const oldest of jobs.keys()) {
+      if (jobs.size <= JOBS_MAX) break;
+      jobs.delete(oldest);
+    }
+    return {
+      read: () => ({ ...sums, atMs: clock.nowMs() }),
+      open() {
+        let known = 0;
+        return {
+          moved(soFar) {
+            // The engine takes bytes back that did not arrive. A total never shrinks.
+            if (soFar <= known) return;
+            sums.bytes += soFar - known;
+            known = soFar;
+          },
+          ended(result) {
+            sums.steps += 1;
+            for (const count of Object.values(filesOf(result))) sums.files += count;
+          },
+        };
+      },
+    };
+  };
+}

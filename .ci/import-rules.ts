@@ -55,8 +55,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'engine/jobs': [...PARTS, 'engine/peer'],
   'engine/host': ENGINE,
   renderer: ['engine/api'],
-  // Saved jobs run the command.
-  'app/desktop': [...WINDOW, 'app/cli'],
+  // Saved jobs run the command. The window's engine loads the link to Temporal.
+  'app/desktop': [...WINDOW, 'app/cli', 'app/fleet'],
   // In a clone, `dray ui` builds the window when it is missing.
   'app/web': [...WINDOW, 'app/build'],
   'app/fleet': ENGINE,

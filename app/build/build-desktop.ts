@@ -30,6 +30,7 @@ export async function buildDesktop(folder: string): Promise<void> {
     entryPoints: [
       { in: 'app/desktop/main.ts', out: 'main' },
       { in: 'app/desktop/job-process.ts', out: 'job-process' },
+      { in: 'app/fleet/fleet-link.ts', out: 'fleet-link' },
       ...workers.map((path) => ({ in: path, out: basename(path, '.ts') })),
     ],
     outdir: folder,

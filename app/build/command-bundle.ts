@@ -39,9 +39,12 @@ export const APART = {
 
 /**
  * The window's engine is a separate bundle: it shares modules with the command, and code splitting would
- * split files by what both use.
+ * split files by what both use. It loads the link to Temporal itself.
  */
-const HOST = { 'host-worker': 'engine/host/host-worker.ts' };
+const HOST = {
+  'host-worker': 'engine/host/host-worker.ts',
+  'fleet-link': 'app/fleet/fleet-link.ts',
+};
 
 export type Bundle = Pick<BuildResult<{ write: false; metafile: true }>, 'metafile' | 'outputFiles'>;
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import * as electron from 'electron';
 import { openHost } from '../../engine/host/open-host.ts';
+import { fleetLinkUrl } from '../fleet/fleet-link-url.ts';
 import { startDesktop } from './desktop-app.ts';
 
 // Bundled to dist/desktop/main.js; the window's build is beside it in dist/window.
@@ -19,7 +20,7 @@ startDesktop(electron, {
   preloadPath: join(folder, 'preload.cjs'),
   iconPath: join(folder, 'icon.png'),
   trayIconPath: join(folder, process.platform === 'darwin' ? 'trayTemplate.png' : 'tray.png'),
-  openHost,
+  openHost: (options) => openHost({ ...options, fleetLinkUrl }),
 }).catch((error: unknown) => {
   electron.dialog.showErrorBox('Dray cannot start', error instanceof Error ? error.message : String(error));
   electron.app.exit(1);

@@ -18,6 +18,7 @@ export async function withPackages<T>(load: () => Promise<T>): Promise<T> {
     const command = `npm install -g ${NAMES.join(' ')}`;
     throw new DrayError('usage', 'dray fleet needs the packages of Temporal, which are not installed.', {
       cause,
+      data: { reason: 'temporalPackages' },
       advice: `Install them: ${command}`,
       command,
     });

@@ -22,6 +22,8 @@ export interface WindowRequest {
   readonly opensBrowser: boolean;
   /** The command line that starts this program again, for due jobs. Absent: no jobs run. */
   readonly jobCommand?: readonly [string, ...string[]];
+  /** See `OpenHostOptions`. */
+  readonly fleetLinkUrl?: URL;
   /** Every item requests another link. */
   readonly linkRequests?: NodeJS.ReadableStream;
   /** For tests: another engine. */
@@ -59,6 +61,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
       isGivenUp ? givenUp.reject(error) : warn('engineStopped', toDrayError(error).message),
     onJobEvent: emit,
     ...(request.jobCommand ? { runDray: drayProcess(request.jobCommand) } : {}),
+    ...(request.fleetLinkUrl ? { fleetLinkUrl: request.fleetLinkUrl } : {}),
     ...(request.workerUrl ? { workerUrl: request.workerUrl } : {}),
   });
   try {

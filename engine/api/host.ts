@@ -9,6 +9,7 @@ import type { ErrorRecord } from './error.ts';
 import type { JobEvent } from './events.ts';
 import type { BrowseRequests } from './host/browse.ts';
 import type { ChangesRequests, ChoicesEvent, FolderEvent, PlanRequests } from './host/changes.ts';
+import type { FleetRequests, FleetView } from './host/fleet.ts';
 import type { HistoryRequests, WalkEvent } from './host/history.ts';
 import type { HomeRequests } from './host/home.ts';
 import type { KeptRequests } from './host/kept.ts';
@@ -36,6 +37,7 @@ export type HostEvent =
   | WalkEvent
   | { readonly type: 'transfers'; readonly transfers: readonly Transfer[] }
   | { readonly type: 'savedJobs'; readonly list: SavedJobList }
+  | { readonly type: 'fleet'; readonly view: FleetView }
   /** A list of `browse.open` has grown. `total` is its new size. */
   | {
       readonly type: 'listing';
@@ -58,6 +60,7 @@ export interface HostRequests
     PeersRequests,
     RepositoriesRequests,
     SavedRequests,
+    FleetRequests,
     SettingsRequests {}
 
 export type HostRequestName = keyof HostRequests;

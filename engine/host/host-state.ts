@@ -2,6 +2,7 @@
  * State that all ports of one engine share: the user's files, the lists of changes, the queue of transfers.
  */
 import { DrayError } from '../api/error.ts';
+import type { FleetLink } from '../api/host/fleet-link.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
 import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -49,6 +50,8 @@ export interface HostState {
   transfers(): Promise<TransferQueue>;
   /** Runs `dray` in processes of its own. Absent if this program cannot start processes. */
   readonly dray?: OwnDray;
+  /** Loads the code that talks to Temporal. Absent if this program has none. */
+  readonly fleetLink?: () => Promise<FleetLink>;
   /** Stops transfers. Those that ran resume when the next host opens the queue. */
   close(): Promise<void>;
 }
@@ -59,12 +62,14 @@ export interface HostOptions {
   readonly connection?: ConnectionFlags;
   readonly clock?: Clock;
   readonly runDray?: RunDray;
+  readonly fleetLink?: () => Promise<FleetLink>;
 }
 
 export function createHost({
   clock = systemClock,
   connection = {},
   environment: given,
+  fleetLink,
   runDray,
 }: HostOptions): HostState {
   const typed = createTypedKeys();
@@ -96,6 +101,7 @@ export function createHost({
     clock,
     windowFile,
     ...(runDray ? { dray: createOwnDray(runDray) } : {}),
+    ...(fleetLink ? { fleetLink } : {}),
     changeLists: createKeptLists({
       most: CHANGE_LISTS_MAX,
       gone: 'This list of changes is gone. Open it again.',

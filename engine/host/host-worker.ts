@@ -10,11 +10,16 @@ import { type ServedPort, servePort } from './port/serve-port.ts';
 import { createDrayRelay } from './saved/dray-relay.ts';
 import { refreshJobs } from './saved/job-list-news.ts';
 
-const { connection, crashedMs, environment, hasDray, isLogin } = workerData as WorkerFacts;
+const { connection, crashedMs, environment, fleetLinkUrl, hasDray, isLogin } = workerData as WorkerFacts;
 // Locks of the crashed thread before this one are free.
 if (crashedMs !== undefined) forgetOwnLocks({ beforeMs: crashedMs });
 const relay = createDrayRelay(answer);
-const host = createHost({ connection, environment, ...(hasDray ? { runDray: relay.run } : {}) });
+const host = createHost({
+  connection,
+  environment,
+  ...(hasDray ? { runDray: relay.run } : {}),
+  ...(fleetLinkUrl ? { fleetLink: async () => (await import(fleetLinkUrl)).fleetLink } : {}),
+});
 
 const served = new Set<ServedPort>();
 loadFirstHandlers();

@@ -10,7 +10,7 @@ import { connectHost, type HostClient } from '../api/host-client.ts';
 import { fromMessagePort } from '../api/host-port.ts';
 import { initWorkspace } from '../jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../jobs/session/job.fixture.ts';
-import { createHost, type HostState } from './host-state.ts';
+import { createHost, type HostOptions, type HostState } from './host-state.ts';
 import { servePort } from './port/serve-port.ts';
 
 export interface HostFixture extends AsyncDisposable {
@@ -26,13 +26,13 @@ export interface HostFixture extends AsyncDisposable {
   workspace(name?: string): Promise<string>;
 }
 
-export function createHostFixture(sandbox = createSandbox()): HostFixture {
+export function createHostFixture(sandbox = createSandbox(), more: Partial<HostOptions> = {}): HostFixture {
   const environment = {
     HOME: sandbox.folder,
     DRAY_AUTHOR: 'tester',
     DRAY_CONFIG: sandbox.path('config', 'config.json'),
   };
-  const host = createHost({ environment });
+  const host = createHost({ environment, ...more });
   const clients: HostClient[] = [];
   const connect = () => {
     const { port1, port2 } = new MessageChannel();
@@ -47,7 +47,7 @@ export function createHostFixture(sandbox = createSandbox()): HostFixture {
     host,
     client: connect(),
     connect,
-    reopen: () => createHostFixture(sandbox),
+    reopen: () => createHostFixture(sandbox, more),
     async workspace(name = 'work') {
       const root = sandbox.path(name);
       mkdirSync(root);

@@ -25,6 +25,7 @@ export interface WorkerFacts {
   readonly hasDray: boolean;
   /** True if jobs that run at login are due. */
   readonly isLogin: boolean;
+  readonly fleetLinkUrl?: string;
 }
 
 export type ToWorker =
@@ -53,6 +54,12 @@ export interface OpenHostOptions {
   readonly isLogin?: boolean;
   /** Called with the events of scheduled runs. */
   readonly onJobEvent?: (event: JobEvent) => void;
+  /**
+   * The module that talks to Temporal; it exports a `FleetLink` as `fleetLink`. The thread loads it when a
+   * window first asks about a fleet. A URL, because no function reaches a thread. Absent: no fleets are
+   * shown.
+   */
+  readonly fleetLinkUrl?: URL;
   /** For tests: another thread's code. */
   readonly workerUrl?: URL;
 }
@@ -75,6 +82,7 @@ const WORKER_NAME = import.meta.url.endsWith('.ts') ? './host-worker.ts' : './ho
 export function openHost({
   connection = {},
   environment: given,
+  fleetLinkUrl,
   isLogin = false,
   onCrash,
   onJobEvent,
@@ -96,6 +104,7 @@ export function openHost({
       hasDray: runDray !== undefined,
       isLogin: isLogin && crashedMs === undefined,
       ...(crashedMs === undefined ? {} : { crashedMs }),
+      ...(fleetLinkUrl ? { fleetLinkUrl: fleetLinkUrl.href } : {}),
     };
     const started = new Worker(url, { name: 'dray-host', workerData });
     hearJobs(started, runs, onJobEvent);

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { WindowEvent } from '../../../engine/api/events.ts';
 import { given } from '../../../engine/api/given.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
+import { fleetLinkUrl } from '../../fleet/fleet-link-url.ts';
 import type { WindowSummary } from '../../web/run-window.ts';
 import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
@@ -35,6 +36,7 @@ export function addUiCommand(program: Command, host: CommandHost): void {
           (await import('../../web/run-window.ts')).runWindow(context, {
             opensBrowser: options.open,
             jobCommand: ownCommand(),
+            fleetLinkUrl,
             ...given({
               port: options.port,
               // Enter prints another link. Only at a terminal: other input has no such meaning.

@@ -8,7 +8,7 @@ import type { HostEvent } from '../../api/host.ts';
 const EVERY_MS = 50;
 const BATCH_EVENTS_MAX = 2_000;
 const NEWEST_ALONE: ReadonlySet<HostEvent['type']> = new Set([
-  ...(['progress', 'transfers', 'listing', 'choices', 'walk'] as const),
+  ...(['progress', 'transfers', 'listing', 'choices', 'walk', 'fleet'] as const),
 ]);
 
 export interface EventOutbox {

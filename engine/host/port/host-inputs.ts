@@ -6,6 +6,8 @@ import { BYTES_AT_ONCE_MAX } from '../../api/host/file-preview.ts';
 import { COLUMN_IDS, COLUMN_PX_MAX, COLUMN_PX_MIN, COLUMN_TABLES } from '../../api/host/settings.ts';
 import type { HostRequestName, InputOf } from '../../api/host.ts';
 
+import { FLEET_INPUTS } from './fleet-inputs.ts';
+
 const TEXT_MAX = 32_768;
 const PATHS_MAX = CHOICE_PATHS_MAX;
 const OPEN_FOLDERS_MAX = 10_000;
@@ -371,6 +373,8 @@ export const HOST_INPUTS: Inputs = {
   'peers.login': v.strictObject({ peer: filled, token: filled }),
   'peers.logout': v.strictObject({ peer: filled }),
   'peers.trust': v.strictObject({ address: filled, fingerprint }),
+
+  ...FLEET_INPUTS,
 
   'settings.get': nothing,
   'settings.keepColumns': v.strictObject({

@@ -22,6 +22,7 @@ const AREAS: Areas = {
   peers: async () => (await import('../peers.ts')).PEERS,
   repositories: async () => (await import('../repositories/repositories.ts')).REPOSITORIES,
   remotes: async () => (await import('../remotes.ts')).REMOTES,
+  fleet: async () => (await import('../fleet/fleet.ts')).FLEET,
   saved: async () => (await import('../saved/saved.ts')).SAVED,
   settings: async () => (await import('../settings.ts')).SETTINGS,
 };

@@ -101,6 +101,21 @@ function nameOf(part: PartRequest, large: number | undefined): string {
   return `failures/${partName(part)}${large === undefined ? '' : `-${large}`}.jsonl`;
 }
 
+/** The failed files of a document. `isWhole`: it names all of them. */
+export function failedFilesOf(text: string): {
+  readonly failed: readonly { readonly path: string; readonly code: ErrorCode; readonly message: string }[];
+  readonly isWhole: boolean;
+} {
+  const lines = text
+    .split('\n')
+    .filter((one) => one !== '')
+    .map((one) => v.parse(line, JSON.parse(one)));
+  const failed = lines.flatMap((one) =>
+    'code' in one ? [{ path: one.path, code: one.code, message: one.message }] : [],
+  );
+  return { failed, isWhole: !lines.some((one) => 'more' in one) };
+}
+
 export interface KnownFailures {
   /** Documents of objects in pieces. */
   readonly largeNames: readonly string[];

@@ -24,8 +24,8 @@ export interface FleetFolder {
   write(name: string, value: unknown): Promise<void>;
   writeText(name: string, text: string): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
-  /** The names that begin with `prefix`, in order. */
-  names(prefix: string): Promise<readonly string[]>;
+  /** The names that begin with `prefix`, in order. @param namesMax Default: all. */
+  names(prefix: string, namesMax?: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ function folderOf({
     async remove(names) {
       if (names.length > 0) await store.delete(names.map(keyOf), { signal });
     },
-    async names(prefix) {
+    async names(prefix, namesMax = Number.POSITIVE_INFINITY) {
       const names: string[] = [];
       let continuation: string | undefined;
       do {
@@ -96,8 +96,8 @@ function folderOf({
         );
         names.push(...page.objects.map(({ key }) => key.slice(keyOf('').length)));
         ({ continuation } = page);
-      } while (continuation !== undefined);
-      return names;
+      } while (continuation !== undefined && names.length < namesMax);
+      return names.slice(0, namesMax);
     },
     close: () => store.close(),
   };

@@ -1,0 +1,75 @@
+/** One job of a fleet as a window watches it: what Temporal knows, and what the job's workers know. */
+import { type ErrorRecord, toErrorRecord } from '../../api/error.ts';
+import type { FleetJobCard, FleetJobView, FleetProgress, FleetServer } from '../../api/host/fleet.ts';
+import type { FleetConnection, FleetLook } from '../../api/host/fleet-link.ts';
+import type { Clock } from '../../base/clock.ts';
+import { temporalUrl } from './fleet-servers.ts';
+import { rangeTiles } from './range-tiles.ts';
+import { createWorkerRates, type WorkerRates } from './worker-rates.ts';
+
+export interface JobWatch {
+  /** Shows the job at once, and again when its progress is known. */
+  look(connection: FleetConnection, show: (view: FleetJobView) => void): Promise<void>;
+}
+
+export interface JobWatchOptions {
+  readonly server: FleetServer;
+  readonly id: string;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+export function createJobWatch({ clock, id, server }: JobWatchOptions): JobWatch {
+  const url = temporalUrl(server, id);
+  let rates = createWorkerRates();
+  let progress: FleetProgress | undefined;
+  let silence: ErrorRecord | undefined;
+  /** The run that `progress` is about, and whether it has ended. */
+  let run = '';
+  let isEnded = false;
+  return {
+    async look(connection, show) {
+      const card = await connection.describe(id);
+      const { ended, started } = card;
+      const next = `${started} ${ended ?? ''}`;
+      // What a job was when it ended does not change, until its failed files are tried again.
+      if (isEnded && next === run) return show(viewOf(card));
+      if (!run.startsWith(started)) {
+        rates = createWorkerRates();
+        progress = undefined;
+      }
+      if (progress === undefined) show(viewOf(card));
+      run = next;
+      try {
+        const look = await connection.status(id);
+        isEnded = ended !== undefined;
+        progress = progressOf(look, rates, clock.nowMs());
+        silence = undefined;
+        show(viewOf({ ...card, state: look.state }));
+      } catch (error) {
+        silence = toErrorRecord(error);
+        show(viewOf(card));
+      }
+    },
+  };
+
+  function viewOf(card: FleetJobCard): FleetJobView {
+    return { card, temporalUrl: url, ...(progress && { progress }), ...(silence && { silence }) };
+  }
+}
+
+function progressOf(
+  { counts, map, running, workers, ...look }: FleetLook,
+  rates: WorkerRates,
+  nowMs: number,
+): FleetProgress {
+  const { bytesDone, bytesKnown, failedParts, filesDone, filesKnown, isListed, limits, phase } = look;
+  const { partsDone, partsRunning, partsWaiting, ranges, rangesDone } = look;
+  return {
+    ...{ bytesDone, bytesKnown, failedParts, filesDone, filesKnown, isListed, limits, phase },
+    ...{ partsDone, partsRunning, partsWaiting, ranges, rangesDone },
+    failed: Math.max(0, counts.failed),
+    failedBy: counts.failedBy,
+    tiles: rangeTiles({ map, running }),
+    ...rates.look(workers, nowMs),
+  };
+}

@@ -1,0 +1,47 @@
+/** The entries of commits that are verified. They can be read again: a long history does not fit into memory. */
+import type { CommitHash, Entry } from '../../../model/entry.ts';
+import { readCommit } from '../../../repository/commit.ts';
+import { readEntries } from '../../../repository/manifest/read-entries.ts';
+import type { CommitSegment, Findings, VerifyTools } from './findings.ts';
+
+export interface CommittedEntriesOptions {
+  /** Commits that contain their entries themselves. */
+  readonly inlineCommits: readonly CommitHash[];
+  /** Each once, however many commits share it. */
+  readonly segments: readonly CommitSegment[];
+  readonly findings: Findings;
+}
+
+export async function* committedEntries(
+  tools: VerifyTools,
+  options: CommittedEntriesOptions,
+): AsyncGenerator<readonly Entry[]> {
+  const { signal } = tools.context;
+  for (const hash of options.inlineCommits) {
+    const { manifest } = await readCommit(tools.store, hash, { signal });
+    if (manifest.kind === 'inline') yield manifest.entries;
+  }
+  yield* segmentEntries(tools, options);
+}
+
+/** Reports a segment that cannot be read, the first time. */
+export async function* segmentEntries(
+  { context: { signal }, store }: VerifyTools,
+  { findings, segments }: Omit<CommittedEntriesOptions, 'inlineCommits'>,
+): AsyncGenerator<readonly Entry[]> {
+  let left = segments.filter(({ segment }) => findings.isReadable(segment));
+  while (left.length > 0) {
+    let done = 0;
+    const manifest = { kind: 'segments', segments: left.map(({ segment }) => segment) } as const;
+    try {
+      // One batch for each segment, in their order.
+      for await (const entries of readEntries(store, { manifest }, { signal })) {
+        done += 1;
+        yield entries;
+      }
+    } catch (error) {
+      findings.report(error, left[done]!);
+    }
+    left = left.slice(done + 1);
+  }
+}

@@ -1,0 +1,76 @@
+/** Finds the commits that a verification covers. It reads the store: a cache would hide that one is gone. */
+import type { CommitHash } from '../../../model/entry.ts';
+import { type Commit, readCommit } from '../../../repository/commit.ts';
+import { listRefNames, readRef } from '../../../repository/refs.ts';
+import type { Findings, VerifyTools } from './findings.ts';
+
+/** Bounds memory: a commit of a large dataset lists some thousand segments. */
+const COMMITS_AT_ONCE = 32;
+
+/** The commits that branches and tags name; undefined when there is neither. */
+export async function readTips(
+  { context: { signal }, limit, store }: VerifyTools,
+  findings: Findings,
+): Promise<readonly CommitHash[] | undefined> {
+  const [branches, tags] = await Promise.all([
+    listRefNames(store, 'heads', { signal }),
+    listRefNames(store, 'tags', { signal }),
+  ]);
+  const names = [...branches, ...tags];
+  if (names.length === 0) return undefined;
+  const refs = names.map(async (name) => {
+    try {
+      const ref = await limit.run(() => readRef(store, name, { signal }), { bytes: 0, signal });
+      return ref ? [ref.commit] : [];
+    } catch (error) {
+      findings.report(error);
+      return [];
+    }
+  });
+  return (await Promise.all(refs)).flat();
+}
+
+export interface CommitWalk {
+  readonly tips: readonly CommitHash[];
+  readonly findings: Findings;
+  readonly onCommit: (hash: CommitHash, commit: Commit) => void;
+}
+
+/**
+ * These commits and all that they are based on, always in the same order. Commit by commit, so that a damaged
+ * one hides only its own past.
+ */
+export async function walkCommits(
+  tools: VerifyTools,
+  { findings, onCommit, tips }: CommitWalk,
+): Promise<void> {
+  const seen = new Set<CommitHash>(tips);
+  for (let level = [...seen]; level.length > 0; ) {
+    const parents = new Set<CommitHash>();
+    for (let at = 0; at < level.length; at += COMMITS_AT_ONCE) {
+      const hashes = level.slice(at, at + COMMITS_AT_ONCE);
+      const commits = await Promise.all(hashes.map((hash) => readOne(tools, hash, findings)));
+      for (const [index, commit] of commits.entries()) {
+        if (!commit) continue;
+        onCommit(hashes[index]!, commit);
+        for (const parent of commit.parents) parents.add(parent);
+      }
+    }
+    level = [...parents].filter((hash) => !seen.has(hash));
+    for (const hash of level) seen.add(hash);
+  }
+}
+
+/** Undefined when it cannot be read. */
+export async function readOne(
+  { context: { signal }, limit, store }: VerifyTools,
+  hash: CommitHash,
+  findings: Findings,
+): Promise<Commit | undefined> {
+  try {
+    return await limit.run(() => readCommit(store, hash, { signal }), { bytes: 0, signal });
+  } catch (error) {
+    findings.report(error);
+    return undefined;
+  }
+}

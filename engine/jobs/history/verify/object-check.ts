@@ -1,0 +1,296 @@
+/**
+ * Checks that a store has the objects and packs that entries name, with their sizes and, on request, their
+ * bytes. Memory: one record for each object and pack.
+ */
+import { createHash } from 'node:crypto';
+import { Budget } from '../../../base/budget.ts';
+import { TaskSet } from '../../../base/task-set.ts';
+import type { BlobHash, Entry, FileEntry } from '../../../model/entry.ts';
+import { HEADS_PER_PAGE } from '../../../query/existence/find-unseen.ts';
+import type { RemoteKey } from '../../../remotes/object-store.ts';
+import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../../../repository/keys.ts';
+import { createProgress } from '../../session/progress.ts';
+import { createTraffic } from '../../session/traffic.ts';
+import { isFinding, type VerifyTools } from './findings.ts';
+
+const LIST_FROM_OBJECTS = 500;
+const TOLD_PATHS_MAX = 1000;
+/** Requests that are running or waiting: as many as can ever be in flight (`--transfers`). */
+const REQUESTS_BEGUN_MAX = 10_000;
+
+/** The known state of one stored object. */
+interface StoredObject {
+  /** The size in bytes: a minimum for a pack, exact for an object. */
+  sizeBytes: number;
+  readonly isPack: boolean;
+  fault: string | undefined;
+  isMissing: boolean;
+}
+
+/** The objects of one kind, and the counter of those that were checked. */
+interface KindToCheck {
+  readonly count: number;
+  readonly prefix: string;
+  readonly found: (objects: number) => void;
+}
+
+export class ObjectCheck {
+  readonly #tools: VerifyTools;
+  readonly #objects = new Map<RemoteKey, StoredObject>();
+  /** Whether each blob that was read from a damaged pack is intact. */
+  readonly #readBlobs = new Map<BlobHash, boolean>();
+  #readBytes = 0;
+
+  constructor(tools: VerifyTools) {
+    this.#tools = tools;
+  }
+
+  get objects(): number {
+    return this.#objects.size;
+  }
+
+  get readBytes(): number {
+    return this.#readBytes;
+  }
+
+  get missing(): number {
+    return this.#count((object) => object.isMissing);
+  }
+
+  get damaged(): number {
+    return this.#count((object) => object.fault !== undefined && !object.isMissing);
+  }
+
+  #count(matches: (object: StoredObject) => boolean): number {
+    return [...this.#objects.values()].filter(matches).length;
+  }
+
+  /** Adds what the entries name. */
+  note(entries: readonly Entry[]): void {
+    for (const entry of entries) if (entry.kind === 'file') this.#noteFile(entry);
+  }
+
+  #noteFile(entry: FileEntry): void {
+    for (const part of partsOf(entry)) {
+      const known = this.#objects.get(part.key);
+      if (!known) {
+        this.#objects.set(part.key, {
+          sizeBytes: part.endBytes,
+          isPack: part.isPack,
+          fault: undefined,
+          isMissing: false,
+        });
+      } else if (part.isPack) known.sizeBytes = Math.max(known.sizeBytes, part.endBytes);
+      else if (known.sizeBytes !== part.endBytes) known.fault = 'is named with two different sizes';
+    }
+  }
+
+  /** By HEADs or by listings, whichever is cheaper. */
+  async checkExistence(): Promise<void> {
+    const counts = { packs: 0, objects: 0 };
+    for (const { isPack } of this.#objects.values()) counts[isPack ? 'packs' : 'objects'] += 1;
+    const progress = createProgress(this.#tools, {
+      phase: 'query',
+      totals: () => ({ filesTotal: this.#objects.size }),
+      traffic: createTraffic([this.#tools.meter], []),
+    });
+    const found = (objects: number) => progress.add(objects, 0);
+    await this.#checkKind(true, { count: counts.packs, prefix: PACKS_PREFIX, found });
+    await this.#checkKind(false, { count: counts.objects, prefix: OBJECTS_PREFIX, found });
+    progress.end();
+  }
+
+  async #checkKind(isPack: boolean, { count, found, prefix }: KindToCheck): Promise<void> {
+    const wanted = [...this.#objects].filter(([, object]) => object.isPack === isPack);
+    const sizes = new Map<RemoteKey, number>();
+    const isListed = count > LIST_FROM_OBJECTS && (await this.#listSizes(prefix, sizes, found));
+    const left = isListed ? [] : wanted.map(([key]) => key).filter((key) => !sizes.has(key));
+    await this.#each(left, async (key, signal) => {
+      const info = await this.#tools.store.head(key, { signal });
+      if (info) sizes.set(key, info.sizeBytes);
+      found(1);
+    });
+    for (const [key, object] of wanted) {
+      const sizeBytes = sizes.get(key);
+      if (sizeBytes === undefined) {
+        object.isMissing = true;
+        object.fault = 'is missing';
+      } else if (isPack ? sizeBytes <= object.sizeBytes : sizeBytes !== object.sizeBytes) {
+        object.fault = `has ${sizeBytes} bytes, but needs ${isPack ? 'more than ' : ''}${object.sizeBytes}`;
+      }
+    }
+  }
+
+  /** @returns False when a page showed so few of the objects that a HEAD for each of the rest is cheaper. */
+  async #listSizes(
+    prefix: string,
+    sizes: Map<RemoteKey, number>,
+    found: KindToCheck['found'],
+  ): Promise<boolean> {
+    let continuation: string | undefined;
+    do {
+      const page = await this.#tools.store.list(
+        { prefix, ...(continuation === undefined ? {} : { continuation }) },
+        { signal: this.#tools.context.signal },
+      );
+      const known = page.objects.filter(({ key }) => this.#objects.has(key));
+      for (const { key, sizeBytes } of known) sizes.set(key, sizeBytes);
+      found(known.length);
+      continuation = page.continuation;
+      if (continuation !== undefined && known.length < HEADS_PER_PAGE) return false;
+    } while (continuation !== undefined);
+    return true;
+  }
+
+  /** Reads and hashes a random share of the objects, each one whole. */
+  async readData(percent: number): Promise<void> {
+    const { clock } = this.#tools;
+    const whole = [...this.#objects].filter(([, object]) => object.fault === undefined);
+    const chosen = whole.filter(() => percent >= 100 || clock.random() * 100 < percent).map(([key]) => key);
+    const progress = createProgress(this.#tools, {
+      phase: 'verify',
+      totals: () => ({ filesTotal: chosen.length }),
+      traffic: createTraffic([this.#tools.meter], []),
+    });
+    await this.#each(chosen, async (key, signal) => {
+      const [, fanout, rest] = key.split('/');
+      const read = async () => {
+        const found = await this.#hashOf(key, signal);
+        if (found) this.#readBytes += found.bytes;
+        return found;
+      };
+      const { sizeBytes } = this.#objects.get(key)!;
+      let found = await progress.during({ path: key, sizeBytes }, read);
+      // Read again before the store is blamed: the bytes may have been damaged in transit.
+      if (found && found.hash !== `${fanout}${rest}`) found = await read();
+      if (!found) {
+        Object.assign(this.#objects.get(key)!, { isMissing: true, fault: 'is missing' });
+        return;
+      }
+      progress.add(1, found.bytes);
+      if (found.hash !== `${fanout}${rest}`)
+        this.#objects.get(key)!.fault = 'does not contain the bytes that its name says';
+    });
+    progress.end();
+  }
+
+  async #hashOf(
+    key: RemoteKey,
+    signal: AbortSignal,
+  ): Promise<{ readonly hash: string; readonly bytes: number } | undefined> {
+    const read = await this.#tools.store.get(key, { signal });
+    if (!read) return undefined;
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of read.body) {
+      hash.update(piece);
+      bytes += piece.length;
+    }
+    return { hash: hash.digest('hex'), bytes };
+  }
+
+  async #each(
+    keys: readonly RemoteKey[],
+    work: (key: RemoteKey, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const tasks = new TaskSet(this.#tools.context.signal);
+    const { signal } = tasks;
+    const room = new Budget(REQUESTS_BEGUN_MAX);
+    try {
+      for (const key of keys) {
+        const permit = await room.acquire(1, signal);
+        tasks.spawn(() =>
+          this.#tools.limit
+            .run(() => work(key, signal), { bytes: 0, signal })
+            .finally(() => permit.release()),
+        );
+      }
+    } catch (error) {
+      tasks.fail(error);
+    }
+    await tasks.settle();
+  }
+
+  /**
+   * Reports every path that a fault affects. In a pack that lost some bytes, only the blobs that changed
+   * count.
+   */
+  async reportDamage(entriesAgain: () => AsyncIterable<readonly Entry[]>): Promise<number> {
+    const bad = new Map([...this.#objects].filter(([, object]) => object.fault !== undefined));
+    if (bad.size === 0) return 0;
+    const pathsOf = new Map<RemoteKey, Set<string>>();
+    for await (const entries of entriesAgain()) {
+      for (const entry of entries) if (entry.kind === 'file') await this.#noteAffected(entry, bad, pathsOf);
+    }
+    const all = new Set<string>();
+    for (const [key, object] of bad) {
+      const paths = [...(pathsOf.get(key) ?? [])].sort();
+      for (const path of paths) all.add(path);
+      const detail =
+        paths.length === 0 ? `${key} ${object.fault}; no file is affected` : `${key} ${object.fault}`;
+      this.#tools.context.emit({
+        type: 'check',
+        check: object.isMissing ? 'missing' : 'damaged',
+        result: 'failed',
+        detail,
+        paths: paths.slice(0, TOLD_PATHS_MAX),
+      });
+    }
+    return all.size;
+  }
+
+  async #noteAffected(
+    entry: FileEntry,
+    bad: ReadonlyMap<RemoteKey, StoredObject>,
+    pathsOf: Map<RemoteKey, Set<string>>,
+  ): Promise<void> {
+    for (const { key } of partsOf(entry)) {
+      const object = bad.get(key);
+      if (!object) continue;
+      if (object.isPack && !object.isMissing && !(await this.#isBlobBad(entry, key))) continue;
+      const paths = pathsOf.get(key) ?? new Set();
+      paths.add(entry.path);
+      pathsOf.set(key, paths);
+    }
+  }
+
+  /** Reads one blob of a damaged pack. */
+  async #isBlobBad(entry: FileEntry, key: RemoteKey): Promise<boolean> {
+    if (entry.location.in !== 'pack') return true;
+    const known = this.#readBlobs.get(entry.blob);
+    if (known !== undefined) return !known;
+    const range = { start: entry.location.offset, end: entry.location.offset + entry.sizeBytes };
+    const options = { range, maxBytes: entry.sizeBytes, signal: this.#tools.context.signal };
+    const read = await this.#tools.store.read(key, options).catch((error: unknown) => {
+      if (!isFinding(error)) throw error;
+      return undefined;
+    });
+    const isGood = read !== undefined && createHash('sha256').update(read.bytes).digest('hex') === entry.blob;
+    this.#readBlobs.set(entry.blob, isGood);
+    return !isGood;
+  }
+}
+
+interface Part {
+  readonly key: RemoteKey;
+  /** An object's size; in a pack, the end of the blob. */
+  readonly endBytes: number;
+  readonly isPack: boolean;
+}
+
+function* partsOf(entry: FileEntry): Generator<Part> {
+  const { location } = entry;
+  switch (location.in) {
+    case 'nowhere':
+      return;
+    case 'object':
+      yield { key: objectKey(entry.blob), endBytes: entry.sizeBytes, isPack: false };
+      return;
+    case 'pack':
+      yield { key: packKey(location.pack), endBytes: location.offset + entry.sizeBytes, isPack: true };
+      return;
+    case 'chunks':
+      for (const chunk of location.chunks)
+        yield { key: objectKey(chunk.hash), endBytes: chunk.sizeBytes, isPack: false };
+  }
+}

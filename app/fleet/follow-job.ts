@@ -97,7 +97,7 @@ function emitProgress(context: JobContext, status: FleetStatus): void {
   const { bytesDone, bytesKnown, counts, filesDone, filesKnown, isListed, kind, partsRunning } = status;
   context.emit({
     type: 'progress',
-    phase: kind === 'check' ? 'verify' : 'upload',
+    phase: kind === 'check' || kind === 'verify' ? 'verify' : 'upload',
     filesDone,
     filesTotal: Math.max(filesKnown, filesDone),
     bytesDone,

@@ -1,24 +1,27 @@
 /**
- * What a fleet's steps take and return. A fleet copies, syncs or checks one pair of places with many workers:
- * each step does a part of the work and may be repeated on any machine. Isomorphic and JSON-safe.
+ * What a fleet's steps take and return. A fleet copies, syncs or checks one pair of places with many workers,
+ * or verifies a repository: each step does a part of the work and may be repeated on any machine. Isomorphic
+ * and JSON-safe.
  *
  * None of these values holds a key of an object or a secret, except `FleetRequest`, which is stored at the
  * destination and never sent to an orchestrator.
  */
 import type { ErrorCode } from './error.ts';
 import type { ComparedBy } from './events.ts';
-import type { JobContext } from './jobs.ts';
+import type { JobContext, VerifyRequest } from './jobs.ts';
 import type { CheckTreesRequest, SyncRequest } from './trees.ts';
 
-export type FleetKind = 'copy' | 'sync' | 'check';
+export type FleetKind = 'copy' | 'sync' | 'check' | 'verify';
 
-/** The options of copy, sync and check that a fleet takes; those of another kind are ignored. */
+/** The options of the jobs that a fleet takes; those of another kind are ignored. */
 export interface FleetRequest
   extends Omit<
       SyncRequest,
       'backupDirectory' | 'dryRun' | 'links' | 'noCheckDestination' | 'noIndex' | 'specialModes'
     >,
-    Pick<CheckTreesRequest, 'download' | 'oneWay'> {
+    Pick<CheckTreesRequest, 'download' | 'oneWay'>,
+    VerifyRequest {
+  /** Of `verify`, source and destination are the repository. */
   readonly kind: FleetKind;
   /** About how many ranges list at the same time. Default 64. A small source has fewer. */
   readonly rangesWanted?: number;
@@ -131,6 +134,15 @@ export interface FleetCounts {
   /** Files of a sync that cannot be written until the second round has deleted what is in their way. */
   readonly waiting: number;
   readonly deletedFiles: number;
+  /** Of a verification: commits that were read. */
+  readonly commits: number;
+  /** Objects and packs that were checked by a verification. One that two parts name counts twice. */
+  readonly objects: number;
+  readonly missing: number;
+  /** Objects, commits, segments and refs. */
+  readonly damaged: number;
+  /** Paths that cannot be restored whole. */
+  readonly affectedPaths: number;
   readonly failed: number;
   readonly failedBy: Readonly<Partial<Record<ErrorCode, number>>>;
   /** Of a check: by what the files were compared. */
@@ -158,6 +170,11 @@ export const NO_FLEET_COUNTS: FleetCounts = {
   repositories: 0,
   waiting: 0,
   deletedFiles: 0,
+  commits: 0,
+  objects: 0,
+  missing: 0,
+  damaged: 0,
+  affectedPaths: 0,
   failed: 0,
   failedBy: {},
   comparedBy: {},

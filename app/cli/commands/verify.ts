@@ -38,7 +38,7 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
   ]);
 }
 
-function parsePercent(text: string): number {
+export function parsePercent(text: string): number {
   const percent = Number(text.replace(/%$/, ''));
   if (text !== '' && percent >= 0 && percent <= 100) return percent;
   throw new InvalidArgumentError('Give a number from 0 to 100. Put a ref before --read-data.');

@@ -18,11 +18,14 @@ export function formatFleetEnd(summary: FleetEndSummary, elapsedMs: number): str
     lines.push(
       `${formatPlural(failed, 'file')} failed in ${formatPlural(failedParts, 'part')}; .dray-fleet/${id}/failures/ there names them. Try them again with "dray fleet retry-failed ${id}".`,
     );
+  if (counts.missing + counts.damaged > 0)
+    lines.push(`.dray-fleet/${id}/failures/ there names the objects and the paths.`);
   if (counts.waiting > 0) lines.push(`${formatPlural(counts.waiting, 'file')} could not be written.`);
   return lines;
 }
 
 function formatWork({ counts, destination, kind }: FleetEndSummary): string {
+  if (kind === 'verify') return formatVerified(counts, destination);
   if (kind === 'check') {
     const { differing, files, onlyInDestination, onlyInSource, uncertain } = counts;
     const different = differing + onlyInSource + onlyInDestination;
@@ -46,6 +49,17 @@ function formatWork({ counts, destination, kind }: FleetEndSummary): string {
   ];
   const [first, ...rest] = parts;
   return [`${first} to ${destination}`, ...rest].join(', ');
+}
+
+/** Objects that two parts name count twice, so this is about what was checked. */
+function formatVerified(
+  { affectedPaths, commits, damaged, files, missing, objects, receivedBytes }: FleetEndSummary['counts'],
+  repository: string,
+): string {
+  const read = receivedBytes > 0 ? `, ${formatBytes(receivedBytes)} read and hashed` : '';
+  const scope = `${formatPlural(commits, 'commit')}, ${formatPlural(files, 'file')}, ${formatPlural(objects, 'object')}${read}`;
+  if (missing + damaged === 0) return `Everything is there at ${repository}: ${scope}`;
+  return `${formatCount(missing)} missing and ${formatCount(damaged)} damaged at ${repository} of ${scope}: ${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
 }
 
 export function formatFleetStatus(status: FleetStatus): string[] {
@@ -88,7 +102,7 @@ export function formatFleetList(jobs: readonly ListedJob[]): string[] {
     kind,
     state,
     started,
-    `${source} -> ${destination}`,
+    source === destination ? source : `${source} -> ${destination}`,
   ]);
   return formatTable(rows, ['left', 'left', 'left', 'left', 'left']);
 }

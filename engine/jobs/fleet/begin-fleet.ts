@@ -7,14 +7,18 @@ import type { PlaceRequest } from '../../api/trees.ts';
 import { readVersion } from '../../base/dray-version.ts';
 import { createTreeFilter } from '../../model/tree-filter.ts';
 import { resolveLocation } from '../../remotes/open-remote.ts';
-import { formatRemoteUrl } from '../../remotes/remote-url.ts';
+import { formatRemoteUrl, parseRemoteUrl } from '../../remotes/remote-url.ts';
+import { readDescriptor } from '../../repository/descriptor.ts';
 import { checkApart, parsePlace, type RemotePlace } from '../places/places.ts';
+import { notARepository } from '../session/link-repository.ts';
+import { openRemoteAt } from '../session/opened-remote.ts';
 import { type FleetJob, findJob, openFleetFolder, writeJob } from './fleet-folder.ts';
 
 /** @throws `usage` for places that workers do not share, and for an id that another job has */
 export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
   const [from, to] = [sharedPlace(context, request.source), sharedPlace(context, request.destination)];
-  checkApart(from, to, context.environment);
+  if (request.kind === 'verify') await checkRepository(context, from);
+  else checkApart(from, to, context.environment);
   checkFilter(request);
   const { destination: _to, source: _from, ...options } = request;
   const stored: FleetJob = JSON.parse(
@@ -52,6 +56,17 @@ function sharedPlace(context: JobContext, request: PlaceRequest): RemotePlace {
   throw new DrayError('usage', `${place.text} ${why}. Name two buckets.`, {
     advice: 'For other places, use "dray copy", "dray sync" or "dray check".',
   });
+}
+
+/** @throws `notARepository` */
+async function checkRepository(context: JobContext, place: RemotePlace): Promise<void> {
+  const { store } = await openRemoteAt(context, parseRemoteUrl(urlOf(place), context.directory));
+  try {
+    if (!(await readDescriptor(store, { signal: context.signal })))
+      throw notARepository(store, { isUnmet: true });
+  } finally {
+    await store.close();
+  }
 }
 
 function checkFilter({ filter = {} }: FleetRequest): void {

@@ -19,6 +19,8 @@ const line = v.union([
   }),
   /** Of a check. */
   v.object({ path: v.string(), result: v.string(), by: v.string() }),
+  /** Of a verification: `missing` or `damaged`. */
+  v.object({ check: v.string(), detail: v.string(), paths: v.array(v.string()) }),
   /** The last line, if there were more failures. */
   v.object({ more: v.number() }),
 ]);
@@ -73,6 +75,8 @@ export function collectFailures(
   const emit = (event: JobEvent) => {
     if (event.type === 'fileFailed') add(event);
     else if (event.type === 'compared') compared(event);
+    else if (event.type === 'check')
+      note({ check: event.check, detail: event.detail, paths: [...(event.paths ?? [])] });
     context.emit(event);
   };
   return {
@@ -119,7 +123,7 @@ export function failedFilesOf(text: string): {
 export interface KnownFailures {
   /** Documents of objects in pieces. */
   readonly largeNames: readonly string[];
-  /** What a check found. */
+  /** What a check or a verification found. */
   readonly differences: readonly Line[];
   /** Files that failed; differences that a check found are no failures. */
   readonly failed: number;

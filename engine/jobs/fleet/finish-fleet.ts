@@ -5,8 +5,8 @@ import { systemClock } from '../../base/clock.ts';
 import { type FleetFolder, withFleet } from './fleet-folder.ts';
 
 const REPORT_NAME = 'report.json';
-/** Lists of failures stay, also those of a check's differences. */
-const WORKING_FOLDERS = ['parts/', 'deletes/', 'large/', 'ranges.json'];
+/** Lists of failures stay, also those of a check's differences and of damage. */
+const WORKING_FOLDERS = ['parts/', 'deletes/', 'large/', 'ranges.json', 'tips.json', 'verify.json'];
 const REMOVED_AT_ONCE = 1_000;
 
 export function finishFleet(

@@ -10,11 +10,13 @@ import type { JobContext } from '../../api/jobs.ts';
 import { FLEET_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { parseRemoteUrl } from '../../remotes/remote-url.ts';
-import { openRemoteAt } from '../session/opened-remote.ts';
+import { type OpenedRemote, openRemoteAt } from '../session/opened-remote.ts';
 
 export interface FleetFolder {
   readonly id: string;
   readonly store: ObjectStore;
+  /** The destination: the same store, with its meter and limit. */
+  readonly remote: OpenedRemote;
   /** @throws `damaged` when the document is not one of this schema */
   read<T>(name: string, schema: v.GenericSchema<unknown, T>): Promise<T | undefined>;
   readText(name: string): Promise<string | undefined>;
@@ -45,19 +47,19 @@ export async function openFleetFolder(
     );
   const url = parseRemoteUrl(destination, context.directory, { keepsEmptyParts: true });
   if (url.kind !== 's3') throw new DrayError('usage', `${destination} is no bucket of a fleet's job.`);
-  const { store } = await openRemoteAt(context, url);
-  return folderOf({ id, store, signal: context.signal });
+  return folderOf({ id, remote: await openRemoteAt(context, url), signal: context.signal });
 }
 
 function folderOf({
   id,
+  remote,
   signal,
-  store,
 }: {
   readonly id: string;
-  readonly store: ObjectStore;
+  readonly remote: OpenedRemote;
   readonly signal: AbortSignal;
 }): FleetFolder {
+  const { store } = remote;
   const keyOf = (name: string) => `${FLEET_FOLDER_NAME}/${id}/${name}`;
   const readText = async (name: string) => {
     const found = await store.read(keyOf(name), { maxBytes: DOCUMENT_BYTES_MAX, signal });
@@ -67,6 +69,7 @@ function folderOf({
   return {
     id,
     store,
+    remote,
     async read(name, schema) {
       const text = await readText(name);
       return text === undefined ? undefined : parsed(keyOf(name), text, schema);
@@ -137,7 +140,7 @@ const place = v.object({ place: v.string() });
 
 /** As it is stored: places are URLs that end in a slash, and no flag of a connection is among it. */
 const request: v.GenericSchema<unknown, FleetRequest> = v.object({
-  kind: v.picklist(['copy', 'sync', 'check']),
+  kind: v.picklist(['copy', 'sync', 'check', 'verify']),
   source: place,
   destination: place,
   compare: v.optional(v.picklist(['sizeAndTime', 'checksum', 'sizeOnly'])),
@@ -154,6 +157,8 @@ const request: v.GenericSchema<unknown, FleetRequest> = v.object({
   deletableRepositories: v.optional(v.array(v.string())),
   download: v.optional(v.boolean()),
   oneWay: v.optional(v.boolean()),
+  ref: v.optional(v.string()),
+  readDataPercent: v.optional(amount),
   rangesWanted: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))),
   partFilesMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   partBytesMax: v.optional(v.pipe(v.number(), v.minValue(1))),

@@ -4,6 +4,26 @@ import { DrayError } from '../../api/error.ts';
 import type { PartRequest } from '../../api/fleet.ts';
 import type { FleetFolder } from './fleet-folder.ts';
 
+const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const committed = v.object({
+  /** Those that the plan has read. All are in the first part. */
+  commits: v.number(),
+  /** The refs and commits that the plan could not read. */
+  unreadable: v.array(v.string()),
+  /** Commits that contain their entries. */
+  inlineCommits: v.array(hash),
+  segments: v.array(
+    v.object({
+      commit: hash,
+      segment: v.object({
+        hash,
+        ...{ first: v.string(), last: v.string() },
+        ...{ files: v.number(), links: v.number(), folders: v.number(), bytes: v.number() },
+      }),
+    }),
+  ),
+});
+
 const part = v.object({
   range: v.number(),
   number: v.number(),
@@ -16,6 +36,8 @@ const part = v.object({
   bytes: v.number(),
   /** Moved in pieces, and not among the files. */
   large: v.array(v.object({ key: v.string(), sizeBytes: v.number() })),
+  /** Of a verification. */
+  committed: v.optional(committed),
 });
 
 export type FleetPart = v.InferOutput<typeof part>;
@@ -44,4 +66,9 @@ export async function knownPart(folder: FleetFolder, request: PartRequest): Prom
 /** Returns the part that is there now: this one, or the one that another worker wrote before. */
 export async function writePart(folder: FleetFolder, value: FleetPart): Promise<FleetPart> {
   return (await folder.writeNew(nameOf(value), value)) ? value : knownPart(folder, value);
+}
+
+/** For a plan that gives the same parts whenever it is made. */
+export function replacePart(folder: FleetFolder, value: FleetPart): Promise<void> {
+  return folder.write(nameOf(value), value);
 }

@@ -1,4 +1,4 @@
-/** Runs one part by the very jobs of `dray copy`, `dray sync` and `dray check`. */
+/** Runs one part by the very jobs of `dray copy`, `dray sync`, `dray check` and `dray verify`. */
 import * as v from 'valibot';
 import type { FleetCounts, FleetRequest, FleetWork, PartRequest, RunPartRequest } from '../../api/fleet.ts';
 import { NO_FLEET_COUNTS } from '../../api/fleet.ts';
@@ -11,6 +11,7 @@ import { collectFailures, type FailureList, readFailures } from './failures.ts';
 import { type FleetFolder, withFleet } from './fleet-folder.ts';
 import { type FleetPart, knownPart, partName } from './fleet-part.ts';
 import { boundsOf } from './plan/plan-ranges.ts';
+import { verifyPart } from './verify/verify-part.ts';
 
 export function runPart(context: JobContext, work: FleetWork, request: RunPartRequest): Promise<FleetCounts> {
   return withFleet(context, work, async (folder, job) => {
@@ -18,7 +19,10 @@ export function runPart(context: JobContext, work: FleetWork, request: RunPartRe
     const isDeleting = request.deletes === 'carryOut';
     const failures = collectFailures(context, request, { isDeleting });
     const deletesMax = isDeleting ? await readDeletes(folder, request) : undefined;
-    const counts = await run(job.request, part, { failures, deletesMax });
+    const counts =
+      job.request.kind === 'verify'
+        ? await verifyPart(folder, { request: job.request, part, failures })
+        : await run(job.request, part, { failures, deletesMax });
     await failures.save(folder);
     if (!isDeleting && counts.onlyInDestination + counts.waiting > 0)
       await writeDeletes(folder, request, counts.onlyInDestination);

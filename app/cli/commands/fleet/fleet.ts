@@ -1,20 +1,22 @@
-/** `dray fleet`: one copy, sync or check by many machines, which Temporal coordinates. */
+/** `dray fleet`: one job by many machines, which Temporal coordinates. */
 import type { Command } from 'commander';
 import type { CommandHost } from '../../command-host.ts';
 import { addFleetControls } from './fleet-controls.ts';
 import { addFleetStarts } from './fleet-starts.ts';
+import { addFleetVerify } from './fleet-verify.ts';
 import { addFleetWorker } from './fleet-worker.ts';
 
 export function addFleetCommand(program: Command, host: CommandHost): void {
   const fleet = program
     .command('fleet')
-    .summary('copy, sync and check with many machines')
+    .summary('copy, sync, check and verify with many machines')
     .description(
-      'Copies, syncs or checks two buckets with many machines. "dray fleet worker" runs on each of them. Temporal, a server of its own, keeps the state of the jobs: workers and the server may stop at any time and go on later. Needs the npm packages of Temporal.',
+      'Copies, syncs or checks two buckets with many machines, or verifies a repository. "dray fleet worker" runs on each of them. Temporal, a server of its own, keeps the state of the jobs: workers and the server may stop at any time and go on later. Needs the npm packages of Temporal.',
     )
     .usage('[options] <command>')
     .enablePositionalOptions();
   addFleetStarts(fleet, host);
+  addFleetVerify(fleet, host);
   addFleetWorker(fleet, host);
   addFleetControls(fleet, host);
 }

@@ -15,7 +15,7 @@ import { openTreePair } from '../../trees/open-pair.ts';
 import type { TreeSide } from '../../trees/sides.ts';
 import { canTravel } from '../../trees/source-items.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
-import { type FleetPart, readPart, writePart } from '../fleet-part.ts';
+import { type FleetPart, knownPart, readPart, writePart } from '../fleet-part.ts';
 import { LARGE_BYTES, PART_BYTES_MAX, PART_FILES_MAX } from '../fleet-sizes.ts';
 import { boundsOf, looksAtBoth, readRange } from './plan-ranges.ts';
 
@@ -36,6 +36,8 @@ export function cutRange(
       written.at(-1) ?? (first > 0 ? await readPart(folder, { range, number: first - 1 }) : undefined);
     const isOver = before?.isLast ?? false;
     if (isOver || written.length >= cutsMax) return resultOf(written, isOver);
+    // The plan of a verification has written all parts.
+    if (request.kind === 'verify') await knownPart(folder, { range, number: first + written.length });
     const bounds = await readRange(folder, range);
     const after = before?.upTo ?? bounds.after;
     const parts = [...written];

@@ -9,6 +9,7 @@ import { openTreePair, type TreePair } from '../../trees/open-pair.ts';
 import type { TreeSide } from '../../trees/sides.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
 import { PART_FILES_MAX, RANGES_WANTED } from '../fleet-sizes.ts';
+import { planVerification } from '../verify/plan-verification.ts';
 import { divideKeys, type ReadKeys } from './divide-keys.ts';
 
 /** A range with fewer parts than this would end before the samples paid off. */
@@ -20,6 +21,7 @@ const ranges = v.object({ splits: v.array(v.string()), estimatedKeys: v.number()
 /** Samples only the first time. @throws `notFound` when there is nothing at the source */
 export function planRanges(context: JobContext, work: FleetWork): Promise<FleetPlan> {
   return withFleet(context, work, async (folder, { request }) => {
+    if (request.kind === 'verify') return planVerification(context, folder, request);
     let found = await folder.read(NAME, ranges);
     if (!found) {
       const divided = await divide(context, request);

@@ -1,7 +1,7 @@
-/** The entries of commits that are verified. They can be read again: a long history does not fit into memory. */
+/** The entries of commits that are verified. They are read again for a damage: memory holds one segment. */
 import type { CommitHash, Entry } from '../../../model/entry.ts';
-import { readCommit } from '../../../repository/commit.ts';
 import { readEntries } from '../../../repository/manifest/read-entries.ts';
+import { readOne } from './find-commits.ts';
 import type { CommitSegment, Findings, VerifyTools } from './findings.ts';
 
 export interface CommittedEntriesOptions {
@@ -16,10 +16,9 @@ export async function* committedEntries(
   tools: VerifyTools,
   options: CommittedEntriesOptions,
 ): AsyncGenerator<readonly Entry[]> {
-  const { signal } = tools.context;
   for (const hash of options.inlineCommits) {
-    const { manifest } = await readCommit(tools.store, hash, { signal });
-    if (manifest.kind === 'inline') yield manifest.entries;
+    const commit = await readOne(tools, hash, options.findings);
+    if (commit?.manifest.kind === 'inline') yield commit.manifest.entries;
   }
   yield* segmentEntries(tools, options);
 }

@@ -74,7 +74,7 @@ const CONFINED: readonly { readonly name: RegExp; readonly to: string }[] = [
   { name: /^electron$/, to: 'app/desktop' },
   { name: /^@aws-sdk\//, to: 'engine/remotes/s3' },
   { name: /^@smithy\//, to: 'engine/remotes/s3' },
-  { name: /^@temporalio\//, to: 'app/fleet' },
+  { name: /^@(?:temporalio|opentelemetry)\//, to: 'app/fleet' },
   { name: /^better-sqlite3(\/|$)/, to: 'engine/index' },
   { name: /^commander$/, to: 'app/cli' },
   { name: /^koffi$/, to: 'engine/files/disk' },

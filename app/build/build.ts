@@ -5,7 +5,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflows, WORKFLOW_BUNDLE } from '../fleet/workflow-bundle.ts';
+import { bundleName, bundleWorkflows } from '../fleet/workflow-bundle.ts';
 import { buildWindow } from './build-window.ts';
 import { bundleCommand } from './command-bundle.ts';
 import { formatThirdPartyLicenses } from './third-party-licenses.ts';
@@ -15,11 +15,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export async function buildCommand(folder: string): Promise<void> {
   const built = await bundleCommand(ROOT, folder);
   const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  const workflows = await bundleWorkflows();
-  const licenses = await formatThirdPartyLicenses(ROOT, [...inputs, ...packagesIn(workflows)]);
+  const workflows = new Map<string, string>();
+  for (const isTraced of [false, true]) workflows.set(bundleName(isTraced), await bundleWorkflows(isTraced));
+  const licenses = await formatThirdPartyLicenses(ROOT, [
+    ...inputs,
+    ...[...workflows.values()].flatMap(packagesIn),
+  ]);
   const outputs = built.flatMap(({ outputFiles }) => outputFiles);
   const files = new Map(outputs.map((file) => [basename(file.path), file.contents]));
-  files.set(WORKFLOW_BUNDLE, Buffer.from(workflows));
+  for (const [name, script] of workflows) files.set(name, Buffer.from(script));
   files.set('THIRD-PARTY-LICENSES.txt', Buffer.from(licenses));
   await replaceFiles(folder, files);
   await chmod(join(folder, 'dray.js'), 0o755);

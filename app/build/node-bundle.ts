@@ -10,7 +10,7 @@ import { loadGroups } from './load-groups.ts';
 export const NATIVE_PACKAGES = ['better-sqlite3', 'koffi'];
 
 /** Users install these themselves, if they use them. */
-const OPTIONAL_PACKAGES = ['@temporalio/*'];
+const OPTIONAL_PACKAGES = ['@temporalio/*', '@opentelemetry/*'];
 
 /** CommonJS packages call `require` for Node's own modules; ES modules have none. */
 const REQUIRE_BANNER = `import { createRequire as createRequireForBundle } from 'node:module';

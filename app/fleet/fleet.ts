@@ -56,7 +56,7 @@ async function connect(temporal: TemporalOptions): Promise<FleetClient> {
 
 export async function work(
   context: JobContext,
-  request: Pick<WorkerRequest, 'drainMs' | 'metricsAddress' | 'slots' | 'temporal'>,
+  request: Pick<WorkerRequest, 'drainMs' | 'metricsAddress' | 'slots' | 'temporal' | 'tracesUrl'>,
 ): Promise<WorkerSummary> {
   const { runWorker } = await withPackages(() => import('./worker.ts'));
   const { address, queue } = request.temporal;

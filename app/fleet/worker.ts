@@ -13,10 +13,12 @@ import { DrayError } from '../../engine/api/error.ts';
 import type { FleetSteps } from '../../engine/api/fleet.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { createActivities, type StepEvent } from './activities.ts';
+import { withTracingPackages } from './packages.ts';
 import { createStepMetrics } from './step-metrics.ts';
 import { fromTemporal } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
-import { bundleWorkflows, WORKFLOW_BUNDLE } from './workflow-bundle.ts';
+import type { Tracing } from './tracing.ts';
+import { bundleName, bundleWorkflows } from './workflow-bundle.ts';
 
 /** How often Temporal hears of progress, and a worker of a pause. */
 const HEARTBEATS_MS = 2_000;
@@ -29,6 +31,8 @@ export interface WorkerRequest {
   readonly drainMs: number;
   /** `HOST:PORT` for Prometheus. */
   readonly metricsAddress?: string;
+  /** Of a collector of OpenTelemetry. */
+  readonly tracesUrl?: string;
   readonly steps: FleetSteps;
   readonly onReady: () => void;
   readonly onEvent: (event: StepEvent) => void;
@@ -44,6 +48,7 @@ export interface WorkerSummary {
 
 export async function runWorker(context: JobContext, request: WorkerRequest): Promise<WorkerSummary> {
   const { drainMs, metricsAddress, onEvent, onLog, onReady, slots, steps, temporal } = request;
+  const tracing = await startTracing(context, request);
   install({ onLog, ...(metricsAddress !== undefined && { metricsAddress }) });
   const settings = await connectionSettings(temporal);
   const converter = await dataConverter(temporal);
@@ -58,7 +63,8 @@ export async function runWorker(context: JobContext, request: WorkerRequest): Pr
       taskQueue: temporal.queue,
       identity: `${hostname()}:${process.pid}`,
       dataConverter: converter,
-      workflowBundle: await findBundle(),
+      workflowBundle: await findBundle(tracing !== undefined),
+      ...tracing?.options,
       activities: createActivities({
         steps,
         context,
@@ -85,7 +91,21 @@ export async function runWorker(context: JobContext, request: WorkerRequest): Pr
     return summary;
   } finally {
     await connection.close();
+    await tracing?.close();
   }
+}
+
+async function startTracing(
+  { environment }: JobContext,
+  { onLog, tracesUrl }: WorkerRequest,
+): Promise<Tracing | undefined> {
+  if (tracesUrl === undefined) return undefined;
+  const { openTracing } = await withTracingPackages(() => import('./tracing.ts'));
+  return openTracing({
+    url: tracesUrl,
+    serviceName: environment.OTEL_SERVICE_NAME ?? 'dray-fleet-worker',
+    onProblem: (why) => onLog(`traces do not reach ${tracesUrl}: ${why}`),
+  });
 }
 
 function install({
@@ -113,7 +133,7 @@ function install({
 }
 
 /** Built beside the command; from the sources, made now. */
-async function findBundle(): Promise<WorkflowBundleOption> {
-  const codePath = fileURLToPath(new URL(`./${WORKFLOW_BUNDLE}`, import.meta.url));
-  return existsSync(codePath) ? { codePath } : { code: await bundleWorkflows() };
+async function findBundle(isTraced: boolean): Promise<WorkflowBundleOption> {
+  const codePath = fileURLToPath(new URL(`./${bundleName(isTraced)}`, import.meta.url));
+  return existsSync(codePath) ? { codePath } : { code: await bundleWorkflows(isTraced) };
 }

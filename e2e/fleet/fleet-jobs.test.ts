@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { freePort } from '../servers/tools.ts';
+import { startTraceCollector } from '../servers/trace-collector.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { differences } from './bucket-trees.fixture.ts';
 import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './fleet.fixture.ts';
@@ -114,13 +115,43 @@ describe('a fleet of two workers', () => {
     // The guide's alerts name these.
     for (const tag of ['temporal_worker_task_slots_used', 'temporal_worker_task_slots_available'])
       expect(read(tag, 'worker_type="ActivityWorker"')).not.toBeNaN();
-    expect(read('temporal_num_pollers', 'poller_type="activity_task"')).toBeGreaterThan(0);
     for (const name of ['object-0', fleet.s3.bucket, fleet.s3.secretAccessKey])
       expect(text.includes(name), name).toBe(false);
 
     const taken = await fleet.run('worker', '--metrics', metricsAddress);
     expect(taken).toMatchObject({ exitCode: 2, stdout: '' });
     expect(taken.stderr).toContain(`cannot be served at ${metricsAddress}: Address already in use`);
+  });
+
+  it('sends traces of a job without names and secrets, and does the job without a collector', async () => {
+    await using collector = await startTraceCollector();
+    const queue = ['--queue', 'traced'];
+    const traced = await fleet.startWorker({ words: [...queue, '--traces', collector.url] });
+    const job = await fleet.run('copy', place('source'), place('traced'), ...SMALL, ...queue);
+    expect(job, job.stdout).toMatchObject({ exitCode: 0 });
+    expect(await traced.stop()).toBe(0);
+    const named = (name: string) => collector.spans.filter((span) => span.name === name);
+    const steps = traced.lines.filter(({ state }) => state === 'ended').map(({ step }) => step);
+    expect(steps.length).toBeGreaterThan(FILES / 50);
+    for (const step of new Set(steps))
+      expect(named(`RunActivity:${step}`)).toHaveLength(steps.filter((other) => other === step).length);
+    expect(named('RunWorkflow:fleetJob')).toHaveLength(1);
+    const { traceId } = named('RunWorkflow:fleetJob')[0]!;
+    const ids = new Set(named('StartActivity:runPart').map(({ spanId }) => spanId));
+    for (const span of named('RunActivity:runPart'))
+      expect([span.traceId, ids.has(span.parentSpanId!)]).toEqual([traceId, true]);
+    const { accessKeyId, bucket, secretAccessKey } = fleet.s3;
+    for (const text of ['object-0', bucket, accessKeyId, secretAccessKey])
+      expect(collector.received().includes(text), text).toBe(false);
+
+    const words = [...queue, '--traces', `http://127.0.0.1:${await freePort()}`];
+    const alone = await fleet.startWorker({ words });
+    const other = await fleet.run('copy', place('source'), place('traced'), ...SMALL, ...queue);
+    expect(other, other.stdout).toMatchObject({ exitCode: 0 });
+    await alone.stop();
+    expect(alone.lines.filter(({ warning }) => warning === 'temporal')).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('traces do not reach http://127.0.0.1:') }),
+    ]);
   });
 
   it('refuses what workers do not share, and the name of another job', async () => {

@@ -6,10 +6,12 @@
 # To have the very same base at each build, add the digest that your registry shows: node:...@sha256:...
 FROM node:24.21.0-bookworm-slim AS install
 COPY dray-0.1.0.tgz /tmp/
-# None of these packages needs its install script: all bring binaries for Debian.
+# Temporal's packages, and those for --traces. None needs its install script: they bring binaries for Debian.
 RUN npm install --global --prefix /opt/dray --ignore-scripts --no-audit --no-fund /tmp/dray-0.1.0.tgz \
     @temporalio/activity@1.24.0 @temporalio/client@1.24.0 @temporalio/common@1.24.0 \
-    @temporalio/worker@1.24.0 @temporalio/workflow@1.24.0
+    @temporalio/worker@1.24.0 @temporalio/workflow@1.24.0 \
+    @temporalio/interceptors-opentelemetry@1.24.0 @opentelemetry/sdk-trace-node@1.30.1 \
+    @opentelemetry/exporter-trace-otlp-http@0.57.2 @opentelemetry/resources@1.30.1
 
 FROM node:24.21.0-bookworm-slim
 COPY --from=install /opt/dray /opt/dray

@@ -13,6 +13,7 @@ interface WorkerOptions extends TemporalFlags {
   readonly slots: number;
   readonly drain: number;
   readonly metrics?: string;
+  readonly traces?: string;
 }
 
 const DRAIN_MS = 20_000;
@@ -39,6 +40,11 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
     .addOption(
       new Option('--metrics <[address]:port>', 'serve numbers for Prometheus there').argParser(parseListen),
     )
+    .addOption(
+      new Option('--traces <url>', 'send traces to this collector of OpenTelemetry (OTLP over HTTP)')
+        .env('OTEL_EXPORTER_OTLP_ENDPOINT')
+        .argParser(parseCollector),
+    )
     .addOption(createBandwidthOption());
   addTemporalOptions(command);
   command.action((options: WorkerOptions, self: Command) =>
@@ -49,7 +55,7 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
           temporal: toTemporalOptions(options, context.directory),
           slots: options.slots,
           drainMs: options.drain,
-          ...given({ metricsAddress: options.metrics }),
+          ...given({ metricsAddress: options.metrics, tracesUrl: options.traces }),
         });
       },
       stopMessage: () =>
@@ -84,4 +90,9 @@ function parseListen(text: string): string {
   if (port === undefined || Number(port) > 65_535 || isIP(address.replace(/^\[|\]$/g, '')) === 0)
     throw new InvalidArgumentError('Give :PORT or ADDRESS:PORT with an IP address, such as :9464.');
   return `${address}:${port}`;
+}
+
+function parseCollector(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
+  throw new InvalidArgumentError('Give a URL, such as http://127.0.0.1:4318.');
 }

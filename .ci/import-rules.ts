@@ -1,8 +1,9 @@
 /**
  * Checks the rules of the import graph: layers import one way, vendor packages stay behind one folder, and
- * there are no cycles, no barrel files, no file over 500 lines, no comment over 110 columns, and one module
- * that writes to the terminal. Test files share a process, where a helper loads once, so it registers hooks
- * in a function only. Prints each offence as `file:line: what` and exits with 1 when there is one.
+ * there are no cycles, no barrel files, no unused exports, no name with two meanings, no file over 500 lines,
+ * no comment over 110 columns, and one module that writes to the terminal. Test files share a process, where
+ * a helper loads once, so it registers hooks in a function only. Prints each offence as `file:line: what` and
+ * exits with 1 when there is one.
  *
  * Written here because dependency-cruiser reads types through a TypeScript below 7, and Biome's
  * noRestrictedImports needs a pattern for each pair of folders.
@@ -11,6 +12,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findImports } from './import-scan.ts';
+import { findRepeatedNames } from './repeated-names.ts';
 import { findTerminalWrites } from './terminal-rule.ts';
 import { findUnusedExports } from './unused-exports.ts';
 
@@ -193,7 +195,7 @@ function readSources(root: string): Map<string, string> {
 
 if (import.meta.main) {
   const sources = readSources(fileURLToPath(new URL('..', import.meta.url)));
-  const offences = [...findOffences(sources), ...findUnusedExports(sources)];
+  const offences = [...findOffences(sources), ...findUnusedExports(sources), ...findRepeatedNames(sources)];
   for (const { file, line, what } of offences) console.error(`${file}:${line}: ${what}`);
   console.log(`import rules: ${sources.size} files, ${offences.length} offences`);
   process.exitCode = offences.length > 0 ? 1 : 0;

@@ -8,6 +8,12 @@ export interface UnusedExport {
   readonly what: string;
 }
 
+interface ExportedName {
+  readonly name: string;
+  readonly isType: boolean;
+  readonly line: number;
+}
+
 const EXPORT =
   /^export (?:declare )?(?:async )?(?:(?:const|let|function\*?|class) (?<value>\w+)|(?:interface|type) (?<type>\w+))/gm;
 
@@ -21,16 +27,23 @@ export function findUnusedExports(sources: ReadonlyMap<string, string>): UnusedE
   const unused: UnusedExport[] = [];
   for (const [file, source] of sources) {
     if (/\.(test|bench)\.ts$/.test(file)) continue;
-    for (const match of source.matchAll(EXPORT)) {
-      const { value, type } = match.groups ?? {};
-      const name = new RegExp(`\\b${value ?? type}\\b`, 'g');
-      if (type !== undefined && (source.match(name)?.length ?? 0) > 1) continue;
-      if ((importers.get(file) ?? []).some((importer) => importer.search(name) >= 0)) continue;
-      const line = source.slice(0, match.index).split('\n').length;
-      unused.push({ file, line, what: `exports ${value ?? type}, which no other file uses` });
+    for (const { isType, line, name } of exportsOf(source)) {
+      const word = new RegExp(`\\b${name}\\b`, 'g');
+      if (isType && (source.match(word)?.length ?? 0) > 1) continue;
+      if ((importers.get(file) ?? []).some((importer) => importer.search(word) >= 0)) continue;
+      unused.push({ file, line, what: `exports ${name}, which no other file uses` });
     }
   }
   return unused;
+}
+
+/** The declarations that a file exports. */
+export function exportsOf(source: string): ExportedName[] {
+  return [...source.matchAll(EXPORT)].map(({ groups: { value, type = '' } = {}, index }) => ({
+    name: value ?? type,
+    isType: value === undefined,
+    line: source.slice(0, index).split('\n').length,
+  }));
 }
 
 /** File to the contents of those that import it. */

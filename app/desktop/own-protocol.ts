@@ -6,7 +6,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contentTypeOf, PAGE_HEADERS } from '../../engine/host/window-page.ts';
+import { PAGE_HEADERS, pageTypeOf } from '../../engine/host/window-page.ts';
 import type { Electron } from './electron-parts.ts';
 import { isOwnUrl, OWN_SCHEME } from './own-origin.ts';
 
@@ -38,7 +38,7 @@ async function answer(
   const { pathname } = new URL(request.url);
   const path = files.get(pathname);
   if (path === undefined) return refuse(404);
-  const headers = { ...HEADERS, 'content-type': contentTypeOf(path) };
+  const headers = { ...HEADERS, 'content-type': pageTypeOf(path) };
   return new Response(request.method === 'HEAD' ? null : new Uint8Array(await readFile(path)), { headers });
 }
 

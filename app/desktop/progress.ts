@@ -3,13 +3,13 @@ import type { BrowserWindow } from 'electron';
 import type { Transfer } from '../../engine/api/host/transfers.ts';
 import type { Electron } from './electron-parts.ts';
 
-export interface Progress {
+export interface DockProgress {
   readonly running: number;
   /** Share of all bytes, 0 to 1. Absent until the total of every transfer is known. */
   readonly fraction?: number;
 }
 
-export function progressOf(transfers: readonly Transfer[]): Progress {
+export function progressOf(transfers: readonly Transfer[]): DockProgress {
   const active = transfers.filter(({ state }) => state === 'running' || state === 'waiting');
   const running = active.filter(({ state }) => state === 'running').length;
   let bytesDone = 0;
@@ -29,7 +29,7 @@ const UNKNOWN = 2;
 export function showProgress(
   { app }: Pick<Electron, 'app'>,
   window: BrowserWindow | undefined,
-  { running, fraction }: Progress,
+  { running, fraction }: DockProgress,
 ): void {
   app.setBadgeCount(running);
   if (!window || window.isDestroyed()) return;

@@ -53,14 +53,14 @@ export interface JobInput {
   /** The end of the run before, when its failed files are tried again. */
   readonly retries?: JobEnd;
   /** Where the history before this one ended. */
-  readonly resumed?: JobState;
+  readonly resumed?: FleetWorkflowState;
 }
 
 /** `plan`, `move`, `retry` (failed files again), `delete` (second round of a sync), `finish`. */
 export type JobPhase = 'plan' | 'move' | 'retry' | 'delete' | 'finish' | 'ended';
 
 /** What a job knows between two ranges. */
-export interface JobState {
+export interface FleetWorkflowState {
   readonly startedMs: number;
   readonly phase: JobPhase;
   readonly ranges: number;

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { DrayError } from '../../engine/api/error.ts';
-import { contentTypeOf } from '../../engine/host/window-page.ts';
+import { pageTypeOf } from '../../engine/host/window-page.ts';
 
 const FILES_MAX = 500;
 const BYTES_MAX = 32 * 1024 * 1024;
@@ -15,7 +15,7 @@ const PAGE = '/index.html';
 /** Vite puts the content's hash into these names. */
 const HASHED = /^\/assets\//;
 
-export interface WindowFile {
+export interface ServedFile {
   readonly type: string;
   readonly plain: Buffer;
   readonly brotli?: Buffer;
@@ -24,11 +24,11 @@ export interface WindowFile {
 }
 
 /** By the path of the request; `/` is the page. */
-export type WindowFiles = ReadonlyMap<string, WindowFile>;
+export type WindowFiles = ReadonlyMap<string, ServedFile>;
 
 /** @throws `notFound` if the folder holds no built window. */
 export function readWindowFiles(folder: string): WindowFiles {
-  const files = new Map<string, WindowFile>();
+  const files = new Map<string, ServedFile>();
   let bytes = 0;
   for (const name of listFiles(folder)) {
     const path = `/${name.replaceAll('\\', '/')}`;
@@ -41,7 +41,7 @@ export function readWindowFiles(folder: string): WindowFiles {
         data: { folder },
       });
     files.set(path, {
-      type: contentTypeOf(path),
+      type: pageTypeOf(path),
       plain,
       ...(brotli ? { brotli } : {}),
       etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
@@ -53,7 +53,7 @@ export function readWindowFiles(folder: string): WindowFiles {
   return files.set('/', page);
 }
 
-export function sendFile(request: IncomingMessage, response: ServerResponse, file: WindowFile): void {
+export function sendFile(request: IncomingMessage, response: ServerResponse, file: ServedFile): void {
   response.setHeader('content-type', file.type);
   response.setHeader('etag', file.etag);
   response.setHeader('vary', 'accept-encoding');

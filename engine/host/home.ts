@@ -9,7 +9,7 @@ import { allowedBy } from '../jobs/session/user-remotes.ts';
 import { DRAY_FOLDER, requireWorkspace } from '../workspace/workspace-folder.ts';
 import type { HostState } from './host-state.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
-import { readWorkspaceCard, refusalOf } from './workspace-card.ts';
+import { readWorkspaceCard, workspaceRefusal } from './workspace-card.ts';
 
 const FOLDERS_MAX = 2_000;
 
@@ -58,7 +58,7 @@ export const HOME: HandlersOf<'home'> = {
     return {};
   },
   'home.trustFolder': async ({ owner, root }, call) => {
-    const refusal = refusalOf(root);
+    const refusal = workspaceRefusal(root);
     if (refusal && refusal.data.owner !== owner)
       throw new DrayError('conflict', `${root} belongs to yet another user by now. Look at it again.`, {
         data: { path: root, reason: 'ownerChanged' },

@@ -10,7 +10,7 @@ import type { RunDray } from '../jobs/saved/dray-process.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
 import { createThrottle } from '../remotes/wrappers/with-throttle.ts';
 import { createBandwidthRate } from './bandwidth.ts';
-import type { Listing } from './browse/entry-list.ts';
+import type { PlaceListing } from './browse/entry-list.ts';
 import { createKeptChoices, type KeptChoicesStore } from './changes/kept-choices.ts';
 import type { RowList } from './changes/row-list.ts';
 import { createKeptLists, type KeptLists } from './rows/kept-lists.ts';
@@ -40,7 +40,7 @@ export interface HostState {
   /** Adds a workspace at the top of the user's list. */
   addWorkspace(root: string): void;
   readonly keptChoices: KeptChoicesStore;
-  readonly entryLists: KeptLists<Listing>;
+  readonly entryLists: KeptLists<PlaceListing>;
   readonly usageFile: UsageFile;
   /** The command's own flags, and the current settings for requests in flight. */
   connectionFlags(): ConnectionFlags;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentTypeOf, PAGE_HEADERS } from './window-page.ts';
+import { PAGE_HEADERS, pageTypeOf } from './window-page.ts';
 
 describe('the policy of the window', () => {
   it('allows its own files and connections to its own origin, and nothing else', () => {
@@ -21,7 +21,7 @@ describe('the policy of the window', () => {
 
 describe('the type of a file', () => {
   it('is known for every kind of file in a built window, and never guessed', () => {
-    expect(contentTypeOf('/assets/main-1a2b.js')).toBe('text/javascript; charset=utf-8');
-    expect(contentTypeOf('/assets/data.unknown')).toBe('application/octet-stream');
+    expect(pageTypeOf('/assets/main-1a2b.js')).toBe('text/javascript; charset=utf-8');
+    expect(pageTypeOf('/assets/data.unknown')).toBe('application/octet-stream');
   });
 });

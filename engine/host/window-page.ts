@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-export function contentTypeOf(path: string): string {
+export function pageTypeOf(path: string): string {
   return TYPES[extname(path)] ?? 'application/octet-stream';
 }
 

@@ -51,7 +51,7 @@ export function readWorkspaceCard(root: string, context: Pick<JobContext, 'envir
 }
 
 /** Why the workspace at this root would be refused to a user who trusts nobody. Undefined if it would not. */
-export function refusalOf(root: string): DrayError | undefined {
+export function workspaceRefusal(root: string): DrayError | undefined {
   try {
     const workspace = requireWorkspace(root, () => false);
     readConfig(workspace);

@@ -51,7 +51,7 @@ export const PEER_LIMITS = {
  * A line of a listing. `d` is an empty folder, `D` one with content. `mtimeMs` is the double from `stat`,
  * which JSON keeps exactly.
  */
-export type EntryRow = readonly [
+export type PeerEntryRow = readonly [
   path: string,
   kind: 'f' | 'l' | 'd' | 'D',
   sizeBytes: number,
@@ -135,7 +135,7 @@ export const ReadResultSchema = v.union([
   v.strictObject({ sizeBytes: Size, mtimeNs: Digits, mode: Mode, token: v.string(), crc64: Crc64 }),
   v.strictObject({ error: ErrorRecordSchema }),
 ]);
-export type ReadResult = v.InferOutput<typeof ReadResultSchema>;
+export type PeerReadResult = v.InferOutput<typeof ReadResultSchema>;
 
 /** The result for one item of a written batch: its current `lstat`, in its token. */
 export const WriteResultSchema = v.union([

@@ -13,7 +13,7 @@ import { heldReach, plainReach, type TreeReach } from '../files/scan/tree-reach.
 import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
 import { isUnfinishedName } from '../model/unfinished-name.ts';
-import { type EntryRow, PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
+import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL, type PeerEntryRow } from '../peer-protocol/messages.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
@@ -81,7 +81,7 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
       // Other kinds of entries are not part of a listing.
       if (problem !== 'special') problems.push(message);
     }
-    const rows: EntryRow[] = [];
+    const rows: PeerEntryRow[] = [];
     for (const entry of batch.entries) {
       if (after !== null && comparePaths(entry.path, after) <= 0) continue;
       const row = rowOf({ reach, nowMs, problems }, entry);
@@ -112,7 +112,7 @@ interface Look {
   readonly problems: string[];
 }
 
-function rowOf(look: Look, entry: ScannedEntry): EntryRow | undefined {
+function rowOf(look: Look, entry: ScannedEntry): PeerEntryRow | undefined {
   const { nowMs } = look;
   const { kind, mode, mtimeMs, path, sizeBytes } = entry;
   switch (kind) {
@@ -149,10 +149,10 @@ function parseLimit(text: string | null): number {
 }
 
 /** One level, in one page: folders (with a slash at their end) stand for their contents. */
-function foldedRows({ query }: PeerCall, look: Look): readonly EntryRow[] {
+function foldedRows({ query }: PeerCall, look: Look): readonly PeerEntryRow[] {
   const { reach } = look;
   const after = query.get('after');
-  const rows: EntryRow[] = [];
+  const rows: PeerEntryRow[] = [];
   for (const name of readFolderNames(reach.absoluteOf('')).names) {
     const stats = lstatSync(reach.absoluteOf(name), { throwIfNoEntry: false });
     if (!stats || isReservedName(name, 'linux') || isUnfinishedName(name)) continue;

@@ -5,7 +5,7 @@ import { type DrayError, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { checkUnchanged, describeFailure, readStatOf } from '../files/read/open-file.ts';
-import { PEER_LIMITS, type ReadResult } from '../peer-protocol/messages.ts';
+import { PEER_LIMITS, type PeerReadResult } from '../peer-protocol/messages.ts';
 import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody, sent } from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, openPeerFile, openPeerFolder, parsePeerPath } from './peer-paths.ts';
@@ -38,7 +38,7 @@ export async function answerRead(
   const permit = await budget.acquire(PEER_LIMITS.batchBytesMax, call.signal);
   try {
     const pieces: Uint8Array[] = [];
-    const results: ReadResult[] = [];
+    const results: PeerReadResult[] = [];
     let sizeBytes = 0;
     for (const path of paths) {
       const result = readOne(folder, path, PEER_LIMITS.batchBytesMax - sizeBytes);
@@ -60,7 +60,7 @@ function readOne(
   folder: OfferedFolder,
   text: string,
   roomBytes: number,
-): 'left' | { readonly result: ReadResult; readonly bytes?: Uint8Array } {
+): 'left' | { readonly result: PeerReadResult; readonly bytes?: Uint8Array } {
   let path = text;
   try {
     if (text.endsWith('/')) return readFolder(folder, text);
@@ -108,7 +108,7 @@ function readOne(
 }
 
 /** Its mode and its time to the nanosecond, more exact than a listing's double. It has no content. */
-function readFolder(folder: OfferedFolder, text: string): { readonly result: ReadResult } {
+function readFolder(folder: OfferedFolder, text: string): { readonly result: PeerReadResult } {
   const path = parsePeerPath(text, { allowRoot: true });
   const descriptor = openPeerFolder(folder, path);
   if (descriptor === undefined)
@@ -133,6 +133,6 @@ function isKnown(error: unknown): error is DrayError | PeerRefusal {
   return error instanceof Error && (error.name === 'DrayError' || error instanceof PeerRefusal);
 }
 
-function failed(error: ReturnType<typeof toErrorRecord>): { readonly result: ReadResult } {
+function failed(error: ReturnType<typeof toErrorRecord>): { readonly result: PeerReadResult } {
   return { result: { error } };
 }

@@ -10,7 +10,7 @@ import type { RangeJournal } from '../transfer/download/range-journal.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
 import type { RangeReceiver } from './peer-ranges.ts';
 
-export interface Session {
+export interface PeerUploadSession {
   readonly id: string;
   readonly content: string;
   readonly meta: FileMeta;
@@ -44,7 +44,7 @@ interface Span {
 
 /** Writes a range straight to the disk. It counts once its checksum was verified. */
 export async function receiveRange(
-  session: Session,
+  session: PeerUploadSession,
   { end, start }: Span,
   { call, receiver }: { readonly call: PeerCall; readonly receiver: RangeReceiver },
 ): Promise<void> {
@@ -71,7 +71,7 @@ export async function receiveRange(
 
 /** Bytes of an earlier run of the server count only as far as they are really there. */
 export async function takeNoted(
-  { file, journal, rangeBytes, ranges }: Session,
+  { file, journal, rangeBytes, ranges }: PeerUploadSession,
   budget: Budget,
 ): Promise<void> {
   const noted = [...(journal?.noted.values() ?? [])];
@@ -91,7 +91,11 @@ export async function takeNoted(
 }
 
 /** Equal ranges run one after another: two different ones never mix. */
-export function inTurn({ writing }: Session, start: number, work: () => Promise<void>): Promise<void> {
+export function inTurn(
+  { writing }: PeerUploadSession,
+  start: number,
+  work: () => Promise<void>,
+): Promise<void> {
   const turn = (writing.get(start) ?? Promise.resolve()).then(work, work);
   writing.set(start, turn);
   const done = () => {
@@ -101,7 +105,7 @@ export function inTurn({ writing }: Session, start: number, work: () => Promise<
   return turn;
 }
 
-export function endOfRange({ meta, rangeBytes }: Session, start: number): number {
+export function endOfRange({ meta, rangeBytes }: PeerUploadSession, start: number): number {
   const isOne =
     Number.isSafeInteger(start) && start >= 0 && start % rangeBytes === 0 && start < meta.sizeBytes;
   if (!isOne) throw new PeerRefusal(400, 'usage', `No range begins at ${start}.`);
@@ -109,7 +113,7 @@ export function endOfRange({ meta, rangeBytes }: Session, start: number): number
 }
 
 /** Only the last range may be shorter, which is checked once it is known to be the last. */
-export function endOfOpenRange({ rangeBytes }: Session, start: number, sentBytes: number): number {
+export function endOfOpenRange({ rangeBytes }: PeerUploadSession, start: number, sentBytes: number): number {
   const isOne = Number.isSafeInteger(start) && start >= 0 && start % rangeBytes === 0;
   if (!isOne) throw new PeerRefusal(400, 'usage', `No range begins at ${start}.`);
   if (sentBytes < 1 || sentBytes > rangeBytes)
@@ -117,7 +121,7 @@ export function endOfOpenRange({ rangeBytes }: Session, start: number, sentBytes
   return start + sentBytes;
 }
 
-export function sizeOf({ isOpenEnded, meta }: Session, told: number | undefined): number {
+export function sizeOf({ isOpenEnded, meta }: PeerUploadSession, told: number | undefined): number {
   if (isOpenEnded && told === undefined)
     throw new PeerRefusal(400, 'usage', 'The upload began without a size. Give it in "sizeBytes" now.');
   if (!isOpenEnded && told !== undefined && told !== meta.sizeBytes)
@@ -126,7 +130,7 @@ export function sizeOf({ isOpenEnded, meta }: Session, told: number | undefined)
 }
 
 /** @throws PeerRefusal 409 if something is missing, or too much. */
-export function wholeSum({ rangeBytes, ranges }: Session, sizeBytes: number): bigint {
+export function wholeSum({ rangeBytes, ranges }: PeerUploadSession, sizeBytes: number): bigint {
   let sum = 0n;
   for (let start = 0; start < sizeBytes; start += rangeBytes) {
     const wantedBytes = Math.min(rangeBytes, sizeBytes - start);

@@ -23,8 +23,8 @@ import {
   endOfRange,
   inTurn,
   noUpload,
+  type PeerUploadSession,
   receiveRange,
-  type Session,
   sizeOf,
   takeNoted,
   wholeSum,
@@ -69,7 +69,7 @@ interface PeerUploadsOptions {
 export class PeerUploads {
   readonly #options: PeerUploadsOptions;
   readonly #receiver: RangeReceiver;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Map<string, PeerUploadSession>();
   /** Keys of the uploads that are being opened. */
   readonly #beginning = new Set<string>();
   /** Answers to completions, for clients that lost the first one on the way. */
@@ -148,7 +148,7 @@ export class PeerUploads {
   }
 
   /** Checks and reserves the key in one tick: two clients may begin the same upload at once. */
-  async #open(begun: v.InferOutput<typeof Begin>): Promise<Session> {
+  async #open(begun: v.InferOutput<typeof Begin>): Promise<PeerUploadSession> {
     const { mode, mtimeNs, rangeBytes, sizeBytes } = begun;
     const path = parsePeerPath(begun.path);
     if (sizeBytes === undefined && begun.content !== undefined)
@@ -176,7 +176,7 @@ export class PeerUploads {
   async #openFile(
     begun: v.InferOutput<typeof Begin> & { readonly content: string },
     key: string,
-  ): Promise<Session> {
+  ): Promise<PeerUploadSession> {
     const { content, mode, path, rangeBytes, resume = false, sizeBytes } = begun;
     const { budget, clock, specialModes, writer } = this.#options;
     const isOpenEnded = sizeBytes === undefined;
@@ -192,7 +192,7 @@ export class PeerUploads {
       const journal = isOpenEnded
         ? undefined
         : await openRangeJournal(file.notesPath!, { etag: content, sizeBytes, rangeBytes });
-      const session: Session = {
+      const session: PeerUploadSession = {
         id: randomBytes(16).toString('hex'),
         content: key,
         meta,
@@ -219,7 +219,7 @@ export class PeerUploads {
     }
   }
 
-  async #using<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async #using<T>(id: string, work: (session: PeerUploadSession) => Promise<T>): Promise<T> {
     const session = this.#sessions.get(id);
     if (!session) throw noUpload(id);
     const call = work(session);
@@ -237,7 +237,7 @@ export class PeerUploads {
    * place.
    */
   async #finish(
-    session: Session,
+    session: PeerUploadSession,
     { crc64, sizeBytes }: { readonly sizeBytes: number; readonly crc64: string | undefined },
   ): Promise<unknown> {
     this.#end(session);
@@ -264,21 +264,21 @@ export class PeerUploads {
         this.#leave(session).catch(onFailure);
   }
 
-  async #leave(session: Session): Promise<void> {
+  async #leave(session: PeerUploadSession): Promise<void> {
     this.#end(session);
     await Promise.allSettled(session.calls);
     await session.journal?.close();
     await session.file.leave();
   }
 
-  async #drop(session: Session): Promise<void> {
+  async #drop(session: PeerUploadSession): Promise<void> {
     this.#end(session);
     await session.journal?.remove();
     await session.file.discard();
   }
 
   /** No client can use it any more. */
-  #end(session: Session): void {
+  #end(session: PeerUploadSession): void {
     session.isEnded = true;
     this.#sessions.delete(session.id);
   }

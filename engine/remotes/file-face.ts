@@ -30,7 +30,7 @@ export interface FileFace {
    * the root first, under ''. One request, answered while the other machine still walks. A machine that does
    * not know `folders` lists empty ones, and no ''.
    */
-  entries(options: EntriesOptions): AsyncGenerator<readonly FileEntry[]>;
+  entries(options: EntriesOptions): AsyncGenerator<readonly FaceEntry[]>;
   /** Each file is written in full or not at all; results are in the order of the items. One request. */
   write(files: readonly FileToWrite[], options: FileCall): Promise<readonly FileWritten[]>;
   /**
@@ -66,18 +66,18 @@ export interface FolderFace {
   /** The tree is the whole served folder: its own mode and time belong to the machine, and cannot be set. */
   readonly isRootTheirs: boolean;
   /** In their order; undefined if it is not a folder. */
-  read(keys: readonly string[], options: FileCall): Promise<readonly (FolderState | undefined)[]>;
+  read(keys: readonly string[], options: FileCall): Promise<readonly (FolderStat | undefined)[]>;
   /** Sets the given fields, in this order; a missing folder is created. An error is returned in its place. */
   set(folders: readonly FolderToSet[], options: FileCall): Promise<readonly (ErrorRecord | undefined)[]>;
 }
 
-export interface FolderState {
+export interface FolderStat {
   readonly mtimeNs: bigint;
   /** Permission bits. */
   readonly mode: number;
 }
 
-export interface FolderToSet extends Partial<FolderState> {
+export interface FolderToSet extends Partial<FolderStat> {
   readonly key: string;
 }
 
@@ -115,7 +115,7 @@ export interface FileTouch {
   readonly mode?: number;
 }
 
-export interface FileEntry {
+export interface FaceEntry {
   /** A folder's ends in `/`; '' is the root. */
   readonly key: string;
   readonly sizeBytes: number;

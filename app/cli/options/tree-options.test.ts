@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../engine/api/events.ts';
-import { addCopyOptions, type CopyOptions, createMaxDeleteOption, toCopyRequest } from './tree-options.ts';
+import { addCopyOptions, type CopyFlags, createMaxDeleteOption, toCopyRequest } from './tree-options.ts';
 
 let directory: string;
 let warnings: JobEvent[] = [];
@@ -25,7 +25,7 @@ function requestOf(...options: string[]) {
   command.parse(options, { from: 'user' });
   const { destination, source, ...rest } = toCopyRequest(
     { source: 'from', destination: 'to', context: { directory, emit: (event) => warnings.push(event) } },
-    command.opts<CopyOptions>(),
+    command.opts<CopyFlags>(),
   );
   expect({ source: source.place, destination: destination.place }).toEqual({
     source: 'from',

@@ -31,7 +31,7 @@ export interface PairOptions extends FilterOptions {
   readonly destAnonymous?: true;
 }
 
-export interface CopyOptions extends PairOptions {
+export interface CopyFlags extends PairOptions {
   readonly dryRun?: true;
   readonly explain?: true;
   readonly update?: true;
@@ -118,7 +118,7 @@ export function createMaxDeleteOption(): Option {
   });
 }
 
-export function toCopyRequest(pair: PairArguments, options: CopyOptions): SyncRequest {
+export function toCopyRequest(pair: PairArguments, options: CopyFlags): SyncRequest {
   const { backupDir } = options;
   return {
     ...toPairRequest(pair, options),

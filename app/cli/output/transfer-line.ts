@@ -2,14 +2,14 @@
 import type { RequestTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatDollars, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
 
-export interface TransferFacts {
+export interface TransferTotals {
   readonly bytes: number;
   readonly elapsedMs: number;
   readonly requests: RequestTotals;
 }
 
 /** `120 MiB in 3.2 s (37.5 MiB/s), 45 requests, about $0.0002`. */
-export function formatTransfer({ bytes, elapsedMs, requests }: TransferFacts): string {
+export function formatTransfer({ bytes, elapsedMs, requests }: TransferTotals): string {
   const rate = bytes > 0 && elapsedMs > 0 ? ` (${formatBytes((bytes / elapsedMs) * 1000)}/s)` : '';
   const price = requests.dollars > 0 ? `, about ${formatDollars(requests.dollars)}` : '';
   return `${formatBytes(bytes)} in ${formatDuration(elapsedMs)}${rate}${formatRequests(requests)}${price}`;

@@ -3,7 +3,7 @@ import type { Tray } from 'electron';
 import type { IncomingLook } from '../../../engine/api/host/home.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
 import type { Electron } from '../electron-parts.ts';
-import type { Progress } from '../progress.ts';
+import type { DockProgress } from '../progress.ts';
 
 export interface TrayActions {
   readonly show: (hash: string) => void;
@@ -18,7 +18,7 @@ export interface TrayJobs {
 }
 
 export interface TransferTray {
-  readonly update: (progress: Progress) => void;
+  readonly update: (progress: DockProgress) => void;
   readonly tellJobs: (jobs: TrayJobs) => void;
   /** Shows the number of workspaces with changes to pull or push in the menu. */
   readonly tellLooks: (looks: readonly IncomingLook[]) => void;
@@ -33,7 +33,7 @@ export function createTransferTray(
   let tray: Tray | undefined;
   let shown = '';
   let waiting: readonly string[] = [];
-  let last: Progress = { running: 0 };
+  let last: DockProgress = { running: 0 };
   let jobs: TrayJobs = { waiting: 0, running: 0 };
 
   const dispose = () => {
@@ -42,7 +42,7 @@ export function createTransferTray(
     shown = '';
   };
 
-  const update = (progress: Progress): void => {
+  const update = (progress: DockProgress): void => {
     last = progress;
     const work = [...(progress.running > 0 ? [describeProgress(progress)] : []), ...describeJobs(jobs)];
     if (work.length === 0) {
@@ -112,7 +112,7 @@ function describeLooks(looks: readonly IncomingLook[]): readonly string[] {
 }
 
 /** In steps of 5 percent, so that it rarely changes. */
-function describeProgress({ running, fraction }: Progress): string {
+function describeProgress({ running, fraction }: DockProgress): string {
   const what = formatPlural(running, 'transfer');
   return fraction === undefined ? what : `${what}, ${Math.floor(fraction * 20) * 5} %`;
 }

@@ -21,10 +21,10 @@ import {
 import { addFleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
 import type { FleetActivities } from '../activity-types.ts';
 import {
+  type FleetWorkflowState,
   type JobEnd,
   type JobInput,
   type JobPhase,
-  type JobState,
   type JobStatus,
   type ListedEnd,
   type RangeInput,
@@ -33,6 +33,7 @@ import {
 } from '../fleet-messages.ts';
 import { countDone } from '../fleet-status.ts';
 import { parseRuns } from '../part-runs.ts';
+import { callActivities, failureOf, untilWorkersLast } from './call-activities.ts';
 import {
   jobStatusQuery,
   pauseSignal,
@@ -42,7 +43,6 @@ import {
   shareQuery,
 } from './fleet-handles.ts';
 import { fleetRange } from './fleet-range.ts';
-import { failureOf, fleetSteps, untilWorkersLast } from './fleet-steps.ts';
 
 // The bundle's entry: it names every workflow.
 export { fleetRange };
@@ -75,7 +75,7 @@ interface JobRun {
   /** All ranges run in it. */
   readonly scope: CancellationScope;
   readonly running: Map<number, Range>;
-  state: JobState;
+  state: FleetWorkflowState;
   refused: JobEnd['refused'];
   /** Ends the job, once no range runs. */
   failure: unknown;
@@ -83,7 +83,7 @@ interface JobRun {
 
 function openJob(input: JobInput): JobRun {
   const { limits, resumed, retries, settings } = input;
-  const fresh: JobState = {
+  const fresh: FleetWorkflowState = {
     startedMs: Date.now(),
     phase: retries ? 'retry' : 'plan',
     ranges: retries?.ranges ?? 0,
@@ -98,7 +98,7 @@ function openJob(input: JobInput): JobRun {
   };
   return {
     input,
-    steps: fleetSteps(settings),
+    steps: callActivities(settings),
     scope: new CancellationScope(),
     running: new Map(),
     state: resumed ?? fresh,
@@ -107,7 +107,7 @@ function openJob(input: JobInput): JobRun {
   };
 }
 
-function update(job: JobRun, change: Partial<JobState>): void {
+function update(job: JobRun, change: Partial<FleetWorkflowState>): void {
   job.state = { ...job.state, ...change };
 }
 
@@ -213,7 +213,7 @@ function isWorkFor({ state }: JobRun, round: RangeInput['round'], range: number)
   return round === 'delete' ? rest.deletingParts !== '' : rest.failedParts !== '' || rest.setAside.length > 0;
 }
 
-function restOf({ rests }: JobState, range: number): RangeRest | undefined {
+function restOf({ rests }: FleetWorkflowState, range: number): RangeRest | undefined {
   return rests.find((rest) => rest.range === range);
 }
 
@@ -299,7 +299,7 @@ function endOf(job: JobRun, result: JobEnd['result']): JobEnd {
   };
 }
 
-function failedPartsOf({ rests }: JobState): number {
+function failedPartsOf({ rests }: FleetWorkflowState): number {
   return rests.reduce((sum, rest) => sum + parseRuns(rest.failedParts).length + rest.setAside.length, 0);
 }
 

@@ -17,10 +17,10 @@ import {
 import { addFleetCounts, type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
 import { FATAL_CODES } from '../failure-types.ts';
 import type { RangeEnd, RangeInput, RangeTask } from '../fleet-messages.ts';
+import { codeOf, untilWorkersLast } from './call-activities.ts';
 import { pauseSignal, rangeStatusQuery, resumeSignal, slowDownSignal } from './fleet-handles.ts';
-import { codeOf, untilWorkersLast } from './fleet-steps.ts';
 import { moveLarge } from './move-large.ts';
-import { endOf, openRange, type RangeRun, stateOf, statusOf } from './range-run.ts';
+import { endOf, openRange, type RangeRun, rangeStateOf, statusOf } from './range-run.ts';
 
 /** Parts cut in one step. */
 const CUTS_MAX = 8;
@@ -47,7 +47,7 @@ export async function fleetRange(input: RangeInput): Promise<RangeEnd> {
     return endOf(run);
   }
   await condition(allHandlersFinished);
-  return continueAsNew<typeof fleetRange>({ ...input, resumed: stateOf(run) });
+  return continueAsNew<typeof fleetRange>({ ...input, resumed: rangeStateOf(run) });
 }
 
 function handleMessages(run: RangeRun): void {

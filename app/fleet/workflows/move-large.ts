@@ -1,7 +1,7 @@
 /** One large object, moved in pieces by as many workers as the range may use. */
 import { addFleetCounts, type FleetCounts } from '../../../engine/api/fleet.ts';
 import type { RangeTask } from '../fleet-messages.ts';
-import { untilWorkersLast } from './fleet-steps.ts';
+import { untilWorkersLast } from './call-activities.ts';
 import type { RangeRun } from './range-run.ts';
 
 /** What one worker moves in one step. */

@@ -11,7 +11,7 @@ import type {
   RangeTask,
 } from '../fleet-messages.ts';
 import { formatRuns, parseRuns } from '../part-runs.ts';
-import { fleetSteps } from './fleet-steps.ts';
+import { callActivities } from './call-activities.ts';
 import { createPace } from './pace.ts';
 
 export interface RangeRun {
@@ -44,7 +44,7 @@ export function openRange(input: RangeInput): RangeRun {
   const isMove = round === 'move';
   return {
     input,
-    steps: fleetSteps(settings),
+    steps: callActivities(settings),
     pace: createPace(settings.partsAtOnce),
     waiting: [...(resumed?.waiting ?? firstTasks(input))],
     running: new Set(),
@@ -99,7 +99,7 @@ export function endOf(run: RangeRun): RangeEnd {
   };
 }
 
-export function stateOf(run: RangeRun): RangeState {
+export function rangeStateOf(run: RangeRun): RangeState {
   return {
     next: run.next,
     isLast: run.isLast,

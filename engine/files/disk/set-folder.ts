@@ -8,7 +8,7 @@ import type { TreeReach } from '../scan/tree-reach.ts';
 import { errnoOf, unsafePath, writeError } from '../write/write-error.ts';
 import type { SetMtime } from './set-mtime.ts';
 
-export interface FolderState {
+export interface FolderChange {
   /** Permission bits. */
   readonly mode?: number;
   readonly mtimeNs?: bigint;
@@ -32,7 +32,7 @@ const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (consta
  * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM: it
  * belongs to somebody else).
  */
-export function setFolder(parts: FolderParts, path: string, to: FolderState): void {
+export function setFolder(parts: FolderParts, path: string, to: FolderChange): void {
   const { make, reach } = parts;
   try {
     try {
@@ -56,7 +56,7 @@ export function setFolder(parts: FolderParts, path: string, to: FolderState): vo
 /** Sets an existing folder, by a path that ends in its own name. Throws Node's errors. */
 export function setFolderAt(
   absolute: string,
-  { mode, mtimeNs }: FolderState,
+  { mode, mtimeNs }: FolderChange,
   { setMtime, specialModes }: Pick<FolderParts, 'setMtime' | 'specialModes'>,
 ): void {
   if (process.platform === 'win32') {

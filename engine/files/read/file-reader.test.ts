@@ -25,7 +25,7 @@ import {
   type ReadRequest,
   type ReadResult,
   readFiles,
-  WHOLE_BYTES_MAX,
+  WHOLE_READ_BYTES_MAX,
 } from './file-reader.ts';
 import { INLINE_BYTES_MAX } from './read-limits.ts';
 
@@ -121,23 +121,24 @@ describe.each([
 
   it('hashes a file too large to be held, without its bytes', async () => {
     const path = write('giant', Uint8Array.of(1, 2, 3)).path;
-    truncateSync(join(root, path), WHOLE_BYTES_MAX + 5);
-    const { results } = await collect([{ id: 3, path, sizeBytes: WHOLE_BYTES_MAX + 5 }], {
+    truncateSync(join(root, path), WHOLE_READ_BYTES_MAX + 5);
+    const { results } = await collect([{ id: 3, path, sizeBytes: WHOLE_READ_BYTES_MAX + 5 }], {
       threads,
       layout: WHOLE_LAYOUT,
     });
     const hash = createHash('sha256')
       .update(Uint8Array.of(1, 2, 3))
-      .update(new Uint8Array(WHOLE_BYTES_MAX + 2));
+      .update(new Uint8Array(WHOLE_READ_BYTES_MAX + 2));
     expect(results).toMatchObject([{ kind: 'whole', id: 3, hash: hash.digest('hex') }]);
     expect(results[0]).not.toHaveProperty('bytes');
   });
 
   it('reads files of all classes one after another in one thread', async () => {
-    const layout: Layout = { ...DEFAULT_LAYOUT, chunkAbove: WHOLE_BYTES_MAX + MIB };
+    const layout: Layout = { ...DEFAULT_LAYOUT, chunkAbove: WHOLE_READ_BYTES_MAX + MIB };
     const requests = ['stream', 'cut', 'stream', 'cut', 'batch'].map((kind, id) => {
       const { path } = write(`${kind}-${id}`, '');
-      const sizeBytes = kind === 'cut' ? layout.chunkAbove + 1 : kind === 'stream' ? WHOLE_BYTES_MAX + 1 : 7;
+      const sizeBytes =
+        kind === 'cut' ? layout.chunkAbove + 1 : kind === 'stream' ? WHOLE_READ_BYTES_MAX + 1 : 7;
       truncateSync(join(root, path), sizeBytes);
       return { id, path, sizeBytes };
     });

@@ -13,13 +13,13 @@
  */
 import { availableParallelism } from 'node:os';
 import { createInlineRunner } from './inline-reader.ts';
-import { INLINE_BYTES_MAX, INLINE_REQUESTS_MAX, WHOLE_BYTES_MAX } from './read-limits.ts';
+import { INLINE_BYTES_MAX, INLINE_REQUESTS_MAX, WHOLE_READ_BYTES_MAX } from './read-limits.ts';
 import { createReadMemory } from './read-memory.ts';
 import { type ReadRequests, type ReadTask, type TaskRunner, tasksOf } from './read-tasks.ts';
 import { createReadRun, type ReadRun } from './reader-run.ts';
 import type { FileReaderOptions, ReadBatch, ReadRequest, ReadResult } from './reader-types.ts';
 
-export { type FileReaderOptions, type ReadBatch, type ReadRequest, type ReadResult, WHOLE_BYTES_MAX };
+export { type FileReaderOptions, type ReadBatch, type ReadRequest, type ReadResult, WHOLE_READ_BYTES_MAX };
 
 const THREADS_MAX = 8;
 

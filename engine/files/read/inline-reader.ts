@@ -10,7 +10,7 @@ import { readBatch } from './read-batch.ts';
 import { type BlockHost, readLarge } from './read-large.ts';
 import { BATCH_BYTES_MAX, blockBytesOf, PIECE_BYTES } from './read-limits.ts';
 import type { ReadTask, TaskRunner } from './read-tasks.ts';
-import type { LargeFile, ReadRun } from './reader-run.ts';
+import type { LargeRead, ReadRun } from './reader-run.ts';
 import type { ReadRequest } from './reader-types.ts';
 
 /** Pieces between two turns of the event loop: about ten milliseconds. */
@@ -33,7 +33,7 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
       await run.room();
       if (task.kind === 'batch') await startBatch(task.requests, task.sizeBytes);
       else {
-        const file: LargeFile = { request: task.request, isCut: task.kind === 'cut', chunks: [] };
+        const file: LargeRead = { request: task.request, isCut: task.kind === 'cut', chunks: [] };
         const host =
           file.isCut && run.settings.wantBytes ? leasedBlocks(run, file) : scratchBlocks(run, file);
         const large = { settings: run.settings, path: task.request.path, fileClass: task.kind };
@@ -47,7 +47,7 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
 }
 
 /** Blocks that go on to the consumer. */
-function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
+function leasedBlocks(run: ReadRun, file: LargeRead): BlockHost {
   let lease: Lease | undefined;
   return {
     chunkerTools: () => openChunkerTools(run.memory.memory().chunkerMemory),
@@ -64,7 +64,7 @@ function leasedBlocks(run: ReadRun, file: LargeFile): BlockHost {
 }
 
 /** One small buffer, reused: only hashes are needed. */
-function scratchBlocks(run: ReadRun, file: LargeFile): BlockHost {
+function scratchBlocks(run: ReadRun, file: LargeRead): BlockHost {
   const memory = createChunkerMemory(PIECE_BYTES);
   const scratch = viewMemory(memory, CHUNKER_MEMORY_START, PIECE_BYTES);
   let pieces = 0;

@@ -4,7 +4,7 @@ import type { Layout } from '../../model/layout.ts';
 const MIB = 1024 * 1024;
 
 /** Larger files that are not cut are returned without their bytes. */
-export const WHOLE_BYTES_MAX = 64 * MIB;
+export const WHOLE_READ_BYTES_MAX = 64 * MIB;
 
 /**
  * A batch ends at either bound: large enough that its message costs nothing beside its read, small enough
@@ -40,7 +40,7 @@ export type FileClass = 'batch' | 'stream' | 'cut';
 export function classOf(sizeBytes: number, settings: ReaderSettings): FileClass {
   const { chunkAbove } = settings.layout;
   if (chunkAbove > 0 && sizeBytes > chunkAbove) return 'cut';
-  return sizeBytes <= (settings.wantBytes ? WHOLE_BYTES_MAX : BATCH_BYTES_MAX) ? 'batch' : 'stream';
+  return sizeBytes <= (settings.wantBytes ? WHOLE_READ_BYTES_MAX : BATCH_BYTES_MAX) ? 'batch' : 'stream';
 }
 
 /** The size of the buffer for chunks: any chunk fits. */

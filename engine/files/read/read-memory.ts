@@ -7,14 +7,14 @@ import {
   type ChunkerMemory,
   createChunkerMemory,
 } from '../chunks/chunker-memory.ts';
-import { BATCH_BYTES_MAX, blockBytesOf, type ReaderSettings, WHOLE_BYTES_MAX } from './read-limits.ts';
+import { BATCH_BYTES_MAX, blockBytesOf, type ReaderSettings, WHOLE_READ_BYTES_MAX } from './read-limits.ts';
 
 export type ReadMemory = LeasedMemory<SharedMemory & { readonly chunkerMemory: ChunkerMemory }>;
 
 export function createReadMemory(budget: Budget, settings: ReaderSettings): ReadMemory {
   return createLeasedMemory({
     budget,
-    largestBytes: Math.max(WHOLE_BYTES_MAX, BATCH_BYTES_MAX, blockBytesOf(settings)),
+    largestBytes: Math.max(WHOLE_READ_BYTES_MAX, BATCH_BYTES_MAX, blockBytesOf(settings)),
     lengthBytesMax: CHUNKER_MEMORY_BYTES_MAX,
     open: (lengthBytes) => {
       const chunkerMemory = createChunkerMemory(lengthBytes);

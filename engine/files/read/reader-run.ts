@@ -16,7 +16,7 @@ const OUTBOX_MAX = 8;
 /** A file that changes its class at every open fails after this many times. */
 const RESIZED_MAX = 3;
 
-export interface LargeFile {
+export interface LargeRead {
   readonly request: ReadRequest;
   /** False: only hashed, in pieces. */
   readonly isCut: boolean;
@@ -34,8 +34,8 @@ export interface ReadRun {
   /** Passes on a batch's results. `lease`: of the bytes that were read. */
   deliverBatch(requests: readonly ReadRequest[], report: BatchReport, lease: Lease | undefined): void;
   /** Passes on chunks, which are at the start of `lease`'s bytes if bytes are requested. */
-  deliverChunks(file: LargeFile, chunks: readonly Chunk[], lease: Lease | undefined): void;
-  deliverEnd(file: LargeFile, end: LargeEnd): void;
+  deliverChunks(file: LargeRead, chunks: readonly Chunk[], lease: Lease | undefined): void;
+  deliverEnd(file: LargeRead, end: LargeEnd): void;
   /** Waits until the consumer has caught up. Rejects with `aborted`. */
   room(): Promise<void>;
   /**
@@ -171,7 +171,7 @@ function chunkResults(id: number, chunks: readonly Chunk[], bytes: Uint8Array | 
   });
 }
 
-function endResult(file: LargeFile, end: Exclude<LargeEnd, { kind: 'resized' }>): ReadResult {
+function endResult(file: LargeRead, end: Exclude<LargeEnd, { kind: 'resized' }>): ReadResult {
   const { id } = file.request;
   if (end.kind === 'failed') return { kind: 'failed', id, error: end.error };
   const { stat, hash } = end;

@@ -20,7 +20,7 @@ import {
   type ReaderTask,
   type ThreadData,
 } from './reader-protocol.ts';
-import type { LargeFile, ReadRun } from './reader-run.ts';
+import type { LargeRead, ReadRun } from './reader-run.ts';
 import type { ReadRequest } from './reader-types.ts';
 import { createReadingGauge, processCpuMs } from './reading-gauge.ts';
 
@@ -33,7 +33,7 @@ interface Lane extends PoolLane<ReaderTask, ReaderAnswer> {
 }
 
 interface LargeUnderWay {
-  readonly file: LargeFile;
+  readonly file: LargeRead;
   /** Whether blocks are spans of the shared memory. */
   readonly isHandedOver: boolean;
 }

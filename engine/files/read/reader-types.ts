@@ -30,7 +30,7 @@ export interface ReadStat {
 
 export type ReadResult =
   /**
-   * One blob: SHA-256 of the content. `bytes` if requested and the file is no larger than `WHOLE_BYTES_MAX`.
+   * One blob: SHA-256 of the content. `bytes` if requested, for files up to `WHOLE_READ_BYTES_MAX`.
    */
   | {
       readonly kind: 'whole';

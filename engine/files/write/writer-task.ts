@@ -12,7 +12,14 @@ import type { PackedFile } from './tree-writer-types.ts';
 import { contentDiffers, writeError } from './write-error.ts';
 import { checkStopped, type WriteThread } from './writer-thread.ts';
 
-export type WriteTask = FilesTask | PieceTask | AppendTask | DigestTask | HashFileTask | SealTask | PlaceTask;
+export type WriteTask =
+  | FilesTask
+  | PieceTask
+  | AppendTask
+  | EndStreamTask
+  | HashFileTask
+  | SealTask
+  | PlaceTask;
 
 /** Small files, whole. Their folders exist and are held. */
 export interface FilesTask {
@@ -41,7 +48,7 @@ export interface AppendTask {
   readonly bytes: Uint8Array;
 }
 /** Ends a stream and returns its SHA-256. */
-export interface DigestTask {
+export interface EndStreamTask {
   readonly kind: 'digest';
   readonly stream: number;
 }

@@ -24,7 +24,7 @@ export interface EntryList {
   chosen(all: Omit<AllChosen, 'list'>): Generator<EntryRow>;
 }
 
-export interface Listing {
+export interface PlaceListing {
   readonly place: string;
   readonly entries: EntryList;
   /**

@@ -8,7 +8,7 @@ import type { AnswerOf, InputOf } from '../../api/host.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { parseNamedPlace } from '../../jobs/places/open-side.ts';
 import { type HostCall, jobContextOf } from '../port/host-call.ts';
-import { createEntryList, type EntryList, type Listing } from './entry-list.ts';
+import { createEntryList, type EntryList, type PlaceListing } from './entry-list.ts';
 import { type EntrySource, openSource } from './entry-sources.ts';
 
 /** Each takes some 60 bytes. */
@@ -34,7 +34,7 @@ export async function openListing(
   }
 }
 
-function createListing(place: string, call: HostCall): Listing {
+function createListing(place: string, call: HostCall): PlaceListing {
   const closing = new AbortController();
   // The listing outlives the request that started it, so it has a signal of its own.
   const context = { ...jobContextOf(call, homedir()), signal: closing.signal };

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { DrayError } from '../../api/error.ts';
 import { runUntilAborted } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
-import { folderOf, isJobRunning, jobsFolder, readJob, readState } from '../../jobs/saved/job-folder.ts';
+import { folderOf, isJobRunning, jobsFolder, readJob, readJobState } from '../../jobs/saved/job-folder.ts';
 import { parseNotices } from '../../jobs/saved/notices/parse-notices.ts';
 import { sendTestNotice } from '../../jobs/saved/notices/send-notice.ts';
 import { readRunLog } from '../../jobs/saved/run-log.ts';
@@ -73,7 +73,7 @@ async function runNow(host: HostState, dray: OwnDray, name: string): Promise<voi
   const folder = jobsFolder(host);
   readJob(folder, name);
   if (await isJobRunning(folder, name)) throw running(name);
-  const newest = () => readState(folder, name).runs[0]?.startedMs;
+  const newest = () => readJobState(folder, name).runs[0]?.startedMs;
   const before = newest();
   const { signal } = new AbortController();
   let end: { readonly exitCode?: number; readonly error?: unknown } | undefined;

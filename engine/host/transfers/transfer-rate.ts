@@ -13,7 +13,7 @@ const SAMPLE_EVERY_MS = 250;
 const STALL_MS = 5_000;
 const STALL_PAUSES = 3;
 
-export interface Moved {
+export interface MovedAmount {
   /** Without bytes that were already there. */
   readonly doneBytes: number;
   readonly wireBytes?: number | undefined;
@@ -28,7 +28,7 @@ interface Sample {
 export interface TransferRate {
   /** A new phase counts from zero. */
   reset(): void;
-  note(nowMs: number, moved: Moved): void;
+  note(nowMs: number, moved: MovedAmount): void;
   /** Some or all of the bytes under way were lost and must be sent again. */
   lose(): void;
   /** @param left Bytes that are not done; undefined if the total is unknown. */

@@ -20,7 +20,7 @@ import { localPlaceKind } from '../../files/scan/local-place.ts';
 import { DELTA_RANGE_BYTES_MAX } from '../../transfer/delta/delta-plan.ts';
 import { parseNamedPlace } from '../places/open-side.ts';
 import { type LocalPlace, nameOfPlace, type RemotePlace } from '../places/places.ts';
-import { openPeerClient } from '../session/opened-remote.ts';
+import { connectJobToPeer } from '../session/opened-remote.ts';
 import { runDelta } from './delta-file.ts';
 import { SideOpener } from './delta-side-opener.ts';
 import { findRsync, type Rsync } from './local-rsync.ts';
@@ -240,7 +240,7 @@ async function remove({ at, context }: Benchmark): Promise<void> {
   if (at.kind === 'local') return rmSync(at.path, { force: true });
   if (at.url.kind !== 'peer') return;
   const { removePeerFiles } = await import('../../remotes/peer/peer-files.ts');
-  const client = await openPeerClient(context, at.url);
+  const client = await connectJobToPeer(context, at.url);
   try {
     await removePeerFiles(client, [at.url.prefix], AbortSignal.timeout(REMOVE_WITHIN_MS));
   } finally {

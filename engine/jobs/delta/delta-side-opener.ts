@@ -21,7 +21,7 @@ import {
   throttledDeltaTarget,
 } from '../../remotes/wrappers/with-throttle.ts';
 import type { LocalPlace, RemotePlace } from '../places/places.ts';
-import { openPeerClient } from '../session/opened-remote.ts';
+import { connectJobToPeer } from '../session/opened-remote.ts';
 import { readOnlyError } from '../session/read-only-peer.ts';
 import { followLink } from '../trees/local-items.ts';
 
@@ -121,7 +121,7 @@ export class SideOpener {
         'usage',
         `${place.text} is not a file of this machine or of a peer; "dray copy" sends deltas to stores.`,
       );
-    const client = await openPeerClient(this.#context, place.url);
+    const client = await connectJobToPeer(this.#context, place.url);
     this.#clients.push(client);
     return { client, path: place.url.prefix };
   }

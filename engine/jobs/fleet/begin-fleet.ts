@@ -12,7 +12,7 @@ import { readDescriptor } from '../../repository/descriptor.ts';
 import { checkApart, parsePlace, type RemotePlace } from '../places/places.ts';
 import { notARepository } from '../session/link-repository.ts';
 import { openRemoteAt } from '../session/opened-remote.ts';
-import { type FleetJob, findJob, openFleetFolder, writeJob } from './fleet-folder.ts';
+import { type FleetJob, findFleetJob, openFleetFolder, writeFleetJob } from './fleet-folder.ts';
 
 /** @throws `usage` for places that workers do not share, and for an id that another job has */
 export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
@@ -32,9 +32,9 @@ export async function beginFleet(context: JobContext, id: string, request: Fleet
   const work = { id, destination: urlOf(to) };
   const folder = await openFleetFolder(context, work);
   try {
-    const digest = (await findJob(folder)) ? undefined : await writeJob(folder, stored);
+    const digest = (await findFleetJob(folder)) ? undefined : await writeFleetJob(folder, stored);
     if (digest !== undefined) return { ...work, digest };
-    const found = await findJob(folder);
+    const found = await findFleetJob(folder);
     if (found && isDeepStrictEqual(found.job.request, stored.request))
       return { ...work, digest: found.digest };
     throw new DrayError('usage', `${to.text} has another fleet's job ${id}. Choose another id.`);

@@ -171,7 +171,7 @@ const JOB_NAME = 'job.json';
 export type FleetJob = v.InferOutput<typeof job>;
 
 /** The stored job with its digest; undefined when there is none. */
-export async function findJob(
+export async function findFleetJob(
   folder: FleetFolder,
 ): Promise<{ readonly job: FleetJob; readonly digest: string } | undefined> {
   const text = await folder.readText(JOB_NAME);
@@ -179,7 +179,7 @@ export async function findJob(
 }
 
 /** Returns its digest; undefined when there is one already. */
-export async function writeJob(folder: FleetFolder, value: FleetJob): Promise<string | undefined> {
+export async function writeFleetJob(folder: FleetFolder, value: FleetJob): Promise<string | undefined> {
   return (await folder.writeNew(JOB_NAME, value)) ? sha256(textOf(value)) : undefined;
 }
 
@@ -189,7 +189,7 @@ export async function writeJob(folder: FleetFolder, value: FleetJob): Promise<st
  * workers read what only they may read.
  */
 async function readJob(folder: FleetFolder, { digest }: FleetWork): Promise<FleetJob> {
-  const found = await findJob(folder);
+  const found = await findFleetJob(folder);
   if (found?.digest === digest) return found.job;
   const { address } = folder.store;
   const data = { id: folder.id };

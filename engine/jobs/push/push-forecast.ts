@@ -1,7 +1,7 @@
 /** Forecasts a push for its dry run: objects, requests by class, bytes and money. */
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, RequestTotals } from '../../api/jobs.ts';
-import { WHOLE_BYTES_MAX } from '../../files/read/read-limits.ts';
+import { WHOLE_READ_BYTES_MAX } from '../../files/read/read-limits.ts';
 import { dollarsFor } from '../../model/prices.ts';
 import { HEADS_PER_PAGE } from '../../query/existence/find-unseen.ts';
 import type { Commit } from '../../repository/commit.ts';
@@ -49,7 +49,7 @@ export function createPushForecast({
     object(sizeBytes) {
       objects += 1;
       sentBytes += sizeBytes;
-      if (sizeBytes <= WHOLE_BYTES_MAX) writes += 1;
+      if (sizeBytes <= WHOLE_READ_BYTES_MAX) writes += 1;
       else {
         // Begin, parts, complete, and the check of the result.
         writes += 2 + Math.ceil(sizeBytes / partSizeFor(sizeBytes));

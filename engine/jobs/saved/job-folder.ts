@@ -168,12 +168,12 @@ function refuseTaken(folder: string, name: string): void {
 }
 
 /** A damaged state counts as none: it is history, and must not stop the job. */
-export function readState(folder: string, name: string): JobState {
+export function readJobState(folder: string, name: string): JobState {
   const path = join(folderOf(folder, name), 'state.json');
   return readJsonFile(path, JOB_STATE, { onDamaged: () => undefined }) ?? { runs: [] };
 }
 
-export function writeState(folder: string, name: string, state: JobState): void {
+export function writeJobState(folder: string, name: string, state: JobState): void {
   writeJsonFile(join(folderOf(folder, name), 'state.json'), state);
 }
 

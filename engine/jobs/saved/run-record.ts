@@ -5,7 +5,7 @@
 import type { ErrorRecord } from '../../api/error.ts';
 import type { JobEvent } from '../../api/events.ts';
 import type { Clock } from '../../base/clock.ts';
-import { folderOf, lockJob, readJob, readState, writeState } from './job-folder.ts';
+import { folderOf, lockJob, readJob, readJobState, writeJobState } from './job-folder.ts';
 import { openRunLog } from './run-log.ts';
 import { type JobRun, type JobState, type RunStart, type SavedJob, versionOf } from './saved-job.ts';
 
@@ -43,17 +43,17 @@ export async function beginRun(
   try {
     const job = readJob(folder, name);
     const log = openRunLog(folderOf(folder, name), clock);
-    const earlier = readState(folder, name);
+    const earlier = readJobState(folder, name);
     const before = earlier.runs.map((run) => (run.result === 'running' ? interrupted(run) : run));
     const run: JobRun = { startedMs: clock.nowMs(), result: 'running', by, version: versionOf(job) };
     const { lastSuccessMs } = earlier;
     const known = lastSuccessMs === undefined ? {} : { lastSuccessMs };
     let state: JobState = { ...known, runs: [run, ...before].slice(0, RUNS_MAX) };
-    writeState(folder, name, state);
+    writeJobState(folder, name, state);
     log.write('started', `Started by ${by}: dray ${job.arguments.join(' ')}`);
     const notes = createNotes(clock, {
       log: (kind, text) => log.write(kind, text),
-      progress: (progress) => writeState(folder, name, { ...state, progress }),
+      progress: (progress) => writeJobState(folder, name, { ...state, progress }),
     });
     let isEnded = false;
     return {
@@ -69,7 +69,7 @@ export async function beginRun(
         const success = result === 'done' ? { lastSuccessMs: clock.nowMs() } : known;
         state = { ...success, runs: [ended, ...before].slice(0, RUNS_MAX) };
         try {
-          writeState(folder, name, state);
+          writeJobState(folder, name, state);
           log.write('ended', `${result}, exit code ${exitCode}. ${text}`);
         } finally {
           lock.release();

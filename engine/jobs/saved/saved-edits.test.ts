@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { createSandbox, type Sandbox } from '../session/job.fixture.ts';
-import { findJob, folderOf, isJobRunning, readJob, readState } from './job-folder.ts';
+import { findJob, folderOf, isJobRunning, readJob, readJobState } from './job-folder.ts';
 import { readRunLog } from './run-log.ts';
 import { beginRun } from './run-record.ts';
 import { versionOf } from './saved-job.ts';
@@ -31,13 +31,13 @@ describe('an edited job', () => {
     await pauseSavedJob(context, 'night', true);
     (await beginRun(folder, 'night', { by: 'hand', clock: systemClock })).end(end);
     const before = readJob(folder, 'night');
-    const state = readState(folder, 'night');
+    const state = readJobState(folder, 'night');
 
     const edited = { ...night, arguments: ['copy', 'a', 'c'] };
     const shown = await saveJob(context, edited, { isReplacing: true, version: versionOf(before) });
     expect(shown).toMatchObject({ state: 'paused', lastResult: 'done', arguments: ['copy', 'a', 'c'] });
     expect(readJob(folder, 'night')).toEqual({ ...before, arguments: ['copy', 'a', 'c'] });
-    expect(readState(folder, 'night')).toEqual(state);
+    expect(readJobState(folder, 'night')).toEqual(state);
   });
 
   it('is not due for times that its new schedule did not have', async () => {
@@ -54,7 +54,7 @@ describe('an edited job', () => {
     const run = await beginRun(folder, 'night', { by: 'hand', clock: systemClock });
     await saveJob(context, { ...night, arguments: ['push'] }, { isReplacing: true });
     expect(run.job.arguments).toEqual(['copy', 'a', 'b']);
-    const [under] = readState(folder, 'night').runs;
+    const [under] = readJobState(folder, 'night').runs;
     expect(under?.version).not.toBe(versionOf(readJob(folder, 'night')));
     run.end(end);
     const next = await beginRun(folder, 'night', { by: 'hand', clock: systemClock });
@@ -108,7 +108,7 @@ describe('a renamed job', () => {
     await pauseSavedJob(context, 'night', true);
     (await beginRun(folder, 'night', { by: 'hand', clock: systemClock })).end(end);
     const before = readJob(folder, 'night');
-    const state = readState(folder, 'night');
+    const state = readJobState(folder, 'night');
     const log = readRunLog(folderOf(folder, 'night'), 10);
     const edited = { ...night, name: 'nightly', arguments: ['copy', 'a', 'c'] };
     const options = { isReplacing: true, version: versionOf(before), from: 'night' };
@@ -117,11 +117,11 @@ describe('a renamed job', () => {
     expect(findJob(folder, 'night')).toBeUndefined();
     const renamed = readJob(folder, 'nightly');
     expect(renamed).toEqual({ ...before, name: 'nightly', arguments: ['copy', 'a', 'c'] });
-    expect(readState(folder, 'nightly')).toEqual(state);
+    expect(readJobState(folder, 'nightly')).toEqual(state);
     expect(readRunLog(folderOf(folder, 'nightly'), 10)).toEqual(log);
     await renameSavedJob(context, 'nightly', 'again');
     (await beginRun(folder, 'again', { by: 'hand', clock: systemClock })).end(end);
-    expect(readState(folder, 'again').runs).toHaveLength(2);
+    expect(readJobState(folder, 'again').runs).toHaveLength(2);
   });
 
   it('is refused the name of another job, and of a folder with the files of one', async () => {
@@ -144,7 +144,7 @@ describe('a renamed job', () => {
     await expect(renameSavedJob(context, 'night', 'nightly')).rejects.toMatchObject({ code: 'locked' });
     expect(await isJobRunning(folder, 'night')).toBe(true);
     run.end(end);
-    expect(readState(folder, 'night').runs[0]).toMatchObject({ result: 'done' });
+    expect(readJobState(folder, 'night').runs[0]).toMatchObject({ result: 'done' });
     await renameSavedJob(context, 'night', 'nightly');
     expect(await isJobRunning(folder, 'nightly')).toBe(false);
   });

@@ -12,7 +12,7 @@ import {
   listJobs,
   lockScheduler,
   readJob,
-  readState,
+  readJobState,
   removeJob,
 } from './job-folder.ts';
 import { wasMounted } from './mounted-disk.ts';
@@ -44,13 +44,13 @@ describe('a run of a job', () => {
   it('is recorded before it starts, and never overlaps with another', async () => {
     addJob(folder, job());
     const run = await beginRun(folder, 'photos', { by: 'hand', clock: systemClock });
-    expect(readState(folder, 'photos').runs[0]).toMatchObject({ result: 'running', by: 'hand' });
+    expect(readJobState(folder, 'photos').runs[0]).toMatchObject({ result: 'running', by: 'hand' });
     expect(await isJobRunning(folder, 'photos')).toBe(true);
     const second = beginRun(folder, 'photos', { by: 'schedule', clock: systemClock });
     await expect(second).rejects.toMatchObject({ code: 'locked' });
     await expect(removeJob(folder, 'photos')).rejects.toMatchObject({ code: 'locked' });
     run.end(end);
-    expect(readState(folder, 'photos').runs).toMatchObject([{ result: 'done', exitCode: 0 }]);
+    expect(readJobState(folder, 'photos').runs).toMatchObject([{ result: 'done', exitCode: 0 }]);
     expect(await isJobRunning(folder, 'photos')).toBe(false);
   });
 
@@ -67,7 +67,7 @@ describe('a run of a job', () => {
     writeFileSync(join(folder, 'photos', 'state.json'), JSON.stringify({ runs: [run] }));
     const next = await beginRun(folder, 'photos', { by: 'hand', clock: systemClock });
     next.end(end);
-    expect(readState(folder, 'photos').runs.map(({ result }) => result)).toEqual(['done', 'failed']);
+    expect(readJobState(folder, 'photos').runs.map(({ result }) => result)).toEqual(['done', 'failed']);
   });
 
   it('logs warnings and failed files, but not without end', async () => {

@@ -19,7 +19,7 @@ import {
   jobsFolder,
   listJobs,
   readJob,
-  readState,
+  readJobState,
   removeJob,
   renameJob,
   writeJob,
@@ -153,7 +153,7 @@ export async function readSavedJobs(
   const jobs: KnownJob[] = [];
   for (const job of listJobs(folder, onProblem)) {
     try {
-      const state = readState(folder, job.name);
+      const state = readJobState(folder, job.name);
       jobs.push({ job, state, shown: describe(job, state, await isJobRunning(folder, job.name)) });
     } catch (error) {
       onProblem(error);
@@ -211,11 +211,11 @@ async function changeSavedJob(
     writeJob(folder, job);
     return job;
   });
-  return describe(changed, readState(folder, name), false);
+  return describe(changed, readJobState(folder, name), false);
 }
 
 async function lookAt(folder: string, job: SavedJob): Promise<SavedJobEvent> {
-  return describe(job, readState(folder, job.name), await isJobRunning(folder, job.name));
+  return describe(job, readJobState(folder, job.name), await isJobRunning(folder, job.name));
 }
 
 function describe(job: SavedJob, state: JobState, isRunning: boolean): SavedJobEvent {

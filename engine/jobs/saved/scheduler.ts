@@ -8,7 +8,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { watchFolder } from '../../files/watch/watch-folder.ts';
 import { nextDueMs } from './due-time.ts';
-import { listJobs, readState } from './job-folder.ts';
+import { listJobs, readJobState } from './job-folder.ts';
 import { type MountedDisk, readMountedDisk, wasMounted } from './mounted-disk.ts';
 import type { RunStart, SavedJob } from './saved-job.ts';
 
@@ -133,7 +133,7 @@ class Scheduler {
     const retryAtMs = this.#retryAtMs.get(name);
     if (retryAtMs !== undefined && (retryAtMs <= nowMs || retryAtMs - nowMs > RETRY_PAUSE_MS_MAX))
       this.#want(name, 'change');
-    const dueMs = nextDueMs(job, readState(folder, name), nowMs);
+    const dueMs = nextDueMs(job, readJobState(folder, name), nowMs);
     const by = this.#wanted.get(name) ?? (dueMs !== undefined && dueMs <= nowMs ? 'schedule' : undefined);
     if (by !== undefined) this.#start(name, by);
   }
@@ -142,7 +142,7 @@ class Scheduler {
     const { folder, onProblem, run } = this.#options;
     this.#wanted.delete(name);
     this.#retryAtMs.delete(name);
-    const before = readState(folder, name).runs[0]?.startedMs;
+    const before = readJobState(folder, name).runs[0]?.startedMs;
     const ended = run(name, by)
       .catch(onProblem)
       .then(() => {
@@ -160,7 +160,7 @@ class Scheduler {
    */
   #tryAgainLater(name: string, by: RunStart, startedBeforeMs: number | undefined): void {
     const { clock, folder } = this.#options;
-    const { runs } = readState(folder, name);
+    const { runs } = readJobState(folder, name);
     if (runs[0]?.startedMs === startedBeforeMs) {
       this.#notBeforeMs.set(name, clock.nowMs() + FAILED_START_PAUSE_MS);
       if (by !== 'schedule' && !this.#wanted.has(name)) this.#wanted.set(name, by);

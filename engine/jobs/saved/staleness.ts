@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../../base/replace-file.ts';
-import { folderOf, readState } from './job-folder.ts';
+import { folderOf, readJobState } from './job-folder.ts';
 import { createNotice, type NoticeHost, sendNotice } from './notices/send-notice.ts';
 import { openRunLog } from './run-log.ts';
 import type { SavedJob } from './saved-job.ts';
@@ -15,7 +15,7 @@ export function noticeStaleness(host: NoticeHost & { readonly folder: string }) 
   return async (job: SavedJob): Promise<void> => {
     const { notices } = job;
     if (job.isPaused || !notices?.on.includes('noSuccess') || notices.days === undefined) return;
-    const { lastSuccessMs } = readState(folder, job.name);
+    const { lastSuccessMs } = readJobState(folder, job.name);
     const nowMs = clock.nowMs();
     const spanMs = notices.days * DAY_MS;
     const sinceMs = Math.max(lastSuccessMs ?? job.sinceMs, readStaleNotice(folder, job.name));

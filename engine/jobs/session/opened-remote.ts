@@ -32,7 +32,7 @@ export interface OpenedRemote {
 /** Connects to the session's remote. The caller closes `store`. */
 export async function openSessionRemote(
   session: Session,
-  options: Pick<OpenRemoteOptions, 'create'> = {},
+  options: Pick<JobRemoteOptions, 'create'> = {},
 ): Promise<OpenedRemote> {
   const remote = session.config.remotes[session.remoteName]!;
   // The first push makes the folder. If it is missing later, its disk may not be mounted.
@@ -48,7 +48,7 @@ export async function openSessionRemote(
   });
 }
 
-export interface OpenRemoteOptions {
+export interface JobRemoteOptions {
   /** Make the folder of a `file:` remote, or treat a missing one as empty; see `FileStoreOptions`. */
   readonly create?: boolean | 'alone';
   readonly mayBeMissing?: boolean;
@@ -86,7 +86,7 @@ export async function openRemoteAt(
     'connection' | 'emit' | 'environment' | 'onCall' | 'requestThrottle' | 'throttle' | 'trustsNewPeer'
   >,
   url: RemoteUrl,
-  options: OpenRemoteOptions = {},
+  options: JobRemoteOptions = {},
 ): Promise<OpenedRemote> {
   const transfers = context.connection.transfers ?? options.transfers;
   let limit = createAdaptiveLimit({
@@ -134,7 +134,7 @@ export function knownPeersOf(context: Pick<JobContext, 'environment' | 'trustsNe
 }
 
 /** Connects to a peer for calls outside the object store. The caller closes it. */
-export async function openPeerClient(
+export async function connectJobToPeer(
   context: Pick<JobContext, 'connection' | 'environment' | 'trustsNewPeer'>,
   url: PeerRemoteUrl,
 ): Promise<PeerClient> {

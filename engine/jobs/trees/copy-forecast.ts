@@ -2,7 +2,7 @@
 import type { RequestTotals } from '../../api/jobs.ts';
 import { dollarsFor } from '../../model/prices.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
-import { WHOLE_BYTES_MAX } from '../../transfer/download/download-object.ts';
+import { WHOLE_DOWNLOAD_BYTES_MAX } from '../../transfer/download/download-object.ts';
 import { rangeBytesFor } from '../../transfer/download/fetch-ranges.ts';
 import { partSizeFor } from '../../transfer/upload/part-size.ts';
 import { ONE_PUT_BYTES } from '../../transfer/upload/upload-object.ts';
@@ -73,7 +73,7 @@ export function createForecast({ destination, source }: Sides, partSizeBytes: nu
     if (isBatched(sizeBytes)) batch(at.source, sizeBytes);
     else
       at.source.reads +=
-        sizeBytes <= WHOLE_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
+        sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX ? 1 : 1 + Math.ceil(sizeBytes / rangeBytesFor(sizeBytes));
   };
   const passDelta = ({ batches, segments, sentBytes }: ForeseenDelta) => {
     if (source.kind === 'remote') {

@@ -21,7 +21,7 @@ import type { TreeFolders } from './folders/folder-attributes.ts';
 import type { WalkedFolder } from './folders/open-folders.ts';
 import type { Moved, Mover, Pair } from './move/mover.ts';
 import type { NameClashes } from './names/name-clashes.ts';
-import { stateOf } from './pair-memory.ts';
+import { itemState } from './pair-memory.ts';
 
 /** Items in flight. Waiting items cost little memory, and requests are bounded elsewhere. */
 const ITEMS_MAX = 1_024;
@@ -260,7 +260,7 @@ function noteSame(run: TreeRun, { source, destination }: ItemPair, evidence: Evi
 }
 
 function statesOf(source: TreeItem, destination: TreeItem): Pair {
-  return { sourceToken: stateOf(source), destinationToken: stateOf(destination) };
+  return { sourceToken: itemState(source), destinationToken: itemState(destination) };
 }
 
 /** The proof of this run, for later runs that may need a stronger one. */
@@ -350,7 +350,7 @@ function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, m
 
 /** The pair to remember: the source as the listing had it, unless the file has changed since. */
 function asListed(source: TreeItem, { destinationToken, sourceToken }: Pair): Pair {
-  return { sourceToken: sourceToken === source.token ? stateOf(source) : sourceToken, destinationToken };
+  return { sourceToken: sourceToken === source.token ? itemState(source) : sourceToken, destinationToken };
 }
 
 function noteCopied(run: TreeRun, source: TreeItem, over: TreeItem | undefined, sizeBytes: number): void {

@@ -40,7 +40,7 @@ import { createTreeFolders } from './folders/folder-attributes.ts';
 import { matchTrees } from './match-items.ts';
 import { createMover, createTreeMemory, phaseOf } from './move/movers.ts';
 import { clashesOf } from './names/name-clashes.ts';
-import { refusalOf } from './names/refused-names.ts';
+import { nameRefuser } from './names/refused-names.ts';
 import { openTreePair, type TreePair } from './open-pair.ts';
 import { openKnowledge } from './pair-memory.ts';
 import type { LocalSide, TreeSide } from './sides.ts';
@@ -132,7 +132,7 @@ async function transferOnce(transfer: Transfer): Promise<PartOutcome> {
   const lookup = createLookupTally();
   const isRootNew =
     !request.dryRun && run.destination.kind === 'local' && makeRoot(run.destination, run.source);
-  const refuse = refusalOf(run.destination);
+  const refuse = nameRefuser(run.destination);
   const folders = createTreeFolders(run, { isRootNew, refuse });
   const mover = await createMover(run);
   if (mover.sync)

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
-import { openKnowledge, stateOf } from './pair-memory.ts';
+import { itemState, openKnowledge } from './pair-memory.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -52,17 +52,17 @@ describe('The memory of a pair of places', () => {
       modifiedMs: second * 1000 + 5,
     });
     const first = open();
-    first.note('a', tokens(stateOf(object(100)), 'file'), 'content');
-    first.note('t', tokens(stateOf(object(100)), 'file'), 'time');
+    first.note('a', tokens(itemState(object(100)), 'file'), 'content');
+    first.note('t', tokens(itemState(object(100)), 'file'), 'time');
     first.note('w', tokens('etag', 'file'), 'content');
     first.close();
     const next = open();
     const recalled = (path: string, second: number) =>
-      next.recall(path, tokens(stateOf(object(second)), 'file'));
+      next.recall(path, tokens(itemState(object(second)), 'file'));
     expect([recalled('a', 100), recalled('a', 101)]).toEqual(['equal', 'equalContent']);
     expect([recalled('t', 100), recalled('t', 101)]).toEqual(['equalByTime', 'unknown']);
     expect(recalled('w', 101), 'written by a run that did not know the second').toBe('equal');
-    expect(next.recall('a', tokens(stateOf({ ...object(100), token: 'etag2' }), 'file'))).toBe('unknown');
+    expect(next.recall('a', tokens(itemState({ ...object(100), token: 'etag2' }), 'file'))).toBe('unknown');
     next.close();
   });
 

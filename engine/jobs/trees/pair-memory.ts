@@ -33,7 +33,7 @@ const RECALLED = {
 export interface TreeKnowledge {
   readonly index: TreeIndex;
   /**
-   * An earlier run's knowledge of these two states (`stateOf`). Fast if the paths of successive calls ascend.
+   * An earlier run's knowledge of two states (`itemState`). Fast if the paths of successive calls ascend.
    */
   recall(path: string, pair: Pair): Recalled;
   /**
@@ -59,7 +59,7 @@ export interface TreeKnowledge {
  * A text for the state of an item. An object's state includes the second of its upload, because its store may
  * give it another time under the same etag, as versitygw does.
  */
-export function stateOf({ isFile, kind, modifiedMs, token }: TreeItem): string {
+export function itemState({ isFile, kind, modifiedMs, token }: TreeItem): string {
   const isObject = kind === 'object' && !isFile && token !== '';
   return isObject ? `${token}${UPLOADED}${Math.floor(modifiedMs / 1000)}` : token;
 }

@@ -26,7 +26,7 @@ import {
 } from './estimate-objects.ts';
 import type { ExistenceProbe } from './existence-probe.ts';
 import { explainQuery } from './explain-query.ts';
-import { createListing, type Listing } from './list-objects.ts';
+import { createListing, type ObjectListing } from './list-objects.ts';
 import { createMeasuredProbe, type MeasuredProbe } from './measured-probe.ts';
 import { type CostModel, isFew, planQuery, type QueryPlan } from './plan-query.ts';
 import { createQueryTally } from './query-tally.ts';
@@ -66,7 +66,7 @@ export interface ExistenceQuery {
 /** The choice, and what sampling learned on the way. */
 interface Decision {
   readonly plan: QueryPlan;
-  readonly listing: Listing;
+  readonly listing: ObjectListing;
   readonly windows: readonly SampledWindow[];
   readonly estimate: ObjectEstimate | undefined;
 }

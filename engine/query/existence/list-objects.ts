@@ -34,7 +34,7 @@ export interface ListingOptions {
   readonly relativeError: number;
 }
 
-export interface Listing {
+export interface ObjectListing {
   /** The answer, if a listed range contains the hash. No request. */
   known(hash: BlobHash): boolean | undefined;
   /** The hashes that exist. Fetches unknown ranges that contain them, each once. */
@@ -51,7 +51,7 @@ interface Cell {
   pending?: Promise<void> | undefined;
 }
 
-export function createListing(options: ListingOptions): Listing {
+export function createListing(options: ListingOptions): ObjectListing {
   const cells = cutCells(options);
 
   const load = async (cell: Cell): Promise<void> => {

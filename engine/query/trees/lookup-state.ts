@@ -59,7 +59,7 @@ export function createLookupState(options: StateOptions): LookupState {
 }
 
 /** Whether a page would cover so few names that as many HEADs cost less. */
-export function isSparse({ headsForList, itemsInPage, wantExtras }: LookupState): boolean {
+export function areHeadsCheaper({ headsForList, itemsInPage, wantExtras }: LookupState): boolean {
   return !wantExtras && itemsInPage < headsForList;
 }
 

@@ -6,7 +6,7 @@ import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { askEach } from './ask-each.ts';
 import { beforePathFrom } from './before-path.ts';
-import { isSparse, type LookupState, learnDensity, readPage } from './lookup-state.ts';
+import { areHeadsCheaper, type LookupState, learnDensity, readPage } from './lookup-state.ts';
 import type { MatchedBatch } from './merge-trees.ts';
 import { createPageMatcher } from './page-matcher.ts';
 
@@ -28,7 +28,7 @@ const PIECES_TO_TRIAL = 16;
 
 /** How many source items the next window takes. */
 export function windowItems(state: LookupState): number {
-  if (isSparse(state)) return HEADS_AT_ONCE;
+  if (areHeadsCheaper(state)) return HEADS_AT_ONCE;
   const { itemsInPage, pageSize, tally, wantExtras } = state;
   const isLong = wantExtras || tally.lists >= LONG_WALK_LISTS;
   const pages = Math.min(
@@ -74,7 +74,7 @@ async function leapfrogWindow(state: LookupState, { give, items, seenUntil }: Wi
 }
 
 function asksEach(state: LookupState): boolean {
-  if (!isSparse(state)) return false;
+  if (!areHeadsCheaper(state)) return false;
   state.sparsePieces += 1;
   return state.sparsePieces % PIECES_TO_TRIAL !== 0;
 }

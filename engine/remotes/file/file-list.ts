@@ -13,7 +13,7 @@ import type { CallOptions, ListedObject, ListPage, ListRequest } from '../object
 import { LIST_LIMIT_MAX } from '../sorted-page.ts';
 import { isAbsent, toFileError, translating } from './file-errors.ts';
 import { etagOf } from './file-etag.ts';
-import { type FileRoot, nameOf } from './file-root.ts';
+import { type FileRoot, keyOfPath } from './file-root.ts';
 import { type FolderReader, firstNotBefore } from './folder-reader.ts';
 
 interface Walk {
@@ -172,7 +172,7 @@ async function statRun(root: FileRoot, keys: readonly string[]): Promise<(Listed
     try {
       const held = await root.hold(folder);
       try {
-        return await Promise.all(keys.map((key) => statObject(held.at(nameOf(key)), { root, key })));
+        return await Promise.all(keys.map((key) => statObject(held.at(keyOfPath(key)), { root, key })));
       } finally {
         held.release();
       }

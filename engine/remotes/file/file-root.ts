@@ -90,7 +90,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
     async within(key, work) {
       const folder = await folders.hold(folderAbove(key));
       try {
-        return await work(folder.at(nameOf(key)));
+        return await work(folder.at(keyOfPath(key)));
       } finally {
         folder.release();
       }
@@ -183,7 +183,7 @@ export function areaPath(area: TempArea, name?: string): string {
   return `${TEMPORARY_FOLDER_NAME}/${area}${name === undefined ? '' : `/${name}`}`;
 }
 
-export function nameOf(path: string): string {
+export function keyOfPath(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 

@@ -10,14 +10,14 @@ import { comparePaths } from '../../model/entry.ts';
 import { isOwnFolderName } from '../../model/safe-path.ts';
 
 /** Names; those of folders end in `/`. */
-export type FolderNames = readonly string[];
+export type SortedNames = readonly string[];
 
 export interface FolderReader {
   /**
    * Returns regular files and folders, but no links, sockets, devices and folders of Dray's own. Throws
    * Node's errors. @param folder Identifies it. @param path Its current path.
    */
-  names(folder: string, path: string): Promise<FolderNames>;
+  names(folder: string, path: string): Promise<SortedNames>;
 }
 
 const KEPT_FOLDERS_MAX = 4;
@@ -28,7 +28,7 @@ const SETTLED_AFTER_MS = 3000;
 
 interface Kept {
   readonly mtimeNs: bigint;
-  readonly names: FolderNames;
+  readonly names: SortedNames;
 }
 
 export function createFolderReader(nowMs: () => number): FolderReader {
@@ -52,7 +52,7 @@ export function createFolderReader(nowMs: () => number): FolderReader {
   };
 }
 
-async function readNames(path: string): Promise<FolderNames> {
+async function readNames(path: string): Promise<SortedNames> {
   const names: string[] = [];
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (isOwnFolderName(entry.name)) continue;
@@ -63,7 +63,7 @@ async function readNames(path: string): Promise<FolderNames> {
 }
 
 /** The index of the first name for which `isBefore` is false, by binary search. */
-export function firstNotBefore(names: FolderNames, isBefore: (name: string) => boolean): number {
+export function firstNotBefore(names: SortedNames, isBefore: (name: string) => boolean): number {
   let low = 0;
   let high = names.length;
   while (low < high) {

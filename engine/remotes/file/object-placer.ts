@@ -17,7 +17,7 @@ import { sourceChanged } from '../copy-source.ts';
 import type { DeleteOptions, ObjectChecksums, PutOptions, PutOutcome, RemoteKey } from '../object-store.ts';
 import { isAbsent, systemCode, translating } from './file-errors.ts';
 import { etagOf, stamp } from './file-etag.ts';
-import { type FileRoot, nameOf, type TemporaryFile } from './file-root.ts';
+import { type FileRoot, keyOfPath, type TemporaryFile } from './file-root.ts';
 import { createFolderSync, syncHeld } from './folder-sync.ts';
 import { withKeyLock } from './key-lock.ts';
 
@@ -201,7 +201,7 @@ async function inItsFolder<T>(
     try {
       const folder = await root.holdMade(folderAbove(key), changed);
       try {
-        return await work(folder.at(nameOf(key)));
+        return await work(folder.at(keyOfPath(key)));
       } finally {
         folder.release();
       }

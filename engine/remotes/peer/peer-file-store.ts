@@ -8,11 +8,11 @@
 import { DrayError, fromErrorRecord, type ToldError, toldError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
-import { type EntryRow, PEER_LIMITS, type WriteItem } from '../../peer-protocol/messages.ts';
+import { PEER_LIMITS, type PeerEntryRow, type WriteItem } from '../../peer-protocol/messages.ts';
 import {
   type EntriesOptions,
+  type FaceEntry,
   type FileCall,
-  type FileEntry,
   type FileFace,
   type FileRead,
   type FileToWrite,
@@ -252,7 +252,7 @@ async function* entriesOf(
     readonly onProblem: EntriesOptions['onProblem'];
   },
   signal: AbortSignal,
-): AsyncGenerator<readonly FileEntry[]> {
+): AsyncGenerator<readonly FaceEntry[]> {
   const options = { below, folders, signal, onProblem, ...(after === undefined ? {} : { after }) };
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
@@ -261,7 +261,7 @@ async function* entriesOf(
   }
 }
 
-function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: EntryRow): FileEntry {
+function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: PeerEntryRow): FaceEntry {
   const entry = { key, sizeBytes, modifiedMs, mode, etag };
   switch (kind) {
     case 'f':
@@ -300,7 +300,7 @@ function objectInfo(
 }
 
 interface Listing {
-  readonly pages: AsyncGenerator<readonly EntryRow[]>;
+  readonly pages: AsyncGenerator<readonly PeerEntryRow[]>;
   readonly rest: ListedObject[];
   readonly problems: string[];
   /** Given by earlier pages, this key included: skipped. */
@@ -363,7 +363,7 @@ function openListing(
 async function nextRows(
   pages: Listing['pages'],
   { continuation }: ListRequest,
-): Promise<IteratorResult<readonly EntryRow[]>> {
+): Promise<IteratorResult<readonly PeerEntryRow[]>> {
   try {
     return await pages.next();
   } catch (error) {
@@ -413,7 +413,7 @@ function afterOf(
   return after?.startsWith(folder) && after !== folder ? { after: after.slice(folder.length) } : {};
 }
 
-function listedObject(key: string, [, , sizeBytes, modifiedMs, , etag]: EntryRow): ListedObject {
+function listedObject(key: string, [, , sizeBytes, modifiedMs, , etag]: PeerEntryRow): ListedObject {
   return { key, sizeBytes, etag, modifiedMs, isFile: true };
 }
 

@@ -4,13 +4,13 @@ import { DrayError, type ToldError } from '../../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../../checksums/crc64-nvme.ts';
 import {
   EntryPageSchema,
-  type EntryRow,
   EntryRowSchema,
   isWritten,
   PEER_HEADER,
   PEER_LIMITS,
+  type PeerEntryRow,
+  type PeerReadResult,
   type PeerWriteResult,
-  type ReadResult,
   ReadResultSchema,
   type WriteItem,
   WriteResultSchema,
@@ -59,7 +59,7 @@ export interface PeerFileInfo {
 export async function* listPeerEntries(
   client: PeerClient,
   options: PeerListOptions,
-): AsyncGenerator<readonly EntryRow[]> {
+): AsyncGenerator<readonly PeerEntryRow[]> {
   const { after, below, folded = false, folders = false, limit, onProblem, signal } = options;
   const query = new URLSearchParams({ path: below });
   if (after !== undefined) query.set('after', after);
@@ -80,17 +80,17 @@ export async function* listPeerEntries(
 }
 
 /** Checked by hand: a schema costs more than the rest of a row. */
-function parseRows(address: string, rows: readonly unknown[]): readonly EntryRow[] {
+function parseRows(address: string, rows: readonly unknown[]): readonly PeerEntryRow[] {
   for (const row of rows) {
     if (isRow(row)) continue;
     const parsed = v.safeParse(EntryRowSchema, row);
     if (!parsed.success)
       throw new DrayError('damaged', `${address} lists an invalid entry.`, { data: { address } });
   }
-  return rows as readonly EntryRow[];
+  return rows as readonly PeerEntryRow[];
 }
 
-function isRow(row: unknown): row is EntryRow {
+function isRow(row: unknown): row is PeerEntryRow {
   if (!Array.isArray(row) || (row.length !== 6 && row.length !== 7)) return false;
   const [path, kind, sizeBytes, mtimeMs, mode, token] = row as readonly unknown[];
   return (
@@ -233,7 +233,7 @@ export async function readPeerRange(
 
 export interface PeerReadBatch {
   /** In the requested order; fewer if the contents would be too large: ask for the rest again. */
-  readonly results: readonly ReadResult[];
+  readonly results: readonly PeerReadResult[];
   /** The contents of the files that have one, one after another. */
   readonly contents: Uint8Array;
 }

@@ -64,7 +64,7 @@ export function checksumsOfAnswer(answer: HttpAnswer): ObjectChecksums | undefin
   });
 }
 
-export function etagOf(answer: HttpAnswer): string {
+export function answeredEtag(answer: HttpAnswer): string {
   return unquote(headerOf(answer, 'etag') ?? '');
 }
 
@@ -92,7 +92,7 @@ export function infoOfAnswer(
   return {
     key,
     sizeBytes: wanted.sizeBytes,
-    etag: etagOf(answer),
+    etag: answeredEtag(answer),
     modifiedMs: Date.parse(headerOf(answer, 'last-modified') ?? '') || 0,
     ...descriptionOf(answer),
     ...(checksums ? { checksums } : {}),

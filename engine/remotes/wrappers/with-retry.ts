@@ -24,7 +24,7 @@ import {
   retrying,
 } from '../../base/retry.ts';
 import { comparePaths } from '../../model/entry.ts';
-import type { EntriesOptions, FileEntry, FileFace } from '../file-face.ts';
+import type { EntriesOptions, FaceEntry, FileFace } from '../file-face.ts';
 import type {
   CopyOptions,
   MultipartStore,
@@ -134,13 +134,13 @@ async function* entriesOf(
   files: FileFace,
   policy: RetryPolicy,
   call: EntriesOptions,
-): AsyncGenerator<readonly FileEntry[]> {
+): AsyncGenerator<readonly FaceEntry[]> {
   let last: string | undefined;
   let pages = files.entries(call);
   const beginAgain = () => {
     pages = files.entries(call.onProblem || last === undefined ? call : { ...call, after: last });
   };
-  const nextNew = async (): Promise<IteratorResult<readonly FileEntry[]>> => {
+  const nextNew = async (): Promise<IteratorResult<readonly FaceEntry[]>> => {
     for (;;) {
       const page = await pages.next();
       if (page.done || last === undefined) return page;

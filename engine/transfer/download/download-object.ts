@@ -19,7 +19,7 @@ import { createTurns, type VerifiedBy, wrongContent } from './range-check.ts';
 
 const MIB = 1024 * 1024;
 /** The largest object that is fetched in one request. */
-export const WHOLE_BYTES_MAX = 8 * MIB;
+export const WHOLE_DOWNLOAD_BYTES_MAX = 8 * MIB;
 
 export interface WholeDownload {
   readonly store: ObjectStore;

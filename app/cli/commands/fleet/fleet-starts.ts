@@ -8,14 +8,14 @@ import { addTemporalOptions } from '../../options/temporal-options.ts';
 import {
   addPairOptions,
   addWriteOptions,
-  type CopyOptions,
+  type CopyFlags,
   createMaxDeleteOption,
   type PairArguments,
   toCopyRequest,
 } from '../../options/tree-options.ts';
 import { addJobOptions, dividedBy, type JobOptions, size, startJob } from './start-job.ts';
 
-interface StartOptions extends CopyOptions, JobOptions {
+interface StartOptions extends CopyFlags, JobOptions {
   readonly largeSize?: number;
   readonly download?: true;
   readonly oneWay?: true;

@@ -6,7 +6,7 @@ import { addExamples } from '../../options/examples.ts';
 import { readGlobalOptions } from '../../options/global-options.ts';
 import {
   addCopyOptions,
-  type CopyOptions,
+  type CopyFlags,
   createMaxDeleteOption,
   toCopyRequest,
 } from '../../options/tree-options.ts';
@@ -28,7 +28,7 @@ export function addCopyCommand(program: Command, host: CommandHost): void {
     .argument('<source>', 'a folder, a file, or "-"')
     .argument('<destination>', 'the place to copy to');
   addCopyOptions(command);
-  command.action((source: string, destination: string, options: CopyOptions, self: Command) => {
+  command.action((source: string, destination: string, options: CopyFlags, self: Command) => {
     const toOutput = destination === '-';
     return runCommand(host, self, {
       check: (context) => toCopyRequest({ source, destination, context }, options),
@@ -64,7 +64,7 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
     .argument('<destination>', 'the place to change');
   addCopyOptions(command);
   command.addOption(createMaxDeleteOption());
-  command.action((source: string, destination: string, options: CopyOptions, self: Command) =>
+  command.action((source: string, destination: string, options: CopyFlags, self: Command) =>
     runCommand(host, self, {
       check: (context) => toCopyRequest({ source, destination, context }, options),
       start: async (context) => {
@@ -85,7 +85,7 @@ export function addSyncCommand(program: Command, host: CommandHost): void {
 const loadJob = () => import('../../../../engine/jobs/trees/copy-tree.ts');
 
 function createView(
-  options: CopyOptions,
+  options: CopyFlags,
   { isSilent }: { readonly isSilent: boolean },
 ): CommandView<TransferSummary> {
   return {

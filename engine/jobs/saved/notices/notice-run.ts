@@ -1,5 +1,5 @@
 /** Sends the notice of a run that failed, or that succeeded after a failure. */
-import { folderOf, readState } from '../job-folder.ts';
+import { folderOf, readJobState } from '../job-folder.ts';
 import { openRunLog } from '../run-log.ts';
 import type { JobRun, SavedJob } from '../saved-job.ts';
 import { createNotice, hasReceiver, type NoticeHost, noticeOfRun, sendNotice } from './send-notice.ts';
@@ -11,7 +11,7 @@ export interface EndedRun {
 }
 
 export async function noticeRun({ before, folder, job }: EndedRun, host: NoticeHost): Promise<void> {
-  const { lastSuccessMs, runs } = readState(folder, job.name);
+  const { lastSuccessMs, runs } = readJobState(folder, job.name);
   const [run] = runs;
   const kind = run && noticeOfRun(run, before);
   if (!job.notices || !kind || !job.notices.on.includes(kind) || !hasReceiver(job.notices)) return;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { systemClock } from '../../../base/clock.ts';
 import { ownCertificate } from '../../../peer/peer-own-certificate.ts';
 import { createSandbox, type Sandbox } from '../../session/job.fixture.ts';
-import { addJob, writeState } from '../job-folder.ts';
+import { addJob, writeJobState } from '../job-folder.ts';
 import type { JobRun, SavedJob } from '../saved-job.ts';
 import { noticeStaleness, readStaleNotice } from '../staleness.ts';
 import { noticeRun } from './notice-run.ts';
@@ -249,7 +249,7 @@ describe('a notice', () => {
     addJob(folder, job);
     const kinds = () => received.map(({ body }) => JSON.parse(body).notice);
     const failed: JobRun = { ...run('failed'), exitCode: 1, message: 'No network.' };
-    writeState(folder, 'photos', { runs: [failed], lastSuccessMs: Date.now() - 3 * DAY_MS });
+    writeJobState(folder, 'photos', { runs: [failed], lastSuccessMs: Date.now() - 3 * DAY_MS });
     await noticeRun({ folder, job, before: [] }, host());
     expect(kinds()).toEqual(['failure']);
     const look = noticeStaleness({ ...host(), folder });
@@ -260,7 +260,7 @@ describe('a notice', () => {
     await look(job);
     await until(2);
     expect(readStaleNotice(folder, 'photos')).toBe(toldMs);
-    writeState(folder, 'photos', { runs: [run('done'), failed], lastSuccessMs: Date.now() });
+    writeJobState(folder, 'photos', { runs: [run('done'), failed], lastSuccessMs: Date.now() });
     await look(job);
     await noticeRun({ folder, job, before: [failed] }, host());
     expect(kinds()).toEqual(['failure', 'noSuccess', 'recovery']);

@@ -9,7 +9,7 @@ import { loadSetMtime } from '../../../files/disk/set-mtime.ts';
 import { heldReach } from '../../../files/scan/tree-reach.ts';
 import { openFolders } from '../../../files/write/writer-folders.ts';
 import { type SpecialModes, travelling } from '../../../model/special-modes.ts';
-import type { FolderState, FolderToSet } from '../../../remotes/file-face.ts';
+import type { FolderStat, FolderToSet } from '../../../remotes/file-face.ts';
 import type { TreeRun } from '../copy-run.ts';
 import { createGathering } from '../move/gather-batches.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
@@ -25,7 +25,7 @@ export interface FolderSetter {
 }
 
 type SetStates = (folders: readonly FolderToSet[]) => Promise<readonly (DrayError | undefined)[]>;
-type ReadStates = (paths: readonly string[]) => Promise<readonly (FolderState | undefined)[]>;
+type ReadStates = (paths: readonly string[]) => Promise<readonly (FolderStat | undefined)[]>;
 
 interface Opening {
   readonly folder: FolderToSet;

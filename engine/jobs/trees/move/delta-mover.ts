@@ -57,7 +57,7 @@ type FileMaking = Pick<TreeWriter, 'makeFolder' | 'newTemporary'>;
  * From this size on, a delta with a tenth changed takes less CPU time at both ends together than the whole
  * file, even over a loopback (measured: 0.85 of it, at 1 MiB and at 2 MiB).
  */
-const DELTA_BYTES_MIN = 1024 * 1024;
+const BLOCK_DELTA_BYTES_MIN = 1024 * 1024;
 /** With an old file below this share of the new one, a delta saves less than its digests cost. */
 const OLD_SHARE_MIN = 1 / 8;
 const BLOCK_BYTES = 64 * 1024;
@@ -131,12 +131,14 @@ export function createDeltaMover(run: TreeRun, writer: FileMaking | undefined): 
 }
 
 function isPlain({ request }: TreeRun, item: TreeItem, over: TreeItem | undefined): boolean {
-  if (item.special || over?.special || item.sizeBytes < DELTA_BYTES_MIN) return false;
+  if (item.special || over?.special || item.sizeBytes < BLOCK_DELTA_BYTES_MIN) return false;
   return !(request.links && item.path.endsWith(LINK_SUFFIX));
 }
 
 function isAlike(item: TreeItem, over: TreeItem | undefined): boolean {
-  return over !== undefined && over.sizeBytes >= Math.max(DELTA_BYTES_MIN, item.sizeBytes * OLD_SHARE_MIN);
+  return (
+    over !== undefined && over.sizeBytes >= Math.max(BLOCK_DELTA_BYTES_MIN, item.sizeBytes * OLD_SHARE_MIN)
+  );
 }
 
 /** Holes need not be sent, whatever the destination has. */

@@ -8,7 +8,7 @@ import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { ObjectInfo } from '../../../remotes/object-store.ts';
 import { copyInStore } from '../../../transfer/copy/copy-in-store.ts';
-import { downloadWhole, WHOLE_BYTES_MAX } from '../../../transfer/download/download-object.ts';
+import { downloadWhole, WHOLE_DOWNLOAD_BYTES_MAX } from '../../../transfer/download/download-object.ts';
 import { uploadInParts } from '../../../transfer/upload/multipart-upload.ts';
 import { openRemoteSource } from '../../../transfer/upload/remote-source.ts';
 import { putObject } from '../../../transfer/upload/upload-object.ts';
@@ -43,7 +43,7 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
     if (passed) return passed;
     const changed = await delta?.move(item, over);
     if (changed) return changed;
-    if (item.sizeBytes <= WHOLE_BYTES_MAX) return passWhole(run, item);
+    if (item.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX) return passWhole(run, item);
     const permit = await open.acquire(1, run.tasks.signal);
     try {
       return await passInParts(run, item, delta);
@@ -152,7 +152,7 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
   const info = await headObject(run.source, item.path, signal);
   if (!info) throw goneFromSource(item.path);
   // The object was replaced since it was listed, maybe by an empty one, which has no parts.
-  if (info.sizeBytes <= WHOLE_BYTES_MAX)
+  if (info.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX)
     return passWhole(run, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
   const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
   if (sparse) return sparse;

@@ -22,7 +22,7 @@ import {
   type DigestThreads,
   openDigest,
 } from '../../../transfer/download/digest-threads.ts';
-import { downloadWhole, WHOLE_BYTES_MAX } from '../../../transfer/download/download-object.ts';
+import { downloadWhole, WHOLE_DOWNLOAD_BYTES_MAX } from '../../../transfer/download/download-object.ts';
 import type { TreeRun } from '../copy-run.ts';
 import { goneFromSource } from '../item-errors.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
@@ -71,7 +71,7 @@ export async function createDownloader(run: DownloadRun, openDelta: OpenDeltaMov
       if (reads && item.sizeBytes <= SENT_IN_BATCHES_BYTES_MAX) return fetchInBatch(run, parts, item, reads);
       const changed = await delta?.move(item, over);
       if (changed) return changed;
-      return item.sizeBytes <= WHOLE_BYTES_MAX
+      return item.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX
         ? fetchWhole(run, parts, item)
         : fetchInRanges(run, parts, item, delta);
     },
@@ -198,7 +198,7 @@ async function fetchInRanges(
     const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
     if (!info) throw goneFromSource(item.path);
     // The object was replaced since it was listed, maybe by an empty one, which has no ranges.
-    if (info.sizeBytes <= WHOLE_BYTES_MAX)
+    if (info.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX)
       return await fetchWhole(run, parts, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
     const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
     if (sparse) return sparse;

@@ -21,7 +21,7 @@ import { describeFile } from './object-description.ts';
 import { createSendBatches, type FileContent } from './send-small-files.ts';
 
 /** Smaller objects are sent whole: finding equal blocks in them costs as much. */
-const DELTA_BYTES_MIN = 64 * 1024 * 1024;
+const STORE_DELTA_BYTES_MIN = 64 * 1024 * 1024;
 /** Smaller files need no lease: their bytes live as long as their request. */
 const LEASED_BYTES_MIN = 64 * 1024;
 /** A few at a time, so that a killed run leaves few files unfinished. */
@@ -150,7 +150,7 @@ async function previousObject(
   const { delta = true } = run.request;
   const multipart: MultipartStore | undefined = run.destination.store.multipart;
   if (!delta || !multipart || run.destination.store.files || !over || over.token === '') return undefined;
-  if (item.sizeBytes <= DELTA_BYTES_MIN || over.sizeBytes <= DELTA_BYTES_MIN) return undefined;
+  if (item.sizeBytes <= STORE_DELTA_BYTES_MIN || over.sizeBytes <= STORE_DELTA_BYTES_MIN) return undefined;
   const { store } = run.destination;
   const key = run.destination.pathOf(item.path);
   const known = run.knowledge.index.blocks(key);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../remotes/memory/memory-store.fixture.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';
-import { refusalOf } from './refused-names.ts';
+import { nameRefuser } from './refused-names.ts';
 
 const item = (path: string) => ({ path, kind: 'object', sizeBytes: 1, token: '', modifiedMs: 0 }) as const;
 const folder = { kind: 'local', root: '/r', text: 'r', pathOf: (path: string) => path } satisfies LocalSide;
@@ -12,7 +12,7 @@ const store = (keyPrefix: string) =>
   }) as unknown as RemoteSide;
 
 describe('A local destination', () => {
-  const refuse = refusalOf(folder, 'linux');
+  const refuse = nameRefuser(folder, 'linux');
 
   it.each(['/a', '../a', 'a/../../b', 'a//b', 'a/', '', 'a/./b', 'a\0b', '.dray/x', 'x/.DRAY/y'])(
     'refuses %j by name, with an error of that item',
@@ -24,7 +24,7 @@ describe('A local destination', () => {
   it("accepts its own system's names", () => {
     for (const path of ['a:b', 'con', 'a\\b', 'a.', '...', '-', ' '])
       expect(refuse(item(path)), path).toBeUndefined();
-    const windows = refusalOf(folder, 'win32');
+    const windows = nameRefuser(folder, 'win32');
     for (const path of ['a:b', 'con', 'a\\b', 'a.', 'lpt1.txt'])
       expect(windows(item(path)), path).toBeDefined();
   });
@@ -38,7 +38,7 @@ describe('A store as destination', () => {
       ['', '\u00e9', 2],
       ['p/', '\u{1f600}', 4],
     ] as const) {
-      const refuse = refusalOf(store(prefix));
+      const refuse = nameRefuser(store(prefix));
       const most = Math.floor((1024 - prefix.length) / bytes);
       expect(refuse(item(letter.repeat(most)))).toBeUndefined();
       expect(refuse(item(letter.repeat(most + 1)))).toMatchObject({ code: 'unsafePath' });
@@ -46,7 +46,7 @@ describe('A store as destination', () => {
   });
 
   it('counts the bytes of a prefix that is not ASCII', () => {
-    const refuse = refusalOf(store('\u00e9'.repeat(500)));
+    const refuse = nameRefuser(store('\u00e9'.repeat(500)));
     expect(refuse(item('a'.repeat(24)))).toBeUndefined();
     expect(refuse(item('a'.repeat(25)))).toMatchObject({ code: 'unsafePath' });
   });

@@ -7,7 +7,7 @@ import type { TreeSide } from '../sides.ts';
 /** S3's limit for a key, in bytes of UTF-8. */
 const KEY_BYTES_MAX = 1024;
 
-export function refusalOf(
+export function nameRefuser(
   destination: TreeSide,
   platform: string = process.platform,
 ): (item: TreeItem) => DrayError | undefined {

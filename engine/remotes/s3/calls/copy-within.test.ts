@@ -3,7 +3,7 @@ import { type S3Server, startVersitygw } from '../../../../e2e/servers/versitygw
 import type { CopyOptions, MultipartStore, ObjectInfo, ObjectStore } from '../../object-store.ts';
 import { openS3Store } from '../open-s3-store.ts';
 import { resolvePlace } from '../s3-options.ts';
-import { type Copier, copyInParts, copyWithin } from './copy-within.ts';
+import { type Copier, copyInS3Parts, copyWithin } from './copy-within.ts';
 
 const MIB = 1024 * 1024;
 
@@ -24,7 +24,7 @@ describe('A copy in parts', () => {
     const bytes = new Uint8Array(12 * MIB + 5).map((_, at) => at >>> 16);
     await store.put('from', bytes);
     const what = { from: 'from', to: 'to', sizeBytes: bytes.byteLength, partBytes: 5 * MIB };
-    expect(await copyInParts(store.multipart!, what, {})).toMatchObject({ written: true });
+    expect(await copyInS3Parts(store.multipart!, what, {})).toMatchObject({ written: true });
     const copied = await store.read('to', { maxBytes: bytes.byteLength });
     expect(Buffer.compare(copied!.bytes, bytes)).toBe(0);
   });
@@ -32,7 +32,7 @@ describe('A copy in parts', () => {
   it('frees its parts when it fails', async () => {
     await server.resetRequests();
     const what = { from: 'absent', to: 'never', sizeBytes: 20 * MIB, partBytes: 5 * MIB };
-    await expect(copyInParts(store.multipart!, what, {})).rejects.toMatchObject({ code: 'notFound' });
+    await expect(copyInS3Parts(store.multipart!, what, {})).rejects.toMatchObject({ code: 'notFound' });
     const operations = (await server.requests()).map(({ operation }) => operation);
     expect(operations).toContain('AbortMultipartUpload');
     expect(await store.head('never')).toBeUndefined();

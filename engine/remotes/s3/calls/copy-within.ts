@@ -74,7 +74,7 @@ async function copyLarge(
   }
   const ifMatch = options.ifMatch ?? info.etag;
   const { condition, signal, storageClass } = options;
-  return copyInParts(
+  return copyInS3Parts(
     copier.multipart,
     { from: what.from, to: what.to, sizeBytes: info.sizeBytes, partBytes: COPY_PART_BYTES },
     {
@@ -91,7 +91,7 @@ async function copyLarge(
 }
 
 /** For objects above S3's limit of one copy. Frees the parts when it fails. */
-export async function copyInParts(
+export async function copyInS3Parts(
   multipart: MultipartStore,
   what: {
     readonly from: CopySource;

@@ -15,11 +15,11 @@ import { translateFailure, uncompletedOr } from '../answers/s3-errors.ts';
 import { completionXml } from '../answers/s3-xml-requests.ts';
 import { parseUploadId, parseWritten } from '../answers/s3-xml-results.ts';
 import {
+  answeredEtag,
   checksumHeaders,
   checksumsOfAnswer,
   conditionHeaders,
   descriptionHeaders,
-  etagOf,
 } from '../object-headers.ts';
 import { failedCall, type S3Request } from '../s3-connection.ts';
 import { partChecksumOf } from '../s3-values.ts';
@@ -102,7 +102,13 @@ async function uploadPart(
   if (answer.failure) throw failedCall(answer.failure, request.call, connection);
   noteVerified(answer, options, caller);
   const { covers: _, ...told } = checksumsOfAnswer(answer) ?? { covers: 'whole' };
-  return { number, etag: etagOf(answer), sizeBytes: bytes.byteLength, ...told, ...partChecksumOf(options) };
+  return {
+    number,
+    etag: answeredEtag(answer),
+    sizeBytes: bytes.byteLength,
+    ...told,
+    ...partChecksumOf(options),
+  };
 }
 
 async function uploadPartCopy(

@@ -26,10 +26,10 @@ import {
 } from '../answers/s3-errors.ts';
 import { incompleteListing, readListPage } from '../answers/s3-list-page.ts';
 import {
+  answeredEtag,
   checksumHeaders,
   conditionHeaders,
   descriptionHeaders,
-  etagOf,
   infoOfAnswer,
   lengthOf,
   storedLengthOf,
@@ -85,7 +85,7 @@ export async function get(
   const { signal } = options;
   return {
     sizeBytes,
-    etag: etagOf(answer),
+    etag: answeredEtag(answer),
     body: checkedBody(body, { sizeBytes, call: request.call, connection, signal }),
     info: wholeInfo(answer, key, options),
   };
@@ -104,7 +104,7 @@ export async function read(
   // The sender's limit leaves room for an error's text, so a small limit is checked again here.
   if (bytes.byteLength > options.maxBytes) throw tooLarge(bytes.byteLength, request.call, connection.place);
   checkRange({ status, sizeBytes: bytes.byteLength, range: options.range }, request.call, connection.place);
-  return { bytes, etag: etagOf(answer), info: wholeInfo(answer, key, options) };
+  return { bytes, etag: answeredEtag(answer), info: wholeInfo(answer, key, options) };
 }
 
 export async function put(

@@ -6,7 +6,7 @@ import { checksumKindOf } from '../../received-checksum.ts';
 import { isOfMinio } from '../answers/minio-answer.ts';
 import type { S3Failure } from '../answers/s3-errors.ts';
 import { type ErrorBody, readResult } from '../answers/s3-xml.ts';
-import { checksumHeaderOf, checksumsOfAnswer, etagOf } from '../object-headers.ts';
+import { answeredEtag, checksumHeaderOf, checksumsOfAnswer } from '../object-headers.ts';
 import type { S3Connection, S3Request, S3Sender } from '../s3-connection.ts';
 import { endpointOf } from '../s3-options.ts';
 import { UNSIGNED_PAYLOAD } from '../s3-signer.ts';
@@ -69,7 +69,7 @@ export function noteVerified(answer: HttpAnswer, { checksum }: PutOptions, { ver
 /** The outcome of a write, from the answer's headers. */
 export function writtenAs(answer: HttpAnswer): PutOutcome {
   const checksums = checksumsOfAnswer(answer);
-  return { written: true, etag: etagOf(answer), ...(checksums ? { checksums } : {}) };
+  return { written: true, etag: answeredEtag(answer), ...(checksums ? { checksums } : {}) };
 }
 
 /** Enough for a page of 1,000 parts or uploads. */

@@ -16,7 +16,7 @@ const STEP_TIMEOUT = '7 days';
 /** Workers that die are no fault of a part. But a part that kills every worker must not go on for ever. */
 const DEATHS_MAX = 20;
 
-export function fleetSteps({ attemptsMax, silenceMaxMs }: FleetSettings): FleetActivities {
+export function callActivities({ attemptsMax, silenceMaxMs }: FleetSettings): FleetActivities {
   return proxyActivities<FleetActivities>({
     startToCloseTimeout: STEP_TIMEOUT,
     heartbeatTimeout: silenceMaxMs,

@@ -22,6 +22,7 @@ interface Service {
   readonly restart?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
+  readonly configs?: readonly { readonly source: string; readonly target: string }[];
   readonly stop_grace_period?: string;
   readonly deploy?: { readonly resources: { readonly limits: { readonly memory?: string } } };
 }
@@ -35,7 +36,10 @@ const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 const project = JSON.parse(readFileSync(join(FOLDER, '../../../package.json'), 'utf8'));
 
 const recipe = read('worker.Dockerfile');
-const { services } = load(read('compose.yaml')) as { readonly services: Readonly<Record<string, Service>> };
+const { configs, services } = load(read('compose.yaml')) as {
+  readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly services: Readonly<Record<string, Service>>;
+};
 const worker = services.worker!;
 const manifests = loadAll(read('kubernetes.yaml')) as Manifest[];
 const kind = (name: string): Manifest => manifests.find((manifest) => manifest.kind === name);
@@ -101,6 +105,12 @@ describe('the files of a deployment', () => {
     expect(metadata.namespace).toBe(data.TEMPORAL_NAMESPACE);
     expect(metadata.taskQueue).toBe(options.find(({ long }) => long === '--queue')!.defaultValue);
     expect(metadata.queueTypes.split(',').sort()).toEqual(['activity', 'workflow']);
+  });
+
+  it('give the server the file of settings without which it does not start', () => {
+    const [file] = services.temporal!.configs!;
+    expect(file!.target).toBe('/etc/temporal/config/dynamicconfig/docker.yaml');
+    expect(load(configs[file!.source]!.content)).toEqual({});
   });
 
   it('look for the health of a worker where it serves its metrics', () => {

@@ -10,6 +10,7 @@ export const SCREEN_NAMES = [
   'plan',
   'transfers',
   'jobs',
+  'fleet',
   'history',
   'browse',
   'repositories',

@@ -17,6 +17,7 @@ const LESSONS = {
   plan: 'Plan says which requests a push will take',
   history: 'History shows every version that was pushed',
   transfers: 'Pushes, pulls and copies appear here while they run',
+  fleet: 'A fleet is many machines that copy',
   repositories: 'A repository keeps all versions of a folder',
   remotes: 'A remote is a place for your data',
 } as const;

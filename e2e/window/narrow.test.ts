@@ -39,6 +39,7 @@ const SCREENS: readonly { readonly at: string; readonly shows: string; readonly 
   { at: 'plan', shows: 'Plan', action: /./ },
   { at: 'transfers', shows: 'Transfers', action: /^Pause all/ },
   { at: 'jobs', shows: 'Jobs', action: /^New job/ },
+  { at: 'fleet', shows: 'Fleets', action: /^Connect/ },
   { at: 'history', shows: 'History', action: /./ },
   { at: 'browse', shows: 'Browse', action: /^Copy/ },
   { at: 'repositories', shows: 'Repositories', action: /./ },

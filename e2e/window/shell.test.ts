@@ -73,6 +73,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
           'History',
           'Transfers',
           'Jobs',
+          'Fleets',
           'Browse',
           'Repositories',
           'Remotes',

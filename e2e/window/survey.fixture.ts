@@ -23,6 +23,7 @@ export const SCREENS = [
   'Plan',
   'Transfers',
   'Jobs',
+  'Fleets',
   'History',
   'Browse',
   'Repositories',

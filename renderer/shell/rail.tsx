@@ -16,6 +16,7 @@ const OF_WORKSPACE: readonly ScreenName[] = ['changes', 'plan', 'history'];
 const OF_COMPUTER: readonly ScreenName[] = [
   'transfers',
   'jobs',
+  'fleet',
   'browse',
   'repositories',
   'remotes',

@@ -18,6 +18,7 @@ const LATER = {
   plan: () => import('../screens/plan.tsx').then((module) => ({ default: module.PlanScreen })),
   transfers: () => import('../screens/transfers.tsx').then((module) => ({ default: module.TransfersScreen })),
   jobs: () => import('../screens/jobs.tsx').then((module) => ({ default: module.JobsScreen })),
+  fleet: () => import('../screens/fleet.tsx').then((module) => ({ default: module.FleetScreen })),
   history: () => import('../screens/history.tsx').then((module) => ({ default: module.HistoryScreen })),
   browse: () => import('../screens/browse.tsx').then((module) => ({ default: module.BrowseScreen })),
   repositories: () =>
@@ -32,6 +33,7 @@ export const SCREENS: Readonly<Record<ScreenName, ScreenEntry>> = {
   plan: { title: 'Plan', icon: 'plan', Screen: lazy(LATER.plan) },
   transfers: { title: 'Transfers', icon: 'transfers', Screen: lazy(LATER.transfers) },
   jobs: { title: 'Jobs', icon: 'jobs', Screen: lazy(LATER.jobs) },
+  fleet: { title: 'Fleets', icon: 'fleet', Screen: lazy(LATER.fleet) },
   history: { title: 'History', icon: 'history', Screen: lazy(LATER.history) },
   browse: { title: 'Browse', icon: 'browse', Screen: lazy(LATER.browse) },
   repositories: { title: 'Repositories', icon: 'repositories', Screen: lazy(LATER.repositories) },

@@ -25,7 +25,8 @@ export interface FleetConnection extends AsyncDisposable {
 
 /** A job at one moment. */
 export interface FleetLook
-  extends Omit<FleetProgress, 'failed' | 'failedBy' | 'tiles' | 'workers' | 'workersMore'> {
+  extends Omit<FleetProgress, 'failed' | 'failedBy' | 'findings' | 'tiles' | 'workers' | 'workersMore'> {
+  readonly kind: string;
   readonly state: FleetJobCard['state'];
   readonly counts: FleetCounts;
   /** One letter for each range: `w` waits, `r` runs, `d` done, `f` has failures, `s` stopped. */

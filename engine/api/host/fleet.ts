@@ -19,7 +19,7 @@ export interface FleetRequests {
     /** Of `retryFailed`: at the end of the job, which still runs; now; or no file had failed. */
     answer: { readonly retried?: 'later' | 'started' | 'nothing' };
   };
-  /** Read from the destination, with this user's own credentials. */
+  /** Failed files, and what a check found. Read from the destination, with this user's own credentials. */
   'fleet.failures': { input: OfFleetJob; answer: FleetFailures };
 }
 
@@ -113,6 +113,8 @@ export interface FleetProgress {
   /** Parts with files that failed. */
   readonly failedParts: number;
   readonly failedBy: Readonly<Partial<Record<ErrorCode, number>>>;
+  /** Of a check or a verification; without zeros. */
+  readonly findings: Readonly<Partial<Record<FleetFinding, number>>>;
   readonly limits: { readonly bytesPerSecond?: number; readonly requestsPerSecond?: number };
   /** At most `FLEET_TILES_MAX`, in the order of the keys. */
   readonly tiles: readonly FleetTile[];
@@ -120,6 +122,15 @@ export interface FleetProgress {
   readonly workers: readonly FleetWorkerCard[];
   readonly workersMore: number;
 }
+
+export const FLEET_FINDINGS = [
+  'differing',
+  'onlyInSource',
+  'onlyInDestination',
+  'missing',
+  'damaged',
+] as const;
+export type FleetFinding = (typeof FLEET_FINDINGS)[number];
 
 export const FLEET_TILES_MAX = 400;
 export const FLEET_WORKERS_MAX = 100;
@@ -169,7 +180,9 @@ export interface FleetFailures {
 export const FLEET_FAILURES_MAX = 100;
 
 export interface FleetFailedFile {
+  /** For an object of a repository, the first path that needs it. */
   readonly path: string;
-  readonly code: ErrorCode;
+  /** Absent: it did not fail, but a check found it so. */
+  readonly code?: ErrorCode;
   readonly message: string;
 }

@@ -24,6 +24,7 @@ const CARD: FleetJobCard = {
   started: '2026-01-02T03:04:05.000Z',
 };
 const LOOK: FleetLook = {
+  kind: 'copy',
   state: 'paused',
   phase: 'move',
   ranges: 3,
@@ -178,6 +179,17 @@ describe('a window on fleets', () => {
         workers: [{ name: 'a:1', files: 9, bytes: 90 }],
       },
     });
+  });
+
+  it('shows what a check found, and not what a sync would delete', async () => {
+    const counts = { ...NO_FLEET_COUNTS, differing: 2, onlyInDestination: 1 };
+    const findingsOf = async (kind: string) => {
+      temporal.look = () => ({ ...LOOK, kind, counts });
+      return jobIn(await viewOf('nightly', (seen) => jobIn(seen)?.progress !== undefined))?.progress
+        ?.findings;
+    };
+    expect(await findingsOf('check')).toEqual({ differing: 2, onlyInDestination: 1 });
+    expect(await findingsOf('sync')).toEqual({});
   });
 
   it('links to the screens of Temporal that the server names', async () => {

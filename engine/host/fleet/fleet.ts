@@ -39,9 +39,13 @@ export const FLEET: HandlersOf<'fleet'> = {
   },
   'fleet.change': async ({ action, job, server }, { host }) => {
     await using connection = await connect(host, server);
-    if (action === 'retryFailed') return { retried: await connection.retryFailed(job) };
-    await connection[action](job);
-    return {};
+    try {
+      if (action === 'retryFailed') return { retried: await connection.retryFailed(job) };
+      await connection[action](job);
+      return {};
+    } finally {
+      changeOf(host).abort();
+    }
   },
   'fleet.failures': async ({ job, server }, call) => {
     const { host } = call;
@@ -73,11 +77,28 @@ async function watch(
         await connection?.[Symbol.asyncDispose]();
         connection = undefined;
       }
-      await host.clock.sleep(LOOK_EVERY_MS, signal);
+      await pause(host, signal);
     }
   } finally {
     await connection?.[Symbol.asyncDispose]();
   }
+}
+
+/** The next change that a window of the host makes. */
+const changes = new WeakMap<HostState, AbortController>();
+
+function changeOf(host: HostState): AbortController {
+  const known = changes.get(host);
+  if (known && !known.signal.aborted) return known;
+  const next = new AbortController();
+  changes.set(host, next);
+  return next;
+}
+
+/** Ends early when a window of the host changes a job, so that its person sees what came of it. */
+async function pause(host: HostState, signal: AbortSignal): Promise<void> {
+  const early = AbortSignal.any([signal, changeOf(host).signal]);
+  await host.clock.sleep(LOOK_EVERY_MS, early).catch(() => checkAborted(signal));
 }
 
 function isPassing(error: unknown): boolean {

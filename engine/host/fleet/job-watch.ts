@@ -1,6 +1,12 @@
 /** One job of a fleet as a window watches it: what Temporal knows, and what the job's workers know. */
 import { type ErrorRecord, toErrorRecord } from '../../api/error.ts';
-import type { FleetJobCard, FleetJobView, FleetProgress, FleetServer } from '../../api/host/fleet.ts';
+import {
+  FLEET_FINDINGS,
+  type FleetJobCard,
+  type FleetJobView,
+  type FleetProgress,
+  type FleetServer,
+} from '../../api/host/fleet.ts';
 import type { FleetConnection, FleetLook } from '../../api/host/fleet-link.ts';
 import type { Clock } from '../../base/clock.ts';
 import { temporalUrl } from './fleet-servers.ts';
@@ -69,7 +75,15 @@ function progressOf(
     ...{ partsDone, partsRunning, partsWaiting, ranges, rangesDone },
     failed: Math.max(0, counts.failed),
     failedBy: counts.failedBy,
+    findings: findingsOf(look.kind, counts),
     tiles: rangeTiles({ map, running }),
     ...rates.look(workers, nowMs),
   };
+}
+
+/** Of a sync, files that only the destination has are work, and no finding. */
+function findingsOf(kind: string, counts: FleetLook['counts']): FleetProgress['findings'] {
+  if (kind !== 'check' && kind !== 'verify') return {};
+  const found = FLEET_FINDINGS.filter((name) => counts[name] > 0);
+  return Object.fromEntries(found.map((name) => [name, counts[name]]));
 }

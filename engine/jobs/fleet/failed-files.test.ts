@@ -13,11 +13,18 @@ const put = (name: string, lines: readonly object[]) => {
 const failed = (path: string) => ({ path, code: 'accessDenied', message: `${path} was refused.` });
 
 describe('the failed files of a fleet', () => {
-  it('are read in order, without the differences of a check', async () => {
+  it('are read in order, with what a check or a verification found', async () => {
     put('0001-000002.jsonl', [failed('c')]);
-    put('0000-000001.jsonl', [failed('a'), { path: 'x', result: 'differs', by: 'size' }, failed('b')]);
+    put('0000-000001.jsonl', [failed('a'), { path: 'x', result: 'differs', by: 'sizes' }, failed('b')]);
+    put('0002-000001.jsonl', [{ check: 'missing', detail: 'The object 12 is missing.', paths: ['p', 'q'] }]);
     expect(await readFailedFiles(contextIn(), WORK, 10)).toEqual({
-      files: [failed('a'), failed('b'), failed('c')],
+      files: [
+        failed('a'),
+        { path: 'x', message: 'Its contents differ.' },
+        failed('b'),
+        failed('c'),
+        { path: 'p', message: 'The object 12 is missing.' },
+      ],
       isWhole: true,
     });
   });

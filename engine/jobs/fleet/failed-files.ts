@@ -1,14 +1,14 @@
-/** The files of a fleet's job that failed, as its documents at the destination name them. */
+/** Files that failed, or that a check found, as a job's documents at the destination name them. */
 
 import { DrayError } from '../../api/error.ts';
 import type { FleetWork } from '../../api/fleet.ts';
 import type { FleetFailures } from '../../api/host/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
-import { failedFilesOf } from './failures.ts';
+import { namedFailures } from './failures.ts';
 import { openFleetFolder } from './fleet-folder.ts';
 
 /**
- * Reads as many documents as it takes to name `filesMax` files; each but those of a check names at least one.
+ * Reads as many documents as it takes to name `filesMax` files; each names at least one.
  * @throws `damaged`, naming the document
  */
 export async function readFailedFiles(
@@ -22,8 +22,8 @@ export async function readFailedFiles(
     const names = await folder.names('failures/', filesMax + 1);
     const files: FleetFailures['files'][number][] = [];
     for (const name of names) {
-      const { failed, isWhole } = parsed(name, (await folder.readText(name)) ?? '');
-      files.push(...failed.slice(0, filesMax + 1 - files.length));
+      const { named, isWhole } = parsed(name, (await folder.readText(name)) ?? '');
+      files.push(...named.slice(0, filesMax + 1 - files.length));
       if (files.length > filesMax || !isWhole) return { files: files.slice(0, filesMax), isWhole: false };
     }
     return { files, isWhole: names.length <= filesMax };
@@ -32,9 +32,9 @@ export async function readFailedFiles(
   }
 }
 
-function parsed(name: string, text: string): ReturnType<typeof failedFilesOf> {
+function parsed(name: string, text: string): ReturnType<typeof namedFailures> {
   try {
-    return failedFilesOf(text);
+    return namedFailures(text);
   } catch (cause) {
     const message = `The list of failed files ${name} at the destination is damaged.`;
     throw new DrayError('damaged', message, { data: { key: name }, cause });

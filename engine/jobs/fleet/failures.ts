@@ -105,19 +105,39 @@ function nameOf(part: PartRequest, large: number | undefined): string {
   return `failures/${partName(part)}${large === undefined ? '' : `-${large}`}.jsonl`;
 }
 
-/** The failed files of a document. `isWhole`: it names all of them. */
-export function failedFilesOf(text: string): {
-  readonly failed: readonly { readonly path: string; readonly code: ErrorCode; readonly message: string }[];
+export interface NamedFailure {
+  readonly path: string;
+  /** Absent: it did not fail, but a check found it so. */
+  readonly code?: ErrorCode;
+  readonly message: string;
+}
+
+/** All that a document names. `isWhole`: it left nothing out. */
+export function namedFailures(text: string): {
+  readonly named: readonly NamedFailure[];
   readonly isWhole: boolean;
 } {
   const lines = text
     .split('\n')
     .filter((one) => one !== '')
     .map((one) => v.parse(line, JSON.parse(one)));
-  const failed = lines.flatMap((one) =>
-    'code' in one ? [{ path: one.path, code: one.code, message: one.message }] : [],
-  );
-  return { failed, isWhole: !lines.some((one) => 'more' in one) };
+  return {
+    named: lines.flatMap((one) => namedIn(one)),
+    isWhole: !lines.some((one) => 'more' in one),
+  };
+}
+
+const FOUND: Readonly<Record<string, string>> = {
+  differs: 'Its contents differ.',
+  onlyInSource: 'Only the source has it.',
+  onlyInDestination: 'Only the destination has it.',
+};
+
+function namedIn(one: Line): NamedFailure[] {
+  if ('more' in one) return [];
+  if ('code' in one) return [{ path: one.path, code: one.code, message: one.message }];
+  if ('result' in one) return [{ path: one.path, message: FOUND[one.result] ?? one.result }];
+  return [{ path: one.paths[0] ?? '', message: one.detail }];
 }
 
 export interface KnownFailures {

@@ -77,7 +77,7 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
       return {
         openPort() {
           if (isGivenUp)
-            throw new DrayError('internal', 'The engine stopped too often and is will not restart.');
+            throw new DrayError('internal', 'The engine stopped too often and will not restart.');
           const [near, far] = portPair();
           ends.push(far.close);
           serve(far);

@@ -58,7 +58,7 @@ function listFiles(root: string): ReadonlyMap<string, string> {
       const url = `${urlPath}/${encodeURIComponent(entry.name)}`;
       if (entry.isDirectory()) visit(path, url);
       else if (entry.isFile() && !entry.name.endsWith('.br')) files.set(url, path);
-      if (files.size > FILES_MAX) throw new Error(`${root} holds more files than a built window has.`);
+      if (files.size > FILES_MAX) throw new Error(`${root} holds too many files to be a built window.`);
     }
   };
   visit(root, '');

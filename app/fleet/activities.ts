@@ -148,7 +148,7 @@ function placeOf(work: FleetWork, request: unknown) {
   return { numbers, named: { job: work.id, ...numbers } };
 }
 
-/** A worker that is told to end gives its step back, which is no failure of the step. */
+/** A worker that is stopping gives its step back. That does not count as a failure of the step. */
 function stoppedFailure({ reason }: AbortSignal): Error {
   if (reason instanceof CancelledFailure && reason.message !== 'WORKER_SHUTDOWN') return reason;
   return ApplicationFailure.create({

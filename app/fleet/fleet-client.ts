@@ -134,7 +134,7 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
         const end = await handle(id).result();
         if (end.result === 'stopped')
           throw new DrayError('usage', `The job ${id} was cancelled before all of its parts had run.`, {
-            advice: 'Start it again by the command that started it: that copies the rest.',
+            advice: 'Start it again with the same command: it copies the rest.',
           });
         if (end.failedParts === 0) return 'nothing';
         const input = await readInput(client, id);
@@ -178,7 +178,7 @@ function stateOf({ closeTime, memo, startTime, status }: Execution): Omit<Listed
 
 function cardOf(execution: Execution, id = ''): ListedJob {
   const memo = execution.memo?.job as JobMemo | undefined;
-  if (!memo) throw new DrayError('notFound', `${jobWorkflowId(id)} is no fleet's job.`);
+  if (!memo) throw new DrayError('notFound', `${jobWorkflowId(id)} is not a job of a fleet.`);
   return { ...memo, ...stateOf(execution) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the steps of a worker do, in numbers for Prometheus, beside those of Temporal's SDK. Without
+ * Counts the steps of a worker for Prometheus, beside the metrics of Temporal's SDK. Without
  * `--metrics`, they go nowhere. Tags come from small fixed sets: no job, no place, no name of a file.
  */
 import type { MetricMeter } from '@temporalio/common';

@@ -34,7 +34,7 @@ export function fromTemporal(
   if (error instanceof WorkflowNotFoundError)
     return new DrayError('notFound', `Temporal at ${address} has no fleet's job ${id ?? ''} that runs.`, {
       cause: error,
-      advice: 'See which there are: dray fleet list',
+      advice: 'List the jobs: dray fleet list',
       command: 'dray fleet list',
     });
   if (error instanceof WorkflowFailedError) return ofEnd(error, id);
@@ -46,7 +46,7 @@ export function fromTemporal(
   return code === 'unreachable'
     ? new DrayError(code, `Temporal at ${address} does not answer: ${why || 'no connection'}.`, {
         cause: error,
-        advice: 'For a try on this machine, start one: temporal server start-dev',
+        advice: 'To try it on this machine, start one: temporal server start-dev',
         command: 'temporal server start-dev',
       })
     : new DrayError(code, `Temporal at ${address} refused: ${why}.`, { cause: error });

@@ -27,7 +27,7 @@ export interface WorkerRequest {
   readonly temporal: TemporalOptions;
   /** Steps at the same time. */
   readonly slots: number;
-  /** How long a worker that is stopped goes on with its steps, before it gives them back. */
+  /** How long a stopped worker continues its steps before it gives them back. */
   readonly drainMs: number;
   /** `HOST:PORT` for Prometheus. */
   readonly metricsAddress?: string;
@@ -125,9 +125,9 @@ function install({
   } catch (cause) {
     const why = /exporter: (.*)$/.exec((cause as Error).message)?.[1];
     if (metricsAddress === undefined || why === undefined) throw cause;
-    throw new DrayError('usage', `Numbers for Prometheus cannot be served at ${metricsAddress}: ${why}.`, {
+    throw new DrayError('usage', `Metrics for Prometheus cannot be served at ${metricsAddress}: ${why}.`, {
       cause,
-      advice: 'Give another address to --metrics.',
+      advice: 'Choose another address with --metrics.',
     });
   }
 }

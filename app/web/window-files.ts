@@ -37,7 +37,7 @@ export function readWindowFiles(folder: string): WindowFiles {
     const brotli = readIfThere(join(folder, `${name}.br`));
     bytes += plain.length + (brotli?.length ?? 0);
     if (files.size >= FILES_MAX || bytes > BYTES_MAX)
-      throw new DrayError('internal', `${folder} holds more files than a built window has.`, {
+      throw new DrayError('internal', `${folder} holds too many files to be a built window.`, {
         data: { folder },
       });
     files.set(path, {

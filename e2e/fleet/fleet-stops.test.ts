@@ -71,7 +71,7 @@ describe('a fleet', () => {
     command.interrupt();
     const { exitCode, stderr } = await command.ended;
     expect(exitCode).toBe(130);
-    expect(stderr).toContain('The job left goes on without this command.');
+    expect(stderr).toContain('The job left continues without this command.');
     gate.release();
     await expect.poll(async () => (await fleet.run('status', 'left', '--json')).summary.state).toBe('done');
     expect(differences(fleet, 'source', 'left')).toEqual([]);

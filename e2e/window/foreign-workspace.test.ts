@@ -77,7 +77,7 @@ describe.skipIf(!isRoot || !findChromium())("Another user's workspace", () => {
     await confirm.waitFor();
     give(root, SOMEBODY + 1);
     await confirm.press('Enter');
-    await dialog.getByText('belongs to yet another user by now').waitFor();
+    await dialog.getByText('now belongs to a third user').waitFor();
     expect(settingsOf(window)).toBeUndefined();
     await page.keyboard.press('Escape');
     await card.getByRole('button', { name: 'Check again' }).press('Enter');

@@ -60,7 +60,7 @@ export const HOME: HandlersOf<'home'> = {
   'home.trustFolder': async ({ owner, root }, call) => {
     const refusal = workspaceRefusal(root);
     if (refusal && refusal.data.owner !== owner)
-      throw new DrayError('conflict', `${root} belongs to yet another user by now. Look at it again.`, {
+      throw new DrayError('conflict', `${root} now belongs to a third user. Check it again.`, {
         data: { path: root, reason: 'ownerChanged' },
       });
     const { userConfig } = await import('../jobs/remotes/config.ts');

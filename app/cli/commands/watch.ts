@@ -32,7 +32,7 @@ export function addWatchCommand(program: Command, host: CommandHost): void {
     .command('watch')
     .summary('push or sync a folder whenever it changes')
     .description(
-      'Watches a folder until it is stopped. With --push it pushes the workspace, with --sync it makes the destination identical to the folder: once at the start, and again whenever something has changed and then rested. A run that failed is repeated after a minute. Without either, it prints what changes.',
+      'Watches a folder until it is stopped. With --push it pushes the workspace, with --sync it makes the destination identical to the folder: once at the start, and again when the folder is quiet after a change. A run that failed is repeated after a minute. Without either, it prints what changes.',
     )
     .argument('[folder]', 'the folder to watch (default: this folder)')
     .option('--push', 'push the workspace')

@@ -33,7 +33,7 @@ export function addTemporalOptions(command: Command): void {
     .option('--tls-cert <file>', "this client's certificate (PEM); needs --tls-key")
     .option('--tls-key <file>', 'its key (PEM)')
     .option('--tls-server-name <name>', "name in the server's certificate, if it is not HOST")
-    .option('--api-key-file <file>', 'file that holds an API key, as Temporal Cloud has them')
+    .option('--api-key-file <file>', 'file that holds an API key, for Temporal Cloud')
     .option(
       '--payload-key <file>',
       'encrypt all that Temporal stores with the 64 hexadecimal digits in this file',

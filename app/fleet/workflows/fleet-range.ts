@@ -178,7 +178,7 @@ function secondRound(counts: FleetCounts): FleetCounts {
   };
 }
 
-/** The job goes on without the part, unless every part would fail like it. */
+/** The job continues without the part, unless every part would fail like it. */
 function setAside(run: RangeRun, task: RangeTask, error: unknown): void {
   const code = codeOf(error);
   if (FATAL_CODES.has(code)) {

@@ -23,7 +23,7 @@ export interface SavedRequests {
     input: OfJob & { readonly notices: NoticeSettings };
     answer: { readonly problems: readonly string[] };
   };
-  /** Answers once the run has begun. It goes on without the window. */
+  /** Answers once the run has begun. It continues without the window. */
   'saved.run': { input: OfJob; answer: Nothing };
   /** Stops a run that this engine has started; `isStopping` is false for any other. */
   'saved.stop': { input: OfJob; answer: { readonly isStopping: boolean } };

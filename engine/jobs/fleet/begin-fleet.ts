@@ -37,7 +37,7 @@ export async function beginFleet(context: JobContext, id: string, request: Fleet
     const found = await findFleetJob(folder);
     if (found && isDeepStrictEqual(found.job.request, stored.request))
       return { ...work, digest: found.digest };
-    throw new DrayError('usage', `${to.text} has another fleet's job ${id}. Choose another id.`);
+    throw new DrayError('usage', `${to.text} already holds a different job ${id}. Choose another id.`);
   } finally {
     await folder.close();
   }
@@ -72,7 +72,7 @@ async function checkRepository(context: JobContext, place: RemotePlace): Promise
 function checkFilter({ filter = {} }: FleetRequest): void {
   createTreeFilter(filter);
   if (!filter.filesFrom) return;
-  throw new DrayError('usage', 'A fleet divides listings and takes no list of files.', {
+  throw new DrayError('usage', 'A fleet lists its source itself, so it cannot take a list of files.', {
     advice: 'Leave out --files-from.',
   });
 }

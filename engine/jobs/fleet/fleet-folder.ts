@@ -43,10 +43,11 @@ export async function openFleetFolder(
   if (!ID.test(id))
     throw new DrayError(
       'usage',
-      `"${id}" cannot name a fleet's job. Use up to 64 letters, digits, dashes and underscores.`,
+      `"${id}" is not a valid name for a job. Use up to 64 letters, digits, dashes and underscores.`,
     );
   const url = parseRemoteUrl(destination, context.directory, { keepsEmptyParts: true });
-  if (url.kind !== 's3') throw new DrayError('usage', `${destination} is no bucket of a fleet's job.`);
+  if (url.kind !== 's3')
+    throw new DrayError('usage', `${destination} is not a bucket. A fleet's job needs one at both ends.`);
   return folderOf({ id, remote: await openRemoteAt(context, url), signal: context.signal });
 }
 

@@ -74,9 +74,13 @@ async function usageOfStore(
     return { place: place.text, ...counter.end(), failed: counts.failed, requests: addTotals(meters) };
   } catch (error) {
     if (!(error instanceof UnorderedListing)) throw error;
-    throw new DrayError('unsupported', `${error.message} Without an order only the sum is known.`, {
-      advice: 'Add --depth 0 for the sum alone.',
-    });
+    throw new DrayError(
+      'unsupported',
+      `${error.message} So Dray knows only the sum, not the sizes of folders.`,
+      {
+        advice: 'Add --depth 0 for the sum alone.',
+      },
+    );
   } finally {
     await store.close();
   }

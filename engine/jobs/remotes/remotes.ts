@@ -140,7 +140,7 @@ export async function remoteRemove(
     if (!removed) throw new DrayError('usage', `There is no remote "${request.name}".`);
     if (request.name === session.config.defaultRemote) {
       throw new DrayError('usage', `"${request.name}" is the default remote. Choose another one first.`, {
-        advice: 'Choose it by "dray config remote.default NAME".',
+        advice: 'Choose it with "dray config remote.default NAME".',
       });
     }
     const { [request.name]: _base, ...bases } = session.state.bases;

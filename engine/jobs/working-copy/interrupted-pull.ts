@@ -98,7 +98,7 @@ export async function refuseInterruptedPull(
   const elsewhere = Object.keys(state.arriving).find((name) => name !== remoteName);
   if (elsewhere !== undefined) {
     const { command, commit } = state.arriving[elsewhere]!.at(-1)!;
-    const message = `A transfer did not bring all files: a push would record its part on ${state.branch}.`;
+    const message = `A transfer ended before all files arrived, and a push would record that state on ${state.branch}.`;
     const advice = `It was "${command}". ${adviceOut(session, elsewhere)}, then push.`;
     throw new DrayError('conflict', message, { advice, data: { commit, reason: 'halfArrived' }, command });
   }
@@ -110,7 +110,7 @@ export async function refuseInterruptedPull(
     const what = arrived.size === 1 ? path : `${path} and ${arrived.size - 1} more`;
     throw new DrayError(
       'conflict',
-      `${what} came by a transfer that did not bring all files: a push would record that on ${state.branch}.`,
+      `${what} came by a transfer that did not finish, and a push would record that state on ${state.branch}.`,
       {
         data: { path, count: arrived.size, commit, reason: 'halfArrived' },
         advice: `It was "${command}". ${adviceOut(session, remoteName)}, then push.`,

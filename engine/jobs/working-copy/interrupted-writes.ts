@@ -185,7 +185,7 @@ export async function refuseTorn(session: Session, store: ObjectStore, base: Bas
   if (first) {
     const { command, path } = first;
     const what = others.length === 0 ? `${path} is` : `${path} and ${others.length} more are`;
-    throw new DrayError('conflict', `${what} not whole: a transfer was cut off while it wrote there.`, {
+    throw new DrayError('conflict', `${what} incomplete: a transfer was cut off while it wrote there.`, {
       data: { path, count: others.length + 1, reason: 'halfArrived' },
       advice: `Run "${command}" again, then push.`,
       command,

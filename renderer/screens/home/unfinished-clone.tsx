@@ -39,7 +39,7 @@ export function UnfinishedClone({ workspace, onForget }: UnfinishedCloneProps) {
           </p>
         </div>
       ) : (
-        <p className="soft grow">Files that have arrived stay. The clone goes on with the others.</p>
+        <p className="soft grow">Files that have arrived stay. The clone continues with the others.</p>
       )}
       {(fault ?? transfer?.error) && <ErrorNotice error={(fault ?? transfer?.error)!} onMended={goOn} />}
       {clone && (

@@ -14,7 +14,7 @@ const LISTED_MAX = 1000;
 export function addFleetControls(fleet: Command, host: CommandHost): void {
   addControl(fleet, host, {
     name: 'status',
-    text: 'Shows how far a job is, and what each worker does.',
+    text: 'Shows the progress of a job, and the work of each worker.',
     act: (client, id) => client.status(id),
     view: {
       onSummary: (status, output) => {
@@ -26,14 +26,14 @@ export function addFleetControls(fleet: Command, host: CommandHost): void {
   addList(fleet, host);
   addControl(fleet, host, {
     name: 'pause',
-    text: 'Pauses a job. Parts that run stop, and are done again later; files that they have copied stay copied.',
+    text: 'Pauses a job. Running parts stop and run again later; files that they have copied stay copied.',
     act: async (client, id) => ({ id, result: await client.pause(id).then(() => 'paused') }),
     view: { onSummary: ({ id }, output) => output.note(`The job ${id} is paused.`) },
     example: ['dray fleet pause copy-1f2e3d4c', 'until "dray fleet resume"'],
   });
   addControl(fleet, host, {
     name: 'resume',
-    text: 'Lets a paused job go on.',
+    text: 'Continues a paused job.',
     act: async (client, id) => ({ id, result: await client.resume(id).then(() => 'resumed') }),
     view: { onSummary: ({ id }, output) => output.note(`The job ${id} goes on.`) },
     example: ['dray fleet resume copy-1f2e3d4c', 'from where it was'],
@@ -47,7 +47,7 @@ export function addFleetControls(fleet: Command, host: CommandHost): void {
   });
   addControl(fleet, host, {
     name: 'retry-failed',
-    text: 'Tries the failed files of a job again. A job that still runs does it at its end.',
+    text: 'Tries the failed files of a job again. A job that still runs tries them at its end.',
     act: async (client, id) => ({ id, result: await client.retryFailed(id) }),
     view: {
       onSummary: ({ id, result }, output) => {

@@ -82,7 +82,10 @@ function addCopyOptions(command: Command): Command {
   command
     .optionsGroup('Large objects:')
     .addOption(
-      size('--large-size <size>', 'objects from this size on are copied by several workers (default: 5GiB)'),
+      size(
+        '--large-size <size>',
+        'several workers share the copy of an object from this size on (default: 5GiB)',
+      ),
     );
   return command;
 }

@@ -25,7 +25,7 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
   const command = fleet
     .command('worker')
     .description(
-      'Does parts of the jobs of a queue until you stop it. Start any number, on any machines that reach Temporal and the buckets, and stop them at any time. Each uses its own credentials, as "dray copy" would on its machine.',
+      'Works on the jobs of a queue, part by part, until you stop it. Start any number, on any machines that reach Temporal and the buckets, and stop them at any time. Each uses its own credentials, as "dray copy" would on its machine.',
     )
     .addOption(
       new Option('--slots <n>', 'parts at the same time')
@@ -33,12 +33,12 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
         .argParser((text: string) => parseCount(text, { min: 1, max: 256 })),
     )
     .addOption(
-      new Option('--drain <time>', 'when stopped, go on with its parts for so long')
+      new Option('--drain <time>', 'when stopped, continue its parts for at most this long')
         .default(DRAIN_MS, '20s')
         .argParser((text: string) => parsePause(text, { minMs: 0, maxMs: DRAIN_MAX_MS })),
     )
     .addOption(
-      new Option('--metrics <[address]:port>', 'serve numbers for Prometheus there').argParser(parseListen),
+      new Option('--metrics <[address]:port>', 'serve metrics for Prometheus there').argParser(parseListen),
     )
     .addOption(
       new Option('--traces <url>', 'send traces to this collector of OpenTelemetry (OTLP over HTTP)')

@@ -11,7 +11,7 @@ export function addFleetCommand(program: Command, host: CommandHost): void {
     .command('fleet')
     .summary('copy, sync, check and verify with many machines')
     .description(
-      'Copies, syncs or checks two buckets with many machines, or verifies a repository. "dray fleet worker" runs on each of them. Temporal, a server of its own, keeps the state of the jobs: workers and the server may stop at any time and go on later. Needs the npm packages of Temporal.',
+      'Copies, syncs or checks two buckets with many machines, or verifies a repository. "dray fleet worker" runs on each of them. A Temporal server keeps the state of the jobs, so the workers and the server may stop at any time and continue later. Needs the npm packages of Temporal.',
     )
     .usage('[options] <command>')
     .enablePositionalOptions();

@@ -36,20 +36,24 @@ export function addJobOptions(command: Command): void {
     .optionsGroup('The job:')
     .option('--id <name>', 'its name (default: a new one)')
     .option('--detach', 'start it, print its name, and do not follow it')
-    .addOption(count('--ranges <n>', 'ranges of keys to cut the work into (default: about 64)', 10_000))
     .addOption(
-      count('--part-files <n>', 'files in a part, which one worker does (default: 20,000)', 1_000_000),
+      count('--ranges <n>', 'cut the work into about so many ranges of keys (default: about 64)', 10_000),
+    )
+    .addOption(
+      count('--part-files <n>', 'files in a part; one worker does a part (default: 20,000)', 1_000_000),
     )
     .addOption(size('--part-bytes <size>', 'bytes in a part, at most (default: 64GiB)'))
     .addOption(count('--parallel <n>', 'parts of one range at the same time (default: 16)', 1_000))
     .addOption(
       new Option(
         '--dead-after <time>',
-        'give the parts of a worker to others after such a silence (default: 20s)',
+        'give the parts of a silent worker to others after this time (default: 20s)',
       ).argParser((text: string) => parsePause(text, { minMs: 5_000, maxMs: 3_600_000 })),
     )
     .addOption(count('--max-requests <n>', 'requests per second, of all workers together', 1_000_000))
-    .addOption(count('--attempts <n>', 'set a part aside that fails so often as a whole (default: 5)', 100));
+    .addOption(
+      count('--attempts <n>', 'set a part aside after it failed this often as a whole (default: 5)', 100),
+    );
 }
 
 const count = (flags: string, text: string, max: number) =>
@@ -93,7 +97,7 @@ export function startJob(
     },
     stopMessage: () =>
       isStarted
-        ? `The job ${id} goes on without this command. See it with "dray fleet status ${id}", end it with "dray fleet cancel ${id}".`
+        ? `The job ${id} continues without this command. See it with "dray fleet status ${id}", end it with "dray fleet cancel ${id}".`
         : 'stopping...',
     view,
   });

@@ -16,7 +16,7 @@ export function addJobInstall(job: Command, host: CommandHost): void {
   const command = job
     .command('install')
     .description(
-      'Writes the definition that makes the system start "dray job serve" at login: a systemd user unit, a launchd property list, or a task of Windows. Prints its path and the command that enables it.',
+      'Writes a definition by which the system starts "dray job serve" at login: a systemd user unit, a launchd property list, or a task of Windows. Prints its path and the command that enables it.',
     )
     .addOption(
       new Option('--kind <kind>', "default: this system's own").choices(['systemd', 'launchd', 'windows']),

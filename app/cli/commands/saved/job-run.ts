@@ -16,7 +16,7 @@ export function addJobRun(job: Command, host: CommandHost): void {
   const command = job
     .command('run')
     .description(
-      'Runs a job now, also a paused one, and ends with its exit code. Ends with an error if the job is running already.',
+      'Runs a job now, also a paused one, and ends with its exit code. Fails if the job is already running.',
     )
     .argument('<name>', 'the job')
     .addOption(new Option('--by <start>').choices(STARTS).hideHelp())

@@ -12,7 +12,7 @@ export function addJobServe(job: Command, host: CommandHost): void {
   const command = job
     .command('serve')
     .description(
-      'Runs jobs when they are due, without a window, until it is stopped. Running jobs are stopped then, and continue at their next run.',
+      'Runs jobs when they are due, without a window, until you stop it. That also stops running jobs; they continue at their next run.',
     )
     .addOption(new Option('--login', 'started by a login: jobs with --at-login run').hideHelp())
     .action(({ login = false }: { readonly login?: boolean }, self: Command) =>

@@ -17,7 +17,7 @@ export function addJobCommand(program: Command, host: CommandHost): void {
   const job = program
     .command('job')
     .alias('jobs')
-    .summary('save commands, and run them by themselves')
+    .summary('save commands, and run them on a schedule or by events')
     .description(
       'Saves copy, sync, check, push, pull and verify with their options under a name, and runs them: by hand, by a schedule, on changes of a folder, when a disk is mounted, at login. Due jobs run while "dray job serve" or "dray ui" runs; "dray job install" has the system start it. Two runs of one job never overlap.',
     )
@@ -116,7 +116,7 @@ function addPause(job: Command, host: CommandHost, isPaused: boolean): void {
     .command(verb)
     .description(
       isPaused
-        ? 'Pauses a job: nothing starts it but "dray job run". A run in progress goes on.'
+        ? 'Pauses a job: nothing starts it but "dray job run". A run in progress continues.'
         : 'Lets a paused job start again. What it missed is not caught up.',
     )
     .argument('<name>', 'the job')
@@ -136,7 +136,7 @@ function addRename(job: Command, host: CommandHost): void {
   const command = job
     .command('rename')
     .description(
-      'Renames a saved job. Its runs, log, schedule and notices stay. Not while it runs. Scripts that start it by its old name have to be changed.',
+      'Renames a saved job, unless it is running. Its runs, log, schedule and notices stay. Scripts that start it by its old name have to be changed.',
     )
     .argument('<name>', 'the job')
     .argument('<new-name>', 'its new name')

@@ -8,7 +8,9 @@ import { findChromium } from '../e2e/window/find-chromium.ts';
 export function ensureChromium(): boolean {
   if (findChromium()) return true;
   if (canInstallPackages()) {
-    if (installAptPackage('chromium') && findChromium()) return true;
+    // Only Debian has the first.
+    for (const name of ['chromium-headless-shell', 'chromium'])
+      if (installAptPackage(name) && findChromium()) return true;
     console.error('Chromium could not be installed.');
   }
   console.error(

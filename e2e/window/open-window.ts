@@ -167,6 +167,7 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
       timezoneId: 'UTC',
     });
     context.setDefaultTimeout(PATIENCE_MS);
+    await context.addInitScript(askForNotifications);
     await delayMessages(context);
     const page = await context.newPage();
     const complaints = listen(page);
@@ -192,6 +193,13 @@ export async function openWindow(browser: Browser, options: OpenWindowOptions = 
     await ui[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Chromium's headless shell denies notifications by itself. All browsers that people use ask them. */
+function askForNotifications(): void {
+  const { Notification } = globalThis as { readonly Notification?: { readonly permission: string } };
+  if (Notification?.permission === 'denied')
+    Object.defineProperty(Notification, 'permission', { configurable: true, get: () => 'default' });
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * `npm run desktop [-- --x64 --arm64 --dir ...]`: builds the window and the desktop app, and packs them for
  * this system by electron-builder.yml into `dist/packages/`. The default architecture is this machine's.
- * Other options go to electron-builder.
+ * `--window-is-built` packs the window that is in `dist/` already. Other options go to electron-builder.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { buildWindow } from './build-window.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+const WINDOW_IS_BUILT = '--window-is-built';
 /** electron-builder's names of the systems. */
 const SYSTEMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   darwin: '--mac',
@@ -56,11 +57,12 @@ async function packageDesktop(given: readonly string[]): Promise<number> {
     if (missing)
       return complain(`For ${platform} on ${architecture} ${missing.path} is missing: ${missing.command}`);
   }
-  await buildWindow(`${ROOT}dist/window`);
+  if (!given.includes(WINDOW_IS_BUILT)) await buildWindow(`${ROOT}dist/window`);
   await buildDesktop(`${ROOT}dist/desktop`);
   const flags = asked.length > 0 ? [] : [`--${process.arch}`];
   const builder = fileURLToPath(import.meta.resolve('electron-builder/cli.js'));
-  const { status } = spawnSync(process.execPath, [builder, system, ...flags, ...given], {
+  const options = given.filter((option) => option !== WINDOW_IS_BUILT);
+  const { status } = spawnSync(process.execPath, [builder, system, ...flags, ...options], {
     cwd: ROOT,
     stdio: 'inherit',
   });

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliResult, runCli } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -156,6 +157,7 @@ async function expectWholeOnly(way: Way, name: string): Promise<void> {
 const TRIED = runBudget({ short: WAYS.slice(0, 2), long: WAYS });
 
 describe.each(TRIED)('A copy $to', (way) => {
+  const upFirst = way === WAYS[0] ? it : longIt;
   const nameOf = (what: string) => `${what}-${WAYS.indexOf(way)}`;
 
   it('completes over a link that cuts every connection', async () => {
@@ -165,7 +167,7 @@ describe.each(TRIED)('A copy $to', (way) => {
     await expectDone(way, name, await copy(way, name));
   });
 
-  it('completes over a link that stalls, then crawls, then recovers', async () => {
+  upFirst('completes over a link that stalls, then crawls, then recovers', async () => {
     const name = nameOf('stalled');
     gate.hold(() => true, REQUESTS_BEFORE_STALL);
     let child: ChildProcess | undefined;

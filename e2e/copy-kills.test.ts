@@ -55,7 +55,7 @@ beforeAll(async () => {
   sandbox = createSandbox();
   // In walking order, the small files lie before, between and after the large ones.
   const large = runBudget({
-    short: { 'd1/large': 40 * MIB, 'd3/large': 56 * MIB + 1, 'd6/large': 48 * MIB + 12_345 },
+    short: { 'd1/large': 24 * MIB, 'd3/large': 32 * MIB + 1, 'd6/large': 28 * MIB + 12_345 },
     long: { 'd1/large': 70 * MIB, 'd3/large': 100 * MIB + 1, 'd6/large': 85 * MIB + 12_345 },
   });
   tree = writeMixedTree(sandbox, 'tree', { small: runBudget({ short: 200, long: 500 }), large });

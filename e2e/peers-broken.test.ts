@@ -238,29 +238,24 @@ describe.each(DIRECTIONS)('A copy $name', (direction) => {
     },
   );
 
-  everyRun(direction, 'to a peer')(
-    'completes over a network that cuts every connection after some bytes',
-    async () => {
-      await prepare(direction);
-      const network = await startToxiproxy({ upstream: `http://127.0.0.1:${port}` });
-      onTestFinished(() => network.stop());
-      await (direction.name === 'to a peer'
-        ? network.cutRequestsAfter(20 * MIB)
-        : network.cutAfter(20 * MIB));
-      const through = direction
-        .parameters()
-        .map((parameter) =>
-          parameter === place() ? place(Number(new URL(network.endpoint).port)) : parameter,
-        );
-      for (let attempt = 0; attempt < 4; attempt += 1) {
-        const { exitCode } = await run([...through, '--transfers', `${TRANSFERS}`]);
-        expectWhole(direction.root());
-        if (exitCode === 0) break;
-      }
-      await network.restore();
-      await expectEnd(direction);
-    },
-  );
+  longIt('completes over a network that cuts every connection after some bytes', async () => {
+    await prepare(direction);
+    const network = await startToxiproxy({ upstream: `http://127.0.0.1:${port}` });
+    onTestFinished(() => network.stop());
+    await (direction.name === 'to a peer' ? network.cutRequestsAfter(20 * MIB) : network.cutAfter(20 * MIB));
+    const through = direction
+      .parameters()
+      .map((parameter) =>
+        parameter === place() ? place(Number(new URL(network.endpoint).port)) : parameter,
+      );
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const { exitCode } = await run([...through, '--transfers', `${TRANSFERS}`]);
+      expectWhole(direction.root());
+      if (exitCode === 0) break;
+    }
+    await network.restore();
+    await expectEnd(direction);
+  });
 });
 
 describe('A repository at a peer', () => {

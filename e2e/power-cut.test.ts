@@ -2,7 +2,7 @@
  * Cuts the power while a command writes or after it has ended. The same command, run again, then reaches the
  * exact state. Until then status reports every damaged file, and no push records one.
  *
- * Makes 2 cuts in `npm test` and 12 in `npm run test:long`. `DRAY_POWER_CUTS=50` makes more,
+ * Makes 1 cut in `npm test` and 12 in `npm run test:long`. `DRAY_POWER_CUTS=50` makes more,
  * `DRAY_POWER_SEED` makes others.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -18,7 +18,7 @@ import { randomFrom } from './mixed-tree.ts';
 import { type PowerCutBed, type PowerCutJob, type PowerCutSetup, setUpPowerCuts } from './power-cut-jobs.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const CUTS = Number(process.env.DRAY_POWER_CUTS ?? runBudget({ short: 2, long: 12 }));
+const CUTS = Number(process.env.DRAY_POWER_CUTS ?? runBudget({ short: 1, long: 12 }));
 const SEED = Number(process.env.DRAY_POWER_SEED ?? 1);
 /** In the order of `setUpPowerCuts`. */
 const NAMES = ['clone', 'pull', 'copy', 'sync', 'restore', 'push to file:'] as const;

@@ -3,6 +3,7 @@
  * In any order of arrival, nothing that a push reported as stored is lost, and nothing is half done.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { log } from '../engine/jobs/history/log.ts';
 import { tag } from '../engine/jobs/history/refs.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
@@ -131,7 +132,7 @@ describe('Eight writers at once', () => {
     expect(describeTree(dataset.sandbox.path('fresh'))).toEqual(describeTree(dataset.sandbox.path(loser)));
   });
 
-  it('that give one tag to different commits end with one winner and its commit', async () => {
+  longIt('that give one tag to different commits end with one winner and its commit', async () => {
     using dataset = await startDataset('tags');
     const commits = new Map<string, string | null>();
     for (const writer of writers) {

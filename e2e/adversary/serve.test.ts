@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { serveForTest, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
 import type { PeerServer } from '../../engine/peer/serve-folder.ts';
@@ -19,8 +20,8 @@ import { hasSpecialMode, namesBelow, printRun } from './outcomes.ts';
 import { createSender, createStepMaker, type Step, type StepAnswer } from './serve-steps.ts';
 
 const SEED = 20_261_123;
-/** With those of the other hostile sides, 10,000 in `npm test`. A step takes about a millisecond. */
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? 9_200);
+/** With those of the other hostile sides, 10,000 in `npm run test:long`. */
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 2_300, long: 9_200 }));
 const LANES = 6;
 const TIMEOUT_MS = 7_200_000;
 /**

@@ -5,8 +5,8 @@ import { type Counted, type RequestGate, startRequestGate } from '../servers/req
 import { differences } from './bucket-trees.fixture.ts';
 import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
 
-const FILES = 300;
-const SMALL = ['--part-files', '25', '--ranges', '2', '--json'];
+const FILES = 150;
+const SMALL = ['--part-files', '15', '--ranges', '2', '--json'];
 
 let fleet: Fleet;
 let gate: RequestGate;
@@ -33,7 +33,7 @@ const writesOf = async (prefix: string) => {
 describe('a fleet', () => {
   it('goes on when a worker is killed in the middle of its parts', async () => {
     const doomed = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 60);
+    gate.hold(isWrite, 30);
     const job = fleet.run('copy', place('source'), place('killed'), ...SMALL, '--dead-after', '5s');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     await doomed.kill();
@@ -50,7 +50,7 @@ describe('a fleet', () => {
 
   it('goes on when Temporal is killed and started again', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 100);
+    gate.hold(isWrite, 50);
     await fleet.run('copy', place('source'), place('restarted'), ...SMALL, '--id', 'restarted', '--detach');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     await fleet.temporal.kill();
@@ -65,7 +65,7 @@ describe('a fleet', () => {
 
   it('goes on when the command that follows it is interrupted', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 60);
+    gate.hold(isWrite, 30);
     const command = fleet.follow('copy', place('source'), place('left'), ...SMALL, '--id', 'left');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     command.interrupt();
@@ -80,7 +80,7 @@ describe('a fleet', () => {
 
   it('pauses, and goes on with another worker when it is resumed', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 60);
+    gate.hold(isWrite, 30);
     const words = ['copy', place('source'), place('paused'), ...SMALL, '--id', 'paused'];
     const job = fleet.run(...words);
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('a fleet', () => {
 
   longIt('gives the parts of a worker that is stopped to another', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint, words: ['--drain', '0s'] });
-    gate.hold(isWrite, 60);
+    gate.hold(isWrite, 30);
     const job = fleet.run('copy', place('source'), place('drained'), ...SMALL);
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     expect(await first.stop()).toBe(0);
@@ -113,7 +113,7 @@ describe('a fleet', () => {
 
   longIt('stops when its job is cancelled, and the same command copies the rest', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
-    gate.hold(isWrite, 60);
+    gate.hold(isWrite, 30);
     const words = ['copy', place('source'), place('cancelled'), ...SMALL];
     const job = fleet.run(...words, '--id', 'cancelled');
     await expect.poll(() => gate.held()).toBeGreaterThan(0);

@@ -95,7 +95,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('asks for its name before files are dropped among its objects', async () => {
+  longIt('asks for its name before files are dropped among its objects', async () => {
     const remote = { 'birds/dray.json': '{}', 'birds/refs/heads/main': 'x', 'open/a.txt': 'a' };
     await using panes = await openBrowse(started.browser, {
       server: started.server,

@@ -167,7 +167,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     },
   );
 
-  it('are pushed once, also when Enter is held down and the queue is late', async () => {
+  longIt('are pushed once, also when Enter is held down and the queue is late', async () => {
     using dataset = await pushedDataset(started.server, 'kept-once');
     dataset.sandbox.write(`${WORK}/added.txt`, 'added');
     await using window = await openWorkspace(started.browser, {

@@ -1,6 +1,7 @@
 /** The window's craft: how dense its rows are, and how little moves. */
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
@@ -26,39 +27,42 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
 
-  it('makes the rows of every list and table lower where a person chooses so, and keeps the choice', async () => {
-    const heights = async () => {
-      const found: Record<string, number> = {};
+  longIt(
+    'makes the rows of every list and table lower where a person chooses so, and keeps the choice',
+    async () => {
+      const heights = async () => {
+        const found: Record<string, number> = {};
+        await show('Changes');
+        found.changes = await heightOf(page, '.change-row');
+        await show('History');
+        found.commits = await heightOf(page, '.commit-item');
+        await show('Browse');
+        found.entries = await heightOf(page, '[role="row"]:has([role="gridcell"])');
+        return found;
+      };
+      const comfortable = await heights();
+      await show('Settings');
+      await page.getByRole('radio', { name: 'Compact' }).press('Space');
+      await expect.poll(() => densityOf(page), WAIT).toBe('compact');
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      // Another browser's first look, without what this page remembers.
+      await page.evaluate(() => localStorage.clear());
+      const compact = await heights();
+      for (const [name, height] of Object.entries(comfortable))
+        expect(compact[name], name).toBeLessThan(height - 5);
+      // The rows on screen follow at once.
       await show('Changes');
-      found.changes = await heightOf(page, '.change-row');
-      await show('History');
-      found.commits = await heightOf(page, '.commit-item');
-      await show('Browse');
-      found.entries = await heightOf(page, '[role="row"]:has([role="gridcell"])');
-      return found;
-    };
-    const comfortable = await heights();
-    await show('Settings');
-    await page.getByRole('radio', { name: 'Compact' }).press('Space');
-    await expect.poll(() => densityOf(page), WAIT).toBe('compact');
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    // Another browser's first look, without what this page remembers.
-    await page.evaluate(() => localStorage.clear());
-    const compact = await heights();
-    for (const [name, height] of Object.entries(comfortable))
-      expect(compact[name], name).toBeLessThan(height - 5);
-    // The rows on screen follow at once.
-    await show('Changes');
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('Comfortable');
-    await page
-      .getByRole('menuitem', { name: 'Comfortable rows' })
-      .and(page.locator('[data-focused]'))
-      .waitFor();
-    await page.keyboard.press('Enter');
-    await expect.poll(() => heightOf(page, '.change-row'), WAIT).toBe(comfortable.changes);
-    await expect.poll(() => gapOf(page), WAIT).toBe(comfortable.changes);
-  });
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('Comfortable');
+      await page
+        .getByRole('menuitem', { name: 'Comfortable rows' })
+        .and(page.locator('[data-focused]'))
+        .waitFor();
+      await page.keyboard.press('Enter');
+      await expect.poll(() => heightOf(page, '.change-row'), WAIT).toBe(comfortable.changes);
+      await expect.poll(() => gapOf(page), WAIT).toBe(comfortable.changes);
+    },
+  );
 
   it('moves nothing for longer than 150 ms, and nothing at all where the system asks for that', async () => {
     await page.emulateMedia({ reducedMotion: 'no-preference' });

@@ -93,7 +93,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
   longIt('continues while another screen is shown, and stops on request', async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'stopped' });
     const { folder, home, left, page } = panes;
-    writeTree(folder, { 'slow.bin': Buffer.alloc(192 * MIB, 'slow ') });
+    writeTree(folder, { 'slow.bin': Buffer.alloc(96 * MIB, 'slow ') });
     await slowDown(page);
     await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'slow.bin')]);
     await report(page, /Sending dropped files: 0 files, [1-9]/).waitFor();
@@ -108,7 +108,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
   it('leaves no partial file when the page is closed', async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'broken-off' });
     const { bucketFolder, folder, home, left, page, right } = panes;
-    const large = Buffer.alloc(192 * MIB, 'a file that takes its time ');
+    const large = Buffer.alloc(64 * MIB, 'a file that takes its time ');
     writeTree(folder, { 'here.bin': large, 'there.bin': large });
     await slowDown(page);
     await dropFromDesktop(page, left.getByRole('grid'), [join(folder, 'here.bin')]);
@@ -139,7 +139,7 @@ async function slowDown(page: Page): Promise<void> {
     offline: false,
     latency: 0,
     downloadThroughput: -1,
-    uploadThroughput: 6 * MIB,
+    uploadThroughput: 3 * MIB,
   });
 }
 

@@ -29,7 +29,7 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     await expect.poll(() => field.inputValue(), WAIT).toBe('');
   });
 
-  it('shows no example inside a field, where it looks filled in', async () => {
+  longIt('shows no example inside a field, where it looks filled in', async () => {
     await using window = await open('/#/remotes?add=yes');
     const { page } = window;
     const dialog = page.getByRole('dialog', { name: 'Add a remote' });

@@ -140,7 +140,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await waitForTransfer(page, 'Push keys');
   });
 
-  it('asks before it creates a folder, and calls a push of nothing by one name', async () => {
+  longIt('asks before it creates a folder, and calls a push of nothing by one name', async () => {
     await using window = await openWindow(browser);
     const { page } = window;
     const typo = join(window.folder, 'phtos');

@@ -360,7 +360,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     },
   );
 
-  it('that fail and work again cause notifications while the person looks elsewhere', async () => {
+  longIt('that fail and work again cause notifications while the person looks elsewhere', async () => {
     using user = createUser();
     await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'copies');
     await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -68,7 +69,7 @@ describe.skipIf(!findChromium())('Keys that are typed into a browser', () => {
     expect(filesWith(folder, secret)).toEqual([]);
   });
 
-  it('that are gone make a transfer wait with a button, and it goes on once they are typed', async () => {
+  longIt('that are gone make a transfer wait with a button, and it goes on once they are typed', async () => {
     const { browser, server } = started;
     const url = `s3://${server.bucket}/waiting?endpoint=${server.endpoint}&profile=gone`;
     await using window = await openWindow(browser, { environment: NO_KEYS, path: '/#/transfers' });

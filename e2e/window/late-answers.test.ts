@@ -48,48 +48,51 @@ describe.skipIf(!findChromium())('An answer that comes late', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('neither closes the next dialog of a branch, nor chooses a workspace whose form was left', async () => {
-    using sandbox = createSandbox();
-    const root = sandbox.path('one');
-    sandbox.write('one/a.txt', 'a');
-    sandbox.write('two/b.txt', 'b');
-    await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
-    await push(testContext(root), { message: 'First' });
-    const folder = sandbox.path('window');
-    await using window = await openWorkspace(started.browser, { root, folder, screen: '#/history' });
-    const { page } = window;
-    await page.evaluate((chosen) => localStorage.setItem('dray.workspace', chosen), root);
-    const held = await holdRequests(page);
-    const ask = (what: string) => page.evaluate((to) => location.assign(to), `#/history?do=${what}`);
-    held.holdAnswers('history.placeRef');
-    await ask('tag');
-    await page.getByLabel('Name of the tag').fill('v2');
-    await page.getByRole('button', { name: 'Make the tag' }).click();
-    await expect.poll(held.waiting, WAIT).toBe(1);
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await ask('branch');
-    await page.getByLabel('Name of the branch').fill('side');
-    held.release();
-    await page.getByText('Created the tag v2').waitFor();
-    await page.locator('.ref').filter({ hasText: 'v2' }).first().waitFor();
-    await page.getByLabel('Name of the branch').fill('other');
-    await page.getByRole('button', { name: 'Cancel' }).click();
+  longIt(
+    'neither closes the next dialog of a branch, nor chooses a workspace whose form was left',
+    async () => {
+      using sandbox = createSandbox();
+      const root = sandbox.path('one');
+      sandbox.write('one/a.txt', 'a');
+      sandbox.write('two/b.txt', 'b');
+      await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
+      await push(testContext(root), { message: 'First' });
+      const folder = sandbox.path('window');
+      await using window = await openWorkspace(started.browser, { root, folder, screen: '#/history' });
+      const { page } = window;
+      await page.evaluate((chosen) => localStorage.setItem('dray.workspace', chosen), root);
+      const held = await holdRequests(page);
+      const ask = (what: string) => page.evaluate((to) => location.assign(to), `#/history?do=${what}`);
+      held.holdAnswers('history.placeRef');
+      await ask('tag');
+      await page.getByLabel('Name of the tag').fill('v2');
+      await page.getByRole('button', { name: 'Make the tag' }).click();
+      await expect.poll(held.waiting, WAIT).toBe(1);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await ask('branch');
+      await page.getByLabel('Name of the branch').fill('side');
+      held.release();
+      await page.getByText('Created the tag v2').waitFor();
+      await page.locator('.ref').filter({ hasText: 'v2' }).first().waitFor();
+      await page.getByLabel('Name of the branch').fill('other');
+      await page.getByRole('button', { name: 'Cancel' }).click();
 
-    await page.evaluate(() => location.assign('#/home?add=yes'));
-    await page.getByLabel('Folder with your files').fill(sandbox.path('two'));
-    await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByLabel('Folder for the versions').fill(sandbox.path('store-of-two'));
-    held.holdAnswers('home.createWorkspace');
-    await page.getByRole('button', { name: 'Set up' }).click();
-    await expect.poll(held.waiting, WAIT).toBe(1);
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await page.getByRole('radio', { name: 'Compact' }).waitFor();
-    held.release();
-    await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('article', { name: 'two' }).waitFor();
-    await page.getByRole('button', { name: /^Workspace one/ }).waitFor();
-    expect(window.complaints).toEqual([]);
-  });
+      await page.evaluate(() => location.assign('#/home?add=yes'));
+      await page.getByLabel('Folder with your files').fill(sandbox.path('two'));
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.getByLabel('Folder for the versions').fill(sandbox.path('store-of-two'));
+      held.holdAnswers('home.createWorkspace');
+      await page.getByRole('button', { name: 'Set up' }).click();
+      await expect.poll(held.waiting, WAIT).toBe(1);
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByRole('radio', { name: 'Compact' }).waitFor();
+      held.release();
+      await page.getByRole('link', { name: 'Home' }).click();
+      await page.getByRole('article', { name: 'two' }).waitFor();
+      await page.getByRole('button', { name: /^Workspace one/ }).waitFor();
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   longIt('does not accept a folder that was replaced since', async () => {
     await using window = await openWindow(started.browser);
@@ -128,7 +131,7 @@ describe.skipIf(!findChromium())('An answer that comes late', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('leaves the focus where it went since', async () => {
+  longIt('leaves the focus where it went since', async () => {
     await using window = await openWindow(started.browser, { path: '/#/jobs' });
     const { folder, page } = window;
     const home = join(folder, 'home');

@@ -45,29 +45,32 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('puts two versions of a picture under a slider that the keys move, and shows the bytes of the rest', async () => {
-    writeFileSync(join(repository.root, 'coast.png'), Buffer.from(PICTURES.red, 'base64'));
-    writeFileSync(join(repository.root, 'raw.bin'), Buffer.from([0, 1, 0x44, 0x72, 0x61, 0x79, 0xff]));
-    await using window = await repository.open();
-    const { complaints, page } = window;
-    await page.goto(`${window.origin}/#/changes?direction=push`);
-    await rowOf(page, 'coast.png').click();
-    await page.getByRole('radio', { name: 'Slider' }).click();
-    const slider = page.getByRole('slider', { name: 'Where the later picture begins' });
-    const over = page.locator('.image-slider-box img').last();
-    const clip = () => over.evaluate((image) => getComputedStyle(image).clipPath);
-    await expect.poll(clip, WAIT).toBe('inset(0px 0px 0px 50%)');
-    await slider.press('End');
-    await expect.poll(clip, WAIT).toBe('inset(0px 0px 0px 100%)');
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
+  longIt(
+    'puts two versions of a picture under a slider that the keys move, and shows the bytes of the rest',
+    async () => {
+      writeFileSync(join(repository.root, 'coast.png'), Buffer.from(PICTURES.red, 'base64'));
+      writeFileSync(join(repository.root, 'raw.bin'), Buffer.from([0, 1, 0x44, 0x72, 0x61, 0x79, 0xff]));
+      await using window = await repository.open();
+      const { complaints, page } = window;
+      await page.goto(`${window.origin}/#/changes?direction=push`);
+      await rowOf(page, 'coast.png').click();
+      await page.getByRole('radio', { name: 'Slider' }).click();
+      const slider = page.getByRole('slider', { name: 'Where the later picture begins' });
+      const over = page.locator('.image-slider-box img').last();
+      const clip = () => over.evaluate((image) => getComputedStyle(image).clipPath);
+      await expect.poll(clip, WAIT).toBe('inset(0px 0px 0px 50%)');
+      await slider.press('End');
+      await expect.poll(clip, WAIT).toBe('inset(0px 0px 0px 100%)');
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
 
-    await rowOf(page, 'raw.bin').click();
-    const bytes = page.getByRole('region', { name: /^Bytes of/ });
-    await bytes.waitFor();
-    expect(await bytes.innerText()).toMatch(/^00000000 {2}00 01 44 72 61 79 ff +\.\.Dray\.$/);
-    expect(await findViolationsInBothThemes(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
+      await rowOf(page, 'raw.bin').click();
+      const bytes = page.getByRole('region', { name: /^Bytes of/ });
+      await bytes.waitFor();
+      expect(await bytes.innerText()).toMatch(/^00000000 {2}00 01 44 72 61 79 ff +\.\.Dray\.$/);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   longIt(
     'shows Parquet as a table with its types, its differences by key, and why a damaged one has none',

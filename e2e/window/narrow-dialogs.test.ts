@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
@@ -204,7 +205,7 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('shows menus whole that open within a dialog or another menu', async () => {
+  longIt('shows menus whole that open within a dialog or another menu', async () => {
     const { page } = window;
     for (const [at, openings] of Object.entries(NESTED))
       for (const [what, ...steps] of openings.slice(-OPENINGS_MAX))

@@ -23,9 +23,9 @@ const SIZES = [
   { width: 640, height: 400 },
 ] as const;
 
-/** The narrowest one and the largest zoom, which leave the least room. */
+/** The narrowest one leaves the least room. */
 const TRIED = runBudget<readonly (typeof SIZES)[number][]>({
-  short: SIZES.filter(({ width, height }) => width === 360 || height === 400),
+  short: SIZES.slice(0, 1),
   long: SIZES,
 });
 

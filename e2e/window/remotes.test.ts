@@ -139,7 +139,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
   });
 
-  it('take typed keys in the desktop app, and test them before storing them', async () => {
+  longIt('take typed keys in the desktop app, and test them before storing them', async () => {
     await using window = await openWindow(started.browser, { environment: NO_KEYS });
     const { context, origin } = window;
     const page = await context.newPage();

@@ -99,7 +99,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     }
   });
 
-  it('runs the typed command, however fast the keys follow each other', async () => {
+  longIt('runs the typed command, however fast the keys follow each other', async () => {
     await openScreen('Home');
     for (const name of [...TYPED, 'Home']) {
       await pressAtOnce(page, ['Control+k', ...name.slice(0, 5), 'Enter']);

@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const SIGNALS = runBudget<readonly NodeJS.Signals[]>({
-  short: ['SIGTERM', 'SIGKILL'],
+  short: ['SIGKILL'],
   long: ['SIGINT', 'SIGTERM', 'SIGKILL'],
 });
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../base/long-it.fixture.ts';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths, type Entry, type SegmentHash } from '../../model/entry.ts';
 import { byPath, countedEntries, entriesArbitrary, fileEntry } from '../entries.fixture.ts';
@@ -138,7 +139,7 @@ describe('building a manifest', () => {
     expect(segments.counts.loads).toBe(before);
   });
 
-  it('equals one cut from scratch for segments that end because of their many chunks', async () => {
+  longIt('equals one cut from scratch for segments that end because of their many chunks', async () => {
     const chunks = Array(SEGMENT_MAX_CHUNKS).fill({ hash: fileEntry('chunk').blob, sizeBytes: 1 });
     const giant = {
       sizeBytes: SEGMENT_MAX_CHUNKS,

@@ -4,7 +4,6 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
@@ -45,7 +44,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
     await slow.store.network.restore();
   };
 
-  longIt('is awaited visibly, and the transfer ends by itself once it is back', async () => {
+  it('is awaited visibly, and the transfer ends by itself once it is back', async () => {
     await using window = await open();
     const { bytes, row } = await startCopy(window, 'back-soon');
     await slow.store.network.cut();

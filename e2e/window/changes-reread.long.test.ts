@@ -2,7 +2,6 @@
 import { unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
@@ -13,7 +12,7 @@ import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 describe.skipIf(!findChromium())('A list of changes that is read again', () => {
   const started = startBrowserAndStore();
 
-  longIt('keeps its chosen row, its place, the focus, and an open menu', async () => {
+  it('keeps its chosen row, its place, the focus, and an open menu', async () => {
     using dataset = await pushedDataset(started.server, 'reread');
     const { sandbox } = dataset;
     changeDataset(dataset);

@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 import { isUpload, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
@@ -34,7 +33,7 @@ describe.skipIf(!findChromium())('A push that another client precedes', () => {
       screen: '#/changes',
     });
 
-  longIt('between scan and click merges when they changed different files', async () => {
+  it('between scan and click merges when they changed different files', async () => {
     using dataset = await twoWriters(server, 'merged');
     const { sandbox } = dataset;
     sandbox.write(`${WORK}/ours.txt`, 'ours\n');
@@ -80,7 +79,7 @@ describe.skipIf(!findChromium())('A push that another client precedes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  longIt('during its upload merges as well', async () => {
+  it('during its upload merges as well', async () => {
     using dataset = await twoWriters(server, 'during');
     const { sandbox } = dataset;
     const large = noise(8 * MIB, 7);

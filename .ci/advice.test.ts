@@ -19,10 +19,10 @@ const OF_THE_COMMAND_LINE: readonly string[] = [
   'jobs/trees/copy-stream.ts',
   'jobs/trees/copy-tree.ts',
   'jobs/trees/delete/backup-folder.ts',
-  'jobs/trees/delete/protection.ts',
+  'jobs/trees/delete/refuse-change.ts',
   'jobs/trees/source-items.ts',
   'transfer/delta/block-delta.ts',
-  // `dray patch` and its kin.
+  // `dray delta`, and `dray check`'s report.
   'jobs/delta/delta-side-opener.ts',
   'jobs/trees/check/check-report.ts',
   // Saved jobs and what they write for the system, and where kept files are listed.

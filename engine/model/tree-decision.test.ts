@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DecisionInput, decideItem, deletionAllowed, type Evidence } from './tree-decision.ts';
+import { type DecisionInput, decideItem, type Evidence } from './tree-decision.ts';
 import type { TreeItem } from './tree-item.ts';
 
 const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
@@ -224,19 +224,5 @@ describe('the decision for an item', () => {
       }),
       { numRuns: 3_000, seed: 11 },
     );
-  });
-});
-
-describe('deletions', () => {
-  it('are allowed up to 100 files or half of the destination, unless the user sets a bound', () => {
-    const allowed = (
-      deletes: number,
-      destinationFiles: number,
-      maxDelete?: { files: number } | { percent: number },
-    ) => deletionAllowed({ deletes, destinationFiles, ...(maxDelete ? { maxDelete } : {}) });
-    expect([allowed(100, 100), allowed(101, 202), allowed(101, 201)]).toEqual([true, true, false]);
-    expect([allowed(5, 100, { files: 5 }), allowed(6, 100, { files: 5 })]).toEqual([true, false]);
-    expect([allowed(20, 100, { percent: 20 }), allowed(21, 100, { percent: 20 })]).toEqual([true, false]);
-    expect(allowed(1, 100, { files: 0 })).toBe(false);
   });
 });

@@ -2,7 +2,7 @@
  * The button beside an error that the user can mend here: trust a machine or a folder, enter a machine's
  * token, or enter the keys of a store. Renders nothing if the window can do nothing.
  */
-import { neededKeys } from '../../engine/api/needed-keys.ts';
+import { missingKeysOf } from '../../engine/api/missing-keys.ts';
 import type { Failed } from './failed.ts';
 import { TrustFolderButton } from './folder-remedy.tsx';
 import { foreignFolderOf } from './foreign-folder.ts';
@@ -13,7 +13,7 @@ import type { RemedyProps } from './remedy-button.tsx';
 
 export function Remedy({ error, ...rest }: Omit<RemedyProps, 'look'> & { readonly error: Failed }) {
   const props = { look: rest.size === 'small' ? 'plain' : 'primary', ...rest } as const;
-  const profile = neededKeys(error);
+  const profile = missingKeysOf(error);
   if (profile !== undefined) return <KeysButton profile={profile} {...props} />;
   const folder = foreignFolderOf(error);
   if (folder) return <TrustFolderButton key={folder.path} folder={folder} {...props} />;

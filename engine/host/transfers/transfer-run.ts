@@ -1,7 +1,7 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
 import type { ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
-import { neededKeys } from '../../api/needed-keys.ts';
+import { missingKeysOf } from '../../api/missing-keys.ts';
 import { formatCount, formatPlural } from '../../api/numbers.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
 import { billedPlaceOf, cleanUpAfter, runTransfer, type TransferOutcome } from './transfer-jobs.ts';
@@ -51,7 +51,7 @@ export async function runOnce(
   } catch (error) {
     if (signal.aborted) return undefined;
     const failure = toErrorRecord(error);
-    const needsKeys = neededKeys(failure);
+    const needsKeys = missingKeysOf(failure);
     if (needsKeys !== undefined) return { needsKeys };
     facts.error = failure;
     return 'failed';

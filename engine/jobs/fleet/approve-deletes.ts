@@ -1,7 +1,7 @@
 /** Decides for the whole of a sync what `dray sync` decides before its first deletion. */
 import type { DeletesVerdict, FleetCounts, FleetWork } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
-import { deletionAllowed } from '../../model/tree-decision.ts';
+import { deletionAllowed } from '../../model/deletion-bound.ts';
 import { withFleet } from './fleet-folder.ts';
 
 export function approveDeletes(

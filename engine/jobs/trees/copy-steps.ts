@@ -16,7 +16,7 @@ import { failItem, reportChange, reportFailure, type TreeRun } from './copy-run.
 import type { Backup } from './delete/backup-folder.ts';
 import type { DeferredItems } from './delete/deferred-items.ts';
 import type { Deletes } from './delete/deletions.ts';
-import { hidesWhatStays, refuseChange } from './delete/protection.ts';
+import { hidesWhatStays, refuseChange } from './delete/refuse-change.ts';
 import type { TreeFolders } from './folders/folder-attributes.ts';
 import type { WalkedFolder } from './folders/open-folders.ts';
 import type { Moved, Mover, Pair } from './move/mover.ts';

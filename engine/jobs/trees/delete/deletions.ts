@@ -6,7 +6,7 @@
 import { DrayError } from '../../../api/error.ts';
 import { statLocal } from '../../../files/scan/local-place.ts';
 import type { SpillList } from '../../../index/tree-spill.ts';
-import { deletionAllowed } from '../../../model/tree-decision.ts';
+import { deletionAllowed } from '../../../model/deletion-bound.ts';
 import { isSameFile, type TreeItem } from '../../../model/tree-item.ts';
 import { DESCRIPTOR_KEY } from '../../../repository/keys.ts';
 import { failItem, reportChange, stopRun, type TreeRun } from '../copy-run.ts';

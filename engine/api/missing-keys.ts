@@ -4,7 +4,7 @@ import type { ErrorCode } from './error.ts';
 /**
  * The profile that lacks keys; `default` for a remote that names none. Undefined for any other error.
  */
-export function neededKeys({
+export function missingKeysOf({
   code,
   data = {},
 }: {

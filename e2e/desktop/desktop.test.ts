@@ -65,7 +65,15 @@ describe.runIf(program !== undefined)('The desktop app in Electron', () => {
       bridge: Object.keys((globalThis as unknown as { dray: object }).dray).sort(),
     }));
     expect(given.node).toEqual([]);
-    expect(given.bridge).toEqual(['chooseFiles', 'chooseFolder', 'pathOf', 'requestPort', 'secrets']);
+    expect(given.bridge).toEqual([
+      'chooseFiles',
+      'chooseFolder',
+      'pathOf',
+      'requestPort',
+      'reveal',
+      'secrets',
+      'testNotice',
+    ]);
   });
 
   it("refuses files outside the window's folder and all servers", async () => {

@@ -36,6 +36,7 @@ import { REASONS } from './page/reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './page/report.ts';
 import { type Figures, PREPARING_FAILED, type ScenarioResult } from './page/results.ts';
 import { renderResults, writeResults } from './page/results-page.ts';
+import { readWindowFigures } from './page/window-results.ts';
 import { type BenchPlan, findStoreChoices, type PlannedHeat, planBenches } from './scenarios/plan-benches.ts';
 import { leaveOut, runScenario } from './scenarios/run-scenario.ts';
 import { chooseHeats, type Heat, listHeats, type Scenario } from './scenarios/scenario.ts';
@@ -62,7 +63,8 @@ async function main(): Promise<void> {
 
 async function showResults(scenarios: readonly Scenario[]): Promise<void> {
   const sessions = await readSessions(FIGURES_FOLDER);
-  const files = renderResults({ sessions, reasons: REASONS, known: scenarios });
+  const window = await readWindowFigures();
+  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }

@@ -10,6 +10,8 @@ export const FIGURES_FOLDER = fileURLToPath(new URL('../figures/', import.meta.u
 /** The run of all scenarios. */
 export const WHOLE_RUN = 'whole-run';
 export const WHOLE_RUN_FILE = join(FIGURES_FOLDER, `${WHOLE_RUN}.json`);
+/** The window's figures, which have a format of their own. */
+export const WINDOW_FIGURES = 'window.json';
 
 export interface Session extends Figures {
   /** The file's name without its ending: `copies-small`. */
@@ -38,11 +40,11 @@ export async function writeFigures(file: string, figures: Figures): Promise<void
   await rename(`${file}.tmp`, file);
 }
 
-/** All results files in the folder, by name. */
+/** All files of `npm run bench` in the folder, by name. */
 export async function readSessions(folder: string): Promise<readonly Session[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.json') && file !== WINDOW_FIGURES);
   return Promise.all(
-    files.map(async (file) => ({
+    files.sort().map(async (file) => ({
       ...(await readFigures(join(folder, file))),
       name: basename(file, '.json'),
     })),

@@ -9,6 +9,7 @@ import type { EntrantKind, EntrantResult, MeasuredRun, ScenarioResult, Target } 
 import { PLOTS_FOLDER, renderResults } from './results-page.ts';
 import { collectRows, type KnownScenarios, keyOf } from './results-rows.ts';
 import { spreadOf } from './statistics.ts';
+import { formatWindowSection, readWindowFigures } from './window-results.ts';
 
 const FOLDER = fileURLToPath(new URL('..', import.meta.url));
 const AGAIN = 'run `npm run bench -- --results`';
@@ -57,7 +58,8 @@ describe('The committed results page', () => {
   it(`equals the figures, and so does each plot; else: ${AGAIN}`, async () => {
     const sessions = await readSessions(FIGURES_FOLDER);
     const known = createScenarios({ isQuick: false });
-    const files = renderResults({ sessions, reasons: REASONS, known });
+    const window = await readWindowFigures();
+    const files = renderResults({ sessions, reasons: REASONS, known, window });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);
     const plots = readdirSync(join(FOLDER, PLOTS_FOLDER)).map((name) => `${PLOTS_FOLDER}/${name}`);
@@ -317,5 +319,26 @@ describe('The plots', () => {
     expect(svg.match(/class="line line\d"/g)).toHaveLength(2);
     expect(svg).toContain('time of each push');
     expect(svgOf(resultOf('cycles', { entrants }), 'cycles-storedBytes.svg')).toContain('space on the store');
+  });
+});
+
+describe("The window's part of the page", () => {
+  it('says which figures meet their bound, and where Chromium reported no long task', () => {
+    const rows = formatWindowSection({
+      environment: { chromium: '150' },
+      figures: [
+        { work: 'longest task while typing', value: null, unit: 'ms', atMost: 50 },
+        { work: 'longest task while sorting', value: 61, unit: 'ms', atMost: 50 },
+        { work: 'JavaScript heap', value: 2 ** 20, unit: 'bytes', atMost: 2 ** 21 },
+        { work: 'first rows after', value: 12_300, unit: 'ms' },
+      ],
+    }).filter((line) => line.startsWith('| ') && !line.startsWith('| work'));
+    expect(rows.map((row) => row.split(/ *\| */).slice(1, -1))).toEqual([
+      ['---', '---:', '---:', '---:'].map(() => expect.stringMatching(/^-+:?$/)),
+      ['longest task while typing', 'none over 50 ms', '50 ms', 'met'],
+      ['longest task while sorting', '61 ms', '50 ms', '**not met**'],
+      ['JavaScript heap', '1.0 MiB', '2.0 MiB', 'met'],
+      ['first rows after', '12.3 s', '-', ''],
+    ]);
   });
 });

@@ -19,6 +19,7 @@ import {
   wallOf,
 } from './results-rows.ts';
 import { formatReached, formatShortVerdict, formatTarget, formatWhyUnknown } from './verdict-words.ts';
+import { formatWindowSection, type WindowFigures } from './window-results.ts';
 
 const FOLDER = fileURLToPath(new URL('..', import.meta.url));
 export const PLOTS_FOLDER = 'plots';
@@ -28,10 +29,11 @@ export interface Results {
   readonly sessions: readonly Session[];
   readonly reasons: Reasons;
   readonly known: KnownScenarios;
+  readonly window?: WindowFigures | undefined;
 }
 
 /** Returns the files by path below `bench/`, equal for equal figures. */
-export function renderResults({ known, reasons, sessions }: Results): ReadonlyMap<string, string> {
+export function renderResults({ known, reasons, sessions, window }: Results): ReadonlyMap<string, string> {
   const rows = collectRows(sessions, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
@@ -42,6 +44,7 @@ export function renderResults({ known, reasons, sessions }: Results): ReadonlyMa
   const page = [
     ...formatIntroduction(rows, used.find(isWhole)),
     ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
+    ...(window ? formatWindowSection(window) : []),
     ...formatSessions(used),
     ...formatRepetition(),
     ...formatAllFigures(groups),
@@ -265,6 +268,7 @@ function formatRepetition(): readonly string[] {
     'npm run bench -- --quick                                 # everything on tiny data, to check that it works here',
     'npm run bench                                            # everything; keep the machine otherwise idle',
     "npm run bench -- --scenario 'copy-*' --server versitygw,minio --latency 0,30 --runs 5 --json bench/figures/copies.json",
+    'npm run bench:window                                     # the window, in Chromium; idle too',
     'npm run bench -- --results                               # this page and its plots, from bench/figures',
     '```',
     '',

@@ -185,7 +185,7 @@ async function readBack(copy: Copy): Promise<readonly string[]> {
 }
 let readings = 0;
 
-/** What `uploads list` (or `abort`) reports. */
+/** The rows that `uploads list` (or `abort`) reports. */
 async function unfinished(copy: Copy, options: { readonly abort?: boolean } = {}) {
   const asking = context('uploads');
   await uploads(asking, { ...at(copy.destination(), copy.name), ...options });

@@ -105,7 +105,7 @@ describe('A copy by a fleet', () => {
     expect(again.counts).toMatchObject({ files: MANY + 1, copiedFiles: 0, unchangedFiles: MANY + 1 });
   });
 
-  it('goes on after a crash behind any step: every step can run again', async () => {
+  it('resumes after a crash behind any step: every step can run again', async () => {
     const names: string[] = [];
     const run = await fleet('repeated', {
       around: async (name, step) => {
@@ -120,7 +120,7 @@ describe('A copy by a fleet', () => {
     expect(await differences('repeated')).toEqual(EQUAL);
   });
 
-  it('goes on after its process was killed, wherever that was', async () => {
+  it('resumes after its process was killed at any step', async () => {
     const own = { kind: 'copy', source: at(first, 'source'), destination: at(second, 'killed') };
     const script = `
       import { runFleet } from ${JSON.stringify(new URL('./run-fleet.ts', import.meta.url).href)};

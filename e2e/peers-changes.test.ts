@@ -1,4 +1,4 @@
-/** What each option of copy and sync does when one side is a folder of another machine. */
+/** The options of copy and sync when one side is a folder of another machine. */
 import {
   chmodSync,
   existsSync,

@@ -1,4 +1,4 @@
-/** What a long command draws at a terminal, and what it leaves there. */
+/** The progress that a long command draws at a terminal, and the lines that it leaves there. */
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
 import { longIt } from '../engine/base/long-it.fixture.ts';

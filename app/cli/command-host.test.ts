@@ -19,7 +19,7 @@ function sendWhenStarted(...signals: readonly NodeJS.Signals[]) {
 }
 
 describe('a command that is stopped', () => {
-  it('asks its job to stop at the first Ctrl-C, says how to go on, and ends with 130', async () => {
+  it('asks its job to stop at the first Ctrl-C, says how to continue, and ends with 130', async () => {
     const result = await runFixture(['obedient'], { onStarted: sendWhenStarted('SIGINT') });
     expect(result).toEqual({
       exitCode: 130,

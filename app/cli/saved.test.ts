@@ -187,7 +187,7 @@ describe('a failed verify', () => {
 });
 
 describe('dray job notify', () => {
-  it('tells at once with --test, after a failure, and after the next success; secrets are refused', async () => {
+  it('sends a notice at once with --test, after a failure, and after the next success; refuses secrets', async () => {
     sandbox.write('work/photos/a', '1');
     await dray(['job', 'add', 'told', '--', 'copy', 'photos', 'to/a/b']);
     const command = 'echo "$DRAY_NOTICE $DRAY_JOB" >> told';
@@ -250,7 +250,7 @@ describe('two runs of one job', () => {
 });
 
 describe('dray job serve', () => {
-  it('stops a running job at SIGTERM, and the next run goes on', async () => {
+  it('stops a running job at SIGTERM, and the next run continues it', async () => {
     await using store = await startFakeS3();
     sandbox.write('work/photos/a.bin', Buffer.alloc(2_000_000));
     const words = ['sync', 'photos', 's3://bucket/photos', '--bwlimit', '20K'];
@@ -293,7 +293,7 @@ describe.skipIf(process.platform !== 'linux')('dray job serve --login', () => {
     await second.until('live ended with 0');
     await second.stop('SIGTERM');
     expect(second.output()).not.toContain('by login');
-    // What the next login leaves: its service manager is another process.
+    // The state after the next login: the service manager is another process.
     rmSync(sandbox.path('settings/jobs/.login'));
     const third = begin(['job', 'serve', '--login']);
     await third.until('in ended with 0');

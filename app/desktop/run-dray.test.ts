@@ -42,7 +42,7 @@ describe('a utility process', () => {
     expect(JSON.parse(output)).toMatchObject({ type: 'error', code: 'notFound' });
   });
 
-  it('asks its job to stop, so that the job can go on later', async () => {
+  it('asks its job to stop, so that the job can continue later', async () => {
     const { dray, utilities } = await open();
     const stop = new AbortController();
     await dray(['job', 'add', 'watch', '-q', '--', 'copy', sandbox.path('from'), sandbox.path('to')]);

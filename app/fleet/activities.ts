@@ -1,6 +1,6 @@
 /**
  * The activities: each runs one step of the engine on this worker, with this worker's credentials, and
- * reports numbers while it runs. What the engine says of a failure may name keys, so it is printed here, and
+ * reports numbers while it runs. The engine's text about a failure may name keys, so it is printed here, and
  * Temporal learns no more than its code.
  */
 import { Context } from '@temporalio/activity';
@@ -73,7 +73,7 @@ interface RunningStep {
   readonly request: unknown;
 }
 
-/** What all steps of the worker share. */
+/** Shared by all steps of the worker. */
 interface SharedParts {
   readonly join: ReturnType<typeof createSharedLimits>;
   readonly totalOf: ReturnType<typeof createWorkerTotals>;

@@ -58,7 +58,7 @@ export interface FleetClient extends AsyncDisposable {
   start(request: StartRequest): Promise<void>;
   /** Of a job that runs, a worker answers. */
   status(id: string): Promise<FleetStatus>;
-  /** What `list` has of it. No worker is needed. */
+  /** Its row in `list`. Needs no worker. */
   describe(id: string): Promise<ListedJob>;
   /** Its work, which no list has: the destination with the flags about the place. */
   work(id: string): Promise<FleetWork>;
@@ -182,7 +182,7 @@ function cardOf(execution: Execution, id = ''): ListedJob {
   return { ...memo, ...stateOf(execution) };
 }
 
-/** What the job knows, and what each of its running ranges knows. */
+/** The status of the job and of each running range. */
 async function readStatus(
   client: Client,
   handle: WorkflowHandle<typeof fleetJob>,

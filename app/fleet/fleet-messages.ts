@@ -59,7 +59,7 @@ export interface JobInput {
 /** `plan`, `move`, `retry` (failed files again), `delete` (second round of a sync), `finish`. */
 export type JobPhase = 'plan' | 'move' | 'retry' | 'delete' | 'finish' | 'ended';
 
-/** What a job knows between two ranges. */
+/** The state of a job between two ranges. */
 export interface FleetWorkflowState {
   readonly startedMs: number;
   readonly phase: JobPhase;
@@ -86,7 +86,7 @@ interface SetAsidePart extends PartSize {
   readonly large?: number;
 }
 
-/** What a range leaves to a later round. */
+/** The rest that a range leaves to a later round. */
 export interface RangeRest {
   readonly range: number;
   /** Parts with files that failed. */
@@ -110,7 +110,7 @@ export interface RangeInput {
   readonly range: number;
   readonly round: 'move' | 'retry' | 'delete';
   readonly settings: FleetSettings;
-  /** What the round before left. */
+  /** The rest that the round before left. */
   readonly rest?: RangeRest;
   /** Where the history before this one ended. */
   readonly resumed?: RangeState;
@@ -201,7 +201,7 @@ export interface Pulse {
   readonly total?: WorkerTotal;
 }
 
-/** What a worker has done of a job since it started. */
+/** A worker's share of a job since the worker started. */
 export interface WorkerTotal {
   /** Those that ended, and their files. */
   readonly steps: number;

@@ -42,7 +42,7 @@ const step = (worker: string, of: number, files: number, atMs: number, type = 'r
 });
 
 describe('the status of a fleet', () => {
-  it('tells of each running range how far it is, and who works on it', () => {
+  it('shows the progress of each running range, and which workers work on it', () => {
     const steps = [step('b:1', 1, 5, 9), step('a:1', 1, 3, 4), step('a:1', 2, 8, 6, 'cutRange')];
     const { running, workers } = sumStatus({
       id: 'x',

@@ -1,4 +1,4 @@
-/** What a person is shown of a job: its own sums and those of its running ranges together. */
+/** The status of a job as a person sees it: its sums, including those of its running ranges. */
 import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/fleet.ts';
 import type { FleetLimits, JobEnd, JobPhase, JobStatus, RangeStatus, WorkerTotal } from './fleet-messages.ts';
 import type { RunningStep } from './running-steps.ts';

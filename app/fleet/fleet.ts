@@ -1,4 +1,4 @@
-/** What the commands ask of a fleet. Temporal's packages are loaded here, at the first call. */
+/** The interface of a fleet for the commands. Loads Temporal's packages at the first call. */
 
 import { toErrorRecord } from '../../engine/api/error.ts';
 import type { FleetRequest } from '../../engine/api/fleet.ts';

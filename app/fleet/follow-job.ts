@@ -67,7 +67,7 @@ export async function followJob(
   }
 }
 
-/** Never fails: the job goes on whether anyone looks or not. */
+/** Never fails: the job continues without a follower. */
 async function watch(
   context: JobContext,
   client: FleetClient,

@@ -15,7 +15,7 @@ const ASK_EVERY_MS = 10_000;
 const ASK_AGAIN_MS = 2_000;
 /** A step that cannot learn its limits in time begins without. */
 const FIRST_ANSWER_MS = 5_000;
-/** A range hears of throttled requests at most so often from one step. */
+/** One step reports throttled requests to its range at most this often. */
 const SLOW_DOWN_EVERY_MS = 10_000;
 
 export interface StepShare {

@@ -20,7 +20,7 @@ import { connectionSettings, dataConverter, type TemporalOptions } from './tempo
 import type { Tracing } from './tracing.ts';
 import { bundleName, bundleWorkflows } from './workflow-bundle.ts';
 
-/** How often Temporal hears of progress, and a worker of a pause. */
+/** How often a worker reports progress to Temporal and learns of a pause. */
 const HEARTBEATS_MS = 2_000;
 
 export interface WorkerRequest {

@@ -20,7 +20,7 @@ export interface FakePort {
 export interface TestWindow extends AsyncDisposable {
   readonly server: WindowServer;
   readonly origin: string;
-  /** What a page of this window sends besides its cookie. */
+  /** The headers that a page of this window sends in addition to its cookie. */
   readonly key: string;
   /** One per WebSocket, in order of arrival. */
   readonly ports: readonly FakePort[];

@@ -1,4 +1,4 @@
-/** What a fleet does about failures: of files, of whole parts, of whole jobs. */
+/** How a fleet handles failures of files, of whole parts, and of whole jobs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ describe('a fleet', () => {
     expect(differences(fleet, 'source', 'files')).toEqual([]);
   });
 
-  it('sets a part aside that fails as a whole, goes on, and does it again on request', async () => {
+  it('sets aside a part that fails as a whole, continues, and tries the part again on request', async () => {
     gate.refuse(
       ({ method, url }) => method === 'GET' && /fleet\/poison\/parts\/.*0001\.json/.test(url.pathname),
     );

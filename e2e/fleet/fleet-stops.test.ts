@@ -1,4 +1,4 @@
-/** What a fleet survives: dead workers, a dead Temporal, pauses. A gate stops each job at the same point. */
+/** A fleet survives dead workers, a dead Temporal and pauses. A gate stops each job at the same point. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
@@ -31,7 +31,7 @@ const writesOf = async (prefix: string) => {
 };
 
 describe('a fleet', () => {
-  it('goes on when a worker is killed in the middle of its parts', async () => {
+  it('continues when a worker is killed in the middle of its parts', async () => {
     const doomed = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const job = fleet.run('copy', place('source'), place('killed'), ...SMALL, '--dead-after', '5s');
@@ -48,7 +48,7 @@ describe('a fleet', () => {
     expect(await other.stop()).toBe(0);
   });
 
-  it('goes on when Temporal is killed and started again', async () => {
+  it('continues when Temporal is killed and started again', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 50);
     await fleet.run('copy', place('source'), place('restarted'), ...SMALL, '--id', 'restarted', '--detach');
@@ -63,7 +63,7 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
-  it('goes on when the command that follows it is interrupted', async () => {
+  it('continues when the command that follows it is interrupted', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const command = fleet.follow('copy', place('source'), place('left'), ...SMALL, '--id', 'left');
@@ -78,7 +78,7 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
-  it('pauses, and goes on with another worker when it is resumed', async () => {
+  it('pauses, and continues with another worker when it is resumed', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const words = ['copy', place('source'), place('paused'), ...SMALL, '--id', 'paused'];

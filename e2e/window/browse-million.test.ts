@@ -125,7 +125,7 @@ function namesWith(part: string): number {
   return count;
 }
 
-/** What the page sends to the engine. */
+/** The messages that the page sends to the engine. */
 async function countSent({ context, page }: OpenWindow): Promise<{ bytes(): number; rowRequests(): number }> {
   let bytes = 0;
   let rowRequests = 0;

@@ -1,4 +1,4 @@
-/** What most tests of the window need: one browser and one real store for a whole file. */
+/** One browser and one real store for all tests of a file. */
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';

@@ -1,4 +1,4 @@
-/** What happens in the engine takes nothing from a person: no open details, no keyboard, no workspace. */
+/** Events of the engine do not close open details, move the keyboard focus, or change the workspace. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -15,7 +15,7 @@ describe.skipIf(!findChromium())('Home and the rail', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dray-incoming-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('count what is to pull and to push, and say when they looked', async () => {
+  it('count the commits to pull and to push, and show when they checked', async () => {
     const { browser, server } = started;
     const roots = ['mine', 'theirs'].map((name) => join(folder, name));
     const [mine, theirs] = roots as [string, string];

@@ -69,7 +69,7 @@ async function setUp({ folder, page }: OpenWindow, root: string): Promise<void> 
   await page.locator('main').getByText('Done').waitFor();
 }
 
-/** One of two changed files, after a look at the plan. */
+/** Pushes one of two changed files after opening the plan. */
 async function pushSome({ page }: OpenWindow, root: string): Promise<void> {
   writeFileSync(join(root, 'notes.txt'), 'second');
   writeFileSync(join(root, 'draft.txt'), 'not to be pushed');

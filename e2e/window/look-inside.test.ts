@@ -1,4 +1,4 @@
-/** Files are looked into: tables by rows, pictures under a slider, and bytes of the rest. */
+/** Previews: tables by rows, pictures under a slider, and the bytes of other files. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright';

@@ -220,7 +220,7 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
   });
 });
 
-/** What of the topmost dialog or menu is cut, needs sideways scrolling, or cannot be pressed. */
+/** The parts of the topmost dialog or menu that are cut, need sideways scrolling, or cannot be pressed. */
 function faultsOf(boxes: readonly Element[], count: number): readonly string[] {
   const box = boxes.at(-1);
   // A menu that led to a dialog goes first.

@@ -175,7 +175,7 @@ interface Looked {
   readonly nameMin: number;
 }
 
-/** What is cut off or out of sight, one line each. */
+/** The parts that are cut off or out of sight, one line each. */
 function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
   return page.evaluate(({ action, nameMin }) => {
     const faults: string[] = [];

@@ -54,7 +54,7 @@ describe('CRC-64/NVME', () => {
     }
   });
 
-  it('agrees with the library wherever the bytes lie, shared or not, and goes on from a sum (property)', () => {
+  it('agrees with the library wherever the bytes lie, shared or not, and continues from a sum (property)', () => {
     const bytes = noise(400_000, 7);
     const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
     shared.set(bytes);
@@ -90,7 +90,7 @@ describe('CRC-64/NVME', () => {
 });
 
 describe('the library, for machines without vectors', () => {
-  it('goes on from a sum too', () => {
+  it('continues from a sum too', () => {
     expect(reference(reference(0n, text('1234')), text('56789'))).toBe(0xae8b14860a799888n);
   });
 });

@@ -1,4 +1,4 @@
-/** What clients without the token can take from clients with it: connections, and tries. */
+/** Clients without the token cannot use up the connections and tries of clients with it. */
 import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

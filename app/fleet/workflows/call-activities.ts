@@ -13,7 +13,7 @@ import type { FleetSettings } from '../fleet-messages.ts';
 
 /** No step takes longer; a part that does is better cut smaller. */
 const STEP_TIMEOUT = '7 days';
-/** Workers that die are no fault of a part. But a part that kills every worker must not go on for ever. */
+/** A part is not at fault when workers die. But a part that kills every worker must not run for ever. */
 const DEATHS_MAX = 20;
 
 export function callActivities({ attemptsMax, silenceMaxMs }: FleetSettings): FleetActivities {

@@ -1,7 +1,7 @@
 /**
  * A fleet's job: plans the ranges, runs each as a workflow of its own, a few at a time, and adds up. A sync
- * deletes in a second round, after every part has succeeded and the sums allow it. What failed is tried once
- * more on request.
+ * deletes in a second round, after every part has succeeded and the sums allow it. On request it tries failed
+ * files and parts once more.
  *
  * The ranges' histories hold the parts, so this one stays short.
  */
@@ -254,7 +254,7 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
 /** The ranges report what they did before they stopped. */
 async function stop(job: JobRun): Promise<JobEnd> {
   await condition(() => job.running.size === 0);
-  // Before the phase ends: it tells which ranges have not begun.
+  // Before the phase ends, because the phase shows which ranges have not begun.
   const map = mapOf(job);
   await finish(job, 'stopped');
   update(job, { phase: 'ended' });

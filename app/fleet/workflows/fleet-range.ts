@@ -202,7 +202,7 @@ function setAside(run: RangeRun, task: RangeTask, error: unknown): void {
   run.done += task.type === 'large' ? 0 : 1;
 }
 
-/** Waits for what runs, because a workflow that has ended cannot hear of it. */
+/** Waits for running parts: a workflow that has ended cannot receive their results. */
 async function stopped(run: RangeRun): Promise<void> {
   for (const scope of run.running) scope.cancel();
   await condition(() => run.running.size === 0 && !run.isCutting);

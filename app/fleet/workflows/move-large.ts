@@ -4,7 +4,7 @@ import type { RangeTask } from '../fleet-messages.ts';
 import { untilWorkersLast } from './call-activities.ts';
 import type { RangeRun } from './range-run.ts';
 
-/** What one worker moves in one step. */
+/** The amount that one worker moves in one step. */
 const STEP_BYTES = 1024 ** 3;
 
 export async function moveLarge(

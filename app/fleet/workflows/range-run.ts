@@ -1,4 +1,4 @@
-/** What a range knows while it runs: what waits, what runs, and the sums. */
+/** The state of a running range: waiting parts, running parts, and the sums. */
 import type { CancellationScope } from '@temporalio/workflow';
 import { type FleetCounts, NO_FLEET_COUNTS } from '../../../engine/api/fleet.ts';
 import type { FleetActivities } from '../activity-types.ts';
@@ -73,7 +73,7 @@ function knownOf(resumed: RangeState | undefined): Pick<RangeRun, 'bytesKnown' |
   };
 }
 
-/** What the round before left to this one. */
+/** The rest that the round before left. */
 function firstTasks({ rest, round }: RangeInput): RangeTask[] {
   if (!rest || round === 'move') return [];
   if (round === 'delete') return parseRuns(rest.deletingParts).map((number) => ({ type: 'delete', number }));

@@ -79,7 +79,7 @@ export interface FleetJobCard {
   readonly ended?: string;
 }
 
-/** What a watch shows. `error`: Temporal did not answer; the watch goes on. */
+/** The news of a watch. `error`: Temporal did not answer; the watch continues. */
 export type FleetView =
   | { readonly error: ErrorRecord }
   | { readonly jobs: readonly FleetJobCard[] }
@@ -145,7 +145,7 @@ export interface FleetTile {
   /** What deserves attention first: failed, running, stopped, waiting, done. */
   readonly state: FleetRangeState;
   readonly counts: Readonly<Partial<Record<FleetRangeState, number>>>;
-  /** How much of it is done, from 0 to 1. Of a range whose listing goes on, of what is listed. */
+  /** The share that is done, from 0 to 1. While a range is still listed: of the listed part. */
   readonly share: number;
   /** Those that work on it now. */
   readonly workers: readonly string[];

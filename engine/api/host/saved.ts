@@ -98,7 +98,7 @@ export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 
   readonly places: readonly string[];
   readonly triggers: readonly SavedTrigger[];
   readonly notices?: NoticeSettings;
-  /** When somebody was last told that the job has had no success for days. */
+  /** The time of the last notice about days without success. */
   readonly staleNotice?: string;
   /** When the last run ended. */
   readonly lastEnd?: string;

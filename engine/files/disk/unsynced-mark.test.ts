@@ -22,7 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('The mark of a run that writes', () => {
-  it('does not count while its run goes on, and is gone when all is synced', () => {
+  it('does not count while its run continues, and is gone when all is synced', () => {
     const end = markUnsynced(folder, 'a note');
     expect(readdirSync(folder)).toHaveLength(1);
     expect(findUnsyncedMarks(folder)).toEqual([]);

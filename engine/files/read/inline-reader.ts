@@ -46,7 +46,7 @@ export function createInlineRunner(run: ReadRun): TaskRunner {
   };
 }
 
-/** Blocks that go on to the consumer. */
+/** Blocks that are handed to the consumer. */
 function leasedBlocks(run: ReadRun, file: LargeRead): BlockHost {
   let lease: Lease | undefined;
   return {

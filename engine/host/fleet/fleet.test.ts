@@ -47,7 +47,7 @@ const LOOK: FleetLook = {
 const silent = () => new DrayError('remoteFailed', 'No worker polls.');
 
 let fixture: HostFixture;
-/** What the played Temporal answers. */
+/** The answers of the played Temporal. */
 let temporal: { card: FleetJobCard; look: () => FleetLook; isAway: boolean };
 let calls: string[];
 
@@ -223,7 +223,7 @@ describe('a window on fleets', () => {
     expect(calls.filter((call) => call === 'status')).toHaveLength(1);
   });
 
-  it('goes on when Temporal is away for a while, by a new connection', async () => {
+  it('reconnects after Temporal was away for a while', async () => {
     temporal.isAway = true;
     await viewOf('nightly', (view) => {
       // The first view says so; then Temporal is back.

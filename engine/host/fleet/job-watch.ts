@@ -37,7 +37,7 @@ export function createJobWatch({ clock, id, server }: JobWatchOptions): JobWatch
       const card = await connection.describe(id);
       const { ended, started } = card;
       const next = `${started} ${ended ?? ''}`;
-      // What a job was when it ended does not change, until its failed files are tried again.
+      // The status of an ended job does not change until its failed files are tried again.
       if (isEnded && next === run) return show(viewOf(card));
       if (!run.startsWith(started)) {
         rates = createWorkerRates();

@@ -52,7 +52,7 @@ describe('the map of a fleet', () => {
     ]);
   });
 
-  it('calls no range done whose listing goes on', () => {
+  it('shows no range as done while it is still listed', () => {
     const [tile] = rangeTiles({ map: 'r', running: [running(0, { files: 120, isListed: false })] });
     expect(tile!.share).toBeLessThan(1);
   });

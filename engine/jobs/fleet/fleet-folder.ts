@@ -186,8 +186,8 @@ export async function writeFleetJob(folder: FleetFolder, value: FleetJob): Promi
 
 /**
  * @throws `notFound` when this destination has no such job, which also shows a worker with wrong settings;
- * `damaged` when it is not the one that was begun. Whoever may write to the destination could otherwise let
- * workers read what only they may read.
+ * `damaged` when it is not the one that was begun. Otherwise a user who can write to the destination could
+ * make workers copy data that only the workers can read.
  */
 async function readJob(folder: FleetFolder, { digest }: FleetWork): Promise<FleetJob> {
   const found = await findFleetJob(folder);

@@ -79,7 +79,7 @@ describe('A part in which files failed', () => {
     expect(['to/1', 'to/2', 'to/extra'].every((key) => store.objects.has(key))).toBe(true);
   });
 
-  it('tells a check its differences, which are no failures', async () => {
+  it('reports differences to a check, which are not failures', async () => {
     fill(3);
     store.objects.set('to/0', Buffer.from('otherwise'));
     const { counts, work } = await runFleet({

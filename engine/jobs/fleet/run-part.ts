@@ -113,7 +113,7 @@ async function run(
   return isDeleting ? onlyChanges(counts) : counts;
 }
 
-/** What was approved for all parts together, and no object that has vanished from the source since. */
+/** Allows only the deletions that were approved for all parts: objects may vanish from the source later. */
 function permissions(
   { deletableRepositories, maxDelete }: FleetRequest,
   files: number,

@@ -58,7 +58,7 @@ describe('the history of a path', () => {
     expect(await history({ path: 'dir/b', limit: 1 })).toEqual(['two modified 2']);
   });
 
-  it('goes on where it stopped at a bound of commits or of found ones, and reads no commit twice', async () => {
+  it('resumes where it stopped at a bound of commits or of found ones, and reads no commit twice', async () => {
     for (const text of ['1', '2', '3', '4', '5']) await commit(text, { a: text.repeat(Number(text)) });
     await commit('b', { b: 'b' });
     await cloneWorkspace(testContext(sandbox.folder), { url: sandbox.path('store'), directory: 'other' });

@@ -85,7 +85,7 @@ describe('a pull that takes theirs', () => {
     // It is the very file: nothing was copied.
     expect(lstatSync(join(here, 'a.txt')).ino).toBe(inode);
     expect(await changes()).toEqual(['modified a.txt', 'added gone.txt']);
-    // What lay there is kept in turn.
+    // The file that lay there is kept in turn.
     await putBackKept(testContext(here), { id: back.kept!.id });
     expect(text('a.txt')).toBe('theirs of a.txt');
     await expect(putBackKept(testContext(here), { id: kept!.id, paths: ['nope'] })).rejects.toThrow(

@@ -317,7 +317,7 @@ describe('the scheduler', () => {
     expect(second.runs.sort()).toEqual(['change change', 'login login']);
   });
 
-  it('goes on when the files of one job are damaged, and says so once', async () => {
+  it('continues when the files of one job are damaged, and says so once', async () => {
     addJob(folder, job({ triggers: [{ on: 'every', everyMs: MINUTE_MS }] }));
     for (const name of ['bad', 'worse']) addJob(folder, job({ name }));
     writeFileSync(join(folder, 'bad', 'job.json'), 'no');

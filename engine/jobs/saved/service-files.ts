@@ -69,7 +69,7 @@ function systemdUnit({ command, environment }: ServiceRequest): string {
     `ExecStart=${command.map((word) => quoteForSystemd(word, { isCommand: true })).join(' ')}`,
     'Restart=on-failure',
     'RestartSec=30',
-    // A run that is stopped by SIGTERM goes on later; it has ten seconds.
+    // A run that SIGTERM stops continues later; it has ten seconds to stop.
     'KillMode=mixed',
     'TimeoutStopSec=20',
     'SuccessExitStatus=143',

@@ -60,7 +60,7 @@ export async function touchObject(run: StoreRun, object: TreeItem, to: FileTouch
   );
 }
 
-/** Everything that the store knows of an object, its checksums included. */
+/** Everything that the store knows about an object, with its checksums. */
 export function headObject(
   side: RemoteSide,
   path: string,

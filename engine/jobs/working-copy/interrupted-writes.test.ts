@@ -50,7 +50,7 @@ async function tear(name: string, content: string): Promise<void> {
   await file.close();
 }
 
-/** What an interrupted run that wrote the commit leaves. */
+/** Leaves the state of an interrupted run that wrote the commit. */
 function markCut(words: string, of = commit): void {
   const folder = sandbox.path('copy/.dray/tmp');
   mkdirSync(folder, { recursive: true });

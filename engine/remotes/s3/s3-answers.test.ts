@@ -198,7 +198,7 @@ describe('An S3 store', () => {
     });
   });
 
-  it('does without etags where the store tells none', async () => {
+  it('works without etags where the store sends none', async () => {
     script = (response, line) => {
       const listed = '<Contents><Key>p/a</Key><Size>3</Size></Contents>';
       const xml = `<ListBucketResult>${listed}<IsTruncated>false</IsTruncated></ListBucketResult>`;
@@ -212,7 +212,7 @@ describe('An S3 store', () => {
     expect(await store.head('a')).toMatchObject({ etag: '' });
   });
 
-  it('tells that an etag is no MD5 where the store encrypts by keys of its own', async () => {
+  it('knows that an etag is no MD5 where the store encrypts with its own keys', async () => {
     for (const [headers, etagIsOpaque] of [
       [{ 'x-amz-server-side-encryption': 'aws:kms' }, true],
       [{ 'x-amz-server-side-encryption': 'aws:kms:dsse' }, true],
@@ -229,7 +229,7 @@ describe('An S3 store', () => {
     }
   });
 
-  it('tells which source was missed when a copy finds none, or another than expected', async () => {
+  it('names the source when a copy finds none, or another than expected', async () => {
     refuse(404, 'NoSuchKey');
     const error = await failure(store.copy({ bucket: 'other', key: 'from' }, 'to'));
     expect(error).toMatchObject({ code: 'notFound', data: { key: 'from' } });
@@ -238,7 +238,7 @@ describe('An S3 store', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('tells an archived object from a copy that nobody may make', async () => {
+  it('distinguishes an archived object from a forbidden copy', async () => {
     for (const code of ['InvalidObjectState', 'ObjectNotInActiveTierError']) {
       refuse(403, code);
       for (const call of [() => store.copy('k', 'l'), () => store.read('k', { maxBytes: 1 })]) {

@@ -54,7 +54,7 @@ describe('an S3 remote', () => {
     expect(error.message).toContain(server.bucket);
   });
 
-  it('tells a wrong secret key from an unknown access key, without showing either', async () => {
+  it('distinguishes a wrong secret key from an unknown access key, without showing either', async () => {
     const wrong = { ...server.environment, AWS_SECRET_ACCESS_KEY: 'a-wrong-secret' };
     const wrongError = await failure((await open({ environment: wrong })).list({ prefix: '' }));
     expect(wrongError).toMatchObject({

@@ -98,7 +98,7 @@ describe('The place of a remote', () => {
       expect(baseOf({ bucket })).toBe(`https://s3.us-east-1.amazonaws.com/${bucket}`);
   });
 
-  it('has the bucket in the path of an endpoint, unless told otherwise', () => {
+  it('puts the bucket into the path of an endpoint by default', () => {
     expect(baseOf({ endpoint: 'http://localhost:9000' })).toBe('http://localhost:9000/data');
     expect(baseOf({ endpoint: 'localhost:9000/' })).toBe('https://localhost:9000/data');
     expect(baseOf({ endpoint: 'https://host/base/' })).toBe('https://host/base/data');

@@ -111,7 +111,7 @@ describe('The signer', () => {
     );
   });
 
-  it('takes up keys that were refreshed, and a new day', async () => {
+  it('uses refreshed keys, and the date of a new day', async () => {
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 1, 23, 59, 59) });
     let keys: Credentials = { accessKeyId: 'one', secretAccessKey: 'secret' };
     const sign = createSigner({ credentials: async () => keys, clockOffsetMs: 0 });

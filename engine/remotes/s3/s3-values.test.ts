@@ -45,7 +45,7 @@ describe('Checksums in S3 spelling', () => {
 describe('Parts of an object', () => {
   const part = { number: 1, etag: '', sizeBytes: 5 };
 
-  it('are none for one that was written in one piece, though a server tells that piece as a part', () => {
+  it('are none for an object that was written in one piece, though a server lists that piece as a part', () => {
     expect(objectPartsOf('e', [part])).toBeUndefined();
     expect(objectPartsOf('e', [])).toBeUndefined();
     expect(objectPartsOf('e-1', [part])).toEqual({ etag: 'e-1', parts: [{ number: 1, sizeBytes: 5 }] });

@@ -1,4 +1,4 @@
-/** What a fleet's jobs, ranges and workers are called. */
+/** The words for a fleet's jobs, ranges and workers. */
 import {
   FLEET_FINDINGS,
   type FleetFinding,
@@ -106,7 +106,7 @@ export function fractionOf({ bytesDone, bytesKnown, filesDone, filesKnown, isLis
   return filesKnown > 0 ? filesDone / filesKnown : 1;
 }
 
-/** `at least 300 files`: the listing goes on. */
+/** `at least 300 files`, while the listing runs. */
 export function knownWords({ isListed }: FleetProgress, known: string): string {
   return isListed ? `of ${known}` : `of at least ${known}`;
 }

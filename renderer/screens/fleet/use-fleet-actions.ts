@@ -1,4 +1,4 @@
-/** What the buttons of a job do. */
+/** The actions of a job's buttons. */
 import { useState } from 'react';
 import type { FleetAction, OfFleetJob } from '../../../engine/api/host/fleet.ts';
 import { useHost } from '../../host/use-host.tsx';

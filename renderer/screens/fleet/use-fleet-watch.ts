@@ -1,4 +1,4 @@
-/** What a server of Temporal says, as long as the screen is open and its page is visible. */
+/** The news of a Temporal server while the screen is open and its page is visible. */
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { ErrorRecord } from '../../../engine/api/error.ts';
 import type { FleetJobCard, FleetJobView } from '../../../engine/api/host/fleet.ts';
@@ -8,7 +8,7 @@ import { useHost, useHostState } from '../../host/use-host.tsx';
 export interface FleetWatch {
   readonly jobs?: readonly FleetJobCard[];
   readonly job?: FleetJobView;
-  /** Temporal does not answer at present. What is shown is older. */
+  /** Temporal does not answer now. The shown state is older. */
   readonly away?: ErrorRecord;
   /** The watch has ended. */
   readonly failure?: Failed;

@@ -30,7 +30,7 @@ export interface Steps {
   readonly setOrigin: (origin: Origin) => void;
   readonly folder: string;
   readonly setFolder: (folder: string) => void;
-  /** Undefined until the user has tried to go on. */
+  /** Undefined until the user has tried to continue. */
   readonly folderFault: string | undefined;
   /** The chosen folder if it does not exist, until its user has said whether to create it. */
   readonly absent: {

@@ -1,4 +1,4 @@
-/** The commands that look at the jobs of a fleet, and change them while they run. */
+/** The commands that show the jobs of a fleet, and change them while they run. */
 import { type Command, Option } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
 import type { FleetClient } from '../../../fleet/fleet-client.ts';

@@ -64,7 +64,7 @@ interface LargeObject {
 
 export function beginLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<LargeBegun> {
   return withLarge(context, work, request, async (large) => {
-    // What an earlier attempt left.
+    // Replaces the failures that an earlier attempt left.
     await large.failures.save(large.folder);
     const counts = { ...NO_FLEET_COUNTS, files: 1, bytes: large.sizeBytes };
     const begun = await orFailed(large, counts, () => begin(large, counts));

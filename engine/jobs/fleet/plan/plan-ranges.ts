@@ -57,7 +57,7 @@ async function divide(context: JobContext, request: FleetRequest) {
   }
 }
 
-/** What only the destination has is work too. */
+/** Extra files at the destination are work too. */
 export function looksAtBoth({ kind, oneWay }: FleetRequest): boolean {
   return kind === 'sync' || (kind === 'check' && !oneWay);
 }

@@ -98,7 +98,7 @@ async function cut(
   };
 }
 
-/** What cannot be read goes into the first part, so that it is reported with the rest. */
+/** The first part gets unreadable commits and refs, so that it reports them with the rest. */
 function openTools(context: JobContext, folder: FleetFolder) {
   const unreadable: string[] = [];
   const emit: JobContext['emit'] = (event) => {

@@ -75,7 +75,7 @@ describe('A verification in parts', () => {
     expect(alone.files).toBe(2 * (FILES + 3));
     expect(counts.files).toBeGreaterThan(FILES + 3);
     expect(counts.files).toBeLessThan(alone.files);
-    // A pack at the border of two parts is looked at by both.
+    // Both parts check a pack at their border.
     expect(counts.objects).toBeGreaterThanOrEqual(alone.objects);
     expect(counts.objects).toBeLessThan(alone.objects + parts.length);
     expect(counts.receivedBytes).toBeGreaterThanOrEqual(alone.readBytes);
@@ -116,7 +116,7 @@ describe('A verification in parts', () => {
     }
   });
 
-  it('of one ref looks at no other commit, and a repeated step counts the same', async () => {
+  it('of one ref checks no other commit, and a repeated step counts the same', async () => {
     await openRepository();
     const { counts } = await runFleet({
       context: contextIn(),
@@ -132,7 +132,7 @@ describe('A verification in parts', () => {
     expect(counts).toMatchObject({ commits: 1, files: FILES + 3, missing: 0, damaged: 0 });
   });
 
-  it('goes on with the commits that its plan has pinned when the branch moves', async () => {
+  it('checks the commits that its plan has pinned, even when the branch moves', async () => {
     await openRepository();
     const work = await fleetSteps.begin(contextIn(), 'pinned', request);
     const plan = await fleetSteps.planRanges(contextIn(), work);

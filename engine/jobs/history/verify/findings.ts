@@ -1,4 +1,4 @@
-/** What a verification works with, and the damage that it finds outside of content. */
+/** The context of a verification, and the damage that it finds outside of content. */
 import { DrayError } from '../../../api/error.ts';
 import type { CommitHash, SegmentHash } from '../../../model/entry.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** What the last run had written and noted. */
+/** The file and the notes that the last run left. */
 let fetchedBytes = 0;
 
 /** A new run. `before` is called before each range is read. */

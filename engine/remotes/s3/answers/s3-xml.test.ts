@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseErrorBody } from './s3-xml.ts';
 
 describe('An error body', () => {
-  it('tells code, message and region', () => {
+  it('reads code, message and region', () => {
     const xml =
       '<Error><Code>PermanentRedirect</Code><Message>a &lt; b</Message><Region>eu-west-1</Region></Error>';
     expect(parseErrorBody(new TextEncoder().encode(xml))).toEqual({

@@ -112,7 +112,7 @@ describe('A copy inside the store', () => {
     expect(copied[1]).toEqual({ key: 'from', range: { start: GIB / 2, end: GIB }, ifMatch: 'source' });
   });
 
-  it('finds out about 5 GiB from the refusal when it was not told the size', async () => {
+  it('learns from the refusal that an object of unknown size is above 5 GiB', async () => {
     const { copy, calls } = setUp(failed(400, 'InvalidRequest'));
     expect(await copy({ description: { contentType: 'a/b' } })).toMatchObject({ written: true });
     expect(calls.slice(0, 4)).toEqual(['copy', 'head', 'head', 'create']);
@@ -127,7 +127,7 @@ describe('A copy inside the store', () => {
     expect(calls.slice(-2)).toEqual(['complete', 'abort']);
   });
 
-  it('tells a source that changed from a condition that does not hold', async () => {
+  it('distinguishes a source that changed from a condition that does not hold', async () => {
     const refused = failed(412, 'PreconditionFailed');
     const condition = { absent: true } as const;
     const held = setUp(refused);

@@ -56,7 +56,7 @@ export function hasTwoPlaces(kind: JobKind): boolean {
   return kind === 'copy' || kind === 'sync' || kind === 'check';
 }
 
-/** Only a source or a workspace of this machine tells of its changes. */
+/** Only a source or a workspace on this machine can report its changes. */
 export function canWatch(kind: JobKind): boolean {
   return kind !== 'pull' && kind !== 'verify';
 }

@@ -37,7 +37,7 @@ describe('A continued run', () => {
     expect(() => joinEnvironments('f.json', EARLIER, { ...EARLIER, isQuick: true })).toThrow('f.json holds');
   });
 
-  it('still has to measure what its server lacks or had no room for', () => {
+  it('still has to measure scenarios that its server lacks or had no room for', () => {
     const earlier = [
       resultOf('copy', { server: 'versitygw' }),
       resultOf('push', { server: 'versitygw', leftOut: 'no room' }),

@@ -88,7 +88,7 @@ const equal = (files: number) => ({
 const EQUAL = equal(FILES);
 
 describe('A copy by a fleet', () => {
-  it('in many parts gives what one copy gives, and the next run moves nothing', async () => {
+  it('in many parts gives the same result as one copy, and the next run moves nothing', async () => {
     const run = await fleet('copied', { source: at(first, 'many') });
     expect(run.ranges).toBeGreaterThan(1);
     expect(run.parts.length).toBeGreaterThan(MANY / 60);
@@ -153,7 +153,7 @@ describe('A copy by a fleet', () => {
 });
 
 describe('A sync by a fleet', () => {
-  it('deletes in a second round what only the destination has, wherever it lies', async () => {
+  it('deletes extra files of the destination in a second round, wherever they lie', async () => {
     await copyTree(contextFor(), { source: { place: 'tree' }, destination: at(second, 'synced') });
     for (const name of ['0first', 'day 3/~', 'zz/last', 'many/ü0%?.txt.more'])
       sandbox.write(`extra/${name}`, 'extra');
@@ -194,7 +194,7 @@ describe('A sync by a fleet', () => {
 });
 
 describe('A check by a fleet', () => {
-  it('finds what one check finds', async () => {
+  it('finds the same differences as one check', async () => {
     await copyTree(contextFor(), { source: { place: 'tree' }, destination: at(second, 'checked') });
     sandbox.write('other/empty', 'not any more');
     sandbox.write(`other/${nameOf(5)}`, 'otherwise');
@@ -241,7 +241,7 @@ describe('A large object', () => {
     expect(again.counts).toMatchObject({ files: 2, copiedFiles: 0, unchangedFiles: 2 });
   });
 
-  it('that changes while it moves fails alone and once, and a second attempt copies what it is then', async () => {
+  it('that changes while it moves fails alone and once, and a second attempt copies its new content', async () => {
     await put();
     const changed = randomBytes(26 * MIB);
     await second.resetRequests();

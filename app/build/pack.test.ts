@@ -118,7 +118,7 @@ describe('The packed command', () => {
     expect(existsSync(join(ROOT, 'npm-shrinkwrap.json'))).toBe(false);
   });
 
-  it('names the packages of Temporal that a fleet needs, which nothing else misses', () => {
+  it('names the packages of Temporal as optional: only a fleet needs them', () => {
     const { status, stderr } = spawnSync(bin(), ['fleet', 'list'], {
       cwd: home,
       env: environment,

@@ -122,7 +122,7 @@ describe('a day with dray', () => {
     expect(await succeed('-C', 'data', 'switch', 'other', '-n')).toContain('Nothing was changed.');
   });
 
-  it('explains how it finds out what the remote has', async () => {
+  it('explains how it finds out which objects the remote has', async () => {
     const stdout = await succeed('-C', 'data', 'push', '--explain');
     expect(stdout).toMatch(/^Which objects exist:\n {2}needed /);
     expect(stdout).toContain('  choice ');

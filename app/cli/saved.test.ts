@@ -173,7 +173,7 @@ describe('a saved job', () => {
 });
 
 describe('a failed verify', () => {
-  it('has what is missing as its last result', async () => {
+  it('shows missing objects in its last result', async () => {
     sandbox.write('work/a.csv', '1');
     await dray(['init', '--remote', sandbox.path('store')]);
     await dray(['push']);

@@ -48,7 +48,7 @@ describe('transfers', () => {
     expect(trays[0]!.icon).toMatchObject({ path: '/app/tray.png', isTemplate: true });
   });
 
-  it('share the tray with what is to pull and to push', async () => {
+  it('share the tray with the counts of commits to pull and to push', async () => {
     const looks = [
       { root: '/a', hasIncoming: true, outgoing: 2 },
       { root: '/b', hasIncoming: true },

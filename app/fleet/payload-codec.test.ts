@@ -8,7 +8,7 @@ const payload = {
 const codecOf = (digit: string) => createPayloadCodec(parsePayloadKey(`${digit.repeat(64)}\n`, 'key'));
 
 describe('the codec of payloads', () => {
-  it('hides the content, and gives back what it got', async () => {
+  it('hides the content, and gives the same content back', async () => {
     const codec = codecOf('a');
     const [encrypted] = await codec.encode([payload]);
     expect(Buffer.from(encrypted!.data!).includes('secret-name')).toBe(false);
@@ -21,7 +21,7 @@ describe('the codec of payloads', () => {
     expect(one).not.toEqual(other);
   });
 
-  it('refuses what was changed, or encrypted with another key', async () => {
+  it('refuses a payload that was changed, or encrypted with another key', async () => {
     const [encrypted] = await codecOf('a').encode([payload]);
     await expect(codecOf('b').decode([encrypted!])).rejects.toMatchObject({ code: 'usage' });
     const changed = Buffer.from(encrypted!.data!);

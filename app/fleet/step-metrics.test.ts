@@ -23,7 +23,7 @@ describe('the metrics of steps', () => {
     expect(sums).toEqual({ 'dray_fleet_bytes_total runPart': 35 });
   });
 
-  it('count the files of a step by what became of them, wherever its result has them', () => {
+  it('count the files of a step by their result, wherever it lists them', () => {
     const { meter, sums } = openSums();
     const metrics = createStepMetrics(meter);
     const counts = { ...NO_FLEET_COUNTS, copiedFiles: 5, unchangedFiles: 2, failed: 1 };

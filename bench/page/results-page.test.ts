@@ -157,7 +157,7 @@ describe('Reasons', () => {
     expect(findReasonGaps(rows, { 'copy-1k': 'a' }).missing).toEqual([]);
   });
 
-  it('are missing for a row that nobody was measured in', () => {
+  it('are missing for a row without measurements', () => {
     const outcome = { state: 'failed', reason: 'no room', runs: [] } as const;
     const entrants = (['dray', 'rclone'] as const).map((name): EntrantResult => {
       return { name, kind: name === 'dray' ? 'dray' : 'peer', command: null, outcome };

@@ -153,7 +153,7 @@ describe('a fleet of two workers', () => {
     ]);
   });
 
-  it('refuses what workers do not share, and the name of another job', async () => {
+  it('refuses places that workers do not share, and the name of another job', async () => {
     const local = await fleet.run('copy', '/tmp', place('copy'));
     expect(local).toMatchObject({ exitCode: 2 });
     expect(local.stderr).toContain('which the workers of a fleet do not share');

@@ -167,7 +167,7 @@ describe('the decision for an item', () => {
     expect(decide({ immutable: true, destination: undefined })).toEqual({ do: 'copy', why: 'absent' });
   });
 
-  it('is final after two informative checks, and every rule holds whatever they show', () => {
+  it('is final after two informative checks, and every rule holds whatever their result', () => {
     const items = fc.record({
       kind: fc.constantFrom('file' as const, 'object' as const),
       sizeBytes: fc.constantFrom(0, 10, 2 * MIB),

@@ -14,7 +14,7 @@ describe('createEndingCount', () => {
     expect(count(undefined)).toBe(1);
   });
 
-  it('counts what ended since the page was opened, while the first list had not come', () => {
+  it('counts transfers that ended after the page was opened and before the first list came', () => {
     const count = createEndingCount(10);
     expect(count(undefined)).toBe(0);
     expect(count([ended('a', 9), ended('b', 10)])).toBe(1);

@@ -129,7 +129,7 @@ describe('the folder of unfinished files in a plain tree', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('stays when it contains something of others', async () => {
+  it('stays when it contains files of others', async () => {
     const writer = open();
     writer.newTemporary();
     writeFileSync(join(temporaryFolder, 'notes'), 'kept');

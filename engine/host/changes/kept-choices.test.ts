@@ -92,7 +92,7 @@ describe('the choices kept for a workspace', () => {
     expect(order).toEqual({ kind: 'push', root: ROOT, message: 'new', skip: ['b'] });
   });
 
-  it('drop what a finished push used, and keep what was chosen or typed while it ran', () => {
+  it('drop the choices that a finished push used, and keep those that were made while it ran', () => {
     const kept = openKept();
     const rows = rowsAt(['a', 'b']);
     kept.choose(ROOT, 'push', rows, { skip: ['a'] });

@@ -241,7 +241,7 @@ describe('a window on fleets', () => {
     await expect(viewOf(undefined, () => true)).rejects.toMatchObject({ code: 'notFound' });
   });
 
-  it('passes on what its buttons ask', async () => {
+  it('passes on the requests of its buttons', async () => {
     const change = (action: 'pause' | 'resume' | 'cancel' | 'retryFailed') =>
       fixture.client.ask('fleet.change', { server: 'here', job: 'nightly', action });
     expect(await change('pause')).toEqual({});

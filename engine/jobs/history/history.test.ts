@@ -140,7 +140,7 @@ describe('restore', () => {
 });
 
 describe('a restore that keeps changes', () => {
-  it('names the changes that it would lose and writes nothing, and otherwise writes what differs', async () => {
+  it('refuses to lose changes and names them if asked to keep them, and otherwise overwrites them', async () => {
     sandbox.write('work/a', 'two');
     await push(testContext(root), {});
     const first = testContext(root);

@@ -65,14 +65,14 @@ it.each(['storage.googleapis.com', 'storage.me-central2.rep.googleapis.com'])(
   },
 );
 
-it('Others are not asked so, since some of them would pack what is not', async () => {
+it('The other servers are not asked that way, since some of them would then pack unpacked objects', async () => {
   const { seen, store } = await openAt('storage.example.com');
   await store.head('k');
   await store.read('k', { maxBytes: 3 });
   expect(seen.map(({ headers }) => headers['accept-encoding'])).toEqual([undefined, undefined]);
 });
 
-it('An error that comes packed is read all the same', async () => {
+it('A packed error is unpacked and read', async () => {
   const { store } = await openAt('storage.googleapis.com');
   expect(await store.read('absent', { maxBytes: 3 })).toBeUndefined();
 });

@@ -163,7 +163,7 @@ describe('An S3 store', () => {
     };
   };
 
-  it('sees late errors of completions and copies, each for what it is', async () => {
+  it('recognises late errors of completions and copies by their code', async () => {
     const condition = { absent: true } as const;
     late('SlowDown');
     expect(await failure(store.copy('a', 'b'))).toMatchObject({ code: 'slowDown', retry: 'backoff' });
@@ -251,7 +251,7 @@ describe('An S3 store', () => {
     expect((await failure(store.copy('k', 'l'))).data.reason).toBeUndefined();
   });
 
-  it('asks for what a copy needs in headers that the store signs for', async () => {
+  it('requests a copy by signed headers', async () => {
     const seen: Record<string, unknown> = {};
     script = (response, _line, headers) => {
       Object.assign(seen, headers);

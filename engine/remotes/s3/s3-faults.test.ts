@@ -73,7 +73,7 @@ describe('an S3 remote', () => {
     expect(headError.code).toBe('accessDenied');
   });
 
-  it('says that the bucket is missing, whatever is asked of it', async () => {
+  it('says that the bucket is missing, for every call', async () => {
     const store = await open({ bucket: 'no-such-bucket' });
     const calls = [
       () => store.get('key'),

@@ -66,7 +66,7 @@ describe('The service of a remote', () => {
     expect(serviceOf({}, { name: 'work', settings: {} })).toBe(amazon);
   });
 
-  it('differs by endpoint, by who signs there, and by partition', () => {
+  it('differs by endpoint, by signer, and by partition', () => {
     const endpoint = 'http://host';
     const services = [
       serviceOf({ environment: keys('A') }),
@@ -141,7 +141,7 @@ describe('The place of a remote', () => {
     expect(providerAt('https://notamazonaws.com')).toBe('local');
   });
 
-  it('refuses what is no bucket and no endpoint, and shows no password', () => {
+  it('refuses invalid buckets and endpoints, and shows no password', () => {
     const failing = (changes: Partial<S3Options>) => () => resolvePlace(options(changes), NO_PROFILE);
     expect(failing({ bucket: '' })).toThrow(expect.objectContaining({ code: 'usage' }));
     expect(failing({ endpoint: 'ftp://host' })).toThrow(expect.objectContaining({ code: 'usage' }));

@@ -78,7 +78,7 @@ describe('The signer', () => {
     vi.useRealTimers();
   });
 
-  it('signs whatever is asked as AWS does', async () => {
+  it('signs requests of every form as AWS does', async () => {
     vi.useFakeTimers({ now: 0 });
     let current: Credentials = { accessKeyId: 'none', secretAccessKey: 'none' };
     // One for all requests, so that what it keeps from one to the next is tried as well.

@@ -160,7 +160,7 @@ describe('previousFromParts', () => {
     }
   });
 
-  it('knows no blocks of objects in one piece, in unequal parts, without sums, or with a new ETag', async () => {
+  it('knows no blocks of objects that were sent in one piece, in unequal parts, without sums, or with a new ETag', async () => {
     const store = createMemoryStore({ etags: 'md5' });
     await store.put('whole', randomBytes(100));
     expect(await previousFromParts(store, 'whole', (await store.head('whole'))!)).toBeUndefined();

@@ -35,7 +35,7 @@ describe('The text of a transfer', () => {
     expect(fractionDone(counting)).toBeUndefined();
   });
 
-  it('rounds time to what can be trusted', () => {
+  it('rounds the remaining time, more coarsely the longer it is', () => {
     expect([3, 31, 90, 3599, 3700, 9000, 200_000].map(roughDuration)).toEqual([
       'a few seconds',
       'about 30 s',

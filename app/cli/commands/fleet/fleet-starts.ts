@@ -101,7 +101,7 @@ function toRequest(
   { destination, kind, options, source }: Pair,
   context: PairArguments['context'],
 ): FleetRequest {
-  // A worker remembers nothing of a pair, so nothing is left out by these.
+  // A worker has no index of a pair of places, so these options have no effect.
   const all = { ...options, confirm: options.confirm !== false, checkDest: true, index: true };
   return {
     kind,

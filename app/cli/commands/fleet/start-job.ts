@@ -1,4 +1,4 @@
-/** Starts a job of a fleet and follows it: what the commands of every kind share. */
+/** Starts a job of a fleet and follows it, for the commands of every kind. */
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { FleetKind, FleetRequest } from '../../../../engine/api/fleet.ts';

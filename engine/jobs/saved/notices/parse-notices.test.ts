@@ -19,7 +19,7 @@ describe('settings of notices', () => {
     expect(settingsOf(parseNotices(settings, '/home/me'))).toEqual(settings);
   });
 
-  it('find files from the folder that they were given in', () => {
+  it('resolve file names in the folder where the settings were given', () => {
     const settings = { webhookUrlFile: 'url', webhookKeyFile: '/etc/key' };
     expect(parseNotices(settings, '/work').webhook).toEqual({ urlFile: '/work/url', keyFile: '/etc/key' });
   });

@@ -30,7 +30,7 @@ describe('a world-writable folder, or the whole folder that a peer serves', () =
 });
 
 describe('a peer that lists only empty folders', () => {
-  it('gets its files as always, no folder is set in vain, and a second run finds nothing to do', async () => {
+  it('gets its files as always and no attributes of folders, and a second run finds nothing to do', async () => {
     plant();
     await using older = await forwardWithout('folders=1');
     const there = { place: plainPlace(older.port, 'to') };

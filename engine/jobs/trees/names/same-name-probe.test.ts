@@ -41,7 +41,7 @@ describe('whether two names are the same', () => {
     expect(readdirSync(`${root}/.dray-tmp`)).toEqual(['other']);
   });
 
-  it('is answered with no when nothing can be written', async () => {
+  it('is no when nothing can be written', async () => {
     expect(probe(`${root}/absent`, await loadSetMtime())('same', 'same')).toBe(false);
   });
 

@@ -12,7 +12,7 @@ describe('An error body', () => {
     });
   });
 
-  it('may be no XML at all', () => {
+  it('need not be XML', () => {
     const none = { code: undefined, message: undefined, region: undefined };
     expect(parseErrorBody(new Uint8Array())).toEqual(none);
     expect(parseErrorBody(new TextEncoder().encode('<html>Bad gateway<Code>'))).toEqual(none);

@@ -142,7 +142,7 @@ describe('A copy inside the store', () => {
     expect([...alone.calls, ...pinned.calls]).toEqual(['copy', 'copy']);
   });
 
-  it('takes an absent source for what it is, also under a condition', async () => {
+  it('reports an absent source as absent, also under a condition', async () => {
     const { copy } = setUp(failed(404, 'NoSuchKey'));
     await expect(copy({ condition: { etag: 'e' } })).rejects.toMatchObject({ code: 'notFound' });
   });

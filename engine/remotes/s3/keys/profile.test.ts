@@ -84,7 +84,7 @@ describe('Credentials that expire', () => {
     expect(await source()).toBe(keys);
   });
 
-  it('are none for who never had any', async () => {
+  it('are undefined for a user who never had any', async () => {
     const source = keptWhileValid(() => Promise.reject(new Error('None.')), refused);
     await expect(source()).rejects.toMatchObject({ code: 'noCredentials', retry: 'no' });
   });

@@ -13,6 +13,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
 import { longIt } from '../engine/base/long-it.fixture.ts';
+import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { copyStream } from '../engine/jobs/trees/copy-stream.ts';
 import { copyTree } from '../engine/jobs/trees/copy-tree.ts';
@@ -252,7 +253,7 @@ describe('A small file that grew after it was listed', () => {
 
 describe('A stream of unknown length', () => {
   it('is stored as a file of a peer at any size', async () => {
-    for (const size of [0, 5, 8 * MIB + 1, 50 * MIB + 12_345]) {
+    for (const size of [0, 5, 8 * MIB + 1, runBudget({ short: 20, long: 50 }) * MIB + 12_345]) {
       const content = noise(size, 5);
       const { emit: _, ...context } = testContext(sandbox.folder, {
         environment: { DRAY_TOKEN: TEST_TOKEN, DRAY_CACHE: sandbox.path('cache') },

@@ -12,7 +12,7 @@ import { noise, plainPlace, serveForTest, TEST_TOKEN } from '../engine/peer/peer
 import type { PeerServer } from '../engine/peer/serve-folder.ts';
 
 const MIB = 1024 * 1024;
-const ROUNDS = runBudget({ short: 4, long: 20 });
+const ROUNDS = runBudget({ short: 2, long: 20 });
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 240_000;
 

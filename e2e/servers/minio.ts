@@ -1,6 +1,6 @@
 /**
  * MinIO as a second S3 server of another make: behaviour that both share is less likely to be one server's
- * quirk.
+ * quirk. `npm run test:long` alone uses it: Go builds it for minutes.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';

@@ -1,8 +1,9 @@
-/** The S3 store against real servers of two makes. */
+/** The S3 store against real servers of two makes, of which `npm test` takes one. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { startMinio } from '../../../e2e/servers/minio.ts';
 import { type S3Endpoint, startVersitygw } from '../../../e2e/servers/versitygw.ts';
+import { runBudget } from '../../base/run-budget.fixture.ts';
 import { MINIO, type StoreAbilities, VERSITYGW } from '../contract/abilities.ts';
 import { describeObjectStoreContract } from '../contract/suite.ts';
 import { openS3Store } from './open-s3-store.ts';
@@ -27,4 +28,4 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>, abilities: S
 }
 
 describeOn('S3 by versitygw', startVersitygw, VERSITYGW);
-describeOn('S3 by MinIO', startMinio, MINIO);
+if (runBudget({ short: false, long: true })) describeOn('S3 by MinIO', startMinio, MINIO);

@@ -87,7 +87,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
     serve: addServeCommand,
     delta: addDeltaCommand,
   },
-  'By themselves:': { watch: addWatchCommand, job: addJobCommand },
+  'Automation:': { watch: addWatchCommand, job: addJobCommand },
   'With many machines:': { fleet: addFleetCommand },
   'Care:': {
     verify: addVerifyCommand,

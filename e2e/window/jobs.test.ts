@@ -411,7 +411,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
       await page.getByRole('link', { name: 'Jobs 1 running' }).waitFor();
       await page.getByRole('button', { name: 'Edit slow' }).press('Enter');
       const form = page.getByRole('dialog', { name: 'Edit slow' });
-      await form.getByText('This run ends as it began', { exact: false }).waitFor();
+      await form.getByText('This run keeps its settings', { exact: false }).waitFor();
       await form.getByLabel('Options', { exact: true }).fill('--checksum');
       await page.keyboard.press('Enter');
       await form.waitFor({ state: 'detached' });

@@ -113,12 +113,12 @@ describe.skipIf(!findChromium())('Repositories', () => {
       await using window = await openWindow(slow.browser, { ...kept, ...SCREEN });
       const { page } = window;
       await expect.poll(() => figureOf(page, 'coast', 'Stored'), WAIT).toMatch(/^4\.8 MiB \d+ objects/);
-      await cardOf(page, 'coast').getByText('This is what it answered').waitFor();
+      await cardOf(page, 'coast').getByText('These figures are from its last answer').waitFor();
       expect(await findViolationsInBothThemes(page)).toEqual([]);
       await slow.store.network.restore();
       await cardOf(page, 'coast').getByRole('button', { name: 'Ask again' }).press('Enter');
       await expect
-        .poll(() => cardOf(page, 'coast').getByText('This is what it answered').count(), WAIT)
+        .poll(() => cardOf(page, 'coast').getByText('These figures are from its last answer').count(), WAIT)
         .toBe(0);
     } finally {
       await slow.store.network.restore();

@@ -37,7 +37,7 @@ async function findReason(key: string | undefined): Promise<DrayError> {
   if (isRefused && key !== undefined) forgetWindowKey(key);
   return isRefused || (answer && key === undefined)
     ? new DrayError('accessDenied', 'The engine that runs now does not know this window.')
-    : new DrayError('unreachable', 'The engine is not there.');
+    : new DrayError('unreachable', 'The engine is not running.');
 }
 
 /**

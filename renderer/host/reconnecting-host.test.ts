@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const GONE = new DrayError('unreachable', 'The engine is not there.');
+const GONE = new DrayError('unreachable', 'The engine is not running.');
 
 describe('the connection to the engine', () => {
   it('reopens after a pause each time it is lost', async () => {

@@ -164,7 +164,7 @@ function NothingToDo({
       At {clock} every file of this folder was in the last commit.{' '}
       {looked?.unwatched
         ? 'The folder is not watched. Dray looks again when you come back to this window.'
-        : 'A change shows here by itself.'}
+        : 'Changes appear here automatically.'}
     </EmptyState>
   ) : (
     <EmptyState icon="check" title="Nothing to pull">

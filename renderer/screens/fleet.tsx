@@ -109,7 +109,7 @@ function ServerBar({
         action="Remove"
         onConfirm={() => remove.mutate({ name })}
       >
-        The window forgets the server. Its jobs go on.
+        The window forgets the server. Its jobs continue.
       </ConfirmDialog>
     </div>
   );

@@ -71,7 +71,7 @@ export function HomeScreen() {
   );
 }
 
-/** Looks now, whatever the last look or the settings say. */
+/** Checks now, regardless of the settings and of the last check. */
 function LookButton() {
   const host = useHost();
   const refresh = useRefresh();

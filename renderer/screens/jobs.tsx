@@ -111,7 +111,7 @@ function Question({
         action="Stop"
         onConfirm={() => void actions.stop(name)}
       >
-        What has arrived stays. The next run continues from there.
+        Files that have arrived stay. The next run continues from there.
       </ConfirmDialog>
     );
   return (

@@ -27,7 +27,7 @@ export function AwayBanner() {
     showToast({
       tone: 'info',
       title: "Dray's engine is back",
-      text: 'What you see is up to date again. If the engine had ended, its transfers go on.',
+      text: 'The window is up to date again. Transfers continue, even if the engine had ended.',
       action: { label: 'Open Transfers', onPress: () => goTo('transfers') },
     });
   }, [state]);

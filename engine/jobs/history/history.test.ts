@@ -140,7 +140,7 @@ describe('restore', () => {
 });
 
 describe('a restore that keeps changes', () => {
-  it('refuses to lose changes and names them if asked to keep them, and otherwise overwrites them', async () => {
+  it('names the changes that it would lose and refuses to lose them, and restores files without such changes', async () => {
     sandbox.write('work/a', 'two');
     await push(testContext(root), {});
     const first = testContext(root);

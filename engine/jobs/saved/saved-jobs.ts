@@ -42,7 +42,7 @@ export type JobDefinition = Pick<
 >;
 
 export interface SaveOptions {
-  /** A job of this name is replaced. Its runs, pause and notices stay; a run under way ends as it began. */
+  /** A job of this name is replaced. Its runs, pause and notices stay; a run under way keeps its settings. */
   readonly isReplacing?: boolean;
   /** The job that is replaced must still have this version (`versionOf`). */
   readonly version?: string;

@@ -39,7 +39,7 @@ const PHASES: Readonly<Record<string, string>> = {
   plan: 'Planning the ranges',
   move: 'Working through the ranges',
   retry: 'Trying failed files again',
-  delete: 'Deleting what the source has lost',
+  delete: 'Deleting files that the source no longer has',
   finish: 'Writing the report',
   ended: 'Ended',
 };

@@ -47,7 +47,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
           {
             id: 'verify',
             label: 'Verify its remote',
-            note: 'Is all there that its commits need?',
+            note: 'Does it have everything that its commits need?',
             icon: 'check' as const,
             onAction: () => verify({ name, root }),
           },

@@ -159,7 +159,7 @@ function Running({ job }: { readonly job: SavedJobCard }) {
       {path !== undefined && <div className="code small faint cut">{path}</div>}
       {job.isChangedSinceStart && (
         <div className="small">
-          It was edited since. This run ends as it began; the next one has the change.
+          It was edited since. This run keeps its settings; the next one uses the change.
         </div>
       )}
     </div>

@@ -87,7 +87,7 @@ function cronWords(expression: string): string {
 export function whyWaiting({ nextRun, state, triggers }: SavedJobCard, isStarted: boolean): string {
   if (state === 'paused') return 'Paused: only Run now starts it.';
   if (triggers.length === 0) return 'It waits for you: it has no schedule.';
-  if (!isStarted) return 'Nothing starts it by itself now.';
+  if (!isStarted) return 'Nothing starts it automatically now.';
   return nextRun === undefined ? 'It waits until that happens.' : '';
 }
 

@@ -11,7 +11,7 @@ export function Funnel({ query }: { readonly query: QueryExplanation }) {
   const unasked = Math.max(0, wanted - removedByIndex - candidates);
   const percent = (count: number) => (wanted > 0 ? `${(100 * count) / wanted}%` : '0%');
   return (
-    <Card title="What has to be checked">
+    <Card title="Objects to check">
       <div className="funnel">
         <Step count={wanted} label="contents the push needs" />
         <Icon name="minus" />

@@ -66,7 +66,7 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
           lead={
             answeredAt === undefined
               ? 'It has not answered yet.'
-              : `This is what it answered ${formatAgo(answeredAt)}.`
+              : `These figures are from its last answer, ${formatAgo(answeredAt)}.`
           }
           onMended={() => onLook()}
           actions={

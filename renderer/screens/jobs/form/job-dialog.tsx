@@ -32,7 +32,7 @@ const KINDS: readonly { readonly id: JobKind; readonly label: string; readonly n
   { id: 'check', label: 'Check', note: 'Compares both sides. Changes nothing.' },
   { id: 'push', label: 'Push', note: 'Stores the changes of a workspace as a commit.' },
   { id: 'pull', label: 'Pull', note: 'Brings a workspace up to date.' },
-  { id: 'verify', label: 'Verify', note: 'Checks that a repository has all that its commits need.' },
+  { id: 'verify', label: 'Verify', note: 'Checks that a repository has everything that its commits need.' },
 ];
 
 const SCHEDULES: readonly { readonly id: Schedule; readonly label: string }[] = [
@@ -173,7 +173,7 @@ function Meanwhile({
       </Notice>
     );
   return now.state === 'running' ? (
-    <Notice>It is running. This run ends as it began; the next one has what you save.</Notice>
+    <Notice>It is running. This run keeps its settings; the next one uses what you save.</Notice>
   ) : null;
 }
 
@@ -192,7 +192,7 @@ function Command(part: PartProps) {
           label="Command"
           value={line}
           onChange={(next) => set({ line: next })}
-          help="As after the word dray. It has more than this form has fields for."
+          help="The words after dray. They have options that this form has no fields for."
           rows={3}
           isCode
         />

@@ -7,6 +7,8 @@ import { freePort, type RunningProcess, startProcess, toolPath, waitUntilReady }
 export interface TemporalServer extends AsyncDisposable {
   /** `HOST:PORT` of its frontend. */
   readonly address: string;
+  /** Of the server that runs now. */
+  processId(): number | undefined;
   /** All that it has stored, as bytes. */
   stored(): Promise<Buffer>;
   /** Ends the process as a power cut would. */
@@ -33,6 +35,7 @@ export async function startTemporal(): Promise<TemporalServer> {
   await start();
   return {
     address: `127.0.0.1:${port}`,
+    processId: () => running?.processId,
     start,
     async stored() {
       const names = (await readdir(home)).filter((name) => name.startsWith('temporal.db'));

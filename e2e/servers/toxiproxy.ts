@@ -22,6 +22,13 @@ export interface BadNetwork {
   cutAfter(answerBytes: number): Promise<void>;
   /** Closes each new connection after this many bytes of requests; 0 removes the limit. */
   cutRequestsAfter(requestBytes: number): Promise<void>;
+  /**
+   * Resets this share of the connections, chosen at random, as soon as they carry something in the
+   * direction: `downstream` loses answers of requests that the server has carried out. 0 removes it.
+   */
+  resetConnections(share: number, stream: 'upstream' | 'downstream'): Promise<void>;
+  /** What clients have sent so far over connections that have ended. */
+  sentBytes(): Promise<number>;
   /** Closes all connections and accepts no new ones. */
   cut(): Promise<void>;
   /** Accepts connections but forwards nothing in either direction. */
@@ -34,18 +41,23 @@ export interface BadNetwork {
 
 interface Toxic {
   readonly name: string;
-  readonly type: 'latency' | 'bandwidth' | 'limit_data' | 'timeout';
+  readonly type: 'latency' | 'bandwidth' | 'limit_data' | 'timeout' | 'reset_peer';
   readonly stream: 'upstream' | 'downstream';
   readonly attributes: Readonly<Record<string, number>>;
 }
 
 const PROXY = 'store';
+/**
+ * toxiproxy refuses clients that look like a browser. It may also close a kept connection just as the next
+ * request is sent.
+ */
+const HEADERS = { 'user-agent': 'dray-tests', connection: 'close' };
 
 export async function startToxiproxy(options: ProxyOptions): Promise<BadNetwork> {
   const path = await toolPath('toxiproxy');
   const [apiPort, port] = [await freePort(), await freePort()];
   const api = `http://127.0.0.1:${apiPort}`;
-  const running = startProcess(path, ['-host', '127.0.0.1', '-port', String(apiPort)], {
+  const running = startProcess(path, ['-host', '127.0.0.1', '-port', String(apiPort), '-proxy-metrics'], {
     PATH: process.env.PATH,
   });
   await waitUntilReady(running, async () => (await fetch(`${api}/version`)).ok);
@@ -54,9 +66,9 @@ export async function startToxiproxy(options: ProxyOptions): Promise<BadNetwork>
 
   const proxyUrl = `${api}/proxies/${PROXY}`;
   const removeToxic = (name: string) => send('DELETE', `${proxyUrl}/toxics/${name}`, undefined, [404]);
-  const setToxic = async (toxic: Toxic, isWanted: boolean) => {
+  const setToxic = async (toxic: Toxic, isWanted: boolean, toxicity = 1) => {
     await removeToxic(toxic.name);
-    if (isWanted) await send('POST', `${proxyUrl}/toxics`, { ...toxic, toxicity: 1 });
+    if (isWanted) await send('POST', `${proxyUrl}/toxics`, { ...toxic, toxicity });
   };
   const setLatency = (latencyMs: number) =>
     setToxic(
@@ -81,6 +93,17 @@ export async function startToxiproxy(options: ProxyOptions): Promise<BadNetwork>
     },
     cutAfter: (answerBytes) => limitData('cut-answers', 'downstream', answerBytes),
     cutRequestsAfter: (requestBytes) => limitData('cut-requests', 'upstream', requestBytes),
+    resetConnections: (share, stream) =>
+      setToxic(
+        { name: `reset-${stream}`, type: 'reset_peer', stream, attributes: { timeout: 0 } },
+        share > 0,
+        share,
+      ),
+    sentBytes: async () => {
+      const text = await (await fetch(`${api}/metrics`, { headers: HEADERS })).text();
+      const found = /^toxiproxy_proxy_received_bytes_total\{direction="upstream".*\} (\S+)$/m.exec(text);
+      return Number(found?.[1] ?? 0);
+    },
     cut: () => send('POST', proxyUrl, { enabled: false }),
     hang: async () => {
       for (const stream of ['upstream', 'downstream'] as const) {
@@ -99,9 +122,7 @@ async function send(
   body?: object,
   allowed: readonly number[] = [],
 ): Promise<void> {
-  // toxiproxy refuses clients that look like a browser. It may also close a kept connection just as the next
-  // request is sent.
-  const headers = { 'content-type': 'application/json', 'user-agent': 'dray-tests', connection: 'close' };
+  const headers = { ...HEADERS, 'content-type': 'application/json' };
   const answer = await fetch(url, {
     method,
     headers,

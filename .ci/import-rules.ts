@@ -67,7 +67,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'app/build': ['app/fleet'],
   'app/quickstart': ['app/build', 'app/cli'],
   '.ci': ['app/build', 'e2e'],
-  bench: [...ENGINE, 'app/cli', 'app/build', 'e2e'],
+  bench: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'e2e'],
   e2e: [...ENGINE, 'app/cli', 'app/build', 'app/fleet', 'app/web'],
 };
 

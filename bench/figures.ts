@@ -32,6 +32,7 @@ import {
   WHOLE_RUN_FILE,
   writeFigures,
 } from './page/figures-file.ts';
+import { readFleetFigures } from './page/fleet-section.ts';
 import { REASONS } from './page/reasons.ts';
 import { formatEnvironment, formatFigures, formatScenario, formatSummary } from './page/report.ts';
 import { type Figures, PREPARING_FAILED, type ScenarioResult } from './page/results.ts';
@@ -64,7 +65,8 @@ async function main(): Promise<void> {
 async function showResults(scenarios: readonly Scenario[]): Promise<void> {
   const sessions = await readSessions(FIGURES_FOLDER);
   const window = await readWindowFigures();
-  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window });
+  const fleet = await readFleetFigures(FIGURES_FOLDER);
+  const files = renderResults({ sessions, reasons: REASONS, known: scenarios, window, fleet });
   await writeResults(files);
   console.log([...files.keys()].map((file) => `bench/${file}`).join('\n'));
 }

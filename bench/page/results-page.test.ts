@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createScenarios } from '../scenarios/scenarios.ts';
 import { FIGURES_FOLDER, readSessions, type Session } from './figures-file.ts';
+import { type FleetFigure, readFleetFigures } from './fleet-section.ts';
 import { findReasonGaps, REASONS } from './reasons.ts';
 import type { EntrantKind, EntrantResult, MeasuredRun, ScenarioResult, Target } from './results.ts';
 import { PLOTS_FOLDER, renderResults } from './results-page.ts';
@@ -50,8 +51,8 @@ function sessionOf(name: string, scenarios: readonly ScenarioResult[], isQuick =
   return { name, environment, isQuick, scenarios };
 }
 
-function renderPage(sessions: readonly Session[], reasons = {}): string {
-  return renderResults({ sessions, reasons, known: KNOWN }).get('RESULTS.md') ?? '';
+function renderPage(sessions: readonly Session[], reasons = {}, fleet: readonly FleetFigure[] = []): string {
+  return renderResults({ sessions, reasons, known: KNOWN, fleet }).get('RESULTS.md') ?? '';
 }
 
 describe('The committed results page', () => {
@@ -59,7 +60,8 @@ describe('The committed results page', () => {
     const sessions = await readSessions(FIGURES_FOLDER);
     const known = createScenarios({ isQuick: false });
     const window = await readWindowFigures();
-    const files = renderResults({ sessions, reasons: REASONS, known, window });
+    const fleet = await readFleetFigures(FIGURES_FOLDER);
+    const files = renderResults({ sessions, reasons: REASONS, known, window, fleet });
     for (const [path, text] of files)
       expect(readFileSync(join(FOLDER, path), 'utf8') === text, path).toBe(true);
     const plots = readdirSync(join(FOLDER, PLOTS_FOLDER)).map((name) => `${PLOTS_FOLDER}/${name}`);
@@ -206,6 +208,31 @@ describe('The page', () => {
     expect(page).not.toContain('Each row is the newest');
   });
 
+  it('shows the figures of fleets before the sessions, with their targets and commands', () => {
+    const figure: FleetFigure = {
+      order: 1,
+      title: 'Chaos',
+      text: 'Everything fails.',
+      command: 'node bench/fleet/chaos.ts',
+      circumstances: { date: '2026-11-25' },
+      headings: ['figure', 'value'],
+      rows: [['workers killed', '9']],
+      targets: [
+        { target: 'equal', reached: 'equal', isMet: true },
+        { target: 'sent at most 1.1 times', reached: '1.200', isMet: false },
+      ],
+      notes: ['Temporal restarted twice'],
+    };
+    const page = renderPage([sessionOf('a', [resultOf('copy-1k')])], {}, [figure]);
+    expect(page).toMatch(/## A fleet on Temporal\n[\s\S]*### Chaos\n\nEverything fails\.[\s\S]*## Sessions/);
+    expect(page).toMatch(/\| workers killed \| +9 \|/);
+    expect(page).toContain('- target: equal: reached equal, met\n');
+    expect(page).toContain('- target: sent at most 1.1 times: reached 1.200, NOT met\n');
+    expect(page).toContain('- Temporal restarted twice\n');
+    expect(page).toContain('- date: 2026-11-25\n- repeat: `node bench/fleet/chaos.ts`\n');
+    expect(renderPage([sessionOf('a', [resultOf('copy-1k')])])).not.toContain('A fleet');
+  });
+
   it('shows further targets below the table', () => {
     const memory: Target = { kind: 'peakRss', of: 'dray', atMostBytes: 100 * 2 ** 20 };
     const many = resultOf('push-1k', {
@@ -258,18 +285,19 @@ describe('The page', () => {
 
   it('links existing plots and is equal each time it is made', () => {
     const sessions = [sessionOf('a', [resultOf('copy-1k'), resultOf('push-1k')])];
-    const files = renderResults({ sessions, reasons: {}, known: KNOWN });
+    const files = renderResults({ sessions, reasons: {}, known: KNOWN, fleet: [] });
     const named = [...renderPage(sessions).matchAll(/\]\((plots\/[^)]+)\)/g)].map((found) => found[1]);
     expect(named.sort()).toEqual(['plots/copies.svg', 'plots/datasets.svg']);
     expect(named.every((path) => files.has(path ?? ''))).toBe(true);
-    expect(renderResults({ sessions, reasons: {}, known: KNOWN })).toEqual(files);
+    expect(renderResults({ sessions, reasons: {}, known: KNOWN, fleet: [] })).toEqual(files);
   });
 });
 
 describe('The plots', () => {
   const svgOf = (result: ScenarioResult, file: string) =>
-    renderResults({ sessions: [sessionOf('a', [result])], reasons: {}, known: KNOWN }).get(`plots/${file}`) ??
-    '';
+    renderResults({ sessions: [sessionOf('a', [result])], reasons: {}, known: KNOWN, fleet: [] }).get(
+      `plots/${file}`,
+    ) ?? '';
 
   it("show each tool's fastest variant, and the tools that failed", () => {
     const failed: EntrantResult = {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatDuration, formatPlural } from '../../engine/api/numbers.ts';
 import { type Session, WHOLE_RUN } from './figures-file.ts';
+import { type FleetFigure, formatFleetSection } from './fleet-section.ts';
 import { mayHaveReason, type Reasons, reasonKeyOf } from './reasons.ts';
 import { formatEnvironment, formatMarkdownTable, formatScenario } from './report.ts';
 import { type EntrantResult, PREPARING_FAILED, type Verdict } from './results.ts';
@@ -30,10 +31,12 @@ export interface Results {
   readonly reasons: Reasons;
   readonly known: KnownScenarios;
   readonly window?: WindowFigures | undefined;
+  readonly fleet: readonly FleetFigure[];
 }
 
 /** Returns the files by path below `bench/`, equal for equal figures. */
-export function renderResults({ known, reasons, sessions, window }: Results): ReadonlyMap<string, string> {
+export function renderResults(results: Results): ReadonlyMap<string, string> {
+  const { fleet, known, reasons, sessions, window } = results;
   const rows = collectRows(sessions, known);
   const groups = groupRows(rows);
   const plots = drawPlots(groups);
@@ -45,6 +48,7 @@ export function renderResults({ known, reasons, sessions, window }: Results): Re
     ...formatIntroduction(rows, used.find(isWhole)),
     ...groups.flatMap((group) => formatGroup(group, plots.get(group) ?? [], used, reasons)),
     ...(window ? formatWindowSection(window) : []),
+    ...formatFleetSection(fleet),
     ...formatSessions(used),
     ...formatRepetition(),
     ...formatAllFigures(groups),
@@ -72,7 +76,7 @@ function formatIntroduction(rows: readonly ResultRow[], whole: Session | undefin
   return [
     '# Results',
     '',
-    '<!-- Written by `npm run bench -- --results` from bench/figures/*.json and bench/page/reasons.ts. Do not edit. -->',
+    '<!-- Written by `npm run bench -- --results` from bench/figures and bench/page/reasons.ts. Do not edit. -->',
     '',
     'The published Dray against the tools that do the same work: whole processes from start to end, in ' +
       'turn, on the same data and server.',

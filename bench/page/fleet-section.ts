@@ -1,0 +1,68 @@
+/** The section of the results page about fleets: one table for each program in `bench/fleet`. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { formatEnvironment, formatMarkdownTable } from './report.ts';
+
+/** As a program has measured and formatted it. */
+export interface FleetFigure {
+  /** Its place on the page. */
+  readonly order: number;
+  readonly title: string;
+  /** What was measured, and how, in sentences. */
+  readonly text: string;
+  /** Repeats it. */
+  readonly command: string;
+  readonly circumstances: Readonly<Record<string, string>>;
+  readonly headings: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly targets: readonly FleetTarget[];
+  /** What the table does not show: reasons, limits. */
+  readonly notes: readonly string[];
+}
+
+export interface FleetTarget {
+  readonly target: string;
+  readonly reached: string;
+  readonly isMet: boolean;
+}
+
+/** All figures of the folder, in the order of the page. */
+export async function readFleetFigures(folder: string): Promise<readonly FleetFigure[]> {
+  const names = (await readdir(join(folder, 'fleet'))).filter((name) => name.endsWith('.json'));
+  const figures = await Promise.all(
+    names.map(
+      async (name): Promise<FleetFigure> => JSON.parse(await readFile(join(folder, 'fleet', name), 'utf8')),
+    ),
+  );
+  return figures.sort((left, right) => left.order - right.order);
+}
+
+export function formatFleetSection(figures: readonly FleetFigure[]): readonly string[] {
+  if (figures.length === 0) return [];
+  return [
+    '## A fleet on Temporal',
+    '',
+    'Workers are processes of the built command on one machine, with a real Temporal server (its server for ' +
+      'development, state in a file) and real stores. These programs run apart from `npm run bench`; each has ' +
+      'its own date, load and command.',
+    '',
+    ...figures.flatMap((figure) => [...formatFleetFigure(figure), '']),
+  ];
+}
+
+export function formatFleetFigure(figure: FleetFigure): readonly string[] {
+  const { circumstances, command, headings, notes, rows, targets, text, title } = figure;
+  return [
+    `### ${title}`,
+    '',
+    text,
+    '',
+    ...formatMarkdownTable(headings, rows),
+    '',
+    ...targets.map(
+      ({ isMet, reached, target }) => `- target: ${target}: reached ${reached}, ${isMet ? 'met' : 'NOT met'}`,
+    ),
+    ...notes.map((note) => `- ${note}`),
+    ...formatEnvironment({ ...circumstances, repeat: `\`${command}\`` }, false),
+  ];
+}

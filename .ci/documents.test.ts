@@ -9,14 +9,9 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const toPosix = (path: string) => path.replaceAll('\\', '/');
-const DOCUMENTS = globSync(['engine/**/*.md', 'bench/README.md', '.github/*.md'], { cwd: ROOT }).map(toPosix);
-/** Those beside the code, and those for users. */
-const ALL_DOCUMENTS = [
-  ...new Set([
-    ...DOCUMENTS,
-    ...globSync(['*.md', '{.github,app,bench,e2e,renderer}/**/*.md'], { cwd: ROOT }).map(toPosix),
-  ]),
-];
+const DOCUMENTS = globSync(['*.md', '{.github,app,bench,e2e,engine,renderer}/**/*.md'], {
+  cwd: ROOT,
+}).map(toPosix);
 const SOURCES = globSync('{.ci,app,bench,e2e,engine,renderer}/**/*.{ts,tsx}', { cwd: ROOT }).map(toPosix);
 
 /**
@@ -44,7 +39,7 @@ describe.each(DOCUMENTS)('%s', (document) => {
   });
 });
 
-it.each([...ALL_DOCUMENTS].filter((document) => document !== 'bench/RESULTS.md'))(
+it.each(DOCUMENTS.filter((document) => document !== 'bench/RESULTS.md'))(
   '%s has lines of 110 columns at most, but for tables and code',
   (document) => {
     const prose = readFileSync(ROOT + document, 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '');
@@ -85,10 +80,33 @@ function leadsSomewhere(document: string, link: string): boolean {
   return anchor === undefined || findAnchors(readProse(target)).has(anchor);
 }
 
-describe.each(ALL_DOCUMENTS)('%s', (document) => {
+describe.each(DOCUMENTS)('%s', (document) => {
   it('has no relative link that leads nowhere', () => {
     const links = findLinks(readProse(document)).filter((link) => !/^[a-z]+:/.test(link));
     expect(links.filter((link) => !leadsSomewhere(document, link))).toEqual([]);
+  });
+});
+
+describe.each(DOCUMENTS)('the commands in %s', (document) => {
+  const text = readFileSync(ROOT + document, 'utf8');
+
+  it('test files that exist, by words of their tests', () => {
+    const runs = text.matchAll(
+      /(?:vitest run --config \S+|npm (?:run )?test(?::long)? --) ([\w./-]+)(?: -t '([^']+)')?/g,
+    );
+    const wrong = [...runs].filter(([, path, words]) => {
+      const files = SOURCES.filter((source) => source.startsWith(path!) && source.endsWith('.test.ts'));
+      return !files.some((file) => !words || readFileSync(ROOT + file, 'utf8').includes(words));
+    });
+    expect(wrong.map(([command]) => command)).toEqual([]);
+  });
+
+  it('install the versions of packages that the tests use', () => {
+    const { devDependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+    const installs = text.match(/^ *npm install .*$/gm) ?? [];
+    const named = installs.flatMap((line) => line.match(/@[\w-]+\/[\w-]+@\S+/g) ?? []);
+    const used = (name: string) => `${name}@${devDependencies[name]}`;
+    expect(named).toEqual(named.map((text) => used(text.slice(0, text.lastIndexOf('@')))));
   });
 });
 

@@ -109,7 +109,7 @@ async function runStep<Result>(
         if (event.type === 'progress') {
           pulse = { ...pulse, files: event.filesDone, bytes: event.bytesDone };
           meter.moved(event.bytesDone);
-          ownTotal.moved(event.bytesDone);
+          ownTotal.moved({ bytes: event.bytesDone, files: event.filesDone });
         }
         onEvent({ type: 'job', event });
       },

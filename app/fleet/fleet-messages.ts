@@ -203,8 +203,9 @@ export interface Pulse {
 
 /** A worker's share of a job since the worker started. */
 export interface WorkerTotal {
-  /** Those that ended, and their files. */
+  /** Those that ended. */
   readonly steps: number;
+  /** Also of steps that run. */
   readonly files: number;
   readonly bytes: number;
   /** By the worker's own clock. */

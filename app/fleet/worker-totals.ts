@@ -16,8 +16,8 @@ export interface JobTotal {
 }
 
 export interface StepTotal {
-  /** @param bytes Of content, since the step began. */
-  moved(bytes: number): void;
+  /** @param soFar Of content, since the step began. */
+  moved(soFar: { readonly bytes: number; readonly files: number }): void;
   ended(result: unknown): void;
 }
 
@@ -34,17 +34,19 @@ export function createWorkerTotals(clock: Pick<Clock, 'nowMs'> = systemClock): (
     return {
       read: () => ({ ...sums, atMs: clock.nowMs() }),
       open() {
-        let known = 0;
+        let known = { bytes: 0, files: 0 };
         return {
-          moved(soFar) {
-            // The engine takes bytes back that did not arrive. A total never shrinks.
-            if (soFar <= known) return;
-            sums.bytes += soFar - known;
-            known = soFar;
+          moved({ bytes, files }) {
+            // The engine takes bytes back that did not arrive, and counts files anew in each phase.
+            const next = { bytes: Math.max(known.bytes, bytes), files: Math.max(known.files, files) };
+            sums.bytes += next.bytes - known.bytes;
+            sums.files += next.files - known.files;
+            known = next;
           },
           ended(result) {
             sums.steps += 1;
-            for (const count of Object.values(filesOf(result))) sums.files += count;
+            const files = Object.values(filesOf(result)).reduce((sum, count) => sum + count, 0);
+            sums.files += files - known.files;
           },
         };
       },

@@ -18,7 +18,7 @@ export function NoServers({ onAdd }: { readonly onAdd: () => void }) {
       >
         A fleet is many machines that copy, sync or check one large bucket together. Temporal, an open-source
         server, remembers what is done and gives the next part to a worker that has time. To try one on this
-        computer, run these commands in a terminal each:
+        computer, run the commands below, each in a terminal of its own.
       </EmptyState>
       <Terminal
         lines={[

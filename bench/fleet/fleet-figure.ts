@@ -30,9 +30,9 @@ export function publishFigure(figure: FleetFigure, file: string | undefined): vo
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(figure, undefined, 2)}\n`);
   }
-  if (figure.targets.some(({ isMet }) => !isMet)) process.exitCode = 1;
+  if (figure.targets.some(({ isMet }) => isMet === false)) process.exitCode = 1;
 }
 
-export function target(text: string, reached: string, isMet: boolean): FleetTarget {
+export function target(text: string, reached: string, isMet: boolean | null): FleetTarget {
   return { target: text, reached, isMet };
 }

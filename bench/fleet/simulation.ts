@@ -80,7 +80,10 @@ async function main(): Promise<void> {
   publishFigure(
     {
       order: 5 + (shape.cutMs === undefined ? 0 : shape.ranges > 1 ? 1 : 2),
-      title: `Simulation: a job over ${formatCount(last.objects)} objects`,
+      title:
+        shape.ranges === 1
+          ? `Simulation: one range of ${formatCount(last.parts)} parts, whose history begins anew`
+          : `Simulation: a job over ${formatCount(last.objects)} objects`,
       text: describe(last),
       command:
         `node bench/fleet/simulation.ts --millions ${values.millions} --part-files ${shape.partFiles} ` +

@@ -23,7 +23,8 @@ export interface FleetFigure {
 export interface FleetTarget {
   readonly target: string;
   readonly reached: string;
-  readonly isMet: boolean;
+  /** Null: the run cannot decide it. */
+  readonly isMet: boolean | null;
 }
 
 /** All figures of the folder, in the order of the page. */
@@ -59,10 +60,13 @@ export function formatFleetFigure(figure: FleetFigure): readonly string[] {
     '',
     ...formatMarkdownTable(headings, rows),
     '',
-    ...targets.map(
-      ({ isMet, reached, target }) => `- target: ${target}: reached ${reached}, ${isMet ? 'met' : 'NOT met'}`,
-    ),
+    ...targets.map(formatTarget),
     ...notes.map((note) => `- ${note}`),
     ...formatEnvironment({ ...circumstances, repeat: `\`${command}\`` }, false),
   ];
+}
+
+function formatTarget({ isMet, reached, target }: FleetTarget): string {
+  const verdict = isMet === null ? 'unknown' : isMet ? 'met' : 'NOT met';
+  return `- target: ${target}: reached ${reached}, ${verdict}`;
 }

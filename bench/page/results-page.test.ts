@@ -220,6 +220,7 @@ describe('The page', () => {
       targets: [
         { target: 'equal', reached: 'equal', isMet: true },
         { target: 'sent at most 1.1 times', reached: '1.200', isMet: false },
+        { target: 'as fast', reached: '0.9, on a busy machine', isMet: null },
       ],
       notes: ['Temporal restarted twice'],
     };
@@ -228,6 +229,7 @@ describe('The page', () => {
     expect(page).toMatch(/\| workers killed \| +9 \|/);
     expect(page).toContain('- target: equal: reached equal, met\n');
     expect(page).toContain('- target: sent at most 1.1 times: reached 1.200, NOT met\n');
+    expect(page).toContain('- target: as fast: reached 0.9, on a busy machine, unknown\n');
     expect(page).toContain('- Temporal restarted twice\n');
     expect(page).toContain('- date: 2026-11-25\n- repeat: `node bench/fleet/chaos.ts`\n');
     expect(renderPage([sessionOf('a', [resultOf('copy-1k')])])).not.toContain('A fleet');

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
-import { differences } from './bucket-trees.fixture.ts';
-import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
+import { differences } from './bucket-trees.ts';
+import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
 
 const FILES = 3_000;
 const ROUNDS = 4;

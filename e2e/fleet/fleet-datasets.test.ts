@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
-import { type Fleet, type FleetWorker, openFleet } from './fleet.fixture.ts';
+import { type Fleet, type FleetWorker, openFleet } from './open-fleet.ts';
 
 let fleet: Fleet;
 let sandbox: Sandbox;

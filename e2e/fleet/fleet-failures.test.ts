@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RequestGate, startRequestGate } from '../servers/request-gate.ts';
-import { differences } from './bucket-trees.fixture.ts';
-import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
+import { differences } from './bucket-trees.ts';
+import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
 
 const FILES = 200;
 const SMALL = ['--part-files', '50', '--ranges', '1', '--attempts', '2', '--json'];

@@ -6,8 +6,8 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { freePort } from '../servers/tools.ts';
 import { startTraceCollector } from '../servers/trace-collector.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
-import { differences } from './bucket-trees.fixture.ts';
-import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './fleet.fixture.ts';
+import { differences } from './bucket-trees.ts';
+import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './open-fleet.ts';
 
 const FILES = 240;
 /** Enough parts that both workers get some. */

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
-import { differences } from './bucket-trees.fixture.ts';
-import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
+import { differences } from './bucket-trees.ts';
+import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
 
 const FILES = 150;
 const SMALL = ['--part-files', '15', '--ranges', '2', '--json'];

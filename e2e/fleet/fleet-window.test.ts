@@ -6,8 +6,8 @@ import { type Counted, type RequestGate, startRequestGate } from '../servers/req
 import { findChromium } from '../window/find-chromium.ts';
 import { findViolationsInBothThemes } from '../window/find-violations.ts';
 import { launchBrowser, openWindow } from '../window/open-window.ts';
-import { differences } from './bucket-trees.fixture.ts';
-import { type Fleet, numberedFiles, openFleet } from './fleet.fixture.ts';
+import { differences } from './bucket-trees.ts';
+import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
 
 /** More than a page of a listing, so that the plan cuts them into ranges. */
 const FILES = 1_100;

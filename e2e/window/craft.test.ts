@@ -5,7 +5,7 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
+import { SCREENS, startSurveyWindow } from './survey-screens.ts';
 
 const WAIT = { timeout: 120_000, interval: 50 };
 /** No movement of the window takes as long as this. */

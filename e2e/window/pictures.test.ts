@@ -14,7 +14,7 @@ import { findChromium } from './find-chromium.ts';
 import { BOTH_THEMES, findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow, THEMES, type Theme } from './open-window.ts';
 import { checkScreenshot } from './screenshots.ts';
-import { makeSurvey } from './survey.fixture.ts';
+import { makeSurvey } from './survey-screens.ts';
 
 const HOUR_MS = 3_600_000;
 /** Pictures are always written in both themes. */

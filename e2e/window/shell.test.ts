@@ -8,7 +8,7 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
-import { SCREENS, startSurveyWindow } from './survey.fixture.ts';
+import { SCREENS, startSurveyWindow } from './survey-screens.ts';
 
 /** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectDescription, ObjectInfo, ObjectStore } from '../object-store.ts';
 import type { StoreAbilities } from './abilities.ts';
-import { AWKWARD_KEYS, expectCode, noise, readText, streamOf, text, written } from './fixtures.ts';
+import { AWKWARD_KEYS, expectCode, noise, readText, streamOf, text, written } from './awkward-objects.ts';
 
 const DESCRIPTION: ObjectDescription = {
   contentType: 'text/csv',

@@ -18,7 +18,7 @@ import {
   sha256,
   text,
   written,
-} from './fixtures.ts';
+} from './awkward-objects.ts';
 
 export function describeObjects(store: () => ObjectStore): void {
   describe('objects', () => {

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../../model/entry.ts';
 import type { ObjectStore } from '../object-store.ts';
 import type { StoreAbilities } from './abilities.ts';
-import { describeDescriptions } from './descriptions.ts';
 import {
   AWKWARD_KEYS,
   expectCode,
@@ -18,7 +17,8 @@ import {
   same,
   text,
   written,
-} from './fixtures.ts';
+} from './awkward-objects.ts';
+import { describeDescriptions } from './descriptions.ts';
 import { describeChecksums, describeConditions, describeObjects } from './objects.ts';
 import { describeJoinedChecksums, describeKeptChecksums } from './sums.ts';
 import { describeAborts, describeMultipart, describeStreams } from './transfers.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChecksumKind, MultipartStore, ObjectStore, PutOptions } from '../object-store.ts';
 import { checksumsOf, computeChecksum } from '../received-checksum.ts';
 import type { StoreAbilities } from './abilities.ts';
-import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from './fixtures.ts';
+import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from './awkward-objects.ts';
 
 type Claim = NonNullable<PutOptions['checksum']>;
 

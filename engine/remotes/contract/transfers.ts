@@ -17,7 +17,7 @@ import {
   streamOf,
   text,
   written,
-} from './fixtures.ts';
+} from './awkward-objects.ts';
 
 export function describeStreams(store: () => ObjectStore): void {
   describe('streams', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Fleet } from './fleet.fixture.ts';
+import type { Fleet } from './open-fleet.ts';
 
 /** The names below two prefixes of the bucket that differ, without a fleet's own documents. */
 export function differences({ s3 }: Fleet, left: string, right: string): string[] {

@@ -1,6 +1,6 @@
 /**
- * A worker whose parts move nothing: each reads its document, sleeps as long as copying so many objects was
- * measured to take, and reports its objects as copied. All other steps are real, unless the listing is
+ * A worker whose parts move nothing: each reads its document, sleeps for each of its objects, and reports
+ * them as copied. All other steps are real, unless the listing is
  * computed: then nothing but Temporal and the workflows is.
  */
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ interface ComputedListing {
   readonly ranges: number;
   readonly partFiles: number;
   readonly objectBytes: number;
-  /** What cutting a part was measured to take. */
+  /** A cut sleeps so long for each part. */
   readonly msForPart: number;
 }
 

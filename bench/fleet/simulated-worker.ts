@@ -1,7 +1,7 @@
 /**
  * A worker whose parts move nothing: each reads its document, sleeps for each of its objects, and reports
- * them as copied. All other steps are real, unless the listing is
- * computed: then nothing but Temporal and the workflows is.
+ * them as copied. All other steps are real, unless the listing is computed: then nothing but Temporal and the
+ * workflows is.
  */
 import { tmpdir } from 'node:os';
 import { runWorker } from '../../app/fleet/worker.ts';

@@ -1,8 +1,8 @@
 /**
  * A fleet's job over very many objects that do not exist: a synthetic store lists them, parts sleep for
  * `--ms-for-object` an object instead of copying, and the rest is real (Temporal, the workflows, planning,
- * cutting, documents). It shows histories, and memory while the job grows. `--computed MS` leaves the listing out as
- * well: a part is cut by arithmetic, after so many milliseconds.
+ * cutting, documents). It shows histories, and memory while the job grows. `--computed MS` leaves the listing
+ * out as well: a part is cut by arithmetic, after so many milliseconds.
  *
  *     node bench/fleet/simulation.ts [--millions 1,10] [--part-files 20000] [--ranges 64] [--slots 128]
  *       [--ms-for-object 1] [--computed MS] [--json FILE]

@@ -75,30 +75,31 @@ const WAYS = [
 
 describe('A download of a large object', () => {
   // With `--transfers 1` a single request fetches the whole object.
-  it.each(
-    runBudget<readonly (typeof WAYS)[number][]>({ short: WAYS.filter((_, at) => at % 3 === 0), long: WAYS }),
-  )('that %s ended resumes from the bytes on disk (by %s)', async (signal, way, transfers) => {
-    const name = `${signal} ${way}`;
-    const folder = sandbox.path(name);
-    mkdirSync(folder);
-    link.holdAfter((RANGES_BEFORE + RANGES_AT_ONCE) * RANGE_BYTES);
-    const killed = await copy([url, name, '--transfers', `${transfers}`], (child) => {
-      void (async () => {
-        while (child.exitCode === null && notedRanges(folder) < RANGES_BEFORE) await pause(5);
-        child.kill(signal);
-      })();
-    });
-    link.release();
-    await link.idle();
-    expect(killed.exitCode).not.toBe(0);
-    expect(readdirSync(folder)).toEqual(['.dray-tmp']);
-    const before = link.receivedBytes();
-    expect(await copy([url, name])).toMatchObject({ exitCode: 0 });
-    const received = link.receivedBytes() - before;
-    expect(received).toBeGreaterThan(RANGE_BYTES);
-    expect(received).toBeLessThan(SIZE_BYTES - RANGES_BEFORE * RANGE_BYTES + ANSWER_HEADS_BYTES);
-    expect(readdirSync(folder)).toEqual(['large.bin']);
-    const arrived = readFileSync(join(folder, 'large.bin'));
-    expect(arrived.equals(readFileSync(sandbox.path('source/large.bin')))).toBe(true);
-  });
+  it.each(runBudget<readonly (typeof WAYS)[number][]>({ short: WAYS.slice(0, 1), long: WAYS }))(
+    'that %s ended resumes from the bytes on disk (by %s)',
+    async (signal, way, transfers) => {
+      const name = `${signal} ${way}`;
+      const folder = sandbox.path(name);
+      mkdirSync(folder);
+      link.holdAfter((RANGES_BEFORE + RANGES_AT_ONCE) * RANGE_BYTES);
+      const killed = await copy([url, name, '--transfers', `${transfers}`], (child) => {
+        void (async () => {
+          while (child.exitCode === null && notedRanges(folder) < RANGES_BEFORE) await pause(5);
+          child.kill(signal);
+        })();
+      });
+      link.release();
+      await link.idle();
+      expect(killed.exitCode).not.toBe(0);
+      expect(readdirSync(folder)).toEqual(['.dray-tmp']);
+      const before = link.receivedBytes();
+      expect(await copy([url, name])).toMatchObject({ exitCode: 0 });
+      const received = link.receivedBytes() - before;
+      expect(received).toBeGreaterThan(RANGE_BYTES);
+      expect(received).toBeLessThan(SIZE_BYTES - RANGES_BEFORE * RANGE_BYTES + ANSWER_HEADS_BYTES);
+      expect(readdirSync(folder)).toEqual(['large.bin']);
+      const arrived = readFileSync(join(folder, 'large.bin'));
+      expect(arrived.equals(readFileSync(sandbox.path('source/large.bin')))).toBe(true);
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
@@ -90,7 +91,7 @@ describe.skipIf(!isRoot || !findChromium())("Another user's workspace", () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is shown with its way out when "dray ui" starts below it', async () => {
+  longIt('is shown with its way out when "dray ui" starts below it', async () => {
     using sandbox = createSandbox();
     const root = await foreignWorkspace(sandbox);
     const directory = join(root, 'below');

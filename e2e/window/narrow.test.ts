@@ -29,8 +29,11 @@ const TRIED = runBudget<readonly (typeof SIZES)[number][]>({
   long: SIZES,
 });
 
-/** A name that is cut keeps at least this much of itself. */
+/** A name that is cut keeps at least this much of itself, and a field shows at least this much. */
 const NAME_PX_MIN = 88;
+const FIELD_PX_MIN = 120;
+/** The share of an icon that its count may cover. */
+const COVERED_MAX = 0.2;
 
 const SCREENS: readonly { readonly at: string; readonly shows: string; readonly action: RegExp }[] = [
   { at: 'home', shows: 'Home', action: /^Push/ },
@@ -117,7 +120,7 @@ describe.skipIf(!findChromium())('A narrow window', () => {
           expect(await rowsInSight(page), `${size.width} by ${size.height}`).toBeGreaterThan(1);
           expect(await nameInSight(page, 'day 5.csv')).toBe(true);
         }
-        const faults = await faultsOf(page, { action: action.source, nameMin: NAME_PX_MIN });
+        const faults = await faultsOf(page, action);
         found.push(...faults.map((fault) => `${at}: ${fault}`));
       }
       expect(found).toEqual([]);
@@ -135,7 +138,7 @@ describe.skipIf(!findChromium())('A narrow window', () => {
       const radio = dialog.getByRole('radio', { name: kind, exact: true });
       await radio.click({ force: true });
       await expect.poll(() => radio.isChecked()).toBe(true);
-      const faults = await faultsOf(page, { action: '^Add$', nameMin: NAME_PX_MIN });
+      const faults = await faultsOf(page, /^Add$/);
       found.push(...faults.map((fault) => `${kind}: ${fault}`));
     }
     await page.keyboard.press('Escape');
@@ -173,11 +176,19 @@ interface Looked {
   /** The source of a pattern for the name of the primary action. */
   readonly action: string;
   readonly nameMin: number;
+  readonly fieldMin: number;
+  readonly coveredMax: number;
 }
 
 /** The parts that are cut off or out of sight, one line each. */
-function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
-  return page.evaluate(({ action, nameMin }) => {
+function faultsOf(page: Page, action: RegExp): Promise<readonly string[]> {
+  const looked: Looked = {
+    action: action.source,
+    nameMin: NAME_PX_MIN,
+    fieldMin: FIELD_PX_MIN,
+    coveredMax: COVERED_MAX,
+  };
+  return page.evaluate(({ action, coveredMax, fieldMin, nameMin }) => {
     const faults: string[] = [];
     const { innerHeight, innerWidth } = globalThis;
     const nameOf = (element: Element) =>
@@ -202,6 +213,23 @@ function faultsOf(page: Page, looked: Looked): Promise<readonly string[]> {
       if (!element.matches('button, a, input, select, textarea, th, td')) continue;
       const { left, right } = element.getBoundingClientRect();
       if (left < -1 || right > innerWidth + 1) faults.push(`out of the window: ${nameOf(element)}`);
+    }
+    for (const field of document.querySelectorAll('main input:not([type]), main input[type=text]'))
+      if (isSeen(field) && field.clientWidth < fieldMin)
+        faults.push(`a field of ${field.clientWidth} px: ${field.getAttribute('placeholder')}`);
+    for (const count of document.querySelectorAll('.rail-count')) {
+      const [over, icon] = [count, count.parentElement!.querySelector('svg')!].map((element) =>
+        element.getBoundingClientRect(),
+      ) as [DOMRect, DOMRect];
+      const shared = (low: number, high: number) => Math.max(0, high - low);
+      const covered =
+        shared(Math.max(over.left, icon.left), Math.min(over.right, icon.right)) *
+        shared(Math.max(over.top, icon.top), Math.min(over.bottom, icon.bottom));
+      const share = covered / (icon.width * icon.height);
+      if (share > coveredMax)
+        faults.push(
+          `a count covers ${Math.round(share * 100)} % of the icon of ${nameOf(count.parentElement!)}`,
+        );
     }
     const pattern = new RegExp(action);
     const isInside = (element: Element) => {

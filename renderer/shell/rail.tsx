@@ -43,6 +43,9 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
   );
 }
 
+/** Over an icon there is no room for more digits. */
+const SHORT_COUNT_MAX = 99;
+
 /** The number beside a screen's name, with its unit. */
 function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, words: string]>> {
   const { current } = useWorkspaces();
@@ -82,7 +85,10 @@ function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
               <span className="rail-word grow">{title}</span>
               {count > 0 && (
                 <span className="rail-count" title={`${formatCount(count)} ${words}`}>
-                  {formatCount(count)}
+                  <span className="rail-word">{formatCount(count)}</span>
+                  <span className="rail-count-short" aria-hidden>
+                    {count > SHORT_COUNT_MAX ? `${SHORT_COUNT_MAX}+` : count}
+                  </span>
                   <span className="unseen"> {words}</span>
                 </span>
               )}

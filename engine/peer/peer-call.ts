@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
+import * as v from 'valibot';
 import { DrayError, type ErrorCode, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import type { LeasedMemory } from '../base/leased-memory.ts';
@@ -202,12 +203,12 @@ export interface BodyOptions {
   readonly headBytes?: number;
 }
 
-export interface Body {
+/** Its end, by `using`, frees its room in the budget. */
+export interface Body extends Disposable {
   /** In a buffer of its own, so that it can move to another thread. */
   readonly bytes: Buffer;
   /** Empty unless requested. */
   readonly head: Buffer;
-  release(): void;
 }
 
 /**
@@ -243,9 +244,9 @@ export async function receiveBody(
       watch.end();
     }
     if (filled !== sizeBytes) throw new PeerRefusal(400, 'usage', 'The body ended early.');
-    return { bytes, head, release: room.release };
+    return { ...room, head };
   } catch (error) {
-    room.release();
+    room[Symbol.dispose]();
     throw error;
   }
 }
@@ -266,10 +267,10 @@ async function roomFor({
 }): Promise<Omit<Body, 'head'>> {
   if (shared) {
     const { bytes, release } = await shared.take(sizeBytes, signal);
-    return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, sizeBytes), release };
+    return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, sizeBytes), [Symbol.dispose]: release };
   }
   const permit = await budget.acquire(Math.max(1, sizeBytes + headBytes), signal);
-  return { bytes: Buffer.allocUnsafeSlow(sizeBytes), release: () => permit.release() };
+  return { bytes: Buffer.allocUnsafeSlow(sizeBytes), [Symbol.dispose]: () => permit.release() };
 }
 
 /**
@@ -335,6 +336,29 @@ export function parseJson(bytes: Uint8Array, maxBytes: number = PEER_LIMITS.json
   } catch {
     throw new PeerRefusal(400, 'usage', 'The body is not JSON.');
   }
+}
+
+/**
+ * A body that is one JSON document. @param form The expected document, for the refusal of another one.
+ * Absent: the refusal names the first fault. @throws PeerRefusal as `receiveBody`, 400 for another document
+ */
+export async function receiveJson<T>(
+  call: PeerCall,
+  {
+    budget,
+    form,
+    schema,
+  }: {
+    readonly budget: Budget;
+    readonly schema: v.GenericSchema<unknown, T>;
+    readonly form?: string;
+  },
+): Promise<T> {
+  using body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
+  const parsed = v.safeParse(schema, parseJson(body.bytes));
+  if (parsed.success) return parsed.output;
+  const fault = form === undefined ? `is malformed: ${parsed.issues[0].message}` : `must be ${form}`;
+  throw new PeerRefusal(400, 'usage', `The body ${fault}.`);
 }
 
 function tooMuchJson(sizeBytes: number, maxBytes: number): PeerRefusal {

@@ -13,7 +13,7 @@ import { type BlockThreads, openBlockThreads } from '../files/blocks/block-threa
 import type { TreeWriter } from '../files/write/tree-writer-types.ts';
 import type { DeltaSource, DeltaStart, DeltaTarget } from '../model/delta-sides.ts';
 import { totalBytes } from '../model/delta-sides.ts';
-import { DELTA_CALLS, type DeltaCall, type DeltaOpen, DeltaOpenSchema } from '../peer-protocol/deltas.ts';
+import { DELTA_CALLS, type DeltaCall, DeltaOpenSchema } from '../peer-protocol/deltas.ts';
 import { PEER_HEADER, PEER_LIMITS } from '../peer-protocol/messages.ts';
 import {
   answerBatch,
@@ -23,6 +23,7 @@ import {
   parseJson,
   readOnlyRefusal,
   receiveBody,
+  receiveJson,
   sent,
 } from './peer-call.ts';
 import { describeSide, openSide, type PeerDeltaSide } from './peer-delta-side.ts';
@@ -122,7 +123,7 @@ export function createPeerDeltas(options: PeerDeltasOptions): PeerDeltas {
 
 async function open(deltas: Deltas, call: PeerCall): Promise<void> {
   const { budget, clock, folder, isReadOnly, running, signal, specialModes, writer } = deltas;
-  const wish = await receiveWish(call, budget);
+  const wish = await receiveJson(call, { budget, schema: DeltaOpenSchema });
   if (isReadOnly && wish.side === 'target' && !wish.isDryRun) throw readOnlyRefusal();
   if (running.size >= DELTAS_MAX)
     throw new DrayError('slowDown', 'Too many deltas are running. Try again later.', { retry: 'backoff' });
@@ -221,17 +222,6 @@ function endIdle(deltas: Deltas): void {
       end(deltas, delta).catch(onFailure);
 }
 
-async function receiveWish(call: PeerCall, budget: Budget): Promise<DeltaOpen> {
-  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-  try {
-    const parsed = v.safeParse(DeltaOpenSchema, parseJson(body.bytes));
-    if (parsed.success) return parsed.output;
-    throw new PeerRefusal(400, 'usage', `The delta is malformed: ${parsed.issues[0].message}.`);
-  } finally {
-    body.release();
-  }
-}
-
 interface Carrying {
   /** The memory that its threads write from. */
   readonly shared: LeasedMemory;
@@ -244,53 +234,46 @@ interface Carrying {
 async function carryOut({ budget, call, delta, name, shared }: Carrying): Promise<void> {
   const { side } = delta;
   const { request, response, signal } = call;
-  const body = await receiveBody(call, {
+  using body = await receiveBody(call, {
     budget,
     maxBytes: PEER_LIMITS.bodyBytesMax + HEAD_BYTES_MAX,
     ...(name === 'write' ? { shared } : {}),
   });
-  try {
-    const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? body.bytes.length);
-    if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > body.bytes.length)
-      throw new PeerRefusal(
-        400,
-        'usage',
-        `The header ${PEER_HEADER.headBytes} does not say where the bytes begin.`,
-      );
-    const parsed = v.safeParse(
-      DELTA_CALLS[name],
-      parseJson(new Uint8Array(body.bytes.subarray(0, headBytes))),
+  const headBytes = Number(request.headers[PEER_HEADER.headBytes] ?? body.bytes.length);
+  if (!Number.isSafeInteger(headBytes) || headBytes < 0 || headBytes > body.bytes.length)
+    throw new PeerRefusal(
+      400,
+      'usage',
+      `The header ${PEER_HEADER.headBytes} does not say where the bytes begin.`,
     );
-    if (!parsed.success)
-      throw new PeerRefusal(400, 'usage', `The call is malformed: ${parsed.issues[0].message}.`);
-    const input = parsed.output as never;
-    const bytes = body.bytes.subarray(headBytes);
-    if (name === 'sign') {
-      const { end, start } = input as { start: number; end: number };
-      if (end < start || end - start > PEER_LIMITS.signedBytesMax) throw outOfBounds();
-      const of = side.kind === 'source' ? side.source : side.target;
-      const limit = side.kind === 'source' ? side.source.sizeBytes : side.target.oldBytes;
-      if (end > limit) throw outOfBounds();
-      return answerBytes(call, {}, await of.sign(start, end, signal));
-    }
-    if (name === 'cut') {
-      const { digests, lengths } = await (side.kind === 'source' ? side.source : side.target).cut(signal);
-      const lengthBytes = new Uint8Array(lengths.buffer, lengths.byteOffset, lengths.byteLength);
-      return answerBatch(
-        response,
-        { chunks: lengths.length },
-        { pieces: [lengthBytes, digests], sizeBytes: lengthBytes.length + digests.length },
-      );
-    }
-    if (side.kind === 'source') {
-      // From here on it may wait, and other calls must be able to free memory.
-      body.release();
-      return await carryOutAtSource({ call, shared, name }, side.source, input);
-    }
-    return await carryOutAtTarget({ call, delta, name, bytes }, side.target, input);
-  } finally {
-    body.release();
+  const parsed = v.safeParse(DELTA_CALLS[name], parseJson(new Uint8Array(body.bytes.subarray(0, headBytes))));
+  if (!parsed.success)
+    throw new PeerRefusal(400, 'usage', `The call is malformed: ${parsed.issues[0].message}.`);
+  const input = parsed.output as never;
+  const bytes = body.bytes.subarray(headBytes);
+  if (name === 'sign') {
+    const { end, start } = input as { start: number; end: number };
+    if (end < start || end - start > PEER_LIMITS.signedBytesMax) throw outOfBounds();
+    const of = side.kind === 'source' ? side.source : side.target;
+    const limit = side.kind === 'source' ? side.source.sizeBytes : side.target.oldBytes;
+    if (end > limit) throw outOfBounds();
+    return answerBytes(call, {}, await of.sign(start, end, signal));
   }
+  if (name === 'cut') {
+    const { digests, lengths } = await (side.kind === 'source' ? side.source : side.target).cut(signal);
+    const lengthBytes = new Uint8Array(lengths.buffer, lengths.byteOffset, lengths.byteLength);
+    return answerBatch(
+      response,
+      { chunks: lengths.length },
+      { pieces: [lengthBytes, digests], sizeBytes: lengthBytes.length + digests.length },
+    );
+  }
+  if (side.kind === 'source') {
+    // From here on it may wait, and other calls must be able to free memory.
+    body[Symbol.dispose]();
+    return await carryOutAtSource({ call, shared, name }, side.source, input);
+  }
+  return await carryOutAtTarget({ call, delta, name, bytes }, side.target, input);
 }
 
 async function carryOutAtSource(

@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
 import { travelling } from '../model/special-modes.ts';
-import { PEER_LIMITS } from '../peer-protocol/messages.ts';
-import { answerJson, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { answerJson, type PeerCall, PeerRefusal, receiveJson } from './peer-call.ts';
 import { openPeerFile, parsePeerPath, readPeerLink } from './peer-paths.ts';
 import type { WriteParts } from './peer-writes.ts';
 
@@ -20,21 +19,15 @@ const readAt = promisify(read);
 
 /** A missing file needs no copy. */
 export async function answerKeep(call: PeerCall, parts: WriteParts): Promise<void> {
-  const body = await receiveBody(call, { budget: parts.budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-  try {
-    const parsed = v.safeParse(Keep, parseJson(body.bytes));
-    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body must be {"from":"...","to":"..."}.');
-    const [from, to] = [parsePeerPath(parsed.output.from), parsePeerPath(parsed.output.to)];
-    if (from === to)
-      throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name. Use another name.');
-    const { folder, writer } = parts;
-    const target = readPeerLink(folder, from);
-    if (target === undefined) await copyFile(call, parts, { from, to });
-    else writer.writeLink(to, target);
-    answerJson(call.response, 200, {});
-  } finally {
-    body.release();
-  }
+  const { budget, folder, writer } = parts;
+  const wish = await receiveJson(call, { budget, schema: Keep, form: '{"from":"...","to":"..."}' });
+  const [from, to] = [parsePeerPath(wish.from), parsePeerPath(wish.to)];
+  if (from === to)
+    throw new PeerRefusal(400, 'usage', 'A file cannot be kept under its own name. Use another name.');
+  const target = readPeerLink(folder, from);
+  if (target === undefined) await copyFile(call, parts, { from, to });
+  else writer.writeLink(to, target);
+  answerJson(call.response, 200, {});
 }
 
 async function copyFile(

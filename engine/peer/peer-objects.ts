@@ -64,7 +64,7 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
     return served;
   };
 
-  const using = async (at: string, isMade: boolean, work: (store: ObjectStore) => Promise<void>) => {
+  const withStore = async (at: string, isMade: boolean, work: (store: ObjectStore) => Promise<void>) => {
     const served = servedAt(at, isMade);
     served.calls += 1;
     try {
@@ -81,21 +81,17 @@ export function createPeerObjects({ budget, folder, isReadOnly }: PeerObjectsOpt
       const objectCall = name as ObjectCall;
       if (isReadOnly && !READS.has(objectCall)) throw readOnlyRefusal();
       const at = parsePeerPath(call.query.get('at') ?? '', { allowRoot: true });
-      const body = await receiveBody(call, {
+      using body = await receiveBody(call, {
         budget,
         maxBytes: PEER_LIMITS.bodyBytesMax + PEER_LIMITS.jsonBytesMax,
       });
-      try {
-        const { bytes, input } = parseInput(call, objectCall, body);
-        await using(at, !READS.has(objectCall), async (store) => {
-          for (const key of keysOf(input)) {
-            parsePeerPath(at === '' ? key : `${at}/${key}`);
-          }
-          await carryOut({ call, store, bytes }, objectCall, input);
-        });
-      } finally {
-        body.release();
-      }
+      const { bytes, input } = parseInput(call, objectCall, body);
+      await withStore(at, !READS.has(objectCall), async (store) => {
+        for (const key of keysOf(input)) {
+          parsePeerPath(at === '' ? key : `${at}/${key}`);
+        }
+        await carryOut({ call, store, bytes }, objectCall, input);
+      });
     },
     async close() {
       await Promise.allSettled([...stores.values()].map(async ({ opening }) => (await opening).close()));

@@ -6,7 +6,7 @@ import type { Budget } from '../base/budget.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { checkUnchanged, describeFailure, readStatOf } from '../files/read/open-file.ts';
 import { PEER_LIMITS, type PeerReadResult } from '../peer-protocol/messages.ts';
-import { answerBatch, type PeerCall, PeerRefusal, parseJson, receiveBody, sent } from './peer-call.ts';
+import { answerBatch, type PeerCall, PeerRefusal, receiveJson, sent } from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, openPeerFile, openPeerFolder, parsePeerPath } from './peer-paths.ts';
 
@@ -26,15 +26,7 @@ export async function answerRead(
   call: PeerCall,
   { budget, folder }: { readonly folder: OfferedFolder; readonly budget: Budget },
 ): Promise<void> {
-  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-  let paths: readonly string[];
-  try {
-    const parsed = v.safeParse(Paths, parseJson(body.bytes));
-    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body must be {"paths":[...]}.');
-    paths = parsed.output.paths;
-  } finally {
-    body.release();
-  }
+  const { paths } = await receiveJson(call, { budget, schema: Paths, form: '{"paths":[...]}' });
   const permit = await budget.acquire(PEER_LIMITS.batchBytesMax, call.signal);
   try {
     const pieces: Uint8Array[] = [];

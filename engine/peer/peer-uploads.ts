@@ -15,7 +15,7 @@ import type { FileMeta, TreeWriter } from '../files/write/tree-writer-types.ts';
 import { travelling } from '../model/special-modes.ts';
 import { PEER_LIMITS } from '../peer-protocol/messages.ts';
 import { openRangeJournal } from '../transfer/download/range-journal.ts';
-import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, receiveJson } from './peer-call.ts';
 import { parsePeerPath } from './peer-paths.ts';
 import { createRangeReceiver, type RangeReceiver } from './peer-ranges.ts';
 import {
@@ -85,7 +85,9 @@ export class PeerUploads {
   }
 
   async begin(call: PeerCall): Promise<void> {
-    const session = await this.#open(await this.#json(call, Begin));
+    const session = await this.#open(
+      await receiveJson(call, { budget: this.#options.budget, schema: Begin }),
+    );
     session.usedMs = this.#options.clock.nowMs();
     answerJson(call.response, 200, { upload: session.id, received: [...session.ranges.keys()] });
   }
@@ -108,7 +110,7 @@ export class PeerUploads {
   /** The received ranges, for a client that resumes. */
   state(call: PeerCall, id: string): Promise<void> {
     return this.#using(id, async ({ isOpenEnded, meta, rangeBytes, ranges }) => {
-      await this.#json(call, Nothing);
+      await receiveJson(call, { budget: this.#options.budget, schema: Nothing });
       const received = [...ranges].map(([start, { sizeBytes, sum }]) => [start, formatCrc64(sum), sizeBytes]);
       const size = isOpenEnded ? {} : { sizeBytes: meta.sizeBytes };
       answerJson(call.response, 200, { path: meta.path, ...size, rangeBytes, received });
@@ -116,7 +118,10 @@ export class PeerUploads {
   }
 
   async complete(call: PeerCall, id: string): Promise<void> {
-    const { crc64, sizeBytes: given } = await this.#json(call, Complete);
+    const { crc64, sizeBytes: given } = await receiveJson(call, {
+      budget: this.#options.budget,
+      schema: Complete,
+    });
     const done = this.#completed.get(id) ?? this.#completing.get(id);
     if (done) return answerJson(call.response, 200, await done);
     const session = this.#sessions.get(id);
@@ -288,18 +293,6 @@ export class PeerUploads {
     for (const oldest of this.#completed.keys()) {
       if (this.#completed.size <= COMPLETED_MAX) break;
       this.#completed.delete(oldest);
-    }
-  }
-
-  async #json<T>(call: PeerCall, schema: v.GenericSchema<unknown, T>): Promise<T> {
-    const { budget } = this.#options;
-    const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-    try {
-      const parsed = v.safeParse(schema, parseJson(body.bytes));
-      if (parsed.success) return parsed.output;
-      throw new PeerRefusal(400, 'usage', `The body is malformed: ${parsed.issues[0].message}.`);
-    } finally {
-      body.release();
     }
   }
 }

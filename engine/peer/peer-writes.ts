@@ -21,7 +21,15 @@ import {
   type WriteItem,
   WriteItemSchema,
 } from '../peer-protocol/messages.ts';
-import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, parseJson, receiveBody } from './peer-call.ts';
+import {
+  answerJson,
+  bodyBytesOf,
+  type PeerCall,
+  PeerRefusal,
+  parseJson,
+  receiveBody,
+  receiveJson,
+} from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
 import { type OfferedFolder, parsePeerPath, statPeerPath } from './peer-paths.ts';
 
@@ -38,39 +46,35 @@ const WriteHead = v.strictObject({
 
 /** Results are in the order of the items. */
 export async function answerWrite(call: PeerCall, parts: WriteParts): Promise<void> {
-  const body = await receiveBody(call, {
+  using body = await receiveBody(call, {
     budget: parts.budget,
     maxBytes: PEER_LIMITS.jsonBytesMax + PEER_LIMITS.batchBytesMax,
     headBytes: headBytesOf(call),
   });
-  try {
-    // They move to the thread that writes them.
-    const contents = body.bytes;
-    const items = parseWrite(body.head, contents);
-    const folders = items.some(({ kind }) => kind === 'folder') ? await foldersOf(parts) : undefined;
-    const results: PeerWriteResult[] = new Array(items.length);
-    const files: { readonly at: number; readonly file: PackedFile }[] = [];
-    let offset = 0;
-    for (const [at, item] of items.entries()) {
-      const sizeBytes = item.kind === 'file' ? item.sizeBytes : 0;
-      const result = attempt(() => prepare({ ...parts, folders }, item, { contents, offset }));
-      if ('file' in result) files.push({ at, file: result.file });
-      else results[at] = result.result;
-      offset += sizeBytes;
-    }
-    const written =
-      files.length > 0
-        ? await parts.writer.writeMany(
-            contents,
-            files.map(({ file }) => file),
-          )
-        : [];
-    for (const [index, result] of written.entries())
-      results[files[index]!.at] = 'stat' in result ? writtenResult(result.stat) : { error: result.error };
-    answerJson(call.response, 200, { results });
-  } finally {
-    body.release();
+  // They move to the thread that writes them.
+  const contents = body.bytes;
+  const items = parseWrite(body.head, contents);
+  const folders = items.some(({ kind }) => kind === 'folder') ? await foldersOf(parts) : undefined;
+  const results: PeerWriteResult[] = new Array(items.length);
+  const files: { readonly at: number; readonly file: PackedFile }[] = [];
+  let offset = 0;
+  for (const [at, item] of items.entries()) {
+    const sizeBytes = item.kind === 'file' ? item.sizeBytes : 0;
+    const result = attempt(() => prepare({ ...parts, folders }, item, { contents, offset }));
+    if ('file' in result) files.push({ at, file: result.file });
+    else results[at] = result.result;
+    offset += sizeBytes;
   }
+  const written =
+    files.length > 0
+      ? await parts.writer.writeMany(
+          contents,
+          files.map(({ file }) => file),
+        )
+      : [];
+  for (const [index, result] of written.entries())
+    results[files[index]!.at] = 'stat' in result ? writtenResult(result.stat) : { error: result.error };
+  answerJson(call.response, 200, { results });
 }
 
 function headBytesOf({ request }: PeerCall): number {
@@ -174,35 +178,23 @@ const NothingHead = v.strictObject({});
 
 /** Answers once all earlier writes, of any client, are on the disk. */
 export async function answerSync(call: PeerCall, { budget, writer }: WriteParts): Promise<void> {
-  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-  try {
-    if (!v.safeParse(NothingHead, parseJson(body.bytes)).success)
-      throw new PeerRefusal(400, 'usage', 'The body must be {}.');
-  } finally {
-    body.release();
-  }
+  await receiveJson(call, { budget, schema: NothingHead, form: '{}' });
   await writer.sync();
   answerJson(call.response, 200, {});
 }
 
 export async function answerRemove(call: PeerCall, { budget, writer }: WriteParts): Promise<void> {
-  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-  try {
-    const parsed = v.safeParse(RemoveHead, parseJson(body.bytes));
-    if (!parsed.success) throw new PeerRefusal(400, 'usage', 'The body must be {"paths":[...]}.');
-    const errors: (ErrorRecord | null)[] = parsed.output.paths.map((text) => {
-      try {
-        const path = parsePeerPath(text);
-        writer.remove(text.endsWith('/') ? `${path}/` : path);
-        return null;
-      } catch (error) {
-        return toErrorRecord(error);
-      }
-    });
-    answerJson(call.response, 200, { errors });
-  } finally {
-    body.release();
-  }
+  const { paths } = await receiveJson(call, { budget, schema: RemoveHead, form: '{"paths":[...]}' });
+  const errors: (ErrorRecord | null)[] = paths.map((text) => {
+    try {
+      const path = parsePeerPath(text);
+      writer.remove(text.endsWith('/') ? `${path}/` : path);
+      return null;
+    } catch (error) {
+      return toErrorRecord(error);
+    }
+  });
+  answerJson(call.response, 200, { errors });
 }
 
 const TouchHead = v.strictObject({
@@ -215,24 +207,18 @@ export async function answerTouch(
   call: PeerCall,
   { budget, folder, specialModes }: WriteParts,
 ): Promise<void> {
-  const body = await receiveBody(call, { budget, maxBytes: PEER_LIMITS.jsonBytesMax });
-  try {
-    const parsed = v.safeParse(TouchHead, parseJson(body.bytes));
-    if (!parsed.success)
-      throw new PeerRefusal(400, 'usage', 'The body must be {"path":"...","mtimeNs":"...","mode":...}.');
-    const { mode, mtimeNs } = parsed.output;
-    const path = parsePeerPath(parsed.output.path);
-    if (!statPeerPath(folder, path))
-      throw new DrayError('notFound', `There is no file ${path}.`, { data: { path } });
-    const to = {
-      ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
-      ...travelling(mode, { specialModes }),
-    };
-    const stat = await touchLocal(folder.realRoot, path, to, heldReach(folder.folders));
-    answerJson(call.response, 200, writtenResult(stat));
-  } finally {
-    body.release();
-  }
+  const form = '{"path":"...","mtimeNs":"...","mode":...}';
+  const wish = await receiveJson(call, { budget, schema: TouchHead, form });
+  const { mode, mtimeNs } = wish;
+  const path = parsePeerPath(wish.path);
+  if (!statPeerPath(folder, path))
+    throw new DrayError('notFound', `There is no file ${path}.`, { data: { path } });
+  const to = {
+    ...(mtimeNs === undefined ? {} : { mtimeNs: BigInt(mtimeNs) }),
+    ...travelling(mode, { specialModes }),
+  };
+  const stat = await touchLocal(folder.realRoot, path, to, heldReach(folder.folders));
+  answerJson(call.response, 200, writtenResult(stat));
 }
 
 export function writtenResult(stat: WrittenStat): { readonly token: string; readonly mtimeMs: number } {

@@ -32,35 +32,31 @@ export async function commitMillion(
   workspace: string,
   { folders = FOLDERS }: { readonly folders?: number } = {},
 ): Promise<void> {
-  const session = await openSession(dataset.context(workspace), 'push');
-  try {
-    const { store } = await openSessionRemote(session);
-    const link = await linkRepository(session, store, BRANCH);
-    const tip = link.tip!;
-    const base = await fetchCommit(session, store, tip.commit);
-    const like = base.manifest.kind === 'inline' ? base.manifest.entries[0] : undefined;
-    const { manifest, totals } = await buildManifest({
-      base: base.manifest,
-      loadBaseEntries: (segment) => readSegment(store, segment, {}),
-      changes: millionChanges(like!, folders),
-      onSegment: (segment) => writeSegment(store, segment, {}),
-    });
-    const commit = encodeCommit({
-      repository: link.uuid,
-      parents: [tip.commit],
-      author: 'tester',
-      message: 'A million frames',
-      time: new Date().toISOString(),
-      totals,
-      manifest,
-    });
-    await storeCommit(store, commit, {});
-    const value = { commit: commit.hash, epoch: tip.epoch, repository: link.uuid };
-    await moveRef(store, `heads/${BRANCH}`, value, { etag: tip.etag }, {});
-    await store.close();
-  } finally {
-    session.close();
-  }
+  using session = await openSession(dataset.context(workspace), 'push');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const link = await linkRepository(session, store, BRANCH);
+  const tip = link.tip!;
+  const base = await fetchCommit(session, store, tip.commit);
+  const like = base.manifest.kind === 'inline' ? base.manifest.entries[0] : undefined;
+  const { manifest, totals } = await buildManifest({
+    base: base.manifest,
+    loadBaseEntries: (segment) => readSegment(store, segment, {}),
+    changes: millionChanges(like!, folders),
+    onSegment: (segment) => writeSegment(store, segment, {}),
+  });
+  const commit = encodeCommit({
+    repository: link.uuid,
+    parents: [tip.commit],
+    author: 'tester',
+    message: 'A million frames',
+    time: new Date().toISOString(),
+    totals,
+    manifest,
+  });
+  await storeCommit(store, commit, {});
+  const value = { commit: commit.hash, epoch: tip.epoch, repository: link.uuid };
+  await moveRef(store, `heads/${BRANCH}`, value, { etag: tip.etag }, {});
 }
 
 /** Yields a page for each folder, in order of path. */

@@ -93,13 +93,10 @@ async function ask(
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)]);
   try {
     const context = jobContextOf(call, root, { emit: () => {}, signal });
-    const { store } = await openRemoteAt(context, parseGivenUrl(context, url, root), { attemptsMax: 1 });
-    try {
-      const ref = await readRef(store, `heads/${branch}`, { signal });
-      return { tip: ref?.commit ?? null, answeredMs: clock.nowMs(), askedMs, bases };
-    } finally {
-      await store.close();
-    }
+    await using remote = await openRemoteAt(context, parseGivenUrl(context, url, root), { attemptsMax: 1 });
+    const { store } = remote;
+    const ref = await readRef(store, `heads/${branch}`, { signal });
+    return { tip: ref?.commit ?? null, answeredMs: clock.nowMs(), askedMs, bases };
   } catch (error) {
     // An aborted request is no failure of the remote.
     if (call.signal.aborted) throw error;

@@ -22,22 +22,15 @@ export async function withCommits<T>(
   context: JobContext,
   work: (commits: Commits) => Promise<T>,
 ): Promise<T> {
-  const session = await openSession(context, 'window', 'shared');
-  try {
-    const { store } = await openSessionRemote(session);
-    try {
-      return await work({
-        session,
-        store,
-        baseHash: session.state.bases[session.remoteName] as CommitHash | undefined,
-        fetch: (hash) => fetchCommit(session, store, hash),
-        tip: async () =>
-          (await readRef(store, `heads/${session.state.branch}`, { signal: context.signal }))?.commit,
-      });
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'window', 'shared');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  return await work({
+    session,
+    store,
+    baseHash: session.state.bases[session.remoteName] as CommitHash | undefined,
+    fetch: (hash) => fetchCommit(session, store, hash),
+    tip: async () =>
+      (await readRef(store, `heads/${session.state.branch}`, { signal: context.signal }))?.commit,
+  });
 }

@@ -145,12 +145,9 @@ async function withStore<T>(
   place: RemotePlace,
   work: (store: ObjectStore) => Promise<T>,
 ): Promise<T> {
-  const { store } = await openPlace(context, place, { at: 'parent' });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+  await using remote = await openPlace(context, place, { at: 'parent' });
+  const { store } = remote;
+  return await work(store);
 }
 
 async function readRange(

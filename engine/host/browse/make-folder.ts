@@ -26,21 +26,18 @@ export function makeLocalFolder({ path, text }: LocalPlace): void {
  */
 export async function makeRemoteFolder(context: JobContext, place: RemotePlace): Promise<void> {
   const { signal } = context;
-  const { store } = await openPlace(context, place, { at: 'parent' });
-  try {
-    const name = nameOfPlace(place);
-    if (await isTaken(store, name, { signal })) throw alreadyThere(place.text);
-    if (store.files) await makeInFiles(store.files, `${name}/`, signal);
-    else {
-      const { written } = await store.put(`${name}/`, new Uint8Array(0), {
-        condition: { absent: true },
-        contentType: 'application/x-directory',
-        signal,
-      });
-      if (!written) throw alreadyThere(place.text);
-    }
-  } finally {
-    await store.close();
+  await using remote = await openPlace(context, place, { at: 'parent' });
+  const { store } = remote;
+  const name = nameOfPlace(place);
+  if (await isTaken(store, name, { signal })) throw alreadyThere(place.text);
+  if (store.files) await makeInFiles(store.files, `${name}/`, signal);
+  else {
+    const { written } = await store.put(`${name}/`, new Uint8Array(0), {
+      condition: { absent: true },
+      contentType: 'application/x-directory',
+      signal,
+    });
+    if (!written) throw alreadyThere(place.text);
   }
 }
 

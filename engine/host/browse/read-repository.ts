@@ -15,39 +15,36 @@ export async function readRepository(
   place: LocalPlace | RemotePlace,
 ): Promise<BrowsedRepository> {
   const { signal } = context;
-  const { store } =
+  await using remote =
     place.kind === 'remote'
       ? await openPlace(context, place, { at: 'place' })
       : await openRemoteAt(context, { kind: 'file', path: place.path });
-  try {
-    const [names, tags] = await Promise.all([
-      listRefNames(store, 'heads', { signal }),
-      listRefNames(store, 'tags', { signal }),
-    ]);
-    const branches = await Promise.all(
-      names.slice(0, BRANCHES_MAX).map(async (name) => {
-        const ref = await readRef(store, name, { signal });
-        if (!ref) return undefined;
-        const { author, message, time, totals } = await readCommit(store, ref.commit, { signal });
-        const { bytes, files } = totals;
-        return {
-          name: name.replace(/^heads\//, ''),
-          commit: ref.commit,
-          files,
-          bytes,
-          author,
-          message,
-          time,
-        };
-      }),
-    );
-    // A branch may be deleted between the two requests.
-    return {
-      branches: branches.filter((branch) => branch !== undefined),
-      branchCount: names.length,
-      tagCount: tags.length,
-    };
-  } finally {
-    await store.close();
-  }
+  const { store } = remote;
+  const [names, tags] = await Promise.all([
+    listRefNames(store, 'heads', { signal }),
+    listRefNames(store, 'tags', { signal }),
+  ]);
+  const branches = await Promise.all(
+    names.slice(0, BRANCHES_MAX).map(async (name) => {
+      const ref = await readRef(store, name, { signal });
+      if (!ref) return undefined;
+      const { author, message, time, totals } = await readCommit(store, ref.commit, { signal });
+      const { bytes, files } = totals;
+      return {
+        name: name.replace(/^heads\//, ''),
+        commit: ref.commit,
+        files,
+        bytes,
+        author,
+        message,
+        time,
+      };
+    }),
+  );
+  // A branch may be deleted between the two requests.
+  return {
+    branches: branches.filter((branch) => branch !== undefined),
+    branchCount: names.length,
+    tagCount: tags.length,
+  };
 }

@@ -142,14 +142,11 @@ function folderOf({ connection, url }: RemotePlace): string {
 }
 
 async function removeObjects(context: JobContext, places: readonly RemotePlace[]): Promise<number> {
-  const { store } = await openPlace(context, places[0]!, { at: 'parent' });
+  await using remote = await openPlace(context, places[0]!, { at: 'parent' });
+  const { store } = remote;
   const { signal } = context;
   const names = places.map(nameOfPlace);
-  try {
-    for (let at = 0; at < names.length; at += KEYS_MAX)
-      await store.delete(names.slice(at, at + KEYS_MAX), { signal });
-    return names.length;
-  } finally {
-    await store.close();
-  }
+  for (let at = 0; at < names.length; at += KEYS_MAX)
+    await store.delete(names.slice(at, at + KEYS_MAX), { signal });
+  return names.length;
 }

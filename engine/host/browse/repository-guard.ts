@@ -137,24 +137,21 @@ async function repositoryBelow(
 ): Promise<string | undefined> {
   const { signal } = context;
   if (place.kind === 'local') return descriptorBelow(resolve(place.path), isMatch, signal);
-  const { store } = await openPlace(context, place, { at: 'place' });
-  try {
-    let after: string | undefined;
-    do {
-      const continuation = after === undefined ? {} : { continuation: after };
-      const page = await store.list({ prefix: '', limit: PAGE, ...continuation }, { signal });
-      for (const { key } of page.objects) {
-        if (key !== DESCRIPTOR_KEY && !key.endsWith(`/${DESCRIPTOR_KEY}`)) continue;
-        const path = `${place.url.prefix}/${key.slice(0, -DESCRIPTOR_KEY.length)}`;
-        const name = lastPart(path) || bucketOf(place);
-        if (isMatch(name)) return name;
-      }
-      after = page.continuation;
-    } while (after !== undefined);
-    return undefined;
-  } finally {
-    await store.close();
-  }
+  await using remote = await openPlace(context, place, { at: 'place' });
+  const { store } = remote;
+  let after: string | undefined;
+  do {
+    const continuation = after === undefined ? {} : { continuation: after };
+    const page = await store.list({ prefix: '', limit: PAGE, ...continuation }, { signal });
+    for (const { key } of page.objects) {
+      if (key !== DESCRIPTOR_KEY && !key.endsWith(`/${DESCRIPTOR_KEY}`)) continue;
+      const path = `${place.url.prefix}/${key.slice(0, -DESCRIPTOR_KEY.length)}`;
+      const name = lastPart(path) || bucketOf(place);
+      if (isMatch(name)) return name;
+    }
+    after = page.continuation;
+  } while (after !== undefined);
+  return undefined;
 }
 
 /** Follows no link. */

@@ -26,21 +26,18 @@ export async function takenThere(
   place: RemotePlace,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const { store } = await openPlace(context, place, { at: 'place' });
+  await using remote = await openPlace(context, place, { at: 'place' });
+  const { store } = remote;
   const { signal } = context;
-  try {
-    const page = await store.list({ prefix: '', delimiter: '/', limit: LISTED_MAX }, { signal });
-    const taken = new Set([...page.folders, ...page.objects.map(({ key }) => key)].map(withoutSlash));
-    const unseen = page.continuation === undefined ? [] : names.filter((name) => !taken.has(name));
-    for (let at = 0; at < unseen.length; at += ASKED_AT_ONCE) {
-      const asked = unseen.slice(at, at + ASKED_AT_ONCE);
-      const answers = await Promise.all(asked.map((name) => isTaken(store, name, { signal })));
-      for (const [index, name] of asked.entries()) if (answers[index]) taken.add(name);
-    }
-    return names.filter((name) => taken.has(name));
-  } finally {
-    await store.close();
+  const page = await store.list({ prefix: '', delimiter: '/', limit: LISTED_MAX }, { signal });
+  const taken = new Set([...page.folders, ...page.objects.map(({ key }) => key)].map(withoutSlash));
+  const unseen = page.continuation === undefined ? [] : names.filter((name) => !taken.has(name));
+  for (let at = 0; at < unseen.length; at += ASKED_AT_ONCE) {
+    const asked = unseen.slice(at, at + ASKED_AT_ONCE);
+    const answers = await Promise.all(asked.map((name) => isTaken(store, name, { signal })));
+    for (const [index, name] of asked.entries()) if (answers[index]) taken.add(name);
   }
+  return names.filter((name) => taken.has(name));
 }
 
 /**

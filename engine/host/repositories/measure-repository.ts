@@ -23,28 +23,25 @@ export interface MeasuredSize {
 
 /** Ignores other objects beside the repository. Emits progress after each page. */
 export async function measureRepository(context: JobContext, { url }: KnownPlace): Promise<MeasuredSize> {
-  const { meter, store } = await openRemoteAt(context, url);
+  await using remote = await openRemoteAt(context, url);
+  const { meter, store } = remote;
   let objects = 0;
   let bytes = 0;
   let recordBytes = 0;
-  try {
-    for (const prefix of [...CONTENT, ...RECORDS]) {
-      let continuation: string | undefined;
-      do {
-        const request = { prefix, ...(continuation === undefined ? {} : { continuation }) };
-        const page = await store.list(request, { signal: context.signal });
-        objects += page.objects.length;
-        const sum = page.objects.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
-        bytes += sum;
-        if (RECORDS.includes(prefix)) recordBytes += sum;
-        continuation = page.continuation;
-        context.emit(progressOf(objects, bytes, meter.totals().total));
-      } while (continuation !== undefined);
-    }
-    return { objects, bytes, recordBytes };
-  } finally {
-    await store.close();
+  for (const prefix of [...CONTENT, ...RECORDS]) {
+    let continuation: string | undefined;
+    do {
+      const request = { prefix, ...(continuation === undefined ? {} : { continuation }) };
+      const page = await store.list(request, { signal: context.signal });
+      objects += page.objects.length;
+      const sum = page.objects.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+      bytes += sum;
+      if (RECORDS.includes(prefix)) recordBytes += sum;
+      continuation = page.continuation;
+      context.emit(progressOf(objects, bytes, meter.totals().total));
+    } while (continuation !== undefined);
   }
+  return { objects, bytes, recordBytes };
 }
 
 function progressOf(filesDone: number, bytesDone: number, requests: number): ProgressEvent {

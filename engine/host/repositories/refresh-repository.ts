@@ -34,53 +34,40 @@ export async function refreshRepository(
   { commitsMax, known, nowMs, onRecord, place }: RefreshOptions,
 ): Promise<RepositoryRecord | undefined> {
   // The first push may create the folder of a new repository.
-  const { store } = await openRemoteAt(context, place.url, { mayBeMissing: known === undefined });
-  try {
-    const ref = await findBranch(store, [known?.branch, DEFAULT_BRANCH, ...place.branches], context.signal);
-    const answered = { id: place.id, provider: store.provider, answeredAt: new Date(nowMs).toISOString() };
-    if (!ref) {
-      if (await readDescriptor(store, context)) {
-        const record = { ...answered, growth: [] };
-        await onRecord(record);
-        return record;
-      }
-      if (known?.tip === undefined) return undefined;
-      throw new DrayError(
-        'notARepository',
-        `${store.address} no longer has a repository. Check that the address is right, or restore the repository.`,
-        { data: { remote: store.address } },
-      );
-    }
-    const isSame = known?.repository === ref.repository;
-    const newest = await newestOf(store, ref, isSame ? known : undefined, context);
-    let record: RepositoryRecord = {
-      ...answered,
-      repository: ref.repository,
-      branch: ref.name.slice('heads/'.length),
-      tip: newest.tip,
-      growth: growthFrom(isSame ? known.growth : [], ref.commit, newest.commit, nowMs),
-      ...(isSame && known.stored ? { stored: known.stored } : {}),
-    };
-    await onRecord(record);
-    for (
-      let left = commitsMax;
-      left > 0 && record.growth[0]?.next !== undefined;
-      left -= COMMITS_PER_RECORD
-    ) {
-      const growth = await readOlder(
-        store,
-        record.growth,
-        Math.min(left, COMMITS_PER_RECORD),
-        nowMs,
-        context,
-      );
-      record = { ...record, growth };
+  await using remote = await openRemoteAt(context, place.url, { mayBeMissing: known === undefined });
+  const { store } = remote;
+  const ref = await findBranch(store, [known?.branch, DEFAULT_BRANCH, ...place.branches], context.signal);
+  const answered = { id: place.id, provider: store.provider, answeredAt: new Date(nowMs).toISOString() };
+  if (!ref) {
+    if (await readDescriptor(store, context)) {
+      const record = { ...answered, growth: [] };
       await onRecord(record);
+      return record;
     }
-    return record;
-  } finally {
-    await store.close();
+    if (known?.tip === undefined) return undefined;
+    throw new DrayError(
+      'notARepository',
+      `${store.address} no longer has a repository. Check that the address is right, or restore the repository.`,
+      { data: { remote: store.address } },
+    );
   }
+  const isSame = known?.repository === ref.repository;
+  const newest = await newestOf(store, ref, isSame ? known : undefined, context);
+  let record: RepositoryRecord = {
+    ...answered,
+    repository: ref.repository,
+    branch: ref.name.slice('heads/'.length),
+    tip: newest.tip,
+    growth: growthFrom(isSame ? known.growth : [], ref.commit, newest.commit, nowMs),
+    ...(isSame && known.stored ? { stored: known.stored } : {}),
+  };
+  await onRecord(record);
+  for (let left = commitsMax; left > 0 && record.growth[0]?.next !== undefined; left -= COMMITS_PER_RECORD) {
+    const growth = await readOlder(store, record.growth, Math.min(left, COMMITS_PER_RECORD), nowMs, context);
+    record = { ...record, growth };
+    await onRecord(record);
+  }
+  return record;
 }
 
 /** The first of the wanted branches that exists, otherwise the repository's first branch. */

@@ -14,59 +14,51 @@ import { openSessionRemote } from '../session/opened-remote.ts';
 import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
 
 export async function listTree(context: JobContext, request: ListTreeRequest): Promise<ListTreeSummary> {
-  const session = await openSession(context, 'ls', 'shared');
-  try {
-    const { store } = await openSessionRemote(session);
-    try {
-      const hash =
-        request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
-      const commit = await fetchCommit(session, store, hash);
-      const wanted = folderOf(request.path ?? '');
-      let entries = 0;
-      let bytes = 0;
-      let folder = '';
-      let folderBytes = 0;
-      const endFolder = () => {
-        if (folder !== '')
-          context.emit({ type: 'entry', path: folder, kind: 'folder', sizeBytes: folderBytes });
-        folder = '';
-        folderBytes = 0;
-      };
-      const heap = createHeapBound();
-      for await (const page of readEntries(store, commit, { prefix: wanted, signal: context.signal })) {
-        heap.check();
-        await emitEach(context, page, (entry) => {
-          if (!isInside(entry.path, wanted)) return;
-          const sizeBytes = entry.kind === 'file' ? entry.sizeBytes : 0;
-          bytes += sizeBytes;
-          const below = request.recursive ? '' : folderBelow(entry.path, wanted);
-          if (below === '' || below === entry.path) {
-            endFolder();
-            entries += 1;
-            context.emit(toEvent(entry));
-            return;
-          }
-          if (below !== folder) {
-            endFolder();
-            entries += 1;
-            folder = below;
-          }
-          folderBytes += sizeBytes;
-        });
+  using session = await openSession(context, 'ls', 'shared');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const hash =
+    request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
+  const commit = await fetchCommit(session, store, hash);
+  const wanted = folderOf(request.path ?? '');
+  let entries = 0;
+  let bytes = 0;
+  let folder = '';
+  let folderBytes = 0;
+  const endFolder = () => {
+    if (folder !== '') context.emit({ type: 'entry', path: folder, kind: 'folder', sizeBytes: folderBytes });
+    folder = '';
+    folderBytes = 0;
+  };
+  const heap = createHeapBound();
+  for await (const page of readEntries(store, commit, { prefix: wanted, signal: context.signal })) {
+    heap.check();
+    await emitEach(context, page, (entry) => {
+      if (!isInside(entry.path, wanted)) return;
+      const sizeBytes = entry.kind === 'file' ? entry.sizeBytes : 0;
+      bytes += sizeBytes;
+      const below = request.recursive ? '' : folderBelow(entry.path, wanted);
+      if (below === '' || below === entry.path) {
+        endFolder();
+        entries += 1;
+        context.emit(toEvent(entry));
+        return;
       }
-      endFolder();
-      if (entries === 0 && wanted !== '') {
-        throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${wanted}.`, {
-          data: { path: wanted, commit: hash },
-        });
+      if (below !== folder) {
+        endFolder();
+        entries += 1;
+        folder = below;
       }
-      return { commit: hash, entries, bytes };
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
+      folderBytes += sizeBytes;
+    });
   }
+  endFolder();
+  if (entries === 0 && wanted !== '') {
+    throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${wanted}.`, {
+      data: { path: wanted, commit: hash },
+    });
+  }
+  return { commit: hash, entries, bytes };
 }
 
 /** `.` and `/` are the root. */

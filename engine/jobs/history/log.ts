@@ -22,36 +22,29 @@ export async function log(
   request: LogRequest,
   walk: Walk = { walked: 0, max: Number.POSITIVE_INFINITY, isCut: false, rest: [] },
 ): Promise<LogSummary> {
-  const session = await openSession(context, 'log', 'shared');
-  try {
-    const { store } = await openSessionRemote(session);
-    try {
-      const { path, start } = await findStart(session, store, request);
-      const names = await refNames(session, store);
-      const { limit } = request;
-      const isResumed = walk.rest.length > 0;
-      const starts = isResumed ? walk.rest : [start];
-      const found =
-        path === undefined
-          ? walkAll(session, store, starts)
-          : walkPathHistory(session, store, starts, path, walk);
-      let commits = 0;
-      let isMore = false;
-      for await (const one of found) {
-        isMore = commits === limit;
-        if (isMore) break;
-        commits += 1;
-        context.emit({ ...commitEvent(one), refs: names.get(one.hash) ?? [] });
-      }
-      isMore ||= walk.isCut;
-      if (commits === 0 && path !== undefined && !isMore && !isResumed) throw neverThere(path);
-      return { commits, isMore };
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
+  using session = await openSession(context, 'log', 'shared');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const { path, start } = await findStart(session, store, request);
+  const names = await refNames(session, store);
+  const { limit } = request;
+  const isResumed = walk.rest.length > 0;
+  const starts = isResumed ? walk.rest : [start];
+  const found =
+    path === undefined
+      ? walkAll(session, store, starts)
+      : walkPathHistory(session, store, starts, path, walk);
+  let commits = 0;
+  let isMore = false;
+  for await (const one of found) {
+    isMore = commits === limit;
+    if (isMore) break;
+    commits += 1;
+    context.emit({ ...commitEvent(one), refs: names.get(one.hash) ?? [] });
   }
+  isMore ||= walk.isCut;
+  if (commits === 0 && path !== undefined && !isMore && !isResumed) throw neverThere(path);
+  return { commits, isMore };
 }
 
 /** A ref takes precedence over a path of the same name. */

@@ -121,8 +121,9 @@ describe('the history of a path', () => {
     );
     await commit('one', { ...many, 'zz/last': '1' });
     for (const text of ['2', '3', '4']) await commit(text, { 'many/00000': text });
-    const session = await openSession(testContext(root), 'log', 'shared');
-    const { store } = await openSessionRemote(session);
+    using session = await openSession(testContext(root), 'log', 'shared');
+    await using remote = await openSessionRemote(session);
+    const { store } = remote;
     const keys: string[] = [];
     const read: ObjectStore['read'] = (key, options) => {
       keys.push(key);
@@ -133,8 +134,6 @@ describe('the history of a path', () => {
     const found: string[] = [];
     for await (const one of walkPathHistory(session, { ...store, read }, [start], 'zz/last', walk))
       found.push(`${one.commit.message} ${one.change}`);
-    await store.close();
-    session.close();
     expect(found).toEqual(['one added']);
     expect(walk.walked).toBe(4);
     const segments = keys.filter((key) => !key.startsWith('commits/'));

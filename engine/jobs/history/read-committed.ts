@@ -16,26 +16,19 @@ export async function readCommitted(
   { from, lengthBytes = Number.POSITIVE_INFINITY, offsetBytes: start = 0, path }: ReadCommittedRequest,
   write: (chunk: Uint8Array) => Promise<void>,
 ): Promise<ReadPlaceSummary> {
-  const session = await openSession(context, 'cat', 'shared');
-  try {
-    const wanted = toWorkspacePath(session, path);
-    const { meter, store } = await openSessionRemote(session);
-    try {
-      const { signal } = context;
-      const commit = await fetchCommit(session, store, await resolveCommit(session, store, from));
-      const entry = fileOf(await findEntry(store, commit, wanted, signal), wanted);
-      let bytes = 0;
-      for await (const piece of readEntryBytes(store, entry, { start, end: start + lengthBytes, signal })) {
-        await write(piece);
-        bytes += piece.length;
-      }
-      return { bytes, requests: meter.totals() };
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
+  using session = await openSession(context, 'cat', 'shared');
+  const wanted = toWorkspacePath(session, path);
+  await using remote = await openSessionRemote(session);
+  const { meter, store } = remote;
+  const { signal } = context;
+  const commit = await fetchCommit(session, store, await resolveCommit(session, store, from));
+  const entry = fileOf(await findEntry(store, commit, wanted, signal), wanted);
+  let bytes = 0;
+  for await (const piece of readEntryBytes(store, entry, { start, end: start + lengthBytes, signal })) {
+    await write(piece);
+    bytes += piece.length;
   }
+  return { bytes, requests: meter.totals() };
 }
 
 function fileOf(entry: Entry | undefined, path: string): FileEntry {

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await store.close();
-  session.close();
+  session[Symbol.dispose]();
   sandbox[Symbol.dispose]();
 });
 

@@ -38,29 +38,22 @@ async function withRemote(
 ): Promise<RefSummary> {
   // Renaming the workspace's own branch also changes its state.
   const isRename = request.rename !== undefined && kind === 'heads';
-  const session = await openSession(context, command, isRename ? 'exclusive' : 'shared');
-  try {
-    const { store } = await openSessionRemote(session);
-    try {
-      const { name, ref } = request;
-      if (name === undefined) return await list(session, store, kind);
-      checkRefName(name);
-      if (request.remove) return await remove(session, store, kind, request);
-      if (request.rename !== undefined) return await rename(session, store, kind, request);
-      const commit = ref === undefined ? requireBase(session) : await resolveCommit(session, store, ref);
-      return await place(session, store, {
-        kind,
-        name,
-        commit,
-        force: request.force === true,
-        at: request.at,
-      });
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, command, isRename ? 'exclusive' : 'shared');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const { name, ref } = request;
+  if (name === undefined) return await list(session, store, kind);
+  checkRefName(name);
+  if (request.remove) return await remove(session, store, kind, request);
+  if (request.rename !== undefined) return await rename(session, store, kind, request);
+  const commit = ref === undefined ? requireBase(session) : await resolveCommit(session, store, ref);
+  return await place(session, store, {
+    kind,
+    name,
+    commit,
+    force: request.force === true,
+    at: request.at,
+  });
 }
 
 async function list(session: Session, store: ObjectStore, kind: RefKind): Promise<RefSummary> {

@@ -25,27 +25,20 @@ export async function findSoleCommits(
   context: JobContext,
   { kind, name, to }: { readonly kind: 'heads' | 'tags'; readonly name: string; readonly to?: string },
 ): Promise<SoleCommits> {
-  const session = await openSession(context, 'history', 'shared');
-  try {
-    const { store } = await openSessionRemote(session);
-    try {
-      const { signal } = context;
-      const [heads, tags] = await Promise.all([
-        listRefs(store, 'heads', { signal }),
-        listRefs(store, 'tags', { signal }),
-      ]);
-      const refs = [...heads, ...tags];
-      const own = refs.find((ref) => ref.name === `${kind}/${name}`);
-      if (!own) return { commits: 0, isMore: false };
-      const others = new Set(refs.filter((ref) => ref !== own).map(({ commit }) => commit));
-      if (to !== undefined) others.add(await resolveCommit(session, store, to));
-      return { commit: own.commit, ...(await countSole(session, store, own.commit, others)) };
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'history', 'shared');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const { signal } = context;
+  const [heads, tags] = await Promise.all([
+    listRefs(store, 'heads', { signal }),
+    listRefs(store, 'tags', { signal }),
+  ]);
+  const refs = [...heads, ...tags];
+  const own = refs.find((ref) => ref.name === `${kind}/${name}`);
+  if (!own) return { commits: 0, isMore: false };
+  const others = new Set(refs.filter((ref) => ref !== own).map(({ commit }) => commit));
+  if (to !== undefined) others.add(await resolveCommit(session, store, to));
+  return { commit: own.commit, ...(await countSole(session, store, own.commit, others)) };
 }
 
 /**

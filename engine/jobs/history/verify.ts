@@ -20,17 +20,9 @@ import { type CommitSegment, Findings, type VerifyTools } from './verify/finding
 import { ObjectCheck } from './verify/object-check.ts';
 
 export async function verify(context: JobContext, request: VerifyRequest): Promise<VerifySummary> {
-  const session = await openSession(context, 'verify', 'shared');
-  try {
-    const remote = await openSessionRemote(session);
-    try {
-      return await new Verifier(session, { context, clock: session.clock, ...remote }, request).run();
-    } finally {
-      await remote.store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'verify', 'shared');
+  await using remote = await openSessionRemote(session);
+  return await new Verifier(session, { context, clock: session.clock, ...remote }, request).run();
 }
 
 class Verifier {

@@ -31,25 +31,18 @@ export interface DiscardedNew {
 
 /** @param paths As in rows: the path of a folder ends in a slash. */
 export async function discardNew(context: JobContext, paths: readonly string[]): Promise<DiscardedNew> {
-  const session = await openSession(context, 'discard');
-  try {
-    if (!hasBaseRows(session)) await readBase(session);
-    await settleWorkingCopy(session);
-    const found = findChanges(session, paths);
-    if (found.created.length === 0) return { failed: 0, renamed: 0, committed: committedOf(found) };
-    return await moveToBin(session, found, paths);
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'discard');
+  if (!hasBaseRows(session)) await readBase(session);
+  await settleWorkingCopy(session);
+  const found = findChanges(session, paths);
+  if (found.created.length === 0) return { failed: 0, renamed: 0, committed: committedOf(found) };
+  return await moveToBin(session, found, paths);
 }
 
 async function readBase(session: Session): Promise<void> {
-  const { store } = await openSessionRemote(session);
-  try {
-    await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
-  } finally {
-    await store.close();
-  }
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
 }
 
 interface Created {

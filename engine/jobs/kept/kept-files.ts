@@ -57,54 +57,50 @@ export async function putBackKept(
   context: JobContext,
   { id, paths }: { readonly id: string; readonly paths?: readonly string[] },
 ): Promise<PutBackSummary> {
-  const session = await openSession(context, 'kept restore');
+  using session = await openSession(context, 'kept restore');
+  const { workspace } = session;
+  const run = findRun(workspace, id);
+  const wanted = paths === undefined ? undefined : new Set(paths);
+  const found = [...filesOfRun(run)].filter((path) => !wanted || wanted.has(path));
+  const missing = paths?.find((path) => !found.includes(path));
+  if (missing !== undefined) throw notKept(`${missing} is not among the files of ${id}`);
+  const keeper = openLocalKeeper({ session, words: `kept restore ${id}` });
+  const { root, temporaryFolder } = workspace;
+  const writer = openTreeWriter({ root, temporaryFolder, signal: context.signal });
+  let failed = 0;
   try {
-    const { workspace } = session;
-    const run = findRun(workspace, id);
-    const wanted = paths === undefined ? undefined : new Set(paths);
-    const found = [...filesOfRun(run)].filter((path) => !wanted || wanted.has(path));
-    const missing = paths?.find((path) => !found.includes(path));
-    if (missing !== undefined) throw notKept(`${missing} is not among the files of ${id}`);
-    const keeper = openLocalKeeper({ session, words: `kept restore ${id}` });
-    const { root, temporaryFolder } = workspace;
-    const writer = openTreeWriter({ root, temporaryFolder, signal: context.signal });
-    let failed = 0;
-    try {
-      const tryEach = (paths: readonly string[], work: (path: string) => void): readonly string[] =>
-        paths.filter((path) => {
-          try {
-            work(path);
-            return true;
-          } catch (error) {
-            if (context.signal.aborted) throw error;
-            failed += 1;
-            context.emit({ type: 'fileFailed', path, error: toErrorRecord(writeError(error, path)) });
-            return false;
-          }
-        });
-      for (let at = 0; at < found.length; at += PATHS_PER_SYNC) {
-        const ready = tryEach(found.slice(at, at + PATHS_PER_SYNC), (path) => {
-          if (path.includes('/')) writer.makeFolder(`${dirname(path)}/`);
-          keeper.keep(path);
-        });
-        await keeper.sync();
-        tryEach(ready, (path) => {
-          renameSync(join(run.files, path), join(root, path));
-          removeEmptyAbove(run, path);
-        });
-      }
-    } finally {
-      await writer.close();
+    const tryEach = (paths: readonly string[], work: (path: string) => void): readonly string[] =>
+      paths.filter((path) => {
+        try {
+          work(path);
+          return true;
+        } catch (error) {
+          if (context.signal.aborted) throw error;
+          failed += 1;
+          context.emit({ type: 'fileFailed', path, error: toErrorRecord(writeError(error, path)) });
+          return false;
+        }
+      });
+    for (let at = 0; at < found.length; at += PATHS_PER_SYNC) {
+      const ready = tryEach(found.slice(at, at + PATHS_PER_SYNC), (path) => {
+        if (path.includes('/')) writer.makeFolder(`${dirname(path)}/`);
+        keeper.keep(path);
+      });
+      await keeper.sync();
+      tryEach(ready, (path) => {
+        renameSync(join(run.files, path), join(root, path));
+        removeEmptyAbove(run, path);
+      });
     }
-    const settled = keeper.settle();
-    const again = paths === undefined ? renameAgain(session, run) : { renamed: 0, failed: 0 };
-    failed += again.failed;
-    const restored = found.length - failed + again.renamed + again.failed;
-    if (filesOfRun(run).next().done && again.failed === 0) removeRun(run);
-    return { restored, failed, ...(settled.kept ? { kept: settled.kept } : {}) };
   } finally {
-    session.close();
+    await writer.close();
   }
+  const settled = keeper.settle();
+  const again = paths === undefined ? renameAgain(session, run) : { renamed: 0, failed: 0 };
+  failed += again.failed;
+  const restored = found.length - failed + again.renamed + again.failed;
+  if (filesOfRun(run).next().done && again.failed === 0) removeRun(run);
+  return { restored, failed, ...(settled.kept ? { kept: settled.kept } : {}) };
 }
 
 /** Empties the bin, or removes one run of it. */
@@ -112,14 +108,10 @@ export async function clearKept(
   context: JobContext,
   { id }: { readonly id?: string } = {},
 ): Promise<{ readonly removed: number }> {
-  const session = await openSession(context, 'kept clear');
-  try {
-    const runs = id === undefined ? listRuns(session.workspace) : [findRun(session.workspace, id)];
-    for (const run of runs) removeRun(run);
-    return { removed: runs.length };
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'kept clear');
+  const runs = id === undefined ? listRuns(session.workspace) : [findRun(session.workspace, id)];
+  for (const run of runs) removeRun(run);
+  return { removed: runs.length };
 }
 
 function findRun(workspace: WorkspaceFolder, id: string): KeptRunFolder {

@@ -45,7 +45,8 @@ async function usageOfStore(
   place: RemotePlace,
   { depth, filter }: Counting,
 ): Promise<UsageSummary> {
-  const { limit, meter, store } = await openPlace(context, place, { at: 'place' });
+  await using remote = await openPlace(context, place, { at: 'place' });
+  const { limit, meter, store } = remote;
   const traffic = createTraffic([meter], [limit]);
   const progress = createProgress({ context, clock: systemClock }, { phase: 'scan', traffic });
   const counter = createCounter(context, depth, progress);
@@ -81,8 +82,6 @@ async function usageOfStore(
         advice: 'Add --depth 0 for the sum alone.',
       },
     );
-  } finally {
-    await store.close();
   }
 }
 

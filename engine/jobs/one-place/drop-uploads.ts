@@ -29,18 +29,10 @@ export async function dropTreeUploads(context: JobContext, request: TreePairRequ
 
 /** The uploads of a push from this workspace to its remote. */
 export async function dropPushUploads(context: JobContext): Promise<void> {
-  const session = await openSession(context, 'push');
-  try {
-    const remote = await openSessionRemote(session);
-    try {
-      const { known } = await linkRepository(session, remote.store, session.state.branch);
-      await drop(context, remote, session.index.repositories.uploadJournal(known.id));
-    } finally {
-      await remote.store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'push');
+  await using remote = await openSessionRemote(session);
+  const { known } = await linkRepository(session, remote.store, session.state.branch);
+  await drop(context, remote, session.index.repositories.uploadJournal(known.id));
 }
 
 interface Journal {

@@ -66,7 +66,8 @@ async function listStore(
   { recursive, withTimes = false }: ListPlaceRequest,
   lister: Lister,
 ): Promise<ListPlaceSummary> {
-  const { limit, meter, store } = await openPlace(context, place, { at: 'place' });
+  await using remote = await openPlace(context, place, { at: 'place' });
+  const { limit, meter, store } = remote;
   const { signal } = context;
   const heap = createHeapBound();
   const counts = createTreeCounts();
@@ -83,35 +84,31 @@ async function listStore(
     failed: counts.failed,
     requests,
   });
-  try {
-    if (recursive) {
-      for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
-        heap.check();
-        await reportFiles(page);
-      }
-    } else {
-      for (let continuation: string | undefined; ; ) {
-        const page = await store.list(
-          { prefix: '', delimiter: '/', ...(continuation === undefined ? {} : { continuation }) },
-          { signal },
-        );
-        await emitEach(context, page.folders, (folder) => lister.folder(folder));
-        await reportFiles(page.objects.map(listedItem));
-        continuation = page.continuation;
-        if (continuation === undefined) break;
-      }
+  if (recursive) {
+    for await (const page of listTreeItems({ store, limit, signal, isUnordered: true })) {
+      heap.check();
+      await reportFiles(page);
     }
-    if (lister.totals.entries > 0 || !lister.filter.isOpen || place.url.prefix === '')
-      return summary(addTotals([meter]));
-    if (await isEmptyFolder({ limit, store }, signal)) return summary(addTotals([meter]));
-    const single = await openSingle(context, place);
-    if (!single) throw nothingThere(place.text);
-    await single.remote.store.close();
-    lister.file(headItemOf(single.key, single.info));
-    return summary(addTotals([meter, single.remote.meter]));
-  } finally {
-    await store.close();
+  } else {
+    for (let continuation: string | undefined; ; ) {
+      const page = await store.list(
+        { prefix: '', delimiter: '/', ...(continuation === undefined ? {} : { continuation }) },
+        { signal },
+      );
+      await emitEach(context, page.folders, (folder) => lister.folder(folder));
+      await reportFiles(page.objects.map(listedItem));
+      continuation = page.continuation;
+      if (continuation === undefined) break;
+    }
   }
+  if (lister.totals.entries > 0 || !lister.filter.isOpen || place.url.prefix === '')
+    return summary(addTotals([meter]));
+  if (await isEmptyFolder({ limit, store }, signal)) return summary(addTotals([meter]));
+  const single = await openSingle(context, place);
+  if (!single) throw nothingThere(place.text);
+  await single.remote.store.close();
+  lister.file(headItemOf(single.key, single.info));
+  return summary(addTotals([meter, single.remote.meter]));
 }
 
 /** An object whose metadata cannot be read keeps the time of its upload. */

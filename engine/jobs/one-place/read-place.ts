@@ -41,28 +41,25 @@ async function readObject(
   write: Write,
 ): Promise<ReadPlaceSummary> {
   const { signal } = context;
-  const { limit, meter, store } = await openPlace(context, place, { at: 'parent' });
-  try {
-    await loadCrc64();
-    const key = nameOfPlace(place);
-    const info = await store.head(key, { checksums: true, signal });
-    if (!info) throw new DrayError('notFound', `There is no object ${place.text}.`, { data: { key } });
-    const { end, start } = rangeOf(request, info.sizeBytes);
-    const range = { start, end };
-    const { bytes } = await catObject({
-      store,
-      key,
-      info,
-      limit,
-      memory: createTreeMemory({}),
-      signal,
-      range,
-      write,
-    });
-    return { bytes, requests: addTotals([meter]) };
-  } finally {
-    await store.close();
-  }
+  await using remote = await openPlace(context, place, { at: 'parent' });
+  const { limit, meter, store } = remote;
+  await loadCrc64();
+  const key = nameOfPlace(place);
+  const info = await store.head(key, { checksums: true, signal });
+  if (!info) throw new DrayError('notFound', `There is no object ${place.text}.`, { data: { key } });
+  const { end, start } = rangeOf(request, info.sizeBytes);
+  const range = { start, end };
+  const { bytes } = await catObject({
+    store,
+    key,
+    info,
+    limit,
+    memory: createTreeMemory({}),
+    signal,
+    range,
+    write,
+  });
+  return { bytes, requests: addTotals([meter]) };
 }
 
 const PIECE_BYTES = 1024 * 1024;

@@ -33,14 +33,10 @@ export async function removePlace(
     });
   const single = await openSingle(context, place);
   if (single) {
-    const { remote, info, key } = single;
-    try {
-      const removal = createRemoval(context, remote, request);
-      await removal.remove([headItemOf(key, info)]);
-      return await summaryOf(context, place, { remote, request, totals: removal.totals });
-    } finally {
-      await remote.store.close();
-    }
+    await using remote = single.remote;
+    const removal = createRemoval(context, remote, request);
+    await removal.remove([headItemOf(single.key, single.info)]);
+    return await summaryOf(context, place, { remote, request, totals: removal.totals });
   }
   if (!request.recursive) {
     const message = place.isFolderForm
@@ -51,16 +47,12 @@ export async function removePlace(
       advice: `To remove everything below ${place.text.replace(/\/$/, '')}/, add --recursive.`,
     });
   }
-  const remote = await openPlace(context, place, { at: 'place' });
-  try {
-    const removal = createRemoval(context, remote, request);
-    const isEmpty = await removal.removeAll();
-    if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(remote, context.signal)))
-      throw nothingThere(place.text);
-    return await summaryOf(context, place, { remote, request, totals: removal.totals });
-  } finally {
-    await remote.store.close();
-  }
+  await using remote = await openPlace(context, place, { at: 'place' });
+  const removal = createRemoval(context, remote, request);
+  const isEmpty = await removal.removeAll();
+  if (isEmpty && place.url.prefix !== '' && !(await isEmptyFolder(remote, context.signal)))
+    throw nothingThere(place.text);
+  return await summaryOf(context, place, { remote, request, totals: removal.totals });
 }
 
 /** A dry run asks a peer whether it would refuse. */

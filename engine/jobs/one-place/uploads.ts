@@ -15,17 +15,13 @@ export async function uploads(context: JobContext, request: UploadsRequest): Pro
     throw new DrayError('usage', `${place.text} is a local path, which has no pending uploads.`);
   // An upload of a single object has exactly that key; those of a folder start with its name and a slash, so
   // that `data` does not match `data-2024/x`.
-  const { limit, meter, store } = await openPlace(context, place, {
+  await using remote = await openPlace(context, place, {
     at: place.isFolderForm ? 'place' : 'parent',
   });
-  try {
-    const visit = new UploadVisit(context, request, limit);
-    if (store.multipart)
-      await visit.all(store.multipart, place.isFolderForm ? undefined : nameOfPlace(place));
-    return { place: place.text, ...visit.counts, requests: addTotals([meter]) };
-  } finally {
-    await store.close();
-  }
+  const { limit, meter, store } = remote;
+  const visit = new UploadVisit(context, request, limit);
+  if (store.multipart) await visit.all(store.multipart, place.isFolderForm ? undefined : nameOfPlace(place));
+  return { place: place.text, ...visit.counts, requests: addTotals([meter]) };
 }
 
 /** Handles one page of the listing at a time, and the uploads of a page in parallel. */

@@ -161,7 +161,6 @@ export interface OpenPlaceOptions {
 /** Plain copies make a request for each small file, so they start with more in flight and may go higher. */
 const LIMIT = { initial: 32, max: 256 };
 
-/** The caller closes the store. */
 export async function openPlace(
   context: JobContext,
   place: RemotePlace,

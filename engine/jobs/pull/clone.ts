@@ -49,7 +49,7 @@ export async function cloneWorkspace(
   const root = resolve(context.directory, request.directory ?? defaultCloneFolder(given));
   const begun = findBegun(root, url, allowedBy(context));
   if (!begun) checkFolder(root);
-  const remote = await openRemoteAt(context, given);
+  await using remote = await openRemoteAt(context, given);
   const wasThere = existsSync(root);
   /** True while the folder contains only what this run has made, and no file. */
   let isOurs = false;
@@ -71,26 +71,20 @@ export async function cloneWorkspace(
       makeFolder(root);
       createWorkspace(root, configFor(url, descriptor), stateFor(target, request.ref));
     }
-    const session = await openWorkspaceSession(
+    using session = await openWorkspaceSession(
       { ...context, directory: root },
       'clone',
       findWorkspace(root, allowedBy(context))!,
     );
-    try {
-      return await fill({ session, remote, descriptor, target, isResumed: begun !== undefined }, () => {
-        isOurs = false;
-        onKept(root);
-      });
-    } finally {
-      session.close();
-    }
+    return await fill({ session, remote, descriptor, target, isResumed: begun !== undefined }, () => {
+      isOurs = false;
+      onKept(root);
+    });
   } catch (error) {
     // Another clone was here first, and the files are its own.
     const isTaken = error instanceof DrayError && TAKEN.has(error.code);
     if (isOurs && !isTaken) leaveNothing(root, wasThere);
     throw error;
-  } finally {
-    await remote.store.close();
   }
 }
 

@@ -31,23 +31,15 @@ import { findObstacles } from '../working-copy/unscanned-obstacles.ts';
 import { emitChanges, toChange } from '../working-copy/working-changes.ts';
 
 export async function pull(context: JobContext, request: PullRequest): Promise<PullSummary> {
-  const session = await openSession(context, 'pull');
-  try {
-    const remote = await openSessionRemote(session);
-    try {
-      const link = await linkRepository(session, remote.store, session.state.branch);
-      await settleUnconfirmedPush(session, remote.store, link);
-      const target = await targetCommit(session, remote, link, request.ref);
-      const isOwn = request.ref === undefined || target === link.tip?.commit;
-      const words = isOwn ? 'pull' : `pull ${request.ref}`;
-      const arrival = isOwn ? undefined : interruptedPullOf(session, target, words);
-      return await pullCommit(session, remote, link, { commit: target, arrival, words }, request);
-    } finally {
-      await remote.store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'pull');
+  await using remote = await openSessionRemote(session);
+  const link = await linkRepository(session, remote.store, session.state.branch);
+  await settleUnconfirmedPush(session, remote.store, link);
+  const target = await targetCommit(session, remote, link, request.ref);
+  const isOwn = request.ref === undefined || target === link.tip?.commit;
+  const words = isOwn ? 'pull' : `pull ${request.ref}`;
+  const arrival = isOwn ? undefined : interruptedPullOf(session, target, words);
+  return await pullCommit(session, remote, link, { commit: target, arrival, words }, request);
 }
 
 async function targetCommit(

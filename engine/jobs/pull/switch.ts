@@ -12,40 +12,32 @@ import { pullCommit } from './pull.ts';
 export async function switchBranch(context: JobContext, request: SwitchRequest): Promise<PullSummary> {
   const { name } = request;
   checkRefName(name);
-  const session = await openSession(context, 'switch');
-  try {
-    const remote = await openSessionRemote(session);
-    try {
-      if (request.create) await createBranch(session, remote.store, name);
-      const link = await linkRepository(session, remote.store, name);
-      if (!link.tip) {
-        throw new DrayError('notFound', `There is no branch ${name} on ${remote.store.address}.`, {
-          data: { branch: name },
-          advice: `Create it with "dray switch -c ${name}".`,
-          command: `dray switch -c ${name}`,
-        });
-      }
-      const { branch } = session.state;
-      // Saved together with the base, so that no command sees the files of one branch under the name of
-      // another.
-      session.state = { ...session.state, branch: name };
-      const { commit } = link.tip;
-      const arrival = name === branch ? undefined : interruptedPullOf(session, commit, `switch ${name}`);
-      const target = { commit, arrival, words: `switch ${name}` };
-      const options = request.dryRun ? { dryRun: true } : {};
-      const summary = await pullCommit(session, remote, link, target, options).catch((error: unknown) => {
-        throw ownConflict(error);
-      });
-      if (request.dryRun) return summary;
-      const isThere = session.state.bases[session.remoteName] === commit;
-      if (isThere) session.saveState(session.state);
-      return { ...summary, branch: isThere ? name : branch };
-    } finally {
-      await remote.store.close();
-    }
-  } finally {
-    session.close();
+  using session = await openSession(context, 'switch');
+  await using remote = await openSessionRemote(session);
+  if (request.create) await createBranch(session, remote.store, name);
+  const link = await linkRepository(session, remote.store, name);
+  if (!link.tip) {
+    throw new DrayError('notFound', `There is no branch ${name} on ${remote.store.address}.`, {
+      data: { branch: name },
+      advice: `Create it with "dray switch -c ${name}".`,
+      command: `dray switch -c ${name}`,
+    });
   }
+  const { branch } = session.state;
+  // Saved together with the base, so that no command sees the files of one branch under the name of
+  // another.
+  session.state = { ...session.state, branch: name };
+  const { commit } = link.tip;
+  const arrival = name === branch ? undefined : interruptedPullOf(session, commit, `switch ${name}`);
+  const target = { commit, arrival, words: `switch ${name}` };
+  const options = request.dryRun ? { dryRun: true } : {};
+  const summary = await pullCommit(session, remote, link, target, options).catch((error: unknown) => {
+    throw ownConflict(error);
+  });
+  if (request.dryRun) return summary;
+  const isThere = session.state.bases[session.remoteName] === commit;
+  if (isThere) session.saveState(session.state);
+  return { ...summary, branch: isThere ? name : branch };
 }
 
 /** A pull has options that decide conflicts. A switch has none: the change belongs to the old branch. */

@@ -35,17 +35,12 @@ import { uploadFiles } from './upload-files.ts';
 
 export async function push(context: JobContext, request: PushRequest): Promise<PushSummary> {
   checkSkip(request);
-  const session = await openSession(context, 'push');
-  try {
-    const remote = await openSessionRemote(session, makesFolder(session, request) ? { create: 'alone' } : {});
-    try {
-      return await pushTo(session, remote, request);
-    } finally {
-      await remote.store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'push');
+  await using remote = await openSessionRemote(
+    session,
+    makesFolder(session, request) ? { create: 'alone' } : {},
+  );
+  return await pushTo(session, remote, request);
 }
 
 /**

@@ -34,38 +34,30 @@ afterEach(() => sandbox[Symbol.dispose]());
 /** The data phase of a push to a store that calls `act` when the first large upload begins. */
 async function uploadWith(act: () => void, onBegin = () => {}) {
   const context = testContext(work);
-  const session = await openSession(context, 'push');
-  try {
-    const connection = await openSessionRemote(session);
-    try {
-      const link = await linkRepository(session, connection.store, 'main');
-      await refreshIndex(session);
-      const multipart = connection.store.multipart!;
-      const store: ObjectStore = {
-        ...connection.store,
-        multipart: {
-          ...multipart,
-          create: async (key, options) => {
-            onBegin();
-            // Both files must be read by now: a file still being read would be taken as it is now.
-            while (unreadPaths(session).length > 0) await turn();
-            act();
-            return multipart.create(key, options);
-          },
-        },
-      };
-      const base = { hash: undefined, commit: undefined, isInDoubt: false };
-      const query = createExistenceQuery(existenceOptions(session, connection, link, { base }));
-      const { limit, meter } = connection;
-      const options = { session, store, link, query, limit, base, forecast: undefined, meter };
-      const uploaded = await uploadFiles(options);
-      return { uploaded, context, unread: unreadPaths(session) };
-    } finally {
-      await connection.store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'push');
+  await using connection = await openSessionRemote(session);
+  const link = await linkRepository(session, connection.store, 'main');
+  await refreshIndex(session);
+  const multipart = connection.store.multipart!;
+  const store: ObjectStore = {
+    ...connection.store,
+    multipart: {
+      ...multipart,
+      create: async (key, options) => {
+        onBegin();
+        // Both files must be read by now: a file still being read would be taken as it is now.
+        while (unreadPaths(session).length > 0) await turn();
+        act();
+        return multipart.create(key, options);
+      },
+    },
+  };
+  const base = { hash: undefined, commit: undefined, isInDoubt: false };
+  const query = createExistenceQuery(existenceOptions(session, connection, link, { base }));
+  const { limit, meter } = connection;
+  const options = { session, store, link, query, limit, base, forecast: undefined, meter };
+  const uploaded = await uploadFiles(options);
+  return { uploaded, context, unread: unreadPaths(session) };
 }
 
 function unreadPaths(session: Session): string[] {

@@ -35,31 +35,27 @@ export async function config(
   context: JobContext,
   request: ConfigRequest,
 ): Promise<{ readonly settings: number }> {
-  const session = await openSession(context, 'config', request.value === undefined ? 'shared' : 'exclusive');
-  try {
-    if (request.name === undefined) return listAll(session);
-    const setting = SETTINGS[request.name];
-    if (!setting) {
-      const known = Object.entries(SETTINGS).map(([name, { meaning }]) => `${name} (${meaning})`);
-      throw new DrayError('usage', `There is no setting "${request.name}". Settings: ${known.join('; ')}.`, {
-        data: { name: request.name },
-      });
-    }
-    if (request.value === undefined) return emitSetting(session, request.name);
-    if (request.value === null) return unset(session, request.name);
-    const reason = setting.check(session, request.value);
-    if (reason) throw new DrayError('usage', `${request.name} cannot be "${request.value}": ${reason}.`);
-    if (request.name === 'remote.default')
-      session.saveConfig({ ...session.config, defaultRemote: request.value });
-    else
-      session.saveConfig({
-        ...session.config,
-        settings: { ...session.config.settings, [request.name]: request.value },
-      });
-    return { settings: 1 };
-  } finally {
-    session.close();
+  using session = await openSession(context, 'config', request.value === undefined ? 'shared' : 'exclusive');
+  if (request.name === undefined) return listAll(session);
+  const setting = SETTINGS[request.name];
+  if (!setting) {
+    const known = Object.entries(SETTINGS).map(([name, { meaning }]) => `${name} (${meaning})`);
+    throw new DrayError('usage', `There is no setting "${request.name}". Settings: ${known.join('; ')}.`, {
+      data: { name: request.name },
+    });
   }
+  if (request.value === undefined) return emitSetting(session, request.name);
+  if (request.value === null) return unset(session, request.name);
+  const reason = setting.check(session, request.value);
+  if (reason) throw new DrayError('usage', `${request.name} cannot be "${request.value}": ${reason}.`);
+  if (request.name === 'remote.default')
+    session.saveConfig({ ...session.config, defaultRemote: request.value });
+  else
+    session.saveConfig({
+      ...session.config,
+      settings: { ...session.config.settings, [request.name]: request.value },
+    });
+  return { settings: 1 };
 }
 
 const SAFE_DIRECTORY = 'safe.directory';

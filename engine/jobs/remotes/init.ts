@@ -32,41 +32,34 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   const url = urlToKeep(context, { url: request.remoteUrl, baseFolder, of: 'workspace' });
   const given = parseGivenUrl(context, url, root);
   refuseStoreInside(root, given);
-  const { store } = await openRemoteAt(context, given, { create: true });
+  await using remote = await openRemoteAt(context, given, { create: true });
+  const { store } = remote;
+  const { descriptor, created } = await createDescriptor(store, {
+    layout: layoutFrom(request.layout),
+    clock: systemClock,
+    signal: context.signal,
+  });
+  makeFolder(root);
+  const workspace = createWorkspace(
+    root,
+    {
+      format: 1,
+      defaultRemote: remoteName,
+      remotes: { [remoteName]: { url, repository: descriptor.id, layout: descriptor.layout } },
+      settings: {},
+    },
+    { format: 1, branch, bases: {} },
+  );
   try {
-    const { descriptor, created } = await createDescriptor(store, {
-      layout: layoutFrom(request.layout),
-      clock: systemClock,
-      signal: context.signal,
-    });
-    makeFolder(root);
-    const workspace = createWorkspace(
-      root,
-      {
-        format: 1,
-        defaultRemote: remoteName,
-        remotes: { [remoteName]: { url, repository: descriptor.id, layout: descriptor.layout } },
-        settings: {},
-      },
-      { format: 1, branch, bases: {} },
-    );
-    try {
-      const session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
-      try {
-        const { repository } = session.index.repositories.bind(descriptor.id, 0);
-        if (!(await testConditionalWrites(session, store, repository.id))) warnOfUnsafePushes(session, store);
-        session.index.settings.base = baseMark(descriptor.id, undefined);
-      } finally {
-        session.close();
-      }
-    } catch (error) {
-      removeWorkspace(root);
-      throw error;
-    }
-    return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };
-  } finally {
-    await store.close();
+    using session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
+    const { repository } = session.index.repositories.bind(descriptor.id, 0);
+    if (!(await testConditionalWrites(session, store, repository.id))) warnOfUnsafePushes(session, store);
+    session.index.settings.base = baseMark(descriptor.id, undefined);
+  } catch (error) {
+    removeWorkspace(root);
+    throw error;
   }
+  return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };
 }
 
 function layoutFrom(wanted: InitRequest['layout']): Layout {

@@ -20,23 +20,19 @@ export async function remoteAdd(
 ): Promise<{ readonly remotes: number }> {
   checkName(request.name);
   if (request.user) return changingSettings(context, () => addUserRemote(context, request));
-  const session = await openSession(context, 'remote add');
-  try {
-    const { remotes } = session.config;
-    if (Object.hasOwn(remotes, request.name)) {
-      throw new DrayError(
-        'usage',
-        `A remote "${request.name}" already exists (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
-      );
-    }
-    const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
-    refuseStoreInside(session.workspace.root, parseRemoteUrl(url, context.directory));
-    session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
-    context.emit({ type: 'remote', name: request.name, url, isDefault: false });
-    return { remotes: Object.keys(remotes).length + 1 };
-  } finally {
-    session.close();
+  using session = await openSession(context, 'remote add');
+  const { remotes } = session.config;
+  if (Object.hasOwn(remotes, request.name)) {
+    throw new DrayError(
+      'usage',
+      `A remote "${request.name}" already exists (${remotes[request.name]!.url}). Remove it first, or choose another name.`,
+    );
   }
+  const url = urlToKeep(context, { url: request.url, baseFolder: context.directory, of: 'workspace' });
+  refuseStoreInside(session.workspace.root, parseRemoteUrl(url, context.directory));
+  session.saveConfig({ ...session.config, remotes: { ...remotes, [request.name]: { url } } });
+  context.emit({ type: 'remote', name: request.name, url, isDefault: false });
+  return { remotes: Object.keys(remotes).length + 1 };
 }
 
 function addUserRemote(context: JobContext, { name, url }: RemoteAddRequest): { readonly remotes: number } {
@@ -117,16 +113,12 @@ export async function remoteList(
     for (const [name, { url }] of entries) context.emit({ type: 'remote', name, url, isDefault: false });
     return { remotes: entries.length };
   }
-  const session = await openSession(context, 'remote list', 'shared');
-  try {
-    const entries = Object.entries(session.config.remotes);
-    for (const [name, { url }] of entries) {
-      context.emit({ type: 'remote', name, url, isDefault: name === session.config.defaultRemote });
-    }
-    return { remotes: entries.length };
-  } finally {
-    session.close();
+  using session = await openSession(context, 'remote list', 'shared');
+  const entries = Object.entries(session.config.remotes);
+  for (const [name, { url }] of entries) {
+    context.emit({ type: 'remote', name, url, isDefault: name === session.config.defaultRemote });
   }
+  return { remotes: entries.length };
 }
 
 export async function remoteRemove(
@@ -134,22 +126,18 @@ export async function remoteRemove(
   request: { readonly name: string } & RemoteScope,
 ): Promise<{ readonly remotes: number }> {
   if (request.user) return changingSettings(context, () => removeUserRemote(context, request.name));
-  const session = await openSession(context, 'remote remove');
-  try {
-    const { [request.name]: removed, ...remotes } = session.config.remotes;
-    if (!removed) throw new DrayError('usage', `There is no remote "${request.name}".`);
-    if (request.name === session.config.defaultRemote) {
-      throw new DrayError('usage', `"${request.name}" is the default remote. Choose another one first.`, {
-        advice: 'Choose it with "dray config remote.default NAME".',
-      });
-    }
-    const { [request.name]: _base, ...bases } = session.state.bases;
-    session.saveState({ ...withoutInterruptedPulls(session.state, request.name), bases });
-    session.saveConfig({ ...session.config, remotes });
-    return { remotes: Object.keys(remotes).length };
-  } finally {
-    session.close();
+  using session = await openSession(context, 'remote remove');
+  const { [request.name]: removed, ...remotes } = session.config.remotes;
+  if (!removed) throw new DrayError('usage', `There is no remote "${request.name}".`);
+  if (request.name === session.config.defaultRemote) {
+    throw new DrayError('usage', `"${request.name}" is the default remote. Choose another one first.`, {
+      advice: 'Choose it with "dray config remote.default NAME".',
+    });
   }
+  const { [request.name]: _base, ...bases } = session.state.bases;
+  session.saveState({ ...withoutInterruptedPulls(session.state, request.name), bases });
+  session.saveConfig({ ...session.config, remotes });
+  return { remotes: Object.keys(remotes).length };
 }
 
 /**

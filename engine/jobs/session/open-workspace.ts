@@ -27,7 +27,8 @@ import { allowedBy } from './user-remotes.ts';
 
 const LOCK_PATIENCE_MS = 10_000;
 
-export interface Session {
+/** Its end, by `using`, closes the index and releases the lock. */
+export interface Session extends Disposable {
   readonly context: JobContext;
   readonly workspace: WorkspaceFolder;
   readonly index: Index;
@@ -42,7 +43,6 @@ export interface Session {
   saveConfig(config: WorkspaceConfig): void;
   /** Replaces `.dray/state.json`. */
   saveState(state: WorkspaceState): void;
-  close(): void;
 }
 
 /**
@@ -109,7 +109,7 @@ export async function openWorkspaceSession(
         writeState(workspace, next);
         session.state = next;
       },
-      close: () => {
+      [Symbol.dispose]: () => {
         try {
           index.close();
         } finally {

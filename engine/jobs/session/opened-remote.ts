@@ -22,14 +22,15 @@ import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
 import type { Session } from './open-workspace.ts';
 import { changingSettings, userConfigFolder } from './user-remotes.ts';
 
-export interface OpenedRemote {
+/** Its end, by `await using`, closes the store. */
+export interface OpenedRemote extends AsyncDisposable {
   readonly store: ObjectStore;
   readonly meter: Meter;
   /** Adapts to the link; the store's wrapper reports retries to it. */
   readonly limit: AdaptiveLimit;
 }
 
-/** Connects to the session's remote. The caller closes `store`. */
+/** Connects to the session's remote. */
 export async function openSessionRemote(
   session: Session,
   options: Pick<JobRemoteOptions, 'create'> = {},
@@ -79,7 +80,6 @@ export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<Rem
   emit({ type: 'remoteUsed', ...found });
 }
 
-/** The caller closes `store`. */
 export async function openRemoteAt(
   context: Pick<
     JobContext,
@@ -121,7 +121,7 @@ export async function openRemoteAt(
     ...(context.onCall ? { onCall: context.onCall } : {}),
   });
   if (beside && beside.limit.fixed === transfers && sharesService(beside.store, store)) limit = beside.limit;
-  return { store, meter, limit };
+  return { store, meter, limit, [Symbol.asyncDispose]: () => store.close() };
 }
 
 /** The certificates that are trusted, and the callback that decides about a new one. */

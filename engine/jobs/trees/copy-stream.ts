@@ -54,22 +54,19 @@ async function fromInput(context: JobContext, request: CopyRequest): Promise<Tra
     return summary(request, { bytes, requests: addTotals([]), sent: 0, received: 0 });
   }
   await Promise.all([loadContentTypes(), loadCrc64()]);
-  const { meter, store } = await openPlace(context, place, { at: 'parent' });
-  try {
-    const key = nameOfPlace(place);
-    const mtimeNs = BigInt(systemClock.nowMs()) * 1_000_000n;
-    const { sizeBytes } = await uploadStream({
-      store,
-      key,
-      body: input,
-      description: describeFile(request, { path: key, mtimeNs }),
-      ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
-      signal: context.signal,
-    });
-    return summary(request, { bytes: sizeBytes, requests: addTotals([meter]), sent: sizeBytes, received: 0 });
-  } finally {
-    await store.close();
-  }
+  await using remote = await openPlace(context, place, { at: 'parent' });
+  const { meter, store } = remote;
+  const key = nameOfPlace(place);
+  const mtimeNs = BigInt(systemClock.nowMs()) * 1_000_000n;
+  const { sizeBytes } = await uploadStream({
+    store,
+    key,
+    body: input,
+    description: describeFile(request, { path: key, mtimeNs }),
+    ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
+    signal: context.signal,
+  });
+  return summary(request, { bytes: sizeBytes, requests: addTotals([meter]), sent: sizeBytes, received: 0 });
 }
 
 function summary(

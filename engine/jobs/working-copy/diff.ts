@@ -16,31 +16,21 @@ import { hashFiles, unreadAmong } from './hash-files.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
 export async function diff(context: JobContext, request: DiffRequest): Promise<DiffSummary> {
-  const session = await openSession(context, 'diff', 'snapshot');
-  try {
-    if (request.from === undefined && hasBaseRows(session)) return await diffWorking(session);
-    const { store } = await openSessionRemote(session);
-    try {
-      if (request.from === undefined) {
-        await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
-        return await diffWorking(session);
-      }
-      const from = await resolveCommit(session, store, request.from);
-      const before = await fetchCommit(session, store, from);
-      if (request.to === undefined) return await diffCommitToWorking(session, store, from, before);
-      const to = await resolveCommit(session, store, request.to);
-      const after = await fetchCommit(session, store, to);
-      const changes = await emitChanges(
-        session,
-        diffCommits(store, before, after, { signal: context.signal }),
-      );
-      return { from, to, changes };
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
+  using session = await openSession(context, 'diff', 'snapshot');
+  if (request.from === undefined && hasBaseRows(session)) return await diffWorking(session);
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  if (request.from === undefined) {
+    await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
+    return await diffWorking(session);
   }
+  const from = await resolveCommit(session, store, request.from);
+  const before = await fetchCommit(session, store, from);
+  if (request.to === undefined) return await diffCommitToWorking(session, store, from, before);
+  const to = await resolveCommit(session, store, request.to);
+  const after = await fetchCommit(session, store, to);
+  const changes = await emitChanges(session, diffCommits(store, before, after, { signal: context.signal }));
+  return { from, to, changes };
 }
 
 const WORKSPACE = 'workspace';

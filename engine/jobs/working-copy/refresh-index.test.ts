@@ -22,12 +22,8 @@ beforeEach(async () => {
 afterEach(() => sandbox[Symbol.dispose]());
 
 async function scanned() {
-  const session = await openSession(testContext(work), 'status');
-  try {
-    return await refreshIndex(session);
-  } finally {
-    session.close();
-  }
+  using session = await openSession(testContext(work), 'status');
+  return await refreshIndex(session);
 }
 
 describe('a scan', () => {

@@ -82,29 +82,21 @@ async function withDiffering<T>(
   request: RestoreRequest,
   work: (found: Differing) => Promise<T>,
 ): Promise<T> {
-  const session = await openSession(context, 'restore');
-  try {
-    const wanted = request.paths.map((path) => toWorkspacePath(session, path));
-    const remote = await openSessionRemote(session);
-    const { store } = remote;
-    try {
-      const link = await linkRepository(session, store, session.state.branch);
-      await ensureBase(session, store, link);
-      const hash =
-        request.from === undefined ? requireBase(session) : await resolveCommit(session, store, request.from);
-      const commit = await fetchCommit(session, store, hash);
-      await refreshIndex(session);
-      const entries = await collectEntries(session, store, commit, wanted);
-      const paths = new Set(entries.map(({ path }) => path));
-      await hashFiles(session, undecidedFiles(session, paths));
-      const differing = entries.filter((entry) => !isThere(session, entry));
-      return await work({ session, remote, hash, link, differing });
-    } finally {
-      await store.close();
-    }
-  } finally {
-    session.close();
-  }
+  using session = await openSession(context, 'restore');
+  const wanted = request.paths.map((path) => toWorkspacePath(session, path));
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const link = await linkRepository(session, store, session.state.branch);
+  await ensureBase(session, store, link);
+  const hash =
+    request.from === undefined ? requireBase(session) : await resolveCommit(session, store, request.from);
+  const commit = await fetchCommit(session, store, hash);
+  await refreshIndex(session);
+  const entries = await collectEntries(session, store, commit, wanted);
+  const paths = new Set(entries.map(({ path }) => path));
+  await hashFiles(session, undecidedFiles(session, paths));
+  const differing = entries.filter((entry) => !isThere(session, entry));
+  return await work({ session, remote, hash, link, differing });
 }
 
 async function collectEntries(

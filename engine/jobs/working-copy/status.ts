@@ -11,36 +11,26 @@ import { warnOfCutRuns } from './interrupted-writes.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
 export async function status(context: JobContext, request: StatusRequest): Promise<StatusSummary> {
-  const session = await openSession(context, 'status', 'snapshot');
-  let remote: OpenedRemote | undefined;
-  try {
-    warnOfInterruptedPull(session);
-    warnOfCutRuns(session);
-    const needsRemote = request.remote === true || !hasBaseRows(session);
-    if (needsRemote) remote = await openSessionRemote(session);
-    const link = remote && (await linkRepository(session, remote.store, session.state.branch));
-    if (remote && link) await ensureBase(session, remote.store, link);
-    const { scanned, failed } = await settleWorkingCopy(session);
-    const changes =
-      scanned.differing === 0 ? NO_CHANGES : await emitChanges(session, workingChanges(session));
-    return {
-      branch: session.state.branch,
-      commit: session.state.bases[session.remoteName] ?? null,
-      files: scanned.files,
-      bytes: scanned.bytes,
-      changes,
-      failed,
-      ...(request.remote && remote && link
-        ? { upstream: await upstreamOf(session, remote, link, !isNothing(changes)) }
-        : {}),
-    };
-  } finally {
-    try {
-      await remote?.store.close();
-    } finally {
-      session.close();
-    }
-  }
+  using session = await openSession(context, 'status', 'snapshot');
+  warnOfInterruptedPull(session);
+  warnOfCutRuns(session);
+  const needsRemote = request.remote === true || !hasBaseRows(session);
+  await using remote = needsRemote ? await openSessionRemote(session) : undefined;
+  const link = remote && (await linkRepository(session, remote.store, session.state.branch));
+  if (remote && link) await ensureBase(session, remote.store, link);
+  const { scanned, failed } = await settleWorkingCopy(session);
+  const changes = scanned.differing === 0 ? NO_CHANGES : await emitChanges(session, workingChanges(session));
+  return {
+    branch: session.state.branch,
+    commit: session.state.bases[session.remoteName] ?? null,
+    files: scanned.files,
+    bytes: scanned.bytes,
+    changes,
+    failed,
+    ...(request.remote && remote && link
+      ? { upstream: await upstreamOf(session, remote, link, !isNothing(changes)) }
+      : {}),
+  };
 }
 
 async function upstreamOf(

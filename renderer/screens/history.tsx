@@ -1,4 +1,5 @@
 /** The commits of a workspace as a graph, and beside it one commit, or the difference between any two. */
+import { AnswerState } from '../failures/answer-state.tsx';
 import './history/history.css';
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
 import type { RefRow } from '../../engine/api/host/history.ts';
@@ -8,8 +9,7 @@ import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Select } from '../design/controls/field.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, Loading } from '../design/states.tsx';
-import { ErrorState } from '../failures/failure.tsx';
+import { EmptyState } from '../design/states.tsx';
 import { useAsk } from '../host/use-host.tsx';
 import { hrefOf, replacePlace, useRoute } from '../route.ts';
 import { WithWorkspace } from '../shell/with-workspace.tsx';
@@ -86,14 +86,7 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
         </>
       }
     >
-      {history.isPending && <Loading label="Reading the history" />}
-      {history.error && !commits && (
-        <ErrorState
-          title="Cannot read the history"
-          error={history.error}
-          onRetry={() => void history.refetch()}
-        />
-      )}
+      {!commits && <AnswerState of={history} label="Reading the history" title="Cannot read the history" />}
       {commits?.length === 0 && (
         <EmptyState
           icon="history"

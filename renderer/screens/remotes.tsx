@@ -6,8 +6,8 @@ import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/controls/button.tsx';
 import { Dialog } from '../design/overlays/dialog.tsx';
 import { Screen } from '../design/screen.tsx';
-import { EmptyState, Loading } from '../design/states.tsx';
-import { ErrorState } from '../failures/failure.tsx';
+import { EmptyState } from '../design/states.tsx';
+import { AnswerState } from '../failures/answer-state.tsx';
 import { useKeyKeeper } from '../host/key-keeper.ts';
 import { useAsk, useHost, useRefresh } from '../host/use-host.tsx';
 import { goTo, useRoute } from '../route.ts';
@@ -53,14 +53,7 @@ export function RemotesScreen() {
       note={remotes && remotes.length > 0 ? formatPlural(remotes.length, 'remote') : ''}
       actions={remotes && remotes.length > 0 && <div className="row">{doors}</div>}
     >
-      {listed.isPending && <Loading label="Reading your remotes" />}
-      {listed.error && !remotes && (
-        <ErrorState
-          title="Cannot read your remotes"
-          error={listed.error}
-          onRetry={() => void listed.refetch()}
-        />
-      )}
+      {!remotes && <AnswerState of={listed} label="Reading your remotes" title="Cannot read your remotes" />}
       {remotes?.length === 0 && (
         <EmptyState icon="remotes" title="No remotes yet" actions={doors}>
           A remote is a place for your data: a bucket, another machine, or a folder, which needs no account at

@@ -1,4 +1,5 @@
 /** The look of the window and the limits of transfers. Each choice applies at once. */
+import { AnswerState } from '../failures/answer-state.tsx';
 import './settings/settings.css';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
@@ -6,8 +7,6 @@ import type { Settings } from '../../engine/api/host/settings.ts';
 import { Segmented } from '../design/controls/choices.tsx';
 import { Switch } from '../design/controls/field.tsx';
 import { Screen } from '../design/screen.tsx';
-import { Loading } from '../design/states.tsx';
-import { ErrorState } from '../failures/failure.tsx';
 import { useAsk, useHost } from '../host/use-host.tsx';
 import { applyDensity } from '../shell/appearance/density.ts';
 import { applyTheme } from '../shell/appearance/theme.ts';
@@ -46,14 +45,7 @@ export function SettingsScreen() {
   };
   return (
     <Screen title="Settings">
-      {settings.isPending && <Loading label="Reading your settings" />}
-      {settings.error && (
-        <ErrorState
-          title="Cannot read your settings"
-          error={settings.error}
-          onRetry={() => void settings.refetch()}
-        />
-      )}
+      <AnswerState of={settings} label="Reading your settings" title="Cannot read your settings" />
       {settings.data && <Sections settings={settings.data} set={set} />}
     </Screen>
   );

@@ -1,11 +1,12 @@
 /** The dialogs of Browse: a folder's name, a confirmed deletion, and a quick look at one file. */
+
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Field } from '../../design/controls/field.tsx';
 import { ConfirmDialog, Dialog, FormDialog } from '../../design/overlays/dialog.tsx';
-import { Loading } from '../../design/states.tsx';
-import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
 import { useAsk, useDo } from '../../host/use-host.tsx';
 import { FilePreviewView, PREVIEW_HELD_MS } from '../preview/file-preview.tsx';
 import type { ChosenEntries } from './entries/choice.ts';
@@ -27,14 +28,7 @@ export function QuickLook({ location, entry, onClose }: DialogProps & { readonly
   const name = nameOf(entry.path);
   return (
     <Dialog title={name} isOpen onClose={onClose} size="large">
-      {preview.isPending && <Loading label="Reading the file" />}
-      {preview.error && (
-        <ErrorState
-          title="Cannot show the file"
-          error={preview.error}
-          onRetry={() => void preview.refetch()}
-        />
-      )}
+      <AnswerState of={preview} label="Reading the file" title="Cannot show the file" />
       {preview.data && <FilePreviewView preview={preview.data} name={name} />}
     </Dialog>
   );

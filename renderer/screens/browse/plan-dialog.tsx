@@ -1,6 +1,7 @@
 /**
  * Shows what a copy or a sync would do before it runs. Deletions come first, and the user must confirm them.
  */
+
 import { useState } from 'react';
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import type { TransferOrder } from '../../../engine/api/host/transfers.ts';
@@ -12,8 +13,8 @@ import { Button, LinkButton } from '../../design/controls/button.tsx';
 import { Segmented } from '../../design/controls/choices.tsx';
 import { Checkbox, Field } from '../../design/controls/field.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
-import { EmptyState, Loading, Notice } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { EmptyState, Notice } from '../../design/states.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { describeLocation, type Location, nameOf, placeOf, repositoryName } from './places.ts';
@@ -87,14 +88,12 @@ export function PlanDialog({ ends, onClose, onStart }: PlanDialogProps) {
             setAgreedTo(undefined);
           }}
         />
-        {plan.isFetching && <Loading label="Comparing both sides without changing anything" />}
-        {plan.error && !plan.isFetching && (
-          <ErrorState
-            title="Cannot compare both sides"
-            error={plan.error}
-            onRetry={() => void plan.refetch()}
-          />
-        )}
+        <AnswerState
+          of={plan}
+          label="Comparing both sides without changing anything"
+          title="Cannot compare both sides"
+          isAnew
+        />
         <div role="status">{found && <LeftOut plan={found} kind={kind} />}</div>
         {found && hasNothingToDo(found) && <NothingToDo summary={found.summary} />}
         {found && !hasNothingToDo(found) && (

@@ -1,4 +1,5 @@
 /** The difference between two commits. Each file can be restored from either. */
+
 import { useMemo, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
@@ -9,8 +10,8 @@ import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { type Choice, Select } from '../../design/controls/field.tsx';
 import { ContextMenu, keyOfRow } from '../../design/overlays/context-menu.tsx';
-import { EmptyState, Loading, Notice } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { EmptyState, Notice } from '../../design/states.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/appearance/density.ts';
 import { subjectOfVersion } from '../file-menu/file-subject.ts';
@@ -58,14 +59,11 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
         )}
         {totals && <Totals totals={totals} />}
       </div>
-      {compared.isPending && <Loading label="Comparing" />}
-      {compared.error && (
-        <ErrorState
-          title={from === undefined ? 'Cannot read the commit' : 'Cannot compare the commits'}
-          error={compared.error}
-          onRetry={() => void compared.refetch()}
-        />
-      )}
+      <AnswerState
+        of={compared}
+        label="Comparing"
+        title={from === undefined ? 'Cannot read the commit' : 'Cannot compare the commits'}
+      />
       {compared.data?.rows.length === 0 && (
         <EmptyState icon="check" title="No difference">
           Both have the same files.

@@ -1,4 +1,5 @@
 /** The contents of a commit, folder by folder. Each entry can be restored. */
+
 import { useMemo, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
@@ -9,8 +10,8 @@ import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { ContextMenu, keyOfRow } from '../../design/overlays/context-menu.tsx';
 import type { MenuAction } from '../../design/overlays/menu.tsx';
-import { EmptyState, Loading, Notice } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { EmptyState, Notice } from '../../design/states.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { useTokenPx } from '../../shell/appearance/density.ts';
 import { Crumbs } from '../crumbs.tsx';
@@ -46,14 +47,7 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
   return (
     <div className="compare">
       <Crumbs label="Folder of the commit" crumbs={crumbsOfFolder(folder)} onGo={setFolder} />
-      {listed.isPending && <Loading label="Reading the folder" />}
-      {listed.error && (
-        <ErrorState
-          title="Cannot read the folder"
-          error={listed.error}
-          onRetry={() => void listed.refetch()}
-        />
-      )}
+      <AnswerState of={listed} label="Reading the folder" title="Cannot read the folder" />
       {listed.data?.entries.length === 0 && <EmptyState icon="folder" title="An empty folder" />}
       {listed.data !== undefined && listed.data.entries.length > 0 && (
         <ContextMenu actionsAt={menuAt}>

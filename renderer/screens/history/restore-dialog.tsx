@@ -1,12 +1,13 @@
 /**
  * The question before a restore: what it would write, and which changes that were never pushed it would lose.
  */
+
 import type { RestorePlan } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
-import { Loading, Notice } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { Notice } from '../../design/states.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { versionName } from '../refs/ref-task.ts';
 import { useStartTransfers } from '../start-transfer.ts';
@@ -59,14 +60,12 @@ export function RestoreDialog({ root, file, onClose }: RestoreDialogProps) {
         </>
       }
     >
-      {plan.isFetching && <Loading label="Comparing with your folder without changing anything" />}
-      {plan.error && !plan.isFetching && (
-        <ErrorState
-          title="Cannot compare it with your folder"
-          error={plan.error}
-          onRetry={() => void plan.refetch()}
-        />
-      )}
+      <AnswerState
+        of={plan}
+        label="Comparing with your folder without changing anything"
+        title="Cannot compare it with your folder"
+        isAnew
+      />
       {found && <PlanWords plan={found} file={file} />}
     </Dialog>
   );

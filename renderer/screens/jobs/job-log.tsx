@@ -1,10 +1,10 @@
 /** The newest lines of a job's log. It follows a run. */
+
 import type { SavedJobLine } from '../../../engine/api/host/saved.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Dialog } from '../../design/overlays/dialog.tsx';
-import { Loading } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 
 const LINES = 200;
@@ -21,10 +21,7 @@ export function JobLog({ name, onClose }: { readonly name: string; readonly onCl
       onClose={onClose}
       actions={<Button onPress={onClose}>Close</Button>}
     >
-      {!lines && !log.error && <Loading label="Reading the log" />}
-      {!lines && log.error && (
-        <ErrorState title="Cannot read the log" error={log.error} onRetry={() => void log.refetch()} />
-      )}
+      {!lines && <AnswerState of={log} label="Reading the log" title="Cannot read the log" />}
       {lines?.length === 0 && <p>The job has not run yet.</p>}
       {lines && lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls

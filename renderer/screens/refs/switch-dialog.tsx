@@ -1,10 +1,11 @@
 /** Asks before a switch. Shows the changes that it would make, or the conflicts that prevent it. */
+
 import type { SwitchPlan } from '../../../engine/api/host/history.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
-import { Loading, Notice } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { Notice } from '../../design/states.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { goTo } from '../../route.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
@@ -59,14 +60,12 @@ export function SwitchDialog({ root, branch, onClose }: SwitchDialogProps) {
         </>
       }
     >
-      {plan.isFetching && <Loading label="Comparing the branch with your folder" />}
-      {plan.error && !plan.isFetching && (
-        <ErrorState
-          title="Cannot compare the branch with your folder"
-          error={plan.error}
-          onRetry={() => void plan.refetch()}
-        />
-      )}
+      <AnswerState
+        of={plan}
+        label="Comparing the branch with your folder"
+        title="Cannot compare the branch with your folder"
+        isAnew
+      />
       {found && <PlanWords plan={found} branch={branch} />}
     </Dialog>
   );

@@ -1,10 +1,11 @@
 /** Remotes of other programs. Each fills the form, where missing parts can be added. */
+
 import type { ImportCandidate } from '../../../engine/api/host/remotes.ts';
 import { Badge } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
 import { Dialog } from '../../design/overlays/dialog.tsx';
-import { EmptyState, Loading } from '../../design/states.tsx';
-import { ErrorState } from '../../failures/failure.tsx';
+import { EmptyState } from '../../design/states.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
 import { useAsk } from '../../host/use-host.tsx';
 import { fieldsOf } from '../place-form/place-fields.ts';
 
@@ -19,10 +20,7 @@ export function ImportDialog({ onClose, onTake }: ImportDialogProps) {
   const found = useAsk('remotes.importable', {});
   return (
     <Dialog title="Import" isOpen onClose={onClose}>
-      {found.isPending && <Loading label="Reading ~/.aws and rclone.conf" />}
-      {found.error && (
-        <ErrorState title="Cannot read them" error={found.error} onRetry={() => void found.refetch()} />
-      )}
+      <AnswerState of={found} label="Reading ~/.aws and rclone.conf" title="Cannot read them" />
       {found.data?.candidates.length === 0 && (
         <EmptyState icon="search" title="Nothing found">
           There are no profiles in ~/.aws and no S3 remotes in rclone.conf.

@@ -1,23 +1,13 @@
 /** The context menu of the transfers in the queue and of those that have ended. */
 import type { ReactNode } from 'react';
 import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
-import type { IconName } from '../../design/icon.tsx';
 import { ContextMenu } from '../../design/overlays/context-menu.tsx';
 import type { MenuAction } from '../../design/overlays/menu.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
 import { goTo } from '../../route.ts';
 import { copyText } from '../../shell/copy-text.ts';
 import { jobOfChanges } from '../jobs/job-of-changes.ts';
-import { actionsFor, type TransferAction } from './transfer-words.ts';
-
-const WORDS: Readonly<Record<TransferAction, { readonly icon: IconName; readonly label: string }>> = {
-  pause: { icon: 'pause', label: 'Pause' },
-  resume: { icon: 'play', label: 'Resume' },
-  cancel: { icon: 'close', label: 'Cancel' },
-  retry: { icon: 'refresh', label: 'Retry' },
-  pushEmptied: { icon: 'upload', label: 'Push with its empty files' },
-  remove: { icon: 'trash', label: 'Remove from the list' },
-};
+import { ACTIONS, actionsFor, type TransferAction } from './transfer-words.ts';
 
 export interface TransferMenuProps {
   readonly transfers: readonly Transfer[];
@@ -43,7 +33,7 @@ export function TransferMenu({ transfers, onAction, children }: TransferMenuProp
 function menuOf(transfer: Transfer, onAction: TransferMenuProps['onAction']): readonly MenuAction[] {
   const own = actionsFor(transfer).map((action) => ({
     id: action,
-    ...WORDS[action],
+    ...ACTIONS[action],
     onAction: () => onAction(transfer, action),
   }));
   const copies = placesOf(transfer.order).map(({ label, place }, at) => ({

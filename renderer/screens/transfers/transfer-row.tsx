@@ -15,6 +15,7 @@ import { StateBadge } from './state-badge.tsx';
 import { TransferDetails } from './transfer-details.tsx';
 import { StallNotice } from './transfer-stall.tsx';
 import {
+  ACTIONS,
   actionsFor,
   describeBytes,
   describeFiles,
@@ -70,15 +71,18 @@ export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: T
               Open
             </Button>
           )}
-          {actionsFor(transfer).map((action) => (
-            <IconButton
-              key={action}
-              icon={ACTIONS[action].icon}
-              label={`${ACTIONS[action].verb} ${title}`}
-              size="small"
-              onPress={() => onAction(transfer, action)}
-            />
-          ))}
+          {actionsFor(transfer).map((action) => {
+            const { icon, label } = ACTIONS[action];
+            return (
+              <IconButton
+                key={action}
+                icon={icon}
+                label={`${label}${label.includes(' ') ? ':' : ''} ${title}`}
+                size="small"
+                onPress={() => onAction(transfer, action)}
+              />
+            );
+          })}
           <PlainButton
             className="button button-quiet button-icon button-small"
             aria-label={`Details of ${title}`}
@@ -186,13 +190,4 @@ const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
   verify: 'check',
   copy: 'copy',
   sync: 'refresh',
-};
-
-const ACTIONS: Readonly<Record<TransferAction, { readonly icon: IconName; readonly verb: string }>> = {
-  pause: { icon: 'pause', verb: 'Pause' },
-  resume: { icon: 'play', verb: 'Resume' },
-  cancel: { icon: 'close', verb: 'Cancel' },
-  retry: { icon: 'refresh', verb: 'Retry' },
-  pushEmptied: { icon: 'upload', verb: 'Push with its empty files:' },
-  remove: { icon: 'trash', verb: 'Remove from the list:' },
 };

@@ -1,11 +1,22 @@
 /** The texts of a transfer's row. */
 import type { Transfer, TransferOrder } from '../../../engine/api/host/transfers.ts';
 import { formatBytes, formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import type { IconName } from '../../design/icon.tsx';
 
 /** Below this a rate is meaningless. */
 const STALLED_BELOW_BYTES_PER_SECOND = 1;
 
 export type TransferAction = 'pause' | 'resume' | 'cancel' | 'retry' | 'pushEmptied' | 'remove';
+
+export const ACTIONS: Readonly<Record<TransferAction, { readonly icon: IconName; readonly label: string }>> =
+  {
+    pause: { icon: 'pause', label: 'Pause' },
+    resume: { icon: 'play', label: 'Resume' },
+    cancel: { icon: 'close', label: 'Cancel' },
+    retry: { icon: 'refresh', label: 'Retry' },
+    pushEmptied: { icon: 'upload', label: 'Push with its empty files' },
+    remove: { icon: 'trash', label: 'Remove from the list' },
+  };
 
 export function isOver({ state }: Transfer): boolean {
   return state === 'done' || state === 'failed' || state === 'cancelled';

@@ -28,8 +28,8 @@ export interface Command {
 export function useCommands(): readonly Command[] {
   const { all, current } = useWorkspaces();
   const others = (all ?? []).filter(({ root, state }) => state === 'ready' && root !== current?.root);
-  const setTheme = useSetTheme();
-  const setDensity = useSetDensity();
+  const setTheme = useSetLook('theme', applyTheme);
+  const setDensity = useSetLook('density', applyDensity);
   const changeAll = useChangeAll();
   const verify = useStartVerify();
   return [
@@ -100,36 +100,25 @@ function keysOf(href: string): string | undefined {
   return shortcuts[href]?.replace('CmdOrCtrl', SHORTCUT_KEY).replaceAll('+', ' ');
 }
 
-function useSetTheme(): (label: string, theme: Settings['theme']) => Command {
-  const save = useDo('settings.set', {
-    refreshes: ['settings.get'],
-    onError: (error) => showFailure('The theme was not saved', error),
-  });
-  return (label, theme) => ({
-    id: `theme ${theme}`,
-    label,
-    note: 'Settings',
-    icon: 'settings',
-    run: () => {
-      applyTheme(theme);
-      save.mutate({ theme });
-    },
-  });
-}
+type Looks = Pick<Settings, 'theme' | 'density'>;
 
-function useSetDensity(): (label: string, density: Settings['density']) => Command {
+/** @param apply Shows the choice at once. */
+function useSetLook<N extends keyof Looks>(
+  name: N,
+  apply: (value: Looks[N]) => void,
+): (label: string, value: Looks[N]) => Command {
   const save = useDo('settings.set', {
     refreshes: ['settings.get'],
-    onError: (error) => showFailure('The density was not saved', error),
+    onError: (error) => showFailure(`The ${name} was not saved`, error),
   });
-  return (label, density) => ({
-    id: `density ${density}`,
+  return (label, value) => ({
+    id: `${name} ${value}`,
     label,
     note: 'Settings',
     icon: 'settings',
     run: () => {
-      applyDensity(density);
-      save.mutate({ density });
+      apply(value);
+      save.mutate({ [name]: value });
     },
   });
 }

@@ -5,11 +5,13 @@ import { fitExponent, medianOf } from './statistics.ts';
 type Measured = Extract<Outcome, { state: 'measured' }>;
 
 export function judge(target: Target, entrants: readonly EntrantResult[]): Verdict {
-  const reached = reach(target, (name) => {
-    const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
-    return outcome?.state === 'measured' ? outcome : undefined;
-  });
+  const reached = reach(target, (name) => measuredOf(entrants, name));
   return { target, reached, isMet: reached !== null && reached <= boundOf(target) };
+}
+
+export function measuredOf(entrants: readonly EntrantResult[], name: string): Measured | undefined {
+  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
+  return outcome?.state === 'measured' ? outcome : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Formats results as Markdown, for a terminal and for a README. */
 import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
-import { largestPeakRss, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
+import { largestPeakRss, measuredOf, medianMeasured, mostSent, ratioToBestPeer } from './judge.ts';
 import type { EntrantResult, Figures, GrowthPoint, ScenarioResult, Target } from './results.ts';
 import { fastestOf, findWall, formatBound, formatReached, formatVerdict } from './verdict-words.ts';
 
@@ -103,14 +103,12 @@ function formatOfPeers(entrants: readonly EntrantResult[], find: FindBytes): str
   return values.length > 0 ? values.join(', ') : NOTHING;
 }
 
-function findPeakRss(entrants: readonly EntrantResult[], name: string): number | undefined {
-  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
-  return outcome?.state === 'measured' ? (largestPeakRss(outcome) ?? undefined) : undefined;
-}
+const findPeakRss: FindBytes = (entrants, name) => bytesOf(entrants, name, largestPeakRss);
+const findSent: FindBytes = (entrants, name) => bytesOf(entrants, name, mostSent);
 
-function findSent(entrants: readonly EntrantResult[], name: string): number | undefined {
-  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
-  return outcome?.state === 'measured' ? (mostSent(outcome) ?? undefined) : undefined;
+function bytesOf(entrants: readonly EntrantResult[], name: string, read: typeof mostSent) {
+  const outcome = measuredOf(entrants, name);
+  return outcome && (read(outcome) ?? undefined);
 }
 
 export function formatEnvironment(environment: Readonly<Record<string, string>>, isQuick: boolean): string[] {

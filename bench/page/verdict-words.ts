@@ -1,5 +1,6 @@
 /** Formats a target and its result in words. */
 import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import { measuredOf } from './judge.ts';
 import type { EntrantResult, Target, Verdict } from './results.ts';
 
 /** One line. It names the tools that were measured and compared. */
@@ -28,7 +29,7 @@ export function formatShortVerdict(
 
 /** Says why a target has no result. */
 export function formatWhyUnknown(target: Target, entrants: readonly EntrantResult[]): string {
-  const absent = (names: readonly string[]) => names.filter((name) => !isMeasured(entrants, name));
+  const absent = (names: readonly string[]) => names.filter((name) => !measuredOf(entrants, name));
   const [first] = absent(namesNeededBy(target));
   if (first !== undefined) return `${first} was not measured`;
   switch (target.kind) {
@@ -64,14 +65,10 @@ function namesNeededBy(target: Target): readonly string[] {
   }
 }
 
-function isMeasured(entrants: readonly EntrantResult[], name: string): boolean {
-  return entrants.find((entrant) => entrant.name === name)?.outcome.state === 'measured';
-}
-
 export function formatTarget(target: Target, entrants: readonly EntrantResult[]): string {
   switch (target.kind) {
     case 'ratio': {
-      const measured = target.toBestOf.filter((name) => isMeasured(entrants, name));
+      const measured = target.toBestOf.filter((name) => measuredOf(entrants, name));
       const names = measured.length > 0 ? measured : target.toBestOf;
       const others = names.length === 1 ? names[0] : `the fastest of ${names.join(', ')}`;
       return `${target.of} takes at most ${target.atMost} times as long as ${others}`;
@@ -134,6 +131,5 @@ export function fastestOf(
 }
 
 export function findWall(entrants: readonly EntrantResult[], name: string): number | undefined {
-  const outcome = entrants.find((entrant) => entrant.name === name)?.outcome;
-  return outcome?.state === 'measured' ? outcome.wall.median : undefined;
+  return measuredOf(entrants, name)?.wall.median;
 }

@@ -41,18 +41,14 @@ export async function measurePaint(browser: Browser, bench: PaintPlace): Promise
   const known = join(ui.folder, 'home', '.config', 'dray', 'window.json');
   mkdirSync(join(known, '..'), { recursive: true });
   writeFileSync(known, JSON.stringify({ workspaces: [bench.root] }));
-  const context = await browser.newContext();
-  try {
-    const page = await context.newPage();
-    await page.addInitScript(WATCH.replace('NAME', bench.name));
-    await page.goto(ui.link);
-    const usefulMs = (await page.evaluate('usefulMs')) as number;
-    const [firstMs, requests] = (await page.evaluate(`[
-      performance.getEntriesByName('first-contentful-paint')[0].startTime,
-      performance.getEntriesByType('resource').length + 1,
-    ]`)) as [number, number];
-    return { usefulMs, firstMs, requests };
-  } finally {
-    await context.close();
-  }
+  await using context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(WATCH.replace('NAME', bench.name));
+  await page.goto(ui.link);
+  const usefulMs = (await page.evaluate('usefulMs')) as number;
+  const [firstMs, requests] = (await page.evaluate(`[
+    performance.getEntriesByName('first-contentful-paint')[0].startTime,
+    performance.getEntriesByType('resource').length + 1,
+  ]`)) as [number, number];
+  return { usefulMs, firstMs, requests };
 }

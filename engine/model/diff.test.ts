@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Change, detectRenames, diffEntries, kindOfChange, RENAMES_MAX } from './diff.ts';
+import { type Change, detectRenames, kindOfChange, RENAMES_MAX } from './diff.ts';
+import { diffEntries } from './diff-entries.fixture.ts';
 import { type BlobHash, comparePaths, type Entry, type FileEntry } from './entry.ts';
 
 function file(path: string, content: string, more: Partial<FileEntry> = {}): FileEntry {

@@ -1,6 +1,5 @@
 /** The changes between two states of a dataset, and their names for users. */
 import type { ChangeKind } from '../api/events.ts';
-import { diffSorted } from './diff-sorted.ts';
 import type { Entry, FileEntry } from './entry.ts';
 
 /** One path in two states; at least one of `before` and `after` is set. */
@@ -16,13 +15,6 @@ export interface Rename {
   readonly toPath: string;
   readonly before: FileEntry;
   readonly after: FileEntry;
-}
-
-/** The changes from one state of a dataset to another. */
-export function* diffEntries(before: Iterable<Entry>, after: Iterable<Entry>): Generator<Change> {
-  for (const { path, left, right } of diffSorted(before, after, isSameEntry)) {
-    yield { path, before: left, after: right };
-  }
 }
 
 /** Whether two entries of one path are the same to a user. Ignores times and the location of the content. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runBudget } from '../base/run-budget.fixture.ts';
-import { type Change, diffEntries, isSameEntry } from './diff.ts';
+import { type Change, isSameEntry } from './diff.ts';
+import { diffEntries } from './diff-entries.fixture.ts';
 import { type BlobHash, comparePaths, type Entry } from './entry.ts';
 import { type Merge, type MergeConflict, mergeChanges, mergePath, resolveMerge } from './merge.ts';
 

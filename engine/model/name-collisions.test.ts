@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePaths } from './entry.ts';
-import { collisionFinder, findNameCollisions, foldName } from './name-collisions.ts';
+import { collisionFinder, foldName, type NameCollision } from './name-collisions.ts';
+
+function findNameCollisions(paths: readonly string[]): readonly NameCollision[] {
+  const finder = collisionFinder();
+  return paths.flatMap((path) => finder.add(path));
+}
 
 function find(...paths: string[]): string[] {
   return [...findNameCollisions(paths.sort(comparePaths))].map(({ path, other }) => `${other} ~ ${path}`);

@@ -48,14 +48,8 @@ const NONE: readonly NameCollision[] = [];
 const NO_NAMES: readonly string[] = [];
 const ALWAYS: AreOne = () => true;
 
-/** @param paths In ascending order (`comparePaths`). */
-export function* findNameCollisions(paths: Iterable<string>): Generator<NameCollision> {
-  const finder = collisionFinder();
-  for (const path of paths) yield* finder.add(path);
-}
-
 /**
- * For callers that have paths in batches. Memory: the names of the folders above the last path.
+ * Memory: the names of the folders above the last path.
  * @param areOne Asks the actual file system, which may ignore only case or only Unicode form.
  */
 export function collisionFinder(areOne: AreOne = ALWAYS): CollisionFinder {

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crc64Nvme } from '../checksums/crc64-nvme.ts';
-import { getPeerFile, headPeerFile, readPeerRange } from '../remotes/peer/peer-files.ts';
+import { getPeerFile, headPeerFile, readPeerFile } from '../remotes/peer/peer-files.ts';
 import { noise, startTestPeer, type TestPeer } from './peer.fixture.ts';
 
 const { signal } = new AbortController();
@@ -47,13 +47,12 @@ describe('the content of a file', () => {
   it('has its checksum on request, and reports a change', async () => {
     const info = await headPeerFile(peer.client, PATH, { checksums: true, signal });
     expect(info).toMatchObject({ sizeBytes: content.length, crc64: crc64Nvme(content) });
-    const into = new Uint8Array(10);
-    expect(
-      await readPeerRange(peer.client, { path: PATH, etag: info!.etag, start: 7, into }, signal),
-    ).toEqual(new Uint8Array(content.subarray(7, 17)));
-    await expect(
-      readPeerRange(peer.client, { path: PATH, etag: 'another', start: 7, into }, signal),
-    ).rejects.toMatchObject({ code: 'conflict' });
+    const part = { range: { start: 7, end: 17 }, maxBytes: 10, signal };
+    const read = await readPeerFile(peer.client, PATH, { ...part, ifMatch: info!.etag });
+    expect(Buffer.from(read!.bytes)).toEqual(content.subarray(7, 17));
+    await expect(readPeerFile(peer.client, PATH, { ...part, ifMatch: 'another' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
   });
 
   it('is not found if there is no file, and refused behind a link', async () => {

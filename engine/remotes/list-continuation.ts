@@ -5,6 +5,9 @@
 import { DrayError } from '../api/error.ts';
 import { comparePaths } from '../model/entry.ts';
 
+/** The most entries of a page. */
+export const LIST_LIMIT_MAX = 1000;
+
 export interface ListPosition {
   readonly last: string;
 }

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
-import { openMeteredRemote, openRemote } from './open-remote.ts';
+import { openRemote } from './open-remote.ts';
 import { parseRemoteUrl } from './remote-url.ts';
+import { createMeter } from './wrappers/with-meter.ts';
 
 describe('Opening a remote', () => {
   const common = { connection: {}, environment: {} };
@@ -52,7 +53,8 @@ describe('Opening a remote', () => {
   });
 
   it('counts the requests to the store', async () => {
-    const { store, meter } = await openMeteredRemote(parseRemoteUrl(folder, '/'), common);
+    const meter = createMeter();
+    const store = await openRemote(parseRemoteUrl(folder, '/'), { ...common, meter });
     await store.put('a', new Uint8Array(3));
     await store.head('a');
     expect(meter.totals()).toMatchObject({ reads: 1, writes: 1, total: 2, sentBytes: 3, dollars: 0 });
@@ -66,7 +68,7 @@ describe('Opening a remote', () => {
       ['s3://bucket/a?endpoint=https://s3.us-west-004.backblazeb2.com', 'b2'],
       ['s3://bucket/a?endpoint=http://127.0.0.1:9', 'local'],
     ] as const) {
-      const { store } = await openMeteredRemote(parseRemoteUrl(text, '/'), { connection: {}, environment });
+      const store = await openRemote(parseRemoteUrl(text, '/'), { connection: {}, environment });
       expect(store.provider).toBe(provider);
       await store.close();
     }

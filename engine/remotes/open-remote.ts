@@ -10,7 +10,7 @@ import type { KnownPeersOptions } from './peer/known-peers.ts';
 import type { PeerRemoteUrl, RemoteUrl, S3Location, S3RemoteUrl } from './remote-url.ts';
 import { checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
 import { withCallLog } from './wrappers/with-call-log.ts';
-import { createMeter, type Meter, withMeter } from './wrappers/with-meter.ts';
+import { type Meter, withMeter } from './wrappers/with-meter.ts';
 import { type RetryOptions, withRetry } from './wrappers/with-retry.ts';
 import { createThrottle, withRequestRate, withThrottle } from './wrappers/with-throttle.ts';
 
@@ -56,15 +56,6 @@ export async function openRemote(url: RemoteUrl, options: OpenRemoteOptions): Pr
     ? withThrottle(shared, createThrottle({ bytesPerSecond: () => bytesPerSecond, clock }))
     : shared;
   return withRetry(throttled, { ...options.retry, clock });
-}
-
-/** The same, with a meter of its own, which knows the store's prices. */
-export async function openMeteredRemote(
-  url: RemoteUrl,
-  options: Omit<OpenRemoteOptions, 'meter'>,
-): Promise<{ readonly store: ObjectStore; readonly meter: Meter }> {
-  const meter = createMeter();
-  return { store: await openRemote(url, { ...options, meter }), meter };
 }
 
 /** The location from the URL, the flags and the settings, in this order. */

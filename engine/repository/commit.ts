@@ -145,17 +145,6 @@ export async function readCommit(
 }
 
 /** One request. Has no effect when the commit exists. Everything that it names must already be stored. */
-export async function writeCommit(
-  store: ObjectStore,
-  commit: Commit,
-  options: CallOptions = {},
-): Promise<CommitHash> {
-  const encoded = encodeCommit(commit);
-  await storeCommit(store, encoded, options);
-  return encoded.hash;
-}
-
-/** The same for an encoded commit. */
 export async function storeCommit(
   store: ObjectStore,
   { hash, bytes }: EncodedCommit,

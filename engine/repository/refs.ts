@@ -130,12 +130,8 @@ export async function listRefs(
 }
 
 async function readWithin(reads: Budget, store: ObjectStore, name: string, options: CallOptions) {
-  const permit = await reads.acquire(1, options.signal);
-  try {
-    return await readRef(store, name, options);
-  } finally {
-    permit.release();
-  }
+  using _permit = await reads.acquire(1, options.signal);
+  return await readRef(store, name, options);
 }
 
 /** Only the names, in the form of `readRef`: one LIST for each 1,000. */

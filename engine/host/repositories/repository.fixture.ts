@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { CommitHash, SegmentHash } from '../../model/entry.ts';
 import { DEFAULT_LAYOUT } from '../../model/layout.ts';
 import { openFileStore } from '../../remotes/file/file-store.ts';
-import { writeCommit } from '../../repository/commit.ts';
+import { encodeCommit, storeCommit } from '../../repository/commit.ts';
 import { createDescriptor } from '../../repository/descriptor.ts';
 import { moveRef, readRef } from '../../repository/refs.ts';
 
@@ -28,7 +28,7 @@ export async function addCommits(
     for (const { bytes, time } of commits) {
       const totals = { files: 1, links: 0, folders: 0, bytes };
       const segment = { hash: 'a'.repeat(64) as SegmentHash, first: 'data.bin', last: 'data.bin', ...totals };
-      parent = await writeCommit(store, {
+      const commit = encodeCommit({
         repository: descriptor.id,
         parents: parent === undefined ? [] : [parent],
         author: 'Ada Okafor',
@@ -37,6 +37,8 @@ export async function addCommits(
         totals,
         manifest: { kind: 'segments', segments: [segment] },
       });
+      await storeCommit(store, commit);
+      parent = commit.hash;
       made.push(parent);
     }
     const value = { commit: parent!, epoch: 0, repository: descriptor.id };

@@ -8,9 +8,8 @@ import { checkAborted } from '../../base/abort.ts';
 import { absoluteIn, folderAbove, isLinkOnTheWay } from '../../base/held-folders.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { isOwnFolderName } from '../../model/safe-path.ts';
-import { decodeContinuation, encodeContinuation } from '../list-continuation.ts';
+import { decodeContinuation, encodeContinuation, LIST_LIMIT_MAX } from '../list-continuation.ts';
 import type { CallOptions, ListedObject, ListPage, ListRequest } from '../object-store.ts';
-import { LIST_LIMIT_MAX } from '../sorted-page.ts';
 import { isAbsent, toFileError, translating } from './file-errors.ts';
 import { etagOf } from './file-etag.ts';
 import { type FileRoot, keyOfPath } from './file-root.ts';
@@ -125,12 +124,8 @@ async function holdsAny(folder: string, walking: Walk): Promise<boolean> {
 async function namesIn(folder: string, { root, reader }: Walk): Promise<readonly string[]> {
   return translating(absoluteIn(root.path, folder), async () => {
     try {
-      const held = await root.hold(folder.slice(0, -1));
-      try {
-        return await reader.names(folder, held.at(''));
-      } finally {
-        held.release();
-      }
+      using held = await root.hold(folder.slice(0, -1));
+      return await reader.names(folder, held.at(''));
     } catch (error) {
       // Removed, or replaced by a link, since the parent was read.
       if (isAbsent(error) || isLinkOnTheWay(error)) return [];
@@ -170,12 +165,8 @@ async function statRun(root: FileRoot, keys: readonly string[]): Promise<(Listed
   const folder = folderAbove(keys[0]!);
   return translating(absoluteIn(root.path, folder), async () => {
     try {
-      const held = await root.hold(folder);
-      try {
-        return await Promise.all(keys.map((key) => statObject(held.at(keyOfPath(key)), { root, key })));
-      } finally {
-        held.release();
-      }
+      using held = await root.hold(folder);
+      return await Promise.all(keys.map((key) => statObject(held.at(keyOfPath(key)), { root, key })));
     } catch (error) {
       if (isAbsent(error) || isLinkOnTheWay(error)) return [];
       throw error;

@@ -26,7 +26,6 @@ import type {
   RemoteKey,
 } from '../object-store.ts';
 import { receiveChecksum } from '../received-checksum.ts';
-import { pageOfKeys } from '../sorted-page.ts';
 import { createMemoryMultipart } from './memory-multipart.fixture.ts';
 import {
   describedInfo,
@@ -34,6 +33,7 @@ import {
   type MemoryObject,
   type MemoryWrite,
 } from './memory-object.fixture.ts';
+import { pageOfKeys } from './sorted-page.fixture.ts';
 
 export interface MemoryStoreOptions {
   readonly address?: string;

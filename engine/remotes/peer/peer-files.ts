@@ -200,37 +200,6 @@ async function absentAsUndefined<T>(work: () => Promise<T>): Promise<T | undefin
   }
 }
 
-/**
- * Exactly the bytes of the range, in `into`. @throws DrayError `conflict` if it is another file, `notFound`.
- */
-export async function readPeerRange(
-  client: PeerClient,
-  {
-    etag,
-    into,
-    path,
-    start,
-  }: { readonly path: string; readonly etag: string; readonly start: number; readonly into: Uint8Array },
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  if (into.byteLength === 0) return into;
-  const { bytes } = await client.call({
-    method: 'GET',
-    route: contentRoute(path),
-    headers: { range: `bytes=${start}-${start + into.byteLength - 1}`, 'if-match': `"${etag}"` },
-    answerBytesMax: into.byteLength,
-    into,
-    signal,
-  });
-  if (bytes.byteLength !== into.byteLength)
-    throw new DrayError(
-      'damaged',
-      `${client.address} sent ${bytes.byteLength} bytes of ${path} instead of ${into.byteLength}.`,
-      { data: { path } },
-    );
-  return bytes;
-}
-
 export interface PeerReadBatch {
   /** In the requested order; fewer if the contents would be too large: ask for the rest again. */
   readonly results: readonly PeerReadResult[];

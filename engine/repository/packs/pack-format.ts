@@ -24,9 +24,9 @@ export const TRAILER_BYTES = 8;
 /** The CRC and the trailer: the size of an index without its rows. */
 export const INDEX_FIXED_BYTES = 4 + TRAILER_BYTES;
 
-const HASH_BYTES = 32;
+export const HASH_BYTES = 32;
 /** "DRP1". */
-const MAGIC = 0x31505244;
+export const PACK_MAGIC = 0x31505244;
 
 export interface PackedBlob {
   readonly hash: BlobHash;
@@ -45,35 +45,5 @@ export function writePackIndex(target: Buffer, start: number, blobs: Iterable<Pa
   const rows = target.subarray(start, at);
   at = target.writeUInt32LE(crc32(rows), at);
   at = target.writeUInt32LE(at - start, at);
-  return target.writeUInt32LE(MAGIC, at);
-}
-
-/**
- * The length in bytes of the index (without the trailer), from the trailer.
- * @param tail Ends at the end of the pack. @returns A text: what is wrong.
- */
-export function readIndexLength(tail: Buffer, packBytes: number): number | string {
-  if (tail.length < TRAILER_BYTES) return 'it is too short for a pack';
-  if (tail.readUInt32LE(tail.length - 4) !== MAGIC) return 'it does not end as a pack does';
-  const length = tail.readUInt32LE(tail.length - TRAILER_BYTES);
-  const isPossible = length >= 4 && (length - 4) % ROW_BYTES === 0 && length + TRAILER_BYTES <= packBytes;
-  return isPossible ? length : 'the length of its index is impossible';
-}
-
-/**
- * @param index The rows and their CRC. @param dataBytes The size of the blobs. @returns A text: what is
- * wrong.
- */
-export function parsePackIndex(index: Buffer, dataBytes: number): readonly PackedBlob[] | string {
-  const rows = index.subarray(0, -4);
-  if (crc32(rows) !== index.readUInt32LE(rows.length)) return 'its index does not match its checksum';
-  const blobs: PackedBlob[] = [];
-  let offset = 0;
-  for (let at = 0; at < rows.length; at += ROW_BYTES) {
-    const hash = rows.toString('hex', at, at + HASH_BYTES) as BlobHash;
-    const sizeBytes = rows.readUInt32LE(at + HASH_BYTES);
-    blobs.push({ hash, offset, sizeBytes });
-    offset += sizeBytes;
-  }
-  return offset === dataBytes ? blobs : 'its index does not describe its content';
+  return target.writeUInt32LE(PACK_MAGIC, at);
 }

@@ -1,9 +1,7 @@
 /** One page of a listing over keys that lie sorted in memory. Pure. */
-import { comparePaths } from '../model/entry.ts';
-import { decodeContinuation, encodeContinuation, isPast } from './list-continuation.ts';
-import type { ListRequest, RemoteKey } from './object-store.ts';
-
-export const LIST_LIMIT_MAX = 1000;
+import { comparePaths } from '../../model/entry.ts';
+import { decodeContinuation, encodeContinuation, isPast, LIST_LIMIT_MAX } from '../list-continuation.ts';
+import type { ListRequest, RemoteKey } from '../object-store.ts';
 
 export interface KeyPage {
   readonly keys: readonly RemoteKey[];

@@ -18,40 +18,36 @@ export async function commitMany(
   count: number,
   isChanged: (path: string, at: number) => boolean,
 ): Promise<void> {
-  const session = await openSession(context, 'push');
-  try {
-    const { store } = await openSessionRemote(session);
-    const { tip, uuid: repository } = await linkRepository(session, store, BRANCH);
-    const base = await fetchCommit(session, store, tip!.commit);
-    if (base.manifest.kind !== 'inline') throw new Error('The first commit has too many files.');
-    let entries: readonly Entry[] = base.manifest.entries;
-    let parent = tip!.commit;
-    let stored: Promise<void>[] = [];
-    for (let at = 1; at <= count; at += 1) {
-      entries = entries.map((one) => (isChanged(one.path, at) ? changed(one as FileEntry, at) : one));
-      const manifest = { kind: 'inline' as const, entries };
-      const time = new Date(Date.parse(base.time) + at).toISOString();
-      const commit = encodeCommit({
-        ...{ repository, parents: [parent], author: 'tester', message: `Commit ${at}`, time },
-        ...{ manifest, totals: totalsOfManifest(manifest) },
-      });
-      parent = commit.hash;
-      stored.push(storeCommit(store, commit, {}));
-      if (stored.length < AT_ONCE && at < count) continue;
-      await Promise.all(stored);
-      stored = [];
-    }
-    await moveRef(
-      store,
-      `heads/${BRANCH}`,
-      { commit: parent, epoch: tip!.epoch, repository },
-      { etag: tip!.etag },
-      {},
-    );
-    await store.close();
-  } finally {
-    session.close();
+  using session = await openSession(context, 'push');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const { tip, uuid: repository } = await linkRepository(session, store, BRANCH);
+  const base = await fetchCommit(session, store, tip!.commit);
+  if (base.manifest.kind !== 'inline') throw new Error('The first commit has too many files.');
+  let entries: readonly Entry[] = base.manifest.entries;
+  let parent = tip!.commit;
+  let stored: Promise<void>[] = [];
+  for (let at = 1; at <= count; at += 1) {
+    entries = entries.map((one) => (isChanged(one.path, at) ? changed(one as FileEntry, at) : one));
+    const manifest = { kind: 'inline' as const, entries };
+    const time = new Date(Date.parse(base.time) + at).toISOString();
+    const commit = encodeCommit({
+      ...{ repository, parents: [parent], author: 'tester', message: `Commit ${at}`, time },
+      ...{ manifest, totals: totalsOfManifest(manifest) },
+    });
+    parent = commit.hash;
+    stored.push(storeCommit(store, commit, {}));
+    if (stored.length < AT_ONCE && at < count) continue;
+    await Promise.all(stored);
+    stored = [];
   }
+  await moveRef(
+    store,
+    `heads/${BRANCH}`,
+    { commit: parent, epoch: tip!.epoch, repository },
+    { etag: tip!.etag },
+    {},
+  );
 }
 
 /** Nobody reads its content. */

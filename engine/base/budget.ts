@@ -4,7 +4,8 @@
  */
 import { DrayError } from '../api/error.ts';
 
-export interface Permit {
+/** Released by its end, by `using`, or before. */
+export interface Permit extends Disposable {
   /** Idempotent. */
   release(): void;
 }
@@ -51,14 +52,13 @@ export class Budget {
     if (this.#waiters.length > 0 || !this.#fits(units)) await this.#wait(units, signal);
     else this.#used += units;
     let isOut = true;
-    return {
-      release: () => {
-        if (!isOut) return;
-        isOut = false;
-        this.#used -= units;
-        this.#grantWaiting();
-      },
+    const release = () => {
+      if (!isOut) return;
+      isOut = false;
+      this.#used -= units;
+      this.#grantWaiting();
     };
+    return { release, [Symbol.dispose]: release };
   }
 
   /**

@@ -30,12 +30,12 @@ import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import { checkTemporaryFolder, isBelowTemporaryFolder } from './temporary-owner.ts';
 
-export interface HeldFolder {
+export interface HeldFolder extends Disposable {
   /** Undefined where folders cannot be held. */
   readonly fd: number | undefined;
   /** The path of this name in the folder, valid until `release`; '' is the folder itself. */
   at(name: string): string;
-  /** Call exactly once. */
+  /** Call exactly once, unless `using` does. */
   release(): void;
 }
 
@@ -262,10 +262,12 @@ function holdByDescriptor(root: string): Holder {
     *hold(folder, options) {
       const entry = yield* find(folder, options);
       const path = pathOfDescriptor(entry.fd);
+      const done = () => release(entry);
       return {
         fd: entry.fd,
         at: (name) => `${path}/${name === '' ? '.' : name}`,
-        release: () => release(entry),
+        release: done,
+        [Symbol.dispose]: done,
       };
     },
     close,
@@ -299,7 +301,12 @@ function lookBeforeUse(root: string): Holder {
         yield* look(folder.slice(0, slash), options);
       yield* look(folder, options);
       const path = absoluteIn(root, folder);
-      return { fd: undefined, at: (name) => absoluteIn(path, name), release: () => {} };
+      return {
+        fd: undefined,
+        at: (name) => absoluteIn(path, name),
+        release: () => {},
+        [Symbol.dispose]: () => {},
+      };
     },
     close: () => {},
   };

@@ -11,7 +11,7 @@ import type { Budget, Permit } from './budget.ts';
 import { type ByteArena, createByteArena, type Span } from './byte-arena.ts';
 
 /** A span and its permit, from `take` to `release`. */
-export interface Lease {
+export interface Lease extends Disposable {
   readonly span: Span;
   readonly bytes: Uint8Array;
   /** Idempotent. */
@@ -69,17 +69,15 @@ export function createLeasedMemory<M extends SharedMemory>(options: LeasedMemory
   const leaseOf = (span: Span, permit: Permit): Lease => {
     const { arena, memory } = open();
     let isOut = true;
-    return {
-      span,
-      bytes: new Uint8Array(memory.buffer, span.offset, span.length),
-      release() {
-        if (!isOut) return;
-        isOut = false;
-        arena.free(span);
-        permit.release();
-        changed();
-      },
+    const release = () => {
+      if (!isOut) return;
+      isOut = false;
+      arena.free(span);
+      permit.release();
+      changed();
     };
+    const bytes = new Uint8Array(memory.buffer, span.offset, span.length);
+    return { span, bytes, release, [Symbol.dispose]: release };
   };
 
   return {

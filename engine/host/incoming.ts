@@ -63,12 +63,8 @@ export async function lookForIncoming(
       host.clock.nowMs() - before.askedMs < (maxAgeMs ?? 0) &&
       workspaces.every(({ base }) => before.bases.has(base));
     if (maxAgeMs === undefined || isFresh) return;
-    const permit = await room.acquire(1, call.signal);
-    try {
-      known.set(key, await ask(call, workspaces, before));
-    } finally {
-      permit.release();
-    }
+    using _permit = await room.acquire(1, call.signal);
+    known.set(key, await ask(call, workspaces, before));
   });
   await Promise.all(looks);
   for (const key of known.keys()) if (!remotes.has(key)) known.delete(key);

@@ -149,7 +149,7 @@ function createIndex(
     spilledPaths: () => spills.paths(),
     sorter: () => spills.sorter(),
     close() {
-      spills.close();
+      spills[Symbol.dispose]();
       close();
       options.onClosed();
     },

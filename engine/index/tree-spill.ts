@@ -34,11 +34,10 @@ export interface SpilledPaths {
   descending(): Generator<readonly (readonly [path: string, mark: boolean])[]>;
 }
 
-export interface Spills {
+export interface Spills extends Disposable {
   list(): SpillList;
   paths(): SpilledPaths;
   sorter(): SortedSpill;
-  close(): void;
 }
 
 const ROWS_IN_PAGE = 1_000;
@@ -57,7 +56,7 @@ export function createSpills(folder: string): Spills {
     list: () => createList(file(), `list_${++tables}`),
     paths: () => createPaths(file(), `paths_${++tables}`),
     sorter: () => createSorter(file(), `sorted_${++tables}`),
-    close() {
+    [Symbol.dispose]() {
       opened?.database.close();
       if (opened) rmSync(path, { force: true });
       opened = undefined;

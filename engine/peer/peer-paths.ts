@@ -94,12 +94,8 @@ function openToRead(
 ): number | undefined {
   let fd: number;
   try {
-    const parent = folders.holdSync(folderAbove(path));
-    try {
-      fd = openSync(parent.at(nameOf(path)), READ_FLAGS);
-    } finally {
-      parent.release();
-    }
+    using parent = folders.holdSync(folderAbove(path));
+    fd = openSync(parent.at(nameOf(path)), READ_FLAGS);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (ABSENT.has(code)) return undefined;
@@ -163,12 +159,8 @@ const NO_LINK = new Set(['EINVAL', 'UNKNOWN']);
 /** @param look Gets a path in the held folder. Undefined if there is nothing. */
 function lookAt<T>({ folders }: OfferedFolder, path: string, look: (at: string) => T): T | undefined {
   try {
-    const parent = folders.holdSync(folderAbove(path));
-    try {
-      return look(parent.at(nameOf(path)));
-    } finally {
-      parent.release();
-    }
+    using parent = folders.holdSync(folderAbove(path));
+    return look(parent.at(nameOf(path)));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (ABSENT.has(code)) return undefined;

@@ -27,25 +27,21 @@ export async function answerRead(
   { budget, folder }: { readonly folder: OfferedFolder; readonly budget: Budget },
 ): Promise<void> {
   const { paths } = await receiveJson(call, { budget, schema: Paths, form: '{"paths":[...]}' });
-  const permit = await budget.acquire(PEER_LIMITS.batchBytesMax, call.signal);
-  try {
-    const pieces: Uint8Array[] = [];
-    const results: PeerReadResult[] = [];
-    let sizeBytes = 0;
-    for (const path of paths) {
-      const result = readOne(folder, path, PEER_LIMITS.batchBytesMax - sizeBytes);
-      if (result === 'left') break;
-      results.push(result.result);
-      if (result.bytes) {
-        pieces.push(result.bytes);
-        sizeBytes += result.bytes.length;
-      }
+  using _permit = await budget.acquire(PEER_LIMITS.batchBytesMax, call.signal);
+  const pieces: Uint8Array[] = [];
+  const results: PeerReadResult[] = [];
+  let sizeBytes = 0;
+  for (const path of paths) {
+    const result = readOne(folder, path, PEER_LIMITS.batchBytesMax - sizeBytes);
+    if (result === 'left') break;
+    results.push(result.result);
+    if (result.bytes) {
+      pieces.push(result.bytes);
+      sizeBytes += result.bytes.length;
     }
-    answerBatch(call.response, { results }, { pieces, sizeBytes });
-    await sent(call);
-  } finally {
-    permit.release();
   }
+  answerBatch(call.response, { results }, { pieces, sizeBytes });
+  await sent(call);
 }
 
 function readOne(

@@ -76,17 +76,13 @@ export async function takeNoted(
 ): Promise<void> {
   const noted = [...(journal?.noted.values() ?? [])];
   if (noted.length === 0) return;
-  const permit = await budget.acquire(rangeBytes);
-  try {
-    for (const { crc64nvme, end, start } of noted) {
-      const sizeBytes = end - start;
-      const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
-      if (crc64Nvme(bytes) !== crc64nvme) continue;
-      file.accept(start, sizeBytes);
-      ranges.set(start, { sum: crc64nvme, sizeBytes });
-    }
-  } finally {
-    permit.release();
+  using _permit = await budget.acquire(rangeBytes);
+  for (const { crc64nvme, end, start } of noted) {
+    const sizeBytes = end - start;
+    const bytes = await file.read(start, Buffer.allocUnsafeSlow(sizeBytes));
+    if (crc64Nvme(bytes) !== crc64nvme) continue;
+    file.accept(start, sizeBytes);
+    ranges.set(start, { sum: crc64nvme, sizeBytes });
   }
 }
 

@@ -38,7 +38,8 @@ export interface LockHolder {
   readonly life?: ProcessLife;
 }
 
-export interface WorkspaceLock {
+/** Released by its end, by `using`, or before. */
+export interface WorkspaceLock extends Disposable {
   /** Idempotent. */
   release(): void;
 }
@@ -167,12 +168,11 @@ function held(path: string, { isWatched, text }: Written, clock: Clock): Workspa
     touchedMs = clock.nowMs();
   };
   const touching = isWatched ? setInterval(touchOwn, TOUCHED_EVERY_MS).unref() : undefined;
-  return {
-    release: once(() => {
-      clearInterval(touching);
-      if (isOwn()) rmSync(path, { force: true });
-    }),
-  };
+  const release = once(() => {
+    clearInterval(touching);
+    if (isOwn()) rmSync(path, { force: true });
+  });
+  return { release, [Symbol.dispose]: release };
 }
 
 function touch(path: string): void {

@@ -185,12 +185,8 @@ function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
 /** Call before the file gets its time. Small files are left to `syncfs` where the system has it. */
 async function syncLarge(path: string, sizeBytes: number): Promise<void> {
   if (sizeBytes < SYNCED_BYTES_MIN && process.platform === 'linux') return;
-  const file = await open(path, 'r+');
-  try {
-    await syncContent(file.fd);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'r+');
+  await syncContent(file.fd);
 }
 
 function finishTemporary(path: string, mtimeNs: bigint, mode: number): void {

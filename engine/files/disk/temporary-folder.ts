@@ -157,13 +157,9 @@ export function sweepAbandoned(path: string): void {
 /** @returns Whether there was one to be swept. */
 function sweepHeld(path: string, parent: HeldFolders | undefined, nowMs: number): boolean {
   try {
-    const held = parentOf(path, parent).holdSync(basename(path));
-    try {
-      sweep(held.at(''), nowMs);
-      return true;
-    } finally {
-      held.release();
-    }
+    using held = parentOf(path, parent).holdSync(basename(path));
+    sweep(held.at(''), nowMs);
+    return true;
   } catch {
     // It is gone, a link, or not ours: leave it alone.
     return false;
@@ -197,12 +193,8 @@ function removeOwn(folder: string, namePrefix: string): void {
 function removeIfEmpty(path: string, parent: HeldFolders | undefined): void {
   const folders = parentOf(path, parent);
   try {
-    const above = folders.holdSync('');
-    try {
-      rmdirSync(above.at(basename(path)));
-    } finally {
-      above.release();
-    }
+    using above = folders.holdSync('');
+    rmdirSync(above.at(basename(path)));
   } catch {
     // Somebody else's files are in it.
   } finally {

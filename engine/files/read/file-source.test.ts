@@ -109,7 +109,7 @@ describe('a source read by ranges', () => {
       }
       await source.checkUnchanged();
     } finally {
-      await source.close();
+      await source[Symbol.asyncDispose]();
     }
   });
 
@@ -139,7 +139,7 @@ describe('a source read by ranges', () => {
       change();
       await expect(source.checkUnchanged()).rejects.toEqual(io('changedWhileRead'));
     } finally {
-      await source.close();
+      await source[Symbol.asyncDispose]();
     }
   });
 
@@ -149,7 +149,7 @@ describe('a source read by ranges', () => {
       truncateSync(path, 5000);
       await expect(source.read(4000, new Uint8Array(2000), signal)).rejects.toEqual(io('changedWhileRead'));
     } finally {
-      await source.close();
+      await source[Symbol.asyncDispose]();
     }
   });
 
@@ -159,7 +159,7 @@ describe('a source read by ranges', () => {
       const reading = source.read(0, new Uint8Array(10), AbortSignal.abort());
       await expect(reading).rejects.toMatchObject({ code: 'aborted' });
     } finally {
-      await source.close();
+      await source[Symbol.asyncDispose]();
     }
   });
 

@@ -61,7 +61,7 @@ export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions
   }
 }
 
-export interface FileSource {
+export interface FileSource extends AsyncDisposable {
   readonly name: string;
   readonly sizeBytes: number;
   /** '' while the mtime is too young to prove anything. */
@@ -73,13 +73,12 @@ export interface FileSource {
   read(start: number, into: Uint8Array, signal: AbortSignal): Promise<Uint8Array>;
   /** @throws DrayError `io`, reason `changedWhileRead`, when the file changed since it was opened. */
   checkUnchanged(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const EXACT = { bigint: true } as const;
 
-/** Opens a large file for reads of ranges in any order. The caller closes it. */
+/** Opens a large file for reads of ranges in any order. */
 export async function openFileSource(path: string): Promise<FileSource> {
   const openedMs = Date.now();
   const handle = await attempt(path, () => open(path, OPEN_FLAGS));
@@ -101,7 +100,7 @@ export async function openFileSource(path: string): Promise<FileSource> {
             now.size === stats.size && now.mtimeNs === stats.mtimeNs && now.ctimeNs === stats.ctimeNs;
           if (!isSame) throw new FileFailure('changedWhileRead');
         }),
-      close: () => handle.close(),
+      [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {
     await handle.close();

@@ -29,12 +29,8 @@ export const REPOSITORIES: HandlersOf<'repositories'> = {
     const places = [...findKnownPlaces(call.host).values()].filter(({ id }) => ids?.includes(id) ?? true);
     const room = new Budget(REFRESHES_AT_ONCE);
     const refreshes = places.map(async (place) => {
-      const permit = await room.acquire(1, call.signal);
-      try {
-        return await refresh(call, place, commits);
-      } finally {
-        permit.release();
-      }
+      using _permit = await room.acquire(1, call.signal);
+      return await refresh(call, place, commits);
     });
     return { repositories: await Promise.all(refreshes) };
   },

@@ -131,21 +131,17 @@ async function synchronise(
   change: Pick<DeltaRequest, 'mode' | 'isDryRun'>,
 ): Promise<Synchronised> {
   const wish = { ...request, ...change };
-  const opener = new SideOpener(context, wish);
+  await using opener = new SideOpener(context, wish);
+  const source = await opener.source(from);
   try {
-    const source = await opener.source(from);
-    try {
-      const { mtimeNs } = source;
-      // The copy must be writable for the next row, even if the source is not.
-      const target = await opener.target(at, '', { mtimeNs, mode: source.mode | OWNER_WRITES });
-      const sides = { source, target, signature: opener.signature };
-      const { sentBytes, sizeBytes } = await runDelta(context, wish, sides);
-      return { sizeBytes, sentBytes, blockBytes: opener.signature.blockBytes };
-    } finally {
-      await source.close();
-    }
+    const { mtimeNs } = source;
+    // The copy must be writable for the next row, even if the source is not.
+    const target = await opener.target(at, '', { mtimeNs, mode: source.mode | OWNER_WRITES });
+    const sides = { source, target, signature: opener.signature };
+    const { sentBytes, sizeBytes } = await runDelta(context, wish, sides);
+    return { sizeBytes, sentBytes, blockBytes: opener.signature.blockBytes };
   } finally {
-    await opener.close();
+    await source.close();
   }
 }
 
@@ -163,35 +159,31 @@ async function changeBlocks(
   { blockBytes, changedShare }: { readonly blockBytes: number; readonly changedShare: number },
 ): Promise<number> {
   const { signal } = context;
-  const opener = new SideOpener(context, { ...request, mode: 'blocks', isInPlace: true, blockBytes });
+  await using opener = new SideOpener(context, { ...request, mode: 'blocks', isInPlace: true, blockBytes });
+  const target = await opener.target(at, '', { mode: OWNER_WRITES, mtimeNs: 0n });
   try {
-    const target = await opener.target(at, '', { mode: OWNER_WRITES, mtimeNs: 0n });
-    try {
-      const sizeBytes = target.oldBytes;
-      await target.begin({ sizeBytes, keepsOld: true });
-      let changedBytes = 0;
-      let ranges: number[] = [];
-      let bytes = 0;
-      const flush = async () => {
-        if (bytes > 0) await target.write(Float64Array.from(ranges), randomShared(bytes), signal);
-        ranges = [];
-        bytes = 0;
-      };
-      for (const start of chosenBlocks(sizeBytes, { blockBytes, changedShare })) {
-        const end = Math.min(start + blockBytes, sizeBytes);
-        ranges.push(start, end);
-        bytes += end - start;
-        changedBytes += end - start;
-        if (bytes >= DELTA_RANGE_BYTES_MAX) await flush();
-      }
-      await flush();
-      await target.complete();
-      return changedBytes;
-    } finally {
-      await target.discard();
+    const sizeBytes = target.oldBytes;
+    await target.begin({ sizeBytes, keepsOld: true });
+    let changedBytes = 0;
+    let ranges: number[] = [];
+    let bytes = 0;
+    const flush = async () => {
+      if (bytes > 0) await target.write(Float64Array.from(ranges), randomShared(bytes), signal);
+      ranges = [];
+      bytes = 0;
+    };
+    for (const start of chosenBlocks(sizeBytes, { blockBytes, changedShare })) {
+      const end = Math.min(start + blockBytes, sizeBytes);
+      ranges.push(start, end);
+      bytes += end - start;
+      changedBytes += end - start;
+      if (bytes >= DELTA_RANGE_BYTES_MAX) await flush();
     }
+    await flush();
+    await target.complete();
+    return changedBytes;
   } finally {
-    await opener.close();
+    await target.discard();
   }
 }
 

@@ -24,18 +24,14 @@ const MEMORY_BYTES = 128 * 1024 * 1024;
 export async function deltaFile(context: JobContext, request: DeltaRequest): Promise<DeltaSummary> {
   const from = parseNamedPlace(context, request.source);
   const to = parseNamedPlace(context, request.destination);
-  const opener = new SideOpener(context, request);
+  await using opener = new SideOpener(context, request);
+  const source = await opener.source(from);
   try {
-    const source = await opener.source(from);
-    try {
-      const target = await opener.target(to, nameOfPlace(from), source);
-      const report = await runDelta(context, request, { source, target, signature: opener.signature });
-      return summaryOf(request, { source: from.text, destination: to.text }, report);
-    } finally {
-      await source.close();
-    }
+    const target = await opener.target(to, nameOfPlace(from), source);
+    const report = await runDelta(context, request, { source, target, signature: opener.signature });
+    return summaryOf(request, { source: from.text, destination: to.text }, report);
   } finally {
-    await opener.close();
+    await source.close();
   }
 }
 

@@ -96,7 +96,7 @@ export class SideOpener {
     });
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#threads?.close();
     for (const folder of this.#temporaries) folder.close();
     for (const client of this.#clients) await client.close();

@@ -12,19 +12,11 @@ import { openKnowledge } from '../trees/pair-memory.ts';
 
 /** The uploads of this copy or sync. Those of other tools and of other pairs of places stay. */
 export async function dropTreeUploads(context: JobContext, request: TreePairRequest): Promise<void> {
-  const pair = await openTreePair(context, request);
-  try {
-    if (pair.destination.kind === 'local') return;
-    const nowMs = systemClock.nowMs();
-    const knowledge = openKnowledge(context, { pair: pair.identity, noIndex: true, nowMs });
-    try {
-      await drop(context, pair.destination, knowledge.index.uploads);
-    } finally {
-      knowledge.close();
-    }
-  } finally {
-    await pair.close();
-  }
+  await using pair = await openTreePair(context, request);
+  if (pair.destination.kind === 'local') return;
+  const nowMs = systemClock.nowMs();
+  using knowledge = openKnowledge(context, { pair: pair.identity, noIndex: true, nowMs });
+  await drop(context, pair.destination, knowledge.index.uploads);
 }
 
 /** The uploads of a push from this workspace to its remote. */

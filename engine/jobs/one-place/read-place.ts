@@ -75,16 +75,12 @@ async function readFile(
   const kind = localPlaceKind(path);
   if (kind === 'absent') throw nothingThere(text);
   if (kind !== 'file') throw new DrayError('usage', `${text} is not a file. Name one.`);
-  const source = await openFileSource(path);
-  try {
-    const { end, start } = rangeOf(request, source.sizeBytes);
-    for (let at = start; at < end; at += PIECE_BYTES) {
-      await write(await source.read(at, Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at)), signal));
-    }
-    return { bytes: end - start, requests: addTotals([]) };
-  } finally {
-    await source.close();
+  await using source = await openFileSource(path);
+  const { end, start } = rangeOf(request, source.sizeBytes);
+  for (let at = start; at < end; at += PIECE_BYTES) {
+    await write(await source.read(at, Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at)), signal));
   }
+  return { bytes: end - start, requests: addTotals([]) };
 }
 
 function rangeOf(

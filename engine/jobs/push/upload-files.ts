@@ -382,26 +382,22 @@ class FileUploader {
     const path = `${session.workspace.root}/${candidate.path}`;
     const checkSame = () => checkFileUnchanged(path, candidate.path, candidate.stat!);
     try {
-      const source = await openFileSource(path);
-      try {
-        checkSame();
-        await uploadInParts({
-          store,
-          key: objectKey(candidate.hash),
-          source,
-          checksum: 'crc32',
-          limit,
-          memory: budgetedMemory(this.#memory),
-          journal: session.index.repositories.uploadJournal(link.known.id),
-          condition: { absent: true },
-          beforeComplete: checkSame,
-          signal: this.#tasks.signal,
-          onProgress: (bytes) => this.#progress.add(0, bytes, candidate.path),
-          onKept: (bytes) => this.#progress.keep(0, bytes, candidate.path),
-        });
-      } finally {
-        await source.close();
-      }
+      await using source = await openFileSource(path);
+      checkSame();
+      await uploadInParts({
+        store,
+        key: objectKey(candidate.hash),
+        source,
+        checksum: 'crc32',
+        limit,
+        memory: budgetedMemory(this.#memory),
+        journal: session.index.repositories.uploadJournal(link.known.id),
+        condition: { absent: true },
+        beforeComplete: checkSame,
+        signal: this.#tasks.signal,
+        onProgress: (bytes) => this.#progress.add(0, bytes, candidate.path),
+        onKept: (bytes) => this.#progress.keep(0, bytes, candidate.path),
+      });
       return true;
     } catch (error) {
       if (!isFileChange(error)) throw error;

@@ -92,12 +92,8 @@ export function readJob(folder: string, name: string): SavedJob {
 export async function changeJobs<T>(folder: string, change: () => T): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const waits = { what: 'The list of jobs', command: 'job', patienceMs: CHANGE_PATIENCE_MS };
-  const lock = await lockPath(join(folder, CHANGE_LOCK), waits);
-  try {
-    return change();
-  } finally {
-    lock.release();
-  }
+  using _lock = await lockPath(join(folder, CHANGE_LOCK), waits);
+  return change();
 }
 
 /** @throws `usage` if the name is taken */
@@ -141,19 +137,15 @@ export async function renameJob(
 ): Promise<void> {
   checkJobName(to);
   readJob(folder, from);
-  const lock = await lockJob(folder, from, 'job rename');
-  try {
-    await changeJobs(folder, () => {
-      refuseTaken(folder, to);
-      prepare();
-      renameSync(join(folder, from), join(folder, to));
-      // The lock has moved along, so its release would not find it.
-      rmSync(join(folder, to, 'lock'), { force: true });
-      lock.release();
-    });
-  } finally {
+  using lock = await lockJob(folder, from, 'job rename');
+  await changeJobs(folder, () => {
+    refuseTaken(folder, to);
+    prepare();
+    renameSync(join(folder, from), join(folder, to));
+    // The lock has moved along, so its release would not find it.
+    rmSync(join(folder, to, 'lock'), { force: true });
     lock.release();
-  }
+  });
 }
 
 /** Files without a definition, as of a job that was taken away by hand, would mix with those of the job. */

@@ -43,7 +43,7 @@ export async function changingSettings<T>(
 ): Promise<T> {
   const folder = userConfigFolder(context);
   makeFolder(folder, 0o700);
-  const lock = await lockWorkspace({
+  using _lock = await lockWorkspace({
     path: join(folder, LOCK_NAME),
     what: 'Your settings file',
     command: 'settings',
@@ -52,11 +52,7 @@ export async function changingSettings<T>(
     patienceMs: LOCK_PATIENCE_MS,
     onWait: () => {},
   });
-  try {
-    return change();
-  } finally {
-    lock.release();
-  }
+  return change();
 }
 
 /** `DRAY_CONFIG` (a file), or `dray/config.json` where the system keeps settings. */

@@ -74,34 +74,26 @@ async function transferTree(
   checkLooks(request, isSync);
   // Reports an invalid pattern before any request.
   createTreeFilter(request.filter ?? {});
-  const pair = await openTreePair(context, request, {
+  await using pair = await openTreePair(context, request, {
     links: request.links,
     folders: true,
     range: part?.range,
   });
+  using knowledge = openKnowledge(context, {
+    pair: pair.identity,
+    noIndex: request.noIndex ?? false,
+    isTemporary: part !== undefined,
+    nowMs: systemClock.nowMs(),
+  });
+  const options = { context, request, isSync, pair, part, knowledge };
   try {
-    const knowledge = openKnowledge(context, {
-      pair: pair.identity,
-      noIndex: request.noIndex ?? false,
-      isTemporary: part !== undefined,
-      nowMs: systemClock.nowMs(),
-    });
-    try {
-      const options = { context, request, isSync, pair, part, knowledge };
-      try {
-        return await transferOnce({ ...options, isSorted: false });
-      } catch (error) {
-        // A store that lists in no order: start over with a sort on disk. What was copied already is now
-        // equal.
-        if (!(error instanceof UnorderedListing)) throw error;
-        if (part) throw listsInNoOrder(pair.source.text);
-        return await transferOnce({ ...options, isSorted: true });
-      }
-    } finally {
-      knowledge.close();
-    }
-  } finally {
-    await pair.close();
+    return await transferOnce({ ...options, isSorted: false });
+  } catch (error) {
+    // A store that lists in no order: start over with a sort on disk. What was copied already is now
+    // equal.
+    if (!(error instanceof UnorderedListing)) throw error;
+    if (part) throw listsInNoOrder(pair.source.text);
+    return await transferOnce({ ...options, isSorted: true });
   }
 }
 

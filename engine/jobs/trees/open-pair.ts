@@ -27,7 +27,7 @@ import type { OpenedRemote } from '../session/opened-remote.ts';
 import { followLink } from './local-items.ts';
 import type { LocalSide, RemoteSide, TreeSide } from './sides.ts';
 
-export interface TreePair {
+export interface TreePair extends AsyncDisposable {
   readonly source: TreeSide;
   readonly destination: TreeSide;
   /** When the source is one file or object: that item, with the name that it has at the destination. */
@@ -81,6 +81,7 @@ export async function openTreePair(
       meters: opener.meters,
       identity: [placeIdentity(from, context.environment), placeIdentity(to, context.environment)],
       close: () => opener.close(),
+      [Symbol.asyncDispose]: () => opener.close(),
     };
   } catch (error) {
     await opener.close();

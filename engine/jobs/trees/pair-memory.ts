@@ -30,7 +30,7 @@ const RECALLED = {
   contentAlone: 'equalContent',
 } as const satisfies Record<PairProof, Recalled>;
 
-export interface TreeKnowledge {
+export interface TreeKnowledge extends Disposable {
   readonly index: TreeIndex;
   /**
    * An earlier run's knowledge of two states (`itemState`). Fast if the paths of successive calls ascend.
@@ -158,6 +158,9 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
         );
     },
     forget: (paths) => index.remove(paths),
+    [Symbol.dispose]() {
+      this.close();
+    },
     close() {
       try {
         // These files may not be synced, so their notes are dropped.

@@ -30,7 +30,7 @@ describe('concurrent producers', () => {
           else if (next >= plan.length) break;
         }
         expect(told).toEqual(plan.flatMap((pauses, run) => pauses.map((_, at) => `${run}.${at}`)));
-        await runs.close();
+        await runs[Symbol.asyncDispose]();
       }),
       { numRuns: 40, seed: 11 },
     );
@@ -52,7 +52,7 @@ describe('concurrent producers', () => {
     expect(await runs.next()).toBe(1);
     await turns(3);
     expect(given).toEqual([9, 8]);
-    await runs.close();
+    await runs[Symbol.asyncDispose]();
     expect(given).toEqual([9, 8]);
   });
 
@@ -69,7 +69,7 @@ describe('concurrent producers', () => {
     expect(await runs.next()).toBe('first');
     expect(await runs.next()).toBe('second');
     await expect(runs.next()).rejects.toThrow('no third');
-    await runs.close();
+    await runs[Symbol.asyncDispose]();
   });
 
   it('end when the job is aborted', async () => {
@@ -87,6 +87,6 @@ describe('concurrent producers', () => {
       for (;;) await runs.next();
     };
     await expect(rest()).rejects.toMatchObject({ code: 'aborted' });
-    await runs.close();
+    await runs[Symbol.asyncDispose]();
   });
 });

@@ -7,7 +7,8 @@ import { checkAborted } from '../../base/abort.ts';
 const RUNS_MAX = 8;
 const RESULTS_AHEAD_MAX = 8;
 
-export interface OrderedRuns<T> {
+/** Its end, by `await using`, stops the producers at their next result, and waits for them. */
+export interface OrderedRuns<T> extends AsyncDisposable {
   /** Whether another producer can be started. */
   readonly hasRoom: boolean;
   /** The producer calls `give` for each result and waits for it. */
@@ -17,8 +18,6 @@ export interface OrderedRuns<T> {
    * producer's error.
    */
   next(): Promise<T | undefined>;
-  /** Stops the producers at their next result, and waits for them. */
-  close(): Promise<void>;
 }
 
 interface Run<T> {
@@ -78,7 +77,7 @@ export function createOrderedRuns<T>({ signal }: { readonly signal: AbortSignal 
         else await change();
       }
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       isClosed = true;
       changed();
       await Promise.all(runs.map(({ ended }) => ended));

@@ -6,7 +6,7 @@ const PIECE_ITEMS = 1_000;
 
 export type SourceWindows = ReturnType<typeof createWindows>;
 
-/** The caller closes it, which closes the source. */
+/** Its end, by `await using`, closes the source. */
 export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
   const iterator = source[Symbol.asyncIterator]();
   let held: TreeItem[] = [];
@@ -60,7 +60,7 @@ export function createWindows(source: AsyncIterable<readonly TreeItem[]>) {
         yield takeHeld(end - at);
       }
     },
-    async close(): Promise<void> {
+    async [Symbol.asyncDispose](): Promise<void> {
       await iterator.return?.();
     },
   };

@@ -64,30 +64,26 @@ export interface LookupOptions {
 export async function* lookUpDestination(options: LookupOptions): AsyncGenerator<MatchedBatch> {
   const { tally, wantExtras } = options;
   const state = createLookupState(options);
-  const windows = createWindows(options.source);
-  try {
-    const first = wantExtras ? [] : await windows.peek(state.headsForList + 1);
-    if (wantExtras) {
-      tally.chosen = 'list';
-      tally.reason = 'Deleting needs a full listing of the destination.';
-    } else if (first.length === 0) {
-      return;
-    } else if (first.length <= state.headsForList) {
-      tally.chosen = 'each';
-      tally.reason = `${first.length} HEADs cost no more than a page of the listing.`;
-      yield await askEach(state, await windows.take(first.length));
-      return;
-    }
-    yield* lookUpMany(state, windows, (page) => {
-      if (wantExtras || tally.chosen !== 'none') return;
-      tally.chosen = page.isLast ? 'list' : 'leapfrog';
-      tally.reason = page.isLast
-        ? 'The first page of the listing was the whole listing.'
-        : 'The listing was fetched where the source has many names; others were asked one by one.';
-    });
-  } finally {
-    await windows.close();
+  await using windows = createWindows(options.source);
+  const first = wantExtras ? [] : await windows.peek(state.headsForList + 1);
+  if (wantExtras) {
+    tally.chosen = 'list';
+    tally.reason = 'Deleting needs a full listing of the destination.';
+  } else if (first.length === 0) {
+    return;
+  } else if (first.length <= state.headsForList) {
+    tally.chosen = 'each';
+    tally.reason = `${first.length} HEADs cost no more than a page of the listing.`;
+    yield await askEach(state, await windows.take(first.length));
+    return;
   }
+  yield* lookUpMany(state, windows, (page) => {
+    if (wantExtras || tally.chosen !== 'none') return;
+    tally.chosen = page.isLast ? 'list' : 'leapfrog';
+    tally.reason = page.isLast
+      ? 'The first page of the listing was the whole listing.'
+      : 'The listing was fetched where the source has many names; others were asked one by one.';
+  });
 }
 
 /** A page that covers so many source items lasts: the next one is read when they have been matched. */
@@ -149,25 +145,21 @@ async function* lookUpWindows(
   windows: SourceWindows,
   from: string,
 ): AsyncGenerator<MatchedBatch, string> {
-  const runs = createOrderedRuns<MatchedBatch>({ signal: state.signal });
+  await using runs = createOrderedRuns<MatchedBatch>({ signal: state.signal });
   let boundary = from;
   let isSourceOver = false;
-  try {
-    for (;;) {
-      while (!isSourceOver && runs.hasRoom && !tellsOfMany(state)) {
-        const items = await windows.take(windowItems(state));
-        isSourceOver = items.length === 0;
-        if (isSourceOver) break;
-        const seenUntil = boundary;
-        boundary = items.at(-1)!.path;
-        runs.start((give) => lookUpWindow(state, { items, seenUntil, give }));
-      }
-      const batch = await runs.next();
-      if (batch) yield batch;
-      else if (isSourceOver || tellsOfMany(state)) return boundary;
+  for (;;) {
+    while (!isSourceOver && runs.hasRoom && !tellsOfMany(state)) {
+      const items = await windows.take(windowItems(state));
+      isSourceOver = items.length === 0;
+      if (isSourceOver) break;
+      const seenUntil = boundary;
+      boundary = items.at(-1)!.path;
+      runs.start((give) => lookUpWindow(state, { items, seenUntil, give }));
     }
-  } finally {
-    await runs.close();
+    const batch = await runs.next();
+    if (batch) yield batch;
+    else if (isSourceOver || tellsOfMany(state)) return boundary;
   }
 }
 
@@ -186,28 +178,24 @@ const STATS_MAX = 1_000;
 
 export async function* lookUpLocal(options: LocalLookupOptions): AsyncGenerator<MatchedBatch> {
   const { scan, statLocal, tally, wantExtras } = options;
-  const windows = createWindows(options.source);
-  try {
-    const first = wantExtras ? [] : await windows.peek(STATS_MAX + 1);
-    if (!wantExtras && first.length <= STATS_MAX) {
-      tally.chosen = 'each';
-      const files = first.filter((item) => !isHoldingFolder(item)).length;
-      tally.reason = `${files} files were looked up by their names.`;
-      const pairs = first.map((source) => ({ source, destination: statLocal(source.path) }));
-      tally.destinationSeen += pairs.filter(isFileThere).length;
-      if (pairs.length > 0) yield { pairs, extras: [] };
-      return;
-    }
-    tally.chosen = 'scan';
-    tally.reason =
-      'The destination is a local folder, and reading its folders costs less than asking for each name.';
-    for await (const batch of mergeTrees(windows.takeUntil(undefined), scan())) {
-      tally.destinationSeen +=
-        batch.extras.filter((item) => !isHoldingFolder(item)).length + batch.pairs.filter(isFileThere).length;
-      yield wantExtras ? batch : { ...batch, extras: [] };
-    }
-  } finally {
-    await windows.close();
+  await using windows = createWindows(options.source);
+  const first = wantExtras ? [] : await windows.peek(STATS_MAX + 1);
+  if (!wantExtras && first.length <= STATS_MAX) {
+    tally.chosen = 'each';
+    const files = first.filter((item) => !isHoldingFolder(item)).length;
+    tally.reason = `${files} files were looked up by their names.`;
+    const pairs = first.map((source) => ({ source, destination: statLocal(source.path) }));
+    tally.destinationSeen += pairs.filter(isFileThere).length;
+    if (pairs.length > 0) yield { pairs, extras: [] };
+    return;
+  }
+  tally.chosen = 'scan';
+  tally.reason =
+    'The destination is a local folder, and reading its folders costs less than asking for each name.';
+  for await (const batch of mergeTrees(windows.takeUntil(undefined), scan())) {
+    tally.destinationSeen +=
+      batch.extras.filter((item) => !isHoldingFolder(item)).length + batch.pairs.filter(isFileThere).length;
+    yield wantExtras ? batch : { ...batch, extras: [] };
   }
 }
 

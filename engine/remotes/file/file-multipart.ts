@@ -84,12 +84,8 @@ async function createUpload(root: FileRoot, key: RemoteKey): Promise<UploadId> {
   const uploads = await root.area('uploads');
   try {
     await mkdir(uploads.at(uploadId));
-    const folder = await root.hold(areaPath('uploads', uploadId));
-    try {
-      await writeFile(folder.at('upload.json'), JSON.stringify({ key }), { flag: 'wx' });
-    } finally {
-      folder.release();
-    }
+    using folder = await root.hold(areaPath('uploads', uploadId));
+    await writeFile(folder.at('upload.json'), JSON.stringify({ key }), { flag: 'wx' });
   } finally {
     uploads.release();
   }
@@ -104,25 +100,17 @@ async function inUpload<T>(
   work: (folder: HeldFolder) => Promise<T>,
 ): Promise<T> {
   checkAborted(signal);
-  const folder = await holdUpload(root, upload);
+  using folder = await holdUpload(root, upload);
   if (!folder)
     throw new DrayError('notFound', `There is no upload ${upload.uploadId} of ${upload.key}.`, {
       data: { key: upload.key, uploadId: upload.uploadId },
     });
-  try {
-    return await work(folder);
-  } finally {
-    folder.release();
-  }
+  return await work(folder);
 }
 
 async function dropUpload(root: FileRoot, uploadId: string): Promise<void> {
-  const uploads = await root.hold(areaPath('uploads'));
-  try {
-    await removeUpload(root, uploads, uploadId);
-  } finally {
-    uploads.release();
-  }
+  using uploads = await root.hold(areaPath('uploads'));
+  await removeUpload(root, uploads, uploadId);
 }
 
 function keepPart(
@@ -133,16 +121,12 @@ function keepPart(
 ): Promise<PartInfo> {
   return inUpload(root, upload, source.signal, async (folder) => {
     checkPartNumber(number);
-    const temporary = await root.newTemporary();
-    try {
-      const part = await writePart(temporary.file, { key: upload.key, number, source, clock });
-      const path = folder.at(partName(number));
-      await rename(temporary.path, path);
-      if (source.checksum) await replaceFile(root, `${path}.json`, JSON.stringify(part, sumsAsText));
-      return part;
-    } finally {
-      await temporary.release();
-    }
+    await using temporary = await root.newTemporary();
+    const part = await writePart(temporary.file, { key: upload.key, number, source, clock });
+    const path = folder.at(partName(number));
+    await rename(temporary.path, path);
+    if (source.checksum) await replaceFile(root, `${path}.json`, JSON.stringify(part, sumsAsText));
+    return part;
   });
 }
 
@@ -213,17 +197,13 @@ async function writePart(
 
 /** Never writes through a link at its name. */
 async function replaceFile(root: FileRoot, path: string, text: string): Promise<void> {
-  const temporary = await root.newTemporary();
+  await using temporary = await root.newTemporary();
   try {
-    try {
-      await temporary.file.writeFile(text);
-    } finally {
-      await temporary.file.close();
-    }
-    await rename(temporary.path, path);
+    await temporary.file.writeFile(text);
   } finally {
-    await temporary.release();
+    await temporary.file.close();
   }
+  await rename(temporary.path, path);
 }
 
 /** All of them: they are few, and their folders have random names. */

@@ -38,7 +38,7 @@ describe('A temporary folder that another process removes while it is made', () 
     const files = createFileRoot(folders, systemClock);
     const temporary = await files.newTemporary();
     await temporary.file.close();
-    await temporary.release();
+    await temporary[Symbol.asyncDispose]();
     await files.tidy();
     expect(folders.left()).toBe(0);
   });

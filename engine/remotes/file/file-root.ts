@@ -34,14 +34,12 @@ const UPLOAD_KEPT_MS = 7 * 24 * HOUR_MS;
 /** Another process may remove an empty folder each time that it is created. */
 const MAKE_ATTEMPTS_MAX = 8;
 
-/** A new file of our own in `writes`. */
-export interface TemporaryFile {
-  /** Its path, valid until `release`. */
+/** A new file of our own in `writes`. Its end, by `await using`, removes it unless it was put in place. */
+export interface TemporaryFile extends AsyncDisposable {
+  /** Its path, while it is there. */
   readonly path: string;
   /** Open for reading and writing. The caller that fills it closes it. */
   readonly file: FileHandle;
-  /** Removes the file unless it was put in place. */
-  release(): Promise<void>;
 }
 
 export interface FileRoot {
@@ -88,12 +86,8 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
       return absoluteIn(path, key);
     },
     async within(key, work) {
-      const folder = await folders.hold(folderAbove(key));
-      try {
-        return await work(folder.at(keyOfPath(key)));
-      } finally {
-        folder.release();
-      }
+      using folder = await folders.hold(folderAbove(key));
+      return await work(folder.at(keyOfPath(key)));
     },
     hold: (folder) => folders.hold(folder),
     async holdMade(folder, changed) {
@@ -132,7 +126,7 @@ export function createFileRoot(folders: HeldFolders, clock: Clock, mayBeMissing 
           return {
             path: file,
             file: await open(file, 'wx+'),
-            async release() {
+            async [Symbol.asyncDispose]() {
               await unlink(file).catch(() => {});
               folder.release();
             },

@@ -50,13 +50,9 @@ const syncDescriptor = promisify(fsync);
 export async function syncHeld(root: FileRoot, folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   try {
-    const held = await root.hold(folder);
-    try {
-      if (held.fd === undefined) await syncByPath(held.at(''));
-      else await syncDescriptor(held.fd);
-    } finally {
-      held.release();
-    }
+    using held = await root.hold(folder);
+    if (held.fd === undefined) await syncByPath(held.at(''));
+    else await syncDescriptor(held.fd);
   } catch (error) {
     // A missing folder was pruned, with everything that had to be durable in it.
     if (!isAbsent(error) && !UNSUPPORTED.has(systemCode(error) ?? '')) throw error;
@@ -64,10 +60,6 @@ export async function syncHeld(root: FileRoot, folder: string): Promise<void> {
 }
 
 async function syncByPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path, 'r');
+  await handle.sync();
 }

@@ -109,20 +109,16 @@ export function createObjectPlacer(root: FileRoot, clock: Clock, hardLinks = tru
       translating(root.pathOf(key), async () => {
         checkAborted(options.signal);
         if (await cannotHold(root, key, options.condition)) return { written: false };
-        const temporary = await root.newTemporary();
-        try {
-          const staged = await stage(fill, temporary, clock);
-          const changed: string[] = [];
-          const outcome = await inItsFolder(root, key, changed, (target) =>
-            putInPlace({ staged, key, options, target }),
-          );
-          if (outcome.written) {
-            await Promise.all([folderAbove(key), ...changed].map((folder) => folders.sync(folder)));
-          }
-          return outcome;
-        } finally {
-          await temporary.release();
+        await using temporary = await root.newTemporary();
+        const staged = await stage(fill, temporary, clock);
+        const changed: string[] = [];
+        const outcome = await inItsFolder(root, key, changed, (target) =>
+          putInPlace({ staged, key, options, target }),
+        );
+        if (outcome.written) {
+          await Promise.all([folderAbove(key), ...changed].map((folder) => folders.sync(folder)));
         }
+        return outcome;
       }),
     remove: (key, options) => removeObject(root, clock, key, options),
   };
@@ -199,12 +195,8 @@ async function inItsFolder<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const folder = await root.holdMade(folderAbove(key), changed);
-      try {
-        return await work(folder.at(keyOfPath(key)));
-      } finally {
-        folder.release();
-      }
+      using folder = await root.holdMade(folderAbove(key), changed);
+      return await work(folder.at(keyOfPath(key)));
     } catch (error) {
       // Another writer removed the empty folder.
       if (systemCode(error) !== 'ENOENT' || attempt === FOLDER_ATTEMPTS_MAX) throw error;

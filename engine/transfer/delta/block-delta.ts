@@ -229,16 +229,12 @@ function wouldSend({ tally }: Run, bytes: number, batches: number): void {
 
 async function send(run: Run, { bytes, ranges }: RangeBatch, expected: Uint8Array): Promise<void> {
   const { set, source, target } = run;
-  const lease = await run.memory.take(bytes, set.signal);
-  try {
-    const content = lease.bytes.subarray(0, bytes);
-    await source.read(ranges, content, { sign: false, signal: set.signal });
-    checkArrived(await target.write(ranges, content, set.signal), expected);
-    run.tally.sentBytes += bytes;
-    run.tally.batches += 1;
-  } finally {
-    lease.release();
-  }
+  using lease = await run.memory.take(bytes, set.signal);
+  const content = lease.bytes.subarray(0, bytes);
+  await source.read(ranges, content, { sign: false, signal: set.signal });
+  checkArrived(await target.write(ranges, content, set.signal), expected);
+  run.tally.sentBytes += bytes;
+  run.tally.batches += 1;
 }
 
 /** The source signs the bytes as it reads them. Zeros are not sent if the new file begins as zeros. */

@@ -129,6 +129,6 @@ async function settle(tasks: TaskSet, source: ObjectSource): Promise<void> {
     await source.checkUnchanged();
   } finally {
     tasks.end();
-    await source.close();
+    await source[Symbol.asyncDispose]();
   }
 }

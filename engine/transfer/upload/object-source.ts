@@ -3,7 +3,7 @@
  */
 import type { AdaptiveLimit } from '../limit/adaptive-limit.ts';
 
-export interface ObjectSource {
+export interface ObjectSource extends AsyncDisposable {
   /** For messages: a path or a key. */
   readonly name: string;
   readonly sizeBytes: number;
@@ -23,7 +23,6 @@ export interface ObjectSource {
    * state.
    */
   checkUnchanged(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Memory for parts, bounded; `LeasedMemory` is one. */

@@ -51,7 +51,7 @@ export function openRemoteSource(options: RemoteSourceOptions): ObjectSource {
       if (now === undefined) throw vanished(key);
       if (now.sizeBytes !== info.sizeBytes || now.modifiedMs !== info.modifiedMs) throw changed(key);
     },
-    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
 }
 

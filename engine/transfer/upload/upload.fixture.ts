@@ -43,7 +43,7 @@ export function bytesSource(bytes: Uint8Array, token = 'first'): BytesSource {
       return into;
     },
     checkUnchanged: async () => {},
-    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
 }
 

@@ -56,17 +56,9 @@ export async function compareContent(
 
 async function read(sides: CompareSides, left: TreeItem, right: TreeItem): Promise<ComparedContent> {
   const { memory, signal } = sides;
-  const first = await open(sides, sides.source, left);
-  try {
-    const second = await open(sides, sides.destination, right);
-    try {
-      return await compareByReading(first, second, { memory, signal });
-    } finally {
-      await second.close();
-    }
-  } finally {
-    await first.close();
-  }
+  await using first = await open(sides, sides.source, left);
+  await using second = await open(sides, sides.destination, right);
+  return await compareByReading(first, second, { memory, signal });
 }
 
 async function open(sides: CompareSides, side: TreeSide, item: TreeItem): Promise<ObjectSource> {
@@ -85,30 +77,26 @@ async function compareFile(
   [remote, object]: readonly [RemoteSide, TreeItem],
 ): Promise<ComparedContent> {
   const { memory, signal } = sides;
-  const source = await openItemSource(local, file);
-  try {
-    // The listing is often enough. Otherwise a HEAD asks for the object's checksums.
-    if (etagIsMd5(object.token) && source.sizeBytes <= MD5_BYTES_MAX) {
-      const etag = {
-        key: object.path,
-        sizeBytes: object.sizeBytes,
-        etag: object.token,
-        modifiedMs: object.modifiedMs,
-      };
-      const compared = await compareFileWithObject({
-        source,
-        store: remote.store,
-        info: etag,
-        memory,
-        signal,
-      });
-      if (compared.result === 'same') return compared;
-    }
-    const info = await headOf(sides, remote, object);
-    return await compareFileWithObject({ source, store: remote.store, info, memory, signal });
-  } finally {
-    await source.close();
+  await using source = await openItemSource(local, file);
+  // The listing is often enough. Otherwise a HEAD asks for the object's checksums.
+  if (etagIsMd5(object.token) && source.sizeBytes <= MD5_BYTES_MAX) {
+    const etag = {
+      key: object.path,
+      sizeBytes: object.sizeBytes,
+      etag: object.token,
+      modifiedMs: object.modifiedMs,
+    };
+    const compared = await compareFileWithObject({
+      source,
+      store: remote.store,
+      info: etag,
+      memory,
+      signal,
+    });
+    if (compared.result === 'same') return compared;
   }
+  const info = await headOf(sides, remote, object);
+  return await compareFileWithObject({ source, store: remote.store, info, memory, signal });
 }
 
 async function headOf({ signal }: CompareSides, side: RemoteSide, item: TreeItem): Promise<ObjectInfo> {

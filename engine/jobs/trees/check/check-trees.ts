@@ -43,22 +43,18 @@ export async function checkTrees(
   range?: KeyRange,
 ): Promise<CheckTreesSummary> {
   createTreeFilter(request.filter ?? {});
-  const pair = await openTreePair(context, request, { links: request.links, range });
+  await using pair = await openTreePair(context, request, { links: request.links, range });
+  checkDestination(pair);
+  await loadCrc64();
+  const report = request.reportPath === undefined ? undefined : openCheckReport(request.reportPath, pair);
   try {
-    checkDestination(pair);
-    await loadCrc64();
-    const report = request.reportPath === undefined ? undefined : openCheckReport(request.reportPath, pair);
-    try {
-      const check = createCheck({ context, request, pair, range, report });
-      await check.run();
-      const summary = check.summary();
-      report?.finish(summary);
-      return summary;
-    } finally {
-      report?.close();
-    }
+    const check = createCheck({ context, request, pair, range, report });
+    await check.run();
+    const summary = check.summary();
+    report?.finish(summary);
+    return summary;
   } finally {
-    await pair.close();
+    report?.close();
   }
 }
 
@@ -176,12 +172,8 @@ async function walkInOrder(check: Check): Promise<void> {
     if (!(error instanceof UnorderedListing)) throw error;
     if (check.range) throw listsInNoOrder(check.pair.source.text);
     if (check.counts.files > 0) throw disordered(error);
-    const spills = createSpills(tmpdir());
-    try {
-      await walk(check, spills);
-    } finally {
-      spills.close();
-    }
+    using spills = createSpills(tmpdir());
+    await walk(check, spills);
   }
 }
 

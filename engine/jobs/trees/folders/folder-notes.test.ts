@@ -12,7 +12,7 @@ beforeEach(() => {
   spills = createSpills(sandbox.folder);
 });
 afterEach(() => {
-  spills.close();
+  spills[Symbol.dispose]();
   sandbox[Symbol.dispose]();
 });
 

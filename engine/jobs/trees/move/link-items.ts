@@ -29,6 +29,6 @@ export async function openItemSource(side: LocalSide, item: TreeItem): Promise<O
       if (Buffer.compare(readLink(path), target) !== 0)
         throw readError(path, new FileFailure('changedWhileRead'));
     },
-    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -44,12 +44,8 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
     const changed = await delta?.move(item, over);
     if (changed) return changed;
     if (item.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX) return passWhole(run, item);
-    const permit = await open.acquire(1, run.tasks.signal);
-    try {
-      return await passInParts(run, item, delta);
-    } finally {
-      permit.release();
-    }
+    using _permit = await open.acquire(1, run.tasks.signal);
+    return await passInParts(run, item, delta);
   };
   return {
     async move(item, over) {
@@ -116,34 +112,30 @@ function listedInfo(item: TreeItem): ObjectInfo {
 async function passWhole(run: StoreRun, item: TreeItem): Promise<Moved> {
   const { destination, memory, request, source } = run;
   const { signal } = run.tasks;
-  const lease = await memory.take(Math.max(1, item.sizeBytes), signal);
-  try {
-    const { bytes, info } = await downloadWhole({
-      store: source.store,
-      key: source.pathOf(item.path),
-      etag: item.token,
-      sizeBytes: item.sizeBytes,
-      into: lease.bytes,
-      limit: source.limit,
-      signal,
-    });
-    const { limit, store } = destination;
-    const key = destination.pathOf(item.path);
-    const put = await limit.run(
-      () => putObject({ store, key, bytes, description: describeObject(request, info), signal }),
-      { bytes: bytes.length, signal },
-    );
-    return {
-      sourceToken: info.etag,
-      destinationToken: put.etag,
-      sentBytes: bytes.length,
-      receivedBytes: bytes.length,
-      inStore: false,
-      sizeBytes: bytes.length,
-    };
-  } finally {
-    lease.release();
-  }
+  using lease = await memory.take(Math.max(1, item.sizeBytes), signal);
+  const { bytes, info } = await downloadWhole({
+    store: source.store,
+    key: source.pathOf(item.path),
+    etag: item.token,
+    sizeBytes: item.sizeBytes,
+    into: lease.bytes,
+    limit: source.limit,
+    signal,
+  });
+  const { limit, store } = destination;
+  const key = destination.pathOf(item.path);
+  const put = await limit.run(
+    () => putObject({ store, key, bytes, description: describeObject(request, info), signal }),
+    { bytes: bytes.length, signal },
+  );
+  return {
+    sourceToken: info.etag,
+    destinationToken: put.etag,
+    sentBytes: bytes.length,
+    receivedBytes: bytes.length,
+    inStore: false,
+    sizeBytes: bytes.length,
+  };
 }
 
 async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | undefined): Promise<Moved> {
@@ -156,37 +148,33 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
     return passWhole(run, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
   const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
   if (sparse) return sparse;
-  const source = openRemoteSource({
+  await using source = openRemoteSource({
     store: run.source.store,
     key: run.source.pathOf(item.path),
     info,
     limit: run.source.limit,
   });
-  try {
-    const uploaded = await uploadInParts({
-      store: destination.store,
-      key: destination.pathOf(item.path),
-      source,
-      description: describeObject(request, info),
-      checksum: 'crc64nvme',
-      limit: destination.limit,
-      memory,
-      journal: knowledge.index.uploads,
-      ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
-      signal,
-      onProgress: (bytes) => run.progress.add(0, bytes, item.path),
-      onKept: (bytes) => run.progress.keep(bytes, item.path),
-    });
-    return {
-      sourceToken: info.etag,
-      destinationToken: uploaded.etag,
-      sentBytes: uploaded.sentBytes,
-      receivedBytes: uploaded.sentBytes,
-      inStore: false,
-      sizeBytes: info.sizeBytes,
-      isProgressCounted: true,
-    };
-  } finally {
-    await source.close();
-  }
+  const uploaded = await uploadInParts({
+    store: destination.store,
+    key: destination.pathOf(item.path),
+    source,
+    description: describeObject(request, info),
+    checksum: 'crc64nvme',
+    limit: destination.limit,
+    memory,
+    journal: knowledge.index.uploads,
+    ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
+    signal,
+    onProgress: (bytes) => run.progress.add(0, bytes, item.path),
+    onKept: (bytes) => run.progress.keep(bytes, item.path),
+  });
+  return {
+    sourceToken: info.etag,
+    destinationToken: uploaded.etag,
+    sentBytes: uploaded.sentBytes,
+    receivedBytes: uploaded.sentBytes,
+    inStore: false,
+    sizeBytes: info.sizeBytes,
+    isProgressCounted: true,
+  };
 }

@@ -146,22 +146,18 @@ async function fetchWhole(run: DownloadRun, parts: Parts, item: TreeItem): Promi
   const { limit, store } = run.source;
   const { signal } = run.tasks;
   const key = run.source.pathOf(item.path);
-  const lease = await run.memory.take(Math.max(1, item.sizeBytes), signal);
-  try {
-    const { bytes, info } = await downloadWhole({
-      store,
-      key,
-      etag: item.token,
-      sizeBytes: item.sizeBytes,
-      into: lease.bytes,
-      limit,
-      signal,
-    });
-    const stat = await writeWhole(run, parts, { item, info, bytes });
-    return fetched(run, info, stat, bytes.length);
-  } finally {
-    lease.release();
-  }
+  using lease = await run.memory.take(Math.max(1, item.sizeBytes), signal);
+  const { bytes, info } = await downloadWhole({
+    store,
+    key,
+    etag: item.token,
+    sizeBytes: item.sizeBytes,
+    into: lease.bytes,
+    limit,
+    signal,
+  });
+  const stat = await writeWhole(run, parts, { item, info, bytes });
+  return fetched(run, info, stat, bytes.length);
 }
 
 async function writeWhole(
@@ -193,42 +189,38 @@ async function fetchInRanges(
   const { limit, store } = run.source;
   const { signal } = run.tasks;
   const key = run.source.pathOf(item.path);
-  const open = await parts.open.acquire(1, signal);
-  try {
-    const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
-    if (!info) throw goneFromSource(item.path);
-    // The object was replaced since it was listed, maybe by an empty one, which has no ranges.
-    if (info.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX)
-      return await fetchWhole(run, parts, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
-    const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
-    if (sparse) return sparse;
-    const meta = {
-      path: run.destination.pathOf(item.path),
-      sizeBytes: info.sizeBytes,
-      mtimeNs: mtimeOf(info),
-      executable: false,
-      ...modeOf(run, info),
-    };
-    const onProgress = (bytes: number) => run.progress.add(0, bytes, item.path);
-    const isOneOfMany = () => parts.open.used >= Math.min(MANY_FILES, limit.current);
-    parts.rangedBytes += info.sizeBytes;
-    const download = {
-      store,
-      key,
-      info,
-      limit,
-      memory: run.memory,
-      openDigest: parts.rangedBytes > DIGESTED_HERE_BYTES ? parts.digests.open : openDigest,
-      signal,
-      onProgress,
-      // A peer's folder verifies each range by itself, and serves ranges as cheaply.
-      ...(store.files ? {} : { isOneOfMany }),
-    };
-    const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
-    return { ...fetched(run, info, stat, receivedBytes), isProgressCounted: true };
-  } finally {
-    open.release();
-  }
+  using _open = await parts.open.acquire(1, signal);
+  const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
+  if (!info) throw goneFromSource(item.path);
+  // The object was replaced since it was listed, maybe by an empty one, which has no ranges.
+  if (info.sizeBytes <= WHOLE_DOWNLOAD_BYTES_MAX)
+    return await fetchWhole(run, parts, { ...item, sizeBytes: info.sizeBytes, token: info.etag });
+  const sparse = info.isSparse ? await delta?.move(item, undefined, { isSparse: true }) : undefined;
+  if (sparse) return sparse;
+  const meta = {
+    path: run.destination.pathOf(item.path),
+    sizeBytes: info.sizeBytes,
+    mtimeNs: mtimeOf(info),
+    executable: false,
+    ...modeOf(run, info),
+  };
+  const onProgress = (bytes: number) => run.progress.add(0, bytes, item.path);
+  const isOneOfMany = () => parts.open.used >= Math.min(MANY_FILES, limit.current);
+  parts.rangedBytes += info.sizeBytes;
+  const download = {
+    store,
+    key,
+    info,
+    limit,
+    memory: run.memory,
+    openDigest: parts.rangedBytes > DIGESTED_HERE_BYTES ? parts.digests.open : openDigest,
+    signal,
+    onProgress,
+    // A peer's folder verifies each range by itself, and serves ranges as cheaply.
+    ...(store.files ? {} : { isOneOfMany }),
+  };
+  const { receivedBytes, stat } = await fetchLarge({ writer: parts.writer, meta, download });
+  return { ...fetched(run, info, stat, receivedBytes), isProgressCounted: true };
 }
 
 /** Only a peer's file has a mode: an object's metadata may come from anybody. */

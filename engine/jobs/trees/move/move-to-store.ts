@@ -38,12 +38,8 @@ export async function createUploader(run: UploadRun, delta: DeltaMover | undefin
     const changed = await delta?.move(item, over);
     if (changed) return changed;
     if (item.sizeBytes <= ONE_PUT_BYTES) return putFile(run, item);
-    const permit = await open.acquire(1, run.tasks.signal);
-    try {
-      return await sendParts(run, item, over);
-    } finally {
-      permit.release();
-    }
+    using _permit = await open.acquire(1, run.tasks.signal);
+    return await sendParts(run, item, over);
   };
   return {
     move: (item, over) => (batches?.takes(item) ? batches.send(item) : moveAlone(item, over)),
@@ -100,45 +96,40 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
   const { limit, store } = destination;
   const { signal } = tasks;
   const key = destination.pathOf(item.path);
-  const source = await openFileSource(sourcePath(run, item));
-  try {
-    // The file became shorter since it was listed, maybe empty, and an empty file has no parts.
-    if (source.sizeBytes <= ONE_PUT_BYTES)
-      return await putFile(run, { ...item, sizeBytes: source.sizeBytes });
-    const { index } = knowledge;
-    const previous = await previousObject(run, item, over);
-    const uploaded = await uploadInParts({
-      store,
-      key,
-      source,
-      description: describeFile(request, {
-        path: key,
-        mtimeNs: source.mtimeNs,
-        ...modeFor(run, source.mode),
-      }),
-      checksum: 'crc64nvme',
-      limit,
-      memory,
-      journal: index.uploads,
-      ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
-      ...(previous ? { previous } : {}),
-      signal,
-      onProgress: (bytes) => run.progress.add(0, bytes, item.path),
-      onKept: (bytes) => run.progress.keep(bytes, item.path),
-    });
-    if (uploaded.etag !== '') index.putBlocks(key, { token: uploaded.etag, ...uploaded.blocks });
-    return {
-      sourceToken: source.token,
-      destinationToken: uploaded.etag,
-      sentBytes: uploaded.sentBytes,
-      receivedBytes: 0,
-      inStore: false,
-      sizeBytes: source.sizeBytes,
-      isProgressCounted: true,
-    };
-  } finally {
-    await source.close();
-  }
+  await using source = await openFileSource(sourcePath(run, item));
+  // The file became shorter since it was listed, maybe empty, and an empty file has no parts.
+  if (source.sizeBytes <= ONE_PUT_BYTES) return await putFile(run, { ...item, sizeBytes: source.sizeBytes });
+  const { index } = knowledge;
+  const previous = await previousObject(run, item, over);
+  const uploaded = await uploadInParts({
+    store,
+    key,
+    source,
+    description: describeFile(request, {
+      path: key,
+      mtimeNs: source.mtimeNs,
+      ...modeFor(run, source.mode),
+    }),
+    checksum: 'crc64nvme',
+    limit,
+    memory,
+    journal: index.uploads,
+    ...(request.partSizeBytes === undefined ? {} : { partSizeBytes: request.partSizeBytes }),
+    ...(previous ? { previous } : {}),
+    signal,
+    onProgress: (bytes) => run.progress.add(0, bytes, item.path),
+    onKept: (bytes) => run.progress.keep(bytes, item.path),
+  });
+  if (uploaded.etag !== '') index.putBlocks(key, { token: uploaded.etag, ...uploaded.blocks });
+  return {
+    sourceToken: source.token,
+    destinationToken: uploaded.etag,
+    sentBytes: uploaded.sentBytes,
+    receivedBytes: 0,
+    inStore: false,
+    sizeBytes: source.sizeBytes,
+    isProgressCounted: true,
+  };
 }
 
 /** The known block digests of the existing object: from the index, or from the store. */

@@ -62,7 +62,8 @@ export function createActivities(options: ActivityOptions): FleetActivities {
     endLarge: activity('endLarge', steps.endLarge),
     approveDeletes: activity('approveDeletes', steps.approveDeletes),
     finish: activity('finish', async (context, work, request: Parameters<FleetSteps['finish']>[2]) => {
-      await steps.finish(context, work, request);
+      const { published } = await steps.finish(context, work, request);
+      return published ?? {};
     }),
   };
 }

@@ -11,6 +11,7 @@ import type {
   LargePiecesRequest,
   LargeRequest,
   PartRequest,
+  PublishResult,
   RunPartRequest,
 } from '../../engine/api/fleet.ts';
 
@@ -26,5 +27,5 @@ export interface FleetActivities {
   moveLargePieces(work: FleetWork, request: LargePiecesRequest): Promise<FleetCounts>;
   endLarge(work: FleetWork, request: LargeRequest): Promise<FleetCounts>;
   approveDeletes(work: FleetWork, counts: FleetCounts): Promise<DeletesVerdict>;
-  finish(work: FleetWork, request: FinishRequest): Promise<void>;
+  finish(work: FleetWork, request: FinishRequest): Promise<PublishResult>;
 }

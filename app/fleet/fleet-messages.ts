@@ -3,7 +3,7 @@
  * here is stored in Temporal's history, so it holds numbers and the name of the work, and no key of an object
  * and no secret.
  */
-import type { FleetCounts, FleetKind, FleetWork } from '../../engine/api/fleet.ts';
+import type { FleetCounts, FleetKind, FleetWork, PublishResult } from '../../engine/api/fleet.ts';
 import type { PartRuns } from './part-runs.ts';
 
 export const JOB_WORKFLOW = 'fleetJob';
@@ -176,8 +176,13 @@ export interface JobEnd {
   readonly parts: number;
   readonly failedParts: number;
   readonly startedMs: number;
-  /** Why nothing was deleted. */
-  readonly refused?: { readonly code: 'tooManyDeletes' | 'partial'; readonly message: string };
+  /** Why nothing was deleted, or committed. */
+  readonly refused?: {
+    readonly code: 'tooManyDeletes' | 'partial' | 'conflict';
+    readonly message: string;
+  };
+  /** Of a push. */
+  readonly published?: Omit<PublishResult, 'refused'>;
   readonly rests: readonly RangeRest[];
   readonly limits: FleetLimits;
   readonly estimatedKeys: number;

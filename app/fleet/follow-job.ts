@@ -22,8 +22,10 @@ export interface FleetEndSummary {
   readonly failedParts: number;
   readonly failed: number;
   readonly counts: FleetCounts;
-  /** Why a sync deleted nothing. */
+  /** Why a sync deleted nothing, or a push committed nothing. */
   readonly refused?: NonNullable<JobEnd['refused']>;
+  /** Of a push. */
+  readonly published?: NonNullable<JobEnd['published']>;
 }
 
 export interface FollowRequest {
@@ -55,12 +57,22 @@ export async function followJob(
   });
   const watching = watch(context, client, memo.id, signal);
   try {
-    const { counts, failedParts, parts, ranges, refused, result } = await Promise.race([
+    const { counts, failedParts, parts, published, ranges, refused, result } = await Promise.race([
       client.result(memo.id),
       stopped,
     ]);
     const failed = counts.failed;
-    return { ...memo, result, ranges, parts, failedParts, failed, counts, ...(refused && { refused }) };
+    return {
+      ...memo,
+      result,
+      ranges,
+      parts,
+      failedParts,
+      failed,
+      counts,
+      ...(refused && { refused }),
+      ...(published && { published }),
+    };
   } finally {
     looks.abort();
     await watching;

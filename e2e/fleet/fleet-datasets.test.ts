@@ -2,10 +2,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { verify } from '../../engine/jobs/history/verify.ts';
+import { cloneWorkspace } from '../../engine/jobs/pull/clone.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
-import { type Fleet, type FleetWorker, openFleet } from './open-fleet.ts';
+import { runFleet } from '../run-fleet.ts';
+import { type Fleet, type FleetWorker, numberedFiles, openFleet } from './open-fleet.ts';
 
 let fleet: Fleet;
 let sandbox: Sandbox;
@@ -38,7 +42,110 @@ afterAll(async () => {
   await fleet?.[Symbol.asyncDispose]();
 });
 
+/** The files of a clone of the branch, which is verified. */
+async function clonedFiles(repository: string): Promise<ReadonlyMap<string, string>> {
+  const directory = `${repository}-copy`;
+  await cloneWorkspace(context(sandbox.folder), { url: place(repository), directory });
+  const root = sandbox.path(directory);
+  expect(await verify(context(root), { readDataPercent: 100 })).toMatchObject({ missing: 0, damaged: 0 });
+  const files = filesBelow(root).filter((name) => !name.includes('/.dray/'));
+  return new Map(files.map((name) => [name.slice(root.length + 1), readFileSync(name, 'utf8')]));
+}
+
+const FILES = 240;
+const SLOW = ['--part-files', '20', '--ranges', '4', '--max-requests', '60', '--json'];
+
+interface SlowPush {
+  readonly repository: string;
+  readonly words?: readonly string[];
+  /** Called when the first parts are done. */
+  readonly midway: () => Promise<unknown>;
+}
+
+/** Pushes the objects below `raw` into a folder of a dataset whose branch moves meanwhile. */
+async function pushSlowly({ midway, repository, words = [] }: SlowPush): Promise<void> {
+  const root = await openWorkspace(repository);
+  for (const name of ['readme', 'raw/old', 'tables/one']) sandbox.write(`${repository}-work/${name}`, name);
+  await push(context(root), {});
+  const id = `${repository}-push`;
+  const job = fleet.follow(
+    ...['push', place('raw'), place(repository), '--into', 'raw', '-m', 'all of June', '--id', id],
+    ...SLOW,
+    ...words,
+  );
+  const isEnded = job.ended.then(() => true);
+  await expect
+    .poll(async () => {
+      const { summary } = await fleet.run('status', id, '--json');
+      if (await Promise.race([isEnded, false])) throw new Error((await job.ended).stderr);
+      return summary.partsDone ?? 0;
+    })
+    .toBeGreaterThan(0);
+  sandbox.write(`${repository}-work/tables/two`, 'added meanwhile');
+  await push(context(root), {});
+  await midway();
+  const ended = await job.ended;
+  expect(ended, ended.stdout + ended.stderr).toMatchObject({ exitCode: 0 });
+  expect(ended.summary).toMatchObject({
+    ...{ result: 'done', failed: 0, counts: { files: FILES, failed: 0 } },
+    published: { branch: 'main', isNew: true },
+  });
+  const expected = new Map<string, string>([
+    ...Object.entries(numberedFiles(FILES)).map(([name, text]) => [`raw/${name}`, text] as const),
+    ...['readme', 'tables/one'].map((name) => [name, name] as const),
+    ['tables/two', 'added meanwhile'],
+  ]);
+  expect(await clonedFiles(repository)).toEqual(expected);
+}
+
 describe('a fleet of two workers', () => {
+  it('pushes a bucket as one commit with both, while another push moves the branch', async () => {
+    await fleet.put('raw', numberedFiles(FILES));
+    await pushSlowly({ repository: 'pushed', midway: async () => {} });
+    for (const { lines } of workers)
+      expect(lines.filter(({ state, step }) => step === 'runPart' && state === 'ended')).not.toEqual([]);
+    const again = await fleet.run('push', place('raw'), place('pushed'), '--into', 'raw', '--json');
+    expect(again.summary).toMatchObject({
+      counts: { copiedFiles: 0, unchangedFiles: FILES },
+      published: { isNew: false },
+    });
+    const stored = await fleet.temporal.stored();
+    expect(stored.includes('object-0')).toBe(false);
+    expect(stored.includes('all of June')).toBe(false);
+  });
+
+  longIt('pushes everything although a worker is killed in the middle', async () => {
+    await fleet.put('raw', numberedFiles(FILES));
+    const doomed = await fleet.startWorker();
+    await pushSlowly({
+      ...{ repository: 'killed', words: ['--dead-after', '5s'] },
+      midway: async () => {
+        const count = (wanted: string) => doomed.lines.filter(({ state }) => state === wanted).length;
+        await expect.poll(() => count('started') > count('ended')).toBe(true);
+        await doomed.kill();
+      },
+    });
+  });
+
+  it('stores a large object of a layout without chunks, in two readings', async () => {
+    const root = sandbox.path('plain-work');
+    mkdirSync(root);
+    await initWorkspace(context(root), {
+      remoteUrl: place('plain'),
+      layout: { packBelow: 0, chunkAbove: 0 },
+    });
+    const large = 'large'.repeat(14 * 1024 ** 2);
+    await fleet.put('large', { large, small: 'small' });
+    const { counts, report } = await runFleet({
+      context: context(sandbox.folder),
+      id: 'plain',
+      request: { kind: 'push', source: { place: place('large') }, destination: { place: place('plain') } },
+    });
+    expect(counts).toMatchObject({ copiedFiles: 2, objects: 2, failed: 0 });
+    expect(report.published).toMatchObject({ isNew: true });
+    expect((await clonedFiles('plain')).get('large') === large).toBe(true);
+  });
+
   it('verifies a repository with both, and reports what is missing by the exit code', async () => {
     const root = await openWorkspace('verified');
     for (let commit = 0; commit < 12; commit += 1) {

@@ -1,7 +1,7 @@
 /**
  * What a fleet's steps take and return. A fleet copies, syncs or checks one pair of places with many workers,
- * or verifies a repository: each step does a part of the work and may be repeated on any machine. Isomorphic
- * and JSON-safe.
+ * verifies a repository, or pushes a bucket's objects to one. Each step does a part of the work and may be
+ * repeated on any machine. Isomorphic and JSON-safe.
  *
  * None of these values holds a key of an object or a secret, except `FleetRequest`, which is stored at the
  * destination and never sent to an orchestrator.
@@ -11,7 +11,7 @@ import type { ComparedBy } from './events.ts';
 import type { JobContext, VerifyRequest } from './jobs.ts';
 import type { CheckTreesRequest, SyncRequest } from './trees.ts';
 
-export type FleetKind = 'copy' | 'sync' | 'check' | 'verify';
+export type FleetKind = 'copy' | 'sync' | 'check' | 'verify' | 'push';
 
 /** The options of the jobs that a fleet takes; those of another kind are ignored. */
 export interface FleetRequest
@@ -21,8 +21,15 @@ export interface FleetRequest
     >,
     Pick<CheckTreesRequest, 'download' | 'oneWay'>,
     VerifyRequest {
-  /** Of `verify`, source and destination are the repository. */
+  /** Of `verify`, source and destination are the repository; of `push`, the destination is. */
   readonly kind: FleetKind;
+  /** Of `push`. Default `main`. */
+  readonly branch?: string;
+  readonly message?: string;
+  /** The first step fills it in. */
+  readonly author?: string;
+  /** The folder of the dataset that the objects replace, such as `raw/2026`. Default: the whole dataset. */
+  readonly into?: string;
   /** About how many ranges list at the same time. Default 64. A small source has fewer. */
   readonly rangesWanted?: number;
   /** A part ends at so many files. Default 20,000. */
@@ -136,7 +143,10 @@ export interface FleetCounts {
   readonly deletedFiles: number;
   /** Of a verification: commits that were read. */
   readonly commits: number;
-  /** Objects and packs that were checked by a verification. One that two parts name counts twice. */
+  /**
+   * Objects and packs that were checked by a verification, or stored by a push. One that two parts name
+   * counts twice.
+   */
   readonly objects: number;
   readonly missing: number;
   /** Objects, commits, segments and refs. */
@@ -207,6 +217,17 @@ export type DeletesVerdict =
   | { readonly isAllowed: true }
   | { readonly isAllowed: false; readonly code: 'tooManyDeletes' | 'partial'; readonly message: string };
 
+/** What a push did at its end. */
+export interface PublishResult {
+  /** The commit that the branch names now; absent when nothing was published, or there is none. */
+  readonly commit?: string;
+  readonly branch?: string;
+  /** False: the branch had everything already. */
+  readonly isNew?: boolean;
+  /** Why the branch was left as it is. `message` names no key. */
+  readonly refused?: { readonly code: 'conflict' | 'partial'; readonly message: string };
+}
+
 export interface FinishRequest {
   readonly counts: FleetCounts;
   /** `stopped`: the fleet was cancelled, or ended with an error. */
@@ -227,6 +248,8 @@ export interface FleetReport extends FinishRequest {
   readonly source: string;
   readonly destination: string;
   readonly finishedMs: number;
+  /** Of a push. */
+  readonly published?: PublishResult;
 }
 
 /**
@@ -236,7 +259,7 @@ export interface FleetReport extends FinishRequest {
  * `planRanges`, then for every range `cutRange` until `isLast`; for every part `runPart`, and for each of its
  * large objects `beginLarge`, `moveLargePieces` and `endLarge`. For a sync then `approveDeletes` with the
  * sums, and if it allows them `runPart` with `carryOut` for each part with `onlyInDestination` or `waiting`.
- * At the end, `finishFleet`.
+ * At the end, `finishFleet`, which publishes a push's commit if nothing failed.
  */
 export interface FleetSteps {
   /**

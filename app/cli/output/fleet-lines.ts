@@ -1,5 +1,11 @@
 /** The lines that tell of a fleet's jobs. */
-import { formatBytes, formatCount, formatDuration, formatPlural } from '../../../engine/api/numbers.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatHash,
+  formatPlural,
+} from '../../../engine/api/numbers.ts';
 import type { ListedJob } from '../../fleet/fleet-client.ts';
 import type { FleetStatus } from '../../fleet/fleet-status.ts';
 import type { FleetEndSummary } from '../../fleet/follow-job.ts';
@@ -24,7 +30,8 @@ export function formatFleetEnd(summary: FleetEndSummary, elapsedMs: number): str
   return lines;
 }
 
-function formatWork({ counts, destination, kind }: FleetEndSummary): string {
+function formatWork({ counts, destination, kind, published }: FleetEndSummary): string {
+  if (kind === 'push') return formatPushed(counts, destination, published);
   if (kind === 'verify') return formatVerified(counts, destination);
   if (kind === 'check') {
     const { differing, files, onlyInDestination, onlyInSource, uncertain } = counts;
@@ -49,6 +56,21 @@ function formatWork({ counts, destination, kind }: FleetEndSummary): string {
   ];
   const [first, ...rest] = parts;
   return [`${first} to ${destination}`, ...rest].join(', ');
+}
+
+function formatPushed(
+  { bytes, copiedBytes, copiedFiles, files, unchangedFiles }: FleetEndSummary['counts'],
+  repository: string,
+  published: FleetEndSummary['published'],
+): string {
+  const all = `${formatPlural(files, 'file')} (${formatBytes(bytes)})`;
+  const parts = `${formatCount(copiedFiles)} read (${formatBytes(copiedBytes)}), ${formatCount(unchangedFiles)} unchanged`;
+  if (!published) return `Nothing was committed of ${all} to ${repository}: ${parts}`;
+  const at = published.commit === undefined ? 'has no commit' : `is at ${formatHash(published.commit)}`;
+  const done = published.isNew
+    ? `Pushed ${all} to ${repository}`
+    : `Nothing to push of ${all} to ${repository}`;
+  return `${done}: ${parts}; ${published.branch} ${at}`;
 }
 
 /** Objects that two parts name count twice, so this is about what was checked. */

@@ -77,6 +77,7 @@ interface JobRun {
   readonly running: Map<number, Range>;
   state: FleetWorkflowState;
   refused: JobEnd['refused'];
+  published: JobEnd['published'];
   /** Ends the job, once no range runs. */
   failure: unknown;
 }
@@ -103,6 +104,7 @@ function openJob(input: JobInput): JobRun {
     running: new Map(),
     state: resumed ?? fresh,
     refused: undefined,
+    published: undefined,
     failure: undefined,
   };
 }
@@ -271,7 +273,12 @@ async function finish(job: JobRun, result: JobEnd['result']): Promise<void> {
   }
   const reason = refused ? { reason: refused.message } : {};
   const request = { counts: job.state.counts, result, startedMs, ranges, parts, ...reason };
-  await untilWorkersLast(() => steps.finish(input.work, request));
+  const { refused: uncommitted, ...published } = await untilWorkersLast(() =>
+    steps.finish(input.work, request),
+  );
+  if (input.kind !== 'push') return;
+  job.refused = uncommitted;
+  if (!uncommitted) job.published = published;
 }
 
 function isHistoryLong({ settings }: JobInput): boolean {
@@ -280,9 +287,11 @@ function isHistoryLong({ settings }: JobInput): boolean {
 
 /** The list of jobs reads the memo, and no history. */
 function endOf(job: JobRun, result: JobEnd['result']): JobEnd {
-  const { refused, state } = job;
+  const { published, refused, state } = job;
   const { counts, estimatedKeys, limits, parts, ranges, rests, startedMs } = state;
-  const listed: ListedEnd = { result, failed: counts.failed };
+  // A push that met a conflict has not done what it was asked for.
+  const conflicts = refused?.code === 'conflict' ? 1 : 0;
+  const listed: ListedEnd = { result, failed: counts.failed + conflicts };
   upsertMemo({ end: listed });
   return {
     result,
@@ -292,6 +301,7 @@ function endOf(job: JobRun, result: JobEnd['result']): JobEnd {
     failedParts: failedPartsOf(state),
     startedMs,
     ...(refused && { refused }),
+    ...(published && { published }),
     rests,
     limits,
     estimatedKeys,

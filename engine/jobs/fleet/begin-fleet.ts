@@ -10,9 +10,11 @@ import { resolveLocation } from '../../remotes/open-remote.ts';
 import { formatRemoteUrl, parseRemoteUrl } from '../../remotes/remote-url.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
 import { checkApart, parsePlace, type RemotePlace } from '../places/places.ts';
+import { userAuthor } from '../push/author.ts';
 import { notARepository } from '../session/link-repository.ts';
 import { openRemoteAt } from '../session/opened-remote.ts';
 import { type FleetJob, findFleetJob, openFleetFolder, writeFleetJob } from './fleet-folder.ts';
+import { preparePush } from './push/prepare-push.ts';
 
 /** @throws `usage` for places that workers do not share, and for an id that another job has */
 export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
@@ -20,7 +22,9 @@ export async function beginFleet(context: JobContext, id: string, request: Fleet
   if (request.kind === 'verify') await checkRepository(context, from);
   else checkApart(from, to, context.environment);
   checkFilter(request);
-  const { destination: _to, source: _from, ...options } = request;
+  if (request.kind === 'push') await preparePush(context, urlOf(to), request);
+  const { destination: _to, source: _from, ...asked } = request;
+  const options = request.kind === 'push' ? { author: userAuthor(context), ...asked } : asked;
   const stored: FleetJob = JSON.parse(
     JSON.stringify({
       fleet: 1,

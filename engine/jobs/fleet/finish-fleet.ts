@@ -1,12 +1,30 @@
 /** The last step: writes the report, and removes what only the workers needed. */
-import type { FinishRequest, FleetReport, FleetWork } from '../../api/fleet.ts';
+import * as v from 'valibot';
+import type { FinishRequest, FleetReport, FleetRequest, FleetWork, PublishResult } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
+import { formatPlural } from '../../api/numbers.ts';
 import { systemClock } from '../../base/clock.ts';
 import { type FleetFolder, withFleet } from './fleet-folder.ts';
+import { publishDataset } from './push/publish-dataset.ts';
 
 const REPORT_NAME = 'report.json';
+const publishedBefore = v.object({
+  commit: v.exactOptional(v.string()),
+  branch: v.exactOptional(v.string()),
+  isNew: v.exactOptional(v.boolean()),
+});
+const reported = v.object({ published: v.optional(publishedBefore) });
 /** Lists of failures stay, also those of a check's differences and of damage. */
-const WORKING_FOLDERS = ['parts/', 'deletes/', 'large/', 'ranges.json', 'tips.json', 'verify.json'];
+const WORKING_FOLDERS = [
+  'parts/',
+  'deletes/',
+  'large/',
+  'ranges.json',
+  'tips.json',
+  'verify.json',
+  'entries/',
+  'base.json',
+];
 const REMOVED_AT_ONCE = 1_000;
 
 export function finishFleet(
@@ -16,6 +34,7 @@ export function finishFleet(
 ): Promise<FleetReport> {
   return withFleet(context, work, async (folder, job) => {
     const { destination, kind, source } = job.request;
+    const published = kind === 'push' ? await publishOnce(context, folder, job.request, request) : undefined;
     const report: FleetReport = {
       report: 'fleet',
       version: 1,
@@ -24,13 +43,34 @@ export function finishFleet(
       source: source.place,
       destination: destination.place,
       ...request,
+      ...(published && { published }),
       finishedMs: systemClock.nowMs(),
     };
     await folder.write(REPORT_NAME, report);
-    const isOver = request.result === 'done' && request.counts.failed === 0 && request.reason === undefined;
+    const isOver =
+      request.result === 'done' &&
+      request.counts.failed === 0 &&
+      request.reason === undefined &&
+      published?.refused === undefined;
     if (isOver) for (const prefix of WORKING_FOLDERS) await removeAll(folder, prefix);
     return report;
   });
+}
+
+/** A repeated step does not read what the first one has removed. Nothing that lacks a file is committed. */
+async function publishOnce(
+  context: JobContext,
+  folder: FleetFolder,
+  job: FleetRequest,
+  { counts, ranges, result }: FinishRequest,
+): Promise<PublishResult> {
+  const before = (await folder.read(REPORT_NAME, reported))?.published;
+  if (before?.isNew !== undefined) return before;
+  const refused = (message: string): PublishResult => ({ refused: { code: 'partial', message } });
+  if (result === 'stopped') return refused('The job was stopped before all parts were stored.');
+  if (counts.failed > 0)
+    return refused(`${formatPlural(counts.failed, 'file')} failed, so nothing was committed.`);
+  return publishDataset(context, folder, { ranges, request: job });
 }
 
 async function removeAll(folder: FleetFolder, prefix: string): Promise<void> {

@@ -141,7 +141,7 @@ const place = v.object({ place: v.string() });
 
 /** As it is stored: places are URLs that end in a slash, and no flag of a connection is among it. */
 const request: v.GenericSchema<unknown, FleetRequest> = v.object({
-  kind: v.picklist(['copy', 'sync', 'check', 'verify']),
+  kind: v.picklist(['copy', 'sync', 'check', 'verify', 'push']),
   source: place,
   destination: place,
   compare: v.optional(v.picklist(['sizeAndTime', 'checksum', 'sizeOnly'])),
@@ -159,6 +159,10 @@ const request: v.GenericSchema<unknown, FleetRequest> = v.object({
   download: v.optional(v.boolean()),
   oneWay: v.optional(v.boolean()),
   ref: v.optional(v.string()),
+  branch: v.optional(v.string()),
+  message: v.optional(v.string()),
+  author: v.optional(v.string()),
+  into: v.optional(v.string()),
   readDataPercent: v.optional(amount),
   rangesWanted: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))),
   partFilesMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),

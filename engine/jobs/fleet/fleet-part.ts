@@ -5,6 +5,13 @@ import type { PartRequest } from '../../api/fleet.ts';
 import type { FleetFolder } from './fleet-folder.ts';
 
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+/** A `SegmentRef`. */
+export const segmentRef = v.object({
+  hash,
+  ...{ first: v.string(), last: v.string() },
+  ...{ files: v.number(), links: v.number(), folders: v.number(), bytes: v.number() },
+});
+
 const committed = v.object({
   /** Those that the plan has read. All are in the first part. */
   commits: v.number(),
@@ -15,11 +22,7 @@ const committed = v.object({
   segments: v.array(
     v.object({
       commit: hash,
-      segment: v.object({
-        hash,
-        ...{ first: v.string(), last: v.string() },
-        ...{ files: v.number(), links: v.number(), folders: v.number(), bytes: v.number() },
-      }),
+      segment: segmentRef,
     }),
   ),
 });

@@ -1,4 +1,4 @@
-/** Runs one part by the very jobs of `dray copy`, `dray sync`, `dray check` and `dray verify`. */
+/** Runs one part: `dray copy`, `sync`, `check` or `verify` between two keys, or the storing of a push. */
 import * as v from 'valibot';
 import type { FleetCounts, FleetRequest, FleetWork, PartRequest, RunPartRequest } from '../../api/fleet.ts';
 import { NO_FLEET_COUNTS } from '../../api/fleet.ts';
@@ -7,10 +7,11 @@ import type { CheckTreesSummary, SyncRequest, TreeFilterRequest } from '../../ap
 import { checkTrees } from '../trees/check/check-trees.ts';
 import { transferPart } from '../trees/copy-tree.ts';
 import type { PartOutcome } from '../trees/tree-part.ts';
-import { collectFailures, type FailureList, readFailures } from './failures.ts';
+import { collectFailures, type FailureList, type KnownFailures, readFailures } from './failures.ts';
 import { type FleetFolder, withFleet } from './fleet-folder.ts';
 import { type FleetPart, knownPart, partName } from './fleet-part.ts';
 import { boundsOf } from './plan/plan-ranges.ts';
+import { pushPart } from './push/push-part.ts';
 import { verifyPart } from './verify/verify-part.ts';
 
 export function runPart(context: JobContext, work: FleetWork, request: RunPartRequest): Promise<FleetCounts> {
@@ -19,10 +20,7 @@ export function runPart(context: JobContext, work: FleetWork, request: RunPartRe
     const isDeleting = request.deletes === 'carryOut';
     const failures = collectFailures(context, request, { isDeleting });
     const deletesMax = isDeleting ? await readDeletes(folder, request) : undefined;
-    const counts =
-      job.request.kind === 'verify'
-        ? await verifyPart(folder, { request: job.request, part, failures })
-        : await run(job.request, part, { failures, deletesMax });
+    const counts = await runKind(folder, job.request, part, { failures, deletesMax });
     await failures.save(folder);
     if (!isDeleting && counts.onlyInDestination + counts.waiting > 0)
       await writeDeletes(folder, request, counts.onlyInDestination);
@@ -39,6 +37,7 @@ export function retryFailed(
     const known = await readFailures(folder, request);
     if (known.failed === 0) return { retried: 0, counts: NO_FLEET_COUNTS };
     const part = await knownPart(folder, request);
+    if (job.request.kind === 'push') return pushAgain(folder, job.request, { part, known, context });
     const { differences, isDeleting, needsAll, paths } = known;
     // A whole part finds its differences again.
     const kept = needsAll ? {} : { differences };
@@ -56,6 +55,38 @@ export function retryFailed(
     await folder.remove(known.largeNames);
     return { retried: known.failed, counts: onlyRetried(counts, known.failed) };
   });
+}
+
+function runKind(
+  folder: FleetFolder,
+  request: FleetRequest,
+  part: FleetPart,
+  options: RunOptions,
+): Promise<FleetCounts> {
+  const { failures } = options;
+  if (request.kind === 'verify') return verifyPart(folder, { request, part, failures });
+  if (request.kind === 'push') return pushPart(folder, { request, part, failures });
+  return run(request, part, options);
+}
+
+/** The whole part, whose entries are one document. What it has stored before is found again. */
+async function pushAgain(
+  folder: FleetFolder,
+  request: FleetRequest,
+  {
+    context,
+    known,
+    part,
+  }: { readonly context: JobContext; readonly known: KnownFailures; readonly part: FleetPart },
+): Promise<{ readonly retried: number; readonly counts: FleetCounts }> {
+  const failures = collectFailures(context, part);
+  const counts = await pushPart(folder, { request, part, failures });
+  await failures.save(folder);
+  const copiedFiles = Math.max(0, known.failed - counts.failed);
+  return {
+    retried: known.failed,
+    counts: { ...onlyChanges(counts), copiedFiles, copiedBytes: 0 },
+  };
 }
 
 /** Without the files that an earlier run of the part has counted. */

@@ -1,11 +1,15 @@
 import { hostname, userInfo } from 'node:os';
+import type { JobContext } from '../../api/jobs.ts';
 import type { Session } from '../session/open-workspace.ts';
 
 /** The author of a commit: the workspace's `author` setting, `DRAY_AUTHOR`, or user@host. */
 export function authorOf(session: Pick<Session, 'config' | 'context'>): string {
-  const chosen = session.config.settings.author ?? session.context.environment.DRAY_AUTHOR;
-  if (chosen) return chosen;
-  return `${userName()}@${hostname()}`;
+  return session.config.settings.author || userAuthor(session.context);
+}
+
+/** The author of a commit that is made without a workspace. */
+export function userAuthor({ environment }: Pick<JobContext, 'environment'>): string {
+  return environment.DRAY_AUTHOR || `${userName()}@${hostname()}`;
 }
 
 function userName(): string {

@@ -1,6 +1,7 @@
 /** Starts a job of a fleet and follows it, for the commands of every kind. */
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
+import { exitCodeOf } from '../../../../engine/api/error.ts';
 import type { FleetKind, FleetRequest } from '../../../../engine/api/fleet.ts';
 import { given } from '../../../../engine/api/given.ts';
 import type { FleetEndSummary } from '../../../fleet/follow-job.ts';
@@ -115,6 +116,7 @@ const view: CommandView<FleetEndSummary> = {
 
 function exitCodeOfFleet({ counts, kind, refused, result }: FleetEndSummary): number {
   if (result === 'started') return 0;
+  if (refused?.code === 'conflict') return exitCodeOf('conflict');
   if (result === 'stopped' || refused?.code === 'tooManyDeletes') return EXIT_FAILED;
   if (kind === 'verify') return counts.missing + counts.damaged > 0 ? EXIT_FAILED : 0;
   if (kind !== 'check') return 0;

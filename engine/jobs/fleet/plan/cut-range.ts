@@ -83,6 +83,8 @@ async function* cuts(context: JobContext, request: FleetRequest, range: KeyRange
     partBytesMax = PART_BYTES_MAX,
     partFilesMax = PART_FILES_MAX,
   } = request;
+  // A check reads nothing at once, and where a push cuts an object depends on what comes before.
+  const hasPieces = kind === 'copy' || kind === 'sync';
   const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
   const pair = await openTreePair(context, request, { range });
   let counts = { keys: 0, items: 0, files: 0, bytes: 0, large: [] as FleetPart['large'][number][] };
@@ -102,7 +104,7 @@ async function* cuts(context: JobContext, request: FleetRequest, range: KeyRange
         counts.keys += 1;
         if (canTravel(item) && filter.includes(item)) {
           counts.items += 1;
-          if (!isExtra && kind !== 'check' && item.sizeBytes >= largeBytes)
+          if (!isExtra && hasPieces && item.sizeBytes >= largeBytes)
             counts.large.push({ key: item.path, sizeBytes: item.sizeBytes });
           else if (!isExtra) {
             counts.files += 1;

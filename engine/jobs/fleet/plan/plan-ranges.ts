@@ -9,6 +9,7 @@ import { openTreePair, type TreePair } from '../../trees/open-pair.ts';
 import type { TreeSide } from '../../trees/sides.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
 import { PART_FILES_MAX, RANGES_WANTED } from '../fleet-sizes.ts';
+import { checkPrefix, readTarget } from '../push/push-target.ts';
 import { planVerification } from '../verify/plan-verification.ts';
 import { divideKeys, type ReadKeys } from './divide-keys.ts';
 
@@ -22,6 +23,8 @@ const ranges = v.object({ splits: v.array(v.string()), estimatedKeys: v.number()
 export function planRanges(context: JobContext, work: FleetWork): Promise<FleetPlan> {
   return withFleet(context, work, async (folder, { request }) => {
     if (request.kind === 'verify') return planVerification(context, folder, request);
+    if (request.kind === 'push')
+      await checkPrefix(context, folder.store, await readTarget(context, folder, request));
     let found = await folder.read(NAME, ranges);
     if (!found) {
       const divided = await divide(context, request);

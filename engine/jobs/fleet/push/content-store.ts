@@ -1,0 +1,347 @@
+/**
+ * Stores the content of a part's objects in the repository: small ones in packs, others as objects or as
+ * chunks. Each object is read once, verified by the source's checksum, and sent unless the repository has it.
+ *
+ * Packs are filled in the order of the names, so a part that runs again makes the same packs and finds them.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { Budget } from '../../../base/budget.ts';
+import { TaskSet } from '../../../base/task-set.ts';
+import {
+  type BlobHash,
+  type BlobLocation,
+  type Chunk,
+  EMPTY_BLOB,
+  type PackHash,
+} from '../../../model/entry.ts';
+import type { Layout } from '../../../model/layout.ts';
+import type { TreeItem } from '../../../model/tree-item.ts';
+import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
+import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { objectKey, packKey } from '../../../repository/keys.ts';
+import { hashOfChunks } from '../../../repository/packs/chunked-blob.ts';
+import { PackBuilder } from '../../../repository/packs/pack.ts';
+import { catObject, downloadWhole } from '../../../transfer/download/download-object.ts';
+import type { AdaptiveLimit } from '../../../transfer/limit/adaptive-limit.ts';
+import { changed, vanished } from '../../../transfer/upload/remote-source.ts';
+import type { OpenedRemote } from '../../session/opened-remote.ts';
+import { createTreeMemory } from '../../trees/move/movers.ts';
+import { createObjectCutter } from './object-cutter.ts';
+
+const MIB = 1024 * 1024;
+/** Objects up to this size are read whole. */
+const WHOLE_BYTES_MAX = 64 * MIB;
+const MEMORY_BYTES = 128 * MIB;
+const PACK_MEMORY_BYTES = 128 * MIB;
+/** Small objects that wait for the one before them. */
+const WAITING_MAX = 512;
+const PIPE_BYTES = 16 * MIB;
+/** Objects that are cut at the same time, each with memory for a chunk. */
+const CUT_AT_ONCE = 2;
+
+export interface StoredContent {
+  readonly blob: BlobHash;
+  readonly location: BlobLocation;
+}
+
+export interface ContentStoreOptions {
+  readonly source: { readonly store: ObjectStore; readonly limit: AdaptiveLimit };
+  readonly repository: OpenedRemote;
+  readonly layout: Layout;
+  readonly signal: AbortSignal;
+}
+
+export interface ContentToStore {
+  readonly item: TreeItem;
+  /** What the last commit has at its path. */
+  readonly before: StoredContent | undefined;
+  readonly onStored: (content: StoredContent) => void;
+  /** Called instead when this object alone may have failed: true if the others go on. */
+  readonly onFailed: (error: unknown) => boolean;
+}
+
+/** An object that waits for its place in a pack. */
+interface Placed {
+  readonly hash: BlobHash;
+  readonly onStored: (content: StoredContent) => void;
+  readonly offset: number;
+}
+
+export class ContentStore {
+  readonly #options: ContentStoreOptions;
+  readonly #tasks: TaskSet;
+  readonly #memory = new Budget(MEMORY_BYTES);
+  readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
+  readonly #waiting = new Budget(WAITING_MAX);
+  readonly #cutting = new Budget(CUT_AT_ONCE);
+  readonly #treeMemory = createTreeMemory({});
+  readonly #written: WrittenObject[] = [];
+  /** Objects that are looked for or sent now, or that are there. */
+  readonly #objects = new Map<BlobHash, Promise<void>>();
+  /** Small content of this part, with its place once its pack is closed. */
+  readonly #packed = new Map<BlobHash, StoredContent>();
+  #pack: PackBuilder | undefined;
+  #placed: Placed[] = [];
+  #turn: Promise<void> = Promise.resolve();
+  #sentBytes = 0;
+  #readBytes = 0;
+
+  constructor(options: ContentStoreOptions) {
+    this.#options = options;
+    this.#tasks = new TaskSet(options.signal);
+  }
+
+  get sentObjects(): number {
+    return this.#written.length;
+  }
+
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  get readBytes(): number {
+    return this.#readBytes;
+  }
+
+  /**
+   * Begins to store one object; resolves when there is room for the next. One call after the other, in order.
+   */
+  async add(content: ContentToStore): Promise<void> {
+    this.#tasks.check();
+    const { chunkAbove, packBelow } = this.#options.layout;
+    const { item, onFailed, onStored } = content;
+    const { sizeBytes } = item;
+    const { signal } = this.#tasks;
+    if (sizeBytes === 0) {
+      onStored({ blob: EMPTY_BLOB, location: { in: 'nowhere' } });
+      return;
+    }
+    const isWhole =
+      sizeBytes < packBelow ||
+      (sizeBytes <= WHOLE_BYTES_MAX && (chunkAbove === 0 || sizeBytes <= chunkAbove));
+    const permits = isWhole
+      ? [await this.#waiting.acquire(1, signal), await this.#memory.acquire(sizeBytes, signal)]
+      : [await this.#cutting.acquire(1, signal)];
+    const store = async () => {
+      if (sizeBytes < packBelow) return this.#addPacked(content);
+      const work = isWhole
+        ? () => this.#storeWhole(item)
+        : chunkAbove > 0
+          ? () => this.#storeChunks(item)
+          : () => this.#storeLarge(item);
+      const stored = await attempt(work, onFailed);
+      if (stored) onStored(stored);
+    };
+    this.#tasks.spawn(() =>
+      store().finally(() => {
+        for (const permit of permits) permit.release();
+      }),
+    );
+  }
+
+  /** Resolves when the repository has everything, and has shown it. @throws `remoteFailed` */
+  async finish(): Promise<void> {
+    try {
+      await this.#turn;
+      this.#closePack();
+    } catch (error) {
+      this.#tasks.fail(error);
+    }
+    await this.#tasks.settle();
+    const { repository, signal } = this.#options;
+    for (const lost of await findUnseen(repository.store, this.#written, { limit: repository.limit, signal }))
+      throw notStored(repository.store, lost);
+  }
+
+  /** Reads at once, and waits for its turn. */
+  async #addPacked({ before: last, item, onFailed, onStored }: ContentToStore): Promise<void> {
+    const before = this.#turn;
+    const reading = attempt(() => this.#read(item), onFailed);
+    // It is awaited in its turn; until then a failure must not count as unhandled.
+    reading.catch(() => {});
+    const turn = (async () => {
+      await before;
+      const read = await reading;
+      if (!read) return;
+      const { bytes, hash } = read;
+      const known = last?.blob === hash ? last : this.#packed.get(hash);
+      if (known) {
+        onStored(known);
+        return;
+      }
+      this.#pack ??= new PackBuilder();
+      this.#placed.push({ hash, onStored, offset: this.#pack.add(hash, bytes) });
+      if (this.#pack.sizeBytes >= this.#options.layout.packTarget) {
+        const permit = await this.#packMemory.acquire(this.#pack.sizeBytes, this.#tasks.signal);
+        this.#closePack(() => permit.release());
+      }
+    })();
+    this.#turn = turn;
+    await turn;
+  }
+
+  #closePack(onSent: () => void = () => {}): void {
+    const [builder, placed] = [this.#pack, this.#placed];
+    [this.#pack, this.#placed] = [undefined, []];
+    if (!builder || builder.count === 0) return;
+    const pack = builder.finish();
+    for (const { hash, offset, onStored } of placed) {
+      const location: BlobLocation = { in: 'pack', pack: pack.hash as PackHash, offset };
+      const content = { blob: hash, location };
+      this.#packed.set(hash, content);
+      onStored(content);
+    }
+    this.#tasks.spawn(() => this.#send(packKey(pack.hash), pack.hash, pack.bytes).finally(onSent));
+  }
+
+  async #read(item: TreeItem): Promise<{ readonly hash: BlobHash; readonly bytes: Uint8Array }> {
+    const { limit, store } = this.#options.source;
+    const { path: key, sizeBytes, token: etag } = item;
+    const into = Buffer.allocUnsafeSlow(sizeBytes);
+    const call = { store, key, etag, sizeBytes, into, limit, signal: this.#tasks.signal };
+    const { bytes } = await downloadWhole(call);
+    this.#readBytes += sizeBytes;
+    return { hash: hashOf(bytes), bytes };
+  }
+
+  async #storeWhole(item: TreeItem): Promise<StoredContent> {
+    const { bytes, hash } = await this.#read(item);
+    await this.#storeObject(hash, bytes);
+    return { blob: hash, location: { in: 'object' } };
+  }
+
+  async #storeChunks(item: TreeItem): Promise<StoredContent> {
+    const cutter = createObjectCutter(this.#options.layout);
+    const chunks: Chunk[] = [];
+    const sending = new TaskSet(this.#tasks.signal);
+    const send = async (cut: Iterable<{ readonly hash: BlobHash; readonly bytes: Uint8Array }>) => {
+      for (const { bytes, hash } of cut) {
+        chunks.push({ hash, sizeBytes: bytes.length });
+        const permit = await this.#memory.acquire(bytes.length, sending.signal);
+        sending.spawn(() => this.#storeObject(hash, bytes).finally(() => permit.release()));
+      }
+    };
+    try {
+      await this.#cat(item, (bytes) => send(cutter.add(bytes)));
+      await send(cutter.finish());
+    } catch (error) {
+      sending.fail(error);
+    }
+    await sending.settle();
+    return { blob: hashOfChunks(chunks), location: { in: 'chunks', chunks } };
+  }
+
+  /** A layout without chunks: the object is read once for its name, and again to be sent. */
+  async #storeLarge(item: TreeItem): Promise<StoredContent> {
+    const sum = createHash('sha256');
+    await this.#cat(item, async (bytes) => void sum.update(bytes));
+    const blob = sum.digest('hex') as BlobHash;
+    await this.#once(blob, async () => {
+      if (!(await this.#has(objectKey(blob), item.sizeBytes))) await this.#sendAgain(item, blob);
+    });
+    return { blob, location: { in: 'object' } };
+  }
+
+  /** The store gets the last byte only when all of them were those of the first reading. */
+  async #sendAgain(item: TreeItem, blob: BlobHash): Promise<void> {
+    const { store } = this.#options.repository;
+    const { signal } = this.#tasks;
+    const { sizeBytes } = item;
+    const pipe = new PassThrough({ highWaterMark: PIPE_BYTES });
+    let failure: unknown;
+    pipe.on('error', () => {});
+    const stop = (error: unknown) => {
+      failure ??= error;
+      pipe.destroy(error as Error);
+    };
+    const sum = createHash('sha256');
+    const reading = this.#cat(item, async (bytes) => {
+      const own = Buffer.from(bytes);
+      sum.update(own);
+      if (!pipe.write(own)) await once(pipe, 'drain', { signal });
+    }).then(() => {
+      if (sum.digest('hex') !== blob) throw changed(item.path);
+      pipe.end();
+    });
+    const key = objectKey(blob);
+    const sending = store.putStream(key, pipe, { sizeBytes, condition: { absent: true }, signal });
+    const fromStore = sending.catch((error) => {
+      if (failure === undefined) this.#tasks.fail(error);
+      stop(error);
+    });
+    await Promise.all([reading.catch(stop), fromStore]);
+    if (failure !== undefined) throw failure;
+    this.#note(key, sizeBytes);
+  }
+
+  /** In order, and verified at its end. */
+  async #cat(item: TreeItem, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    const { limit, store } = this.#options.source;
+    const { signal } = this.#tasks;
+    const { path: key } = item;
+    const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
+    if (!info) throw vanished(key);
+    const pinned = item.token === '' ? info : { ...info, etag: item.token };
+    await catObject({ store, key, info: pinned, limit, memory: this.#treeMemory, signal, write });
+    this.#readBytes += item.sizeBytes;
+  }
+
+  #storeObject(hash: BlobHash, bytes: Uint8Array): Promise<void> {
+    return this.#once(hash, () => this.#send(objectKey(hash), hash, bytes));
+  }
+
+  #once(hash: BlobHash, send: () => Promise<void>): Promise<void> {
+    const known = this.#objects.get(hash);
+    if (known) return known;
+    const sent = send();
+    this.#objects.set(hash, sent);
+    return sent;
+  }
+
+  async #send(key: string, sha256: string, bytes: Uint8Array): Promise<void> {
+    const { limit, store } = this.#options.repository;
+    const { signal } = this.#tasks;
+    try {
+      if (await this.#has(key, bytes.length)) return;
+      const options = { checksum: { sha256 }, condition: { absent: true }, signal } as const;
+      await limit.run(() => store.put(key, bytes, options), { bytes: bytes.length, signal });
+      this.#note(key, bytes.length);
+    } catch (error) {
+      // No fault of the object that is stored.
+      this.#tasks.fail(error);
+      throw error;
+    }
+  }
+
+  /** A HEAD costs less than sending what is there. */
+  async #has(key: string, sizeBytes: number): Promise<boolean> {
+    const { limit, store } = this.#options.repository;
+    const { signal } = this.#tasks;
+    const found = await limit.run(() => store.head(key, { signal }), { bytes: 0, signal });
+    return found?.sizeBytes === sizeBytes;
+  }
+
+  #note(key: string, sizeBytes: number): void {
+    this.#written.push({ key, sizeBytes });
+    this.#sentBytes += sizeBytes;
+  }
+}
+
+/** Undefined when `onFailed` has taken the error as one of this object alone. */
+async function attempt<T>(
+  work: () => Promise<T>,
+  onFailed: (error: unknown) => boolean,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!onFailed(error)) throw error;
+    return undefined;
+  }
+}
+
+function hashOf(bytes: Uint8Array): BlobHash {
+  return createHash('sha256').update(bytes).digest('hex') as BlobHash;
+}

@@ -1,0 +1,118 @@
+/** The new dataset in order: the base before the prefix, what the parts have stored, the base behind it. */
+import type { Entry } from '../../../model/entry.ts';
+import { comparePaths } from '../../../model/entry.ts';
+import type { ManifestPiece } from '../../../repository/manifest/join-manifest.ts';
+import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from '../../../repository/manifest/manifest.ts';
+import { readEntries } from '../../../repository/manifest/read-entries.ts';
+import { readSegment } from '../../../repository/manifest/stored-segment.ts';
+import type { FleetFolder } from '../fleet-folder.ts';
+import { readPart } from '../fleet-part.ts';
+import { readPartEntries } from './part-entries.ts';
+import { foldersOf, type PushTarget } from './push-target.ts';
+
+export class DatasetPieces {
+  readonly #folder: FleetFolder;
+  readonly #ranges: number;
+  readonly #target: PushTarget;
+  readonly #call: { readonly signal: AbortSignal };
+  /** Files at the end of a part, behind which another part goes on with longer names. */
+  readonly #doubtful = new Set<string>();
+  #missing = 0;
+
+  constructor(
+    folder: FleetFolder,
+    { ranges, target }: { readonly ranges: number; readonly target: PushTarget },
+    call: { readonly signal: AbortSignal },
+  ) {
+    this.#folder = folder;
+    this.#ranges = ranges;
+    this.#target = target;
+    this.#call = call;
+  }
+
+  /** Known at the end. */
+  get missingParts(): number {
+    return this.#missing;
+  }
+
+  async *inOrder(): AsyncGenerator<ManifestPiece> {
+    const { prefix } = this.#target;
+    // Empty folders that have content now.
+    const filled = new Set(foldersOf(prefix).map((folder) => `${folder}/`));
+    if (prefix !== '')
+      yield* this.#ofBase({
+        from: '',
+        isTaken: ({ path }) => comparePaths(path, prefix) < 0 && !filled.has(path),
+        isWhole: ({ first, last }) =>
+          comparePaths(last, prefix) < 0 &&
+          ![...filled].some((path) => comparePaths(first, path) <= 0 && comparePaths(path, last) <= 0),
+        isOver: ({ first }) => comparePaths(first, prefix) >= 0,
+      });
+    yield* this.#ofParts();
+    const isBehind = (path: string) => comparePaths(path, prefix) > 0 && !path.startsWith(prefix);
+    if (prefix !== '')
+      yield* this.#ofBase({
+        from: prefix,
+        isTaken: ({ path }) => isBehind(path),
+        isWhole: ({ first }) => isBehind(first),
+        isOver: () => false,
+      });
+  }
+
+  /** A file that lies where files of another part need a folder. */
+  async findClash(manifest: Manifest): Promise<string | undefined> {
+    for (const file of this.#doubtful) {
+      const options = { prefix: `${file}/`, ...this.#call };
+      for await (const _ of readEntries(this.#folder.store, { manifest }, options)) return file;
+    }
+    return undefined;
+  }
+
+  async *#ofParts(): AsyncGenerator<ManifestPiece> {
+    let open: readonly string[] = [];
+    for (let range = 0; range < this.#ranges; range += 1)
+      for (let number = 0; ; number += 1) {
+        const part = { range, number };
+        const [cut, stored] = await Promise.all([
+          readPart(this.#folder, part),
+          readPartEntries(this.#folder, part),
+        ]);
+        if (!cut || !stored) this.#missing += 1;
+        if (stored) {
+          const first = stored.segments[0]?.first ?? stored.rest[0]?.path;
+          const last = stored.rest.at(-1)?.path ?? stored.segments.at(-1)?.last;
+          if (first !== undefined && last !== undefined) {
+            for (const file of open) if (first.startsWith(file)) this.#doubtful.add(file);
+            open = [...open.filter((file) => last.startsWith(file)), ...stored.open];
+          }
+          for (const segment of stored.segments) yield { segment };
+          yield { entries: stored.rest };
+        }
+        if (!cut || cut.isLast) break;
+      }
+  }
+
+  async *#ofBase(stretch: BaseStretch): AsyncGenerator<ManifestPiece> {
+    const manifest = this.#target.base?.commit.manifest ?? EMPTY_MANIFEST;
+    if (manifest.kind === 'inline') {
+      yield { entries: manifest.entries.filter(stretch.isTaken) };
+      return;
+    }
+    for (const segment of manifest.segments) {
+      if (comparePaths(segment.last, stretch.from) < 0) continue;
+      if (stretch.isOver(segment)) return;
+      if (stretch.isWhole(segment)) yield { segment };
+      else
+        yield {
+          entries: (await readSegment(this.#folder.store, segment, this.#call)).filter(stretch.isTaken),
+        };
+    }
+  }
+}
+
+interface BaseStretch {
+  readonly from: string;
+  readonly isTaken: (entry: Entry) => boolean;
+  readonly isWhole: (segment: SegmentRef) => boolean;
+  readonly isOver: (segment: SegmentRef) => boolean;
+}

@@ -1,0 +1,63 @@
+/** Cuts the content of a large object into chunks as it arrives. */
+import { createHash } from 'node:crypto';
+import { createChunker, openChunkerTools } from '../../../files/chunks/chunker.ts';
+import {
+  CHUNKER_MEMORY_START,
+  createChunkerMemory,
+  viewMemory,
+} from '../../../files/chunks/chunker-memory.ts';
+import type { BlobHash } from '../../../model/entry.ts';
+import type { Layout } from '../../../model/layout.ts';
+
+/** What the chunker gets at once. */
+const PIECE_BYTES = 1024 * 1024;
+
+export interface CutChunk {
+  readonly hash: BlobHash;
+  /** Its own memory. */
+  readonly bytes: Uint8Array;
+}
+
+export interface ObjectCutter {
+  /** The chunks that end in these bytes. */
+  add(bytes: Uint8Array): Generator<CutChunk>;
+  /** The last chunk. */
+  finish(): Generator<CutChunk>;
+}
+
+export function createObjectCutter({ chunkSize }: Pick<Layout, 'chunkSize'>): ObjectCutter {
+  // The open chunk lies at the start; it is shorter than the largest one.
+  const blockBytes = chunkSize.max + PIECE_BYTES;
+  const memory = createChunkerMemory(blockBytes);
+  const block = viewMemory(memory, CHUNKER_MEMORY_START, blockBytes);
+  const chunker = createChunker(chunkSize, openChunkerTools(memory));
+  let [start, filled] = [0, 0];
+  const chunkTo = (end: number): CutChunk => {
+    const bytes = Buffer.from(block.slice(start, end));
+    start = end;
+    return { hash: createHash('sha256').update(bytes).digest('hex') as BlobHash, bytes };
+  };
+  return {
+    *add(bytes) {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        if (filled + piece.length > blockBytes) {
+          block.copyWithin(0, start, filled);
+          [start, filled] = [0, filled - start];
+        }
+        block.set(piece, filled);
+        const end = filled + piece.length;
+        for (let from = filled; from < end; ) {
+          const cut = chunker.findCut(block, from, end);
+          if (cut < 0) break;
+          yield chunkTo(cut);
+          from = cut;
+        }
+        filled = end;
+      }
+    },
+    *finish() {
+      if (filled > start) yield chunkTo(filled);
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * The end of a fleet's push: joins the segments of all parts, writes the commit, and moves the branch by
+ * compare-and-swap. Where the branch has moved meanwhile, a merge commit is put on top, as in `dray push`.
+ *
+ * The commit follows from what the job has stored, so a repeated step writes the same one. It finds the
+ * branch's commit based on it if an earlier run had moved the branch.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { DrayError } from '../../../api/error.ts';
+import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
+import type { JobContext } from '../../../api/jobs.ts';
+import { checkAborted } from '../../../base/abort.ts';
+import { systemClock } from '../../../base/clock.ts';
+import type { CommitHash } from '../../../model/entry.ts';
+import { mergeChanges } from '../../../model/merge.ts';
+import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
+import { type Commit, encodeCommit, readCommit, storeCommit } from '../../../repository/commit.ts';
+import { diffCommits } from '../../../repository/diff-commits.ts';
+import { commitKey, segmentKey } from '../../../repository/keys.ts';
+import { buildManifest } from '../../../repository/manifest/build-manifest.ts';
+import { joinManifest } from '../../../repository/manifest/join-manifest.ts';
+import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from '../../../repository/manifest/manifest.ts';
+import type { EncodedSegment } from '../../../repository/manifest/segment.ts';
+import { readSegment, writeSegment } from '../../../repository/manifest/stored-segment.ts';
+import { moveRef, readRef, type StoredRef } from '../../../repository/refs.ts';
+import { checkBelongs } from '../../session/link-repository.ts';
+import { collectChanges } from '../../working-copy/conflicts.ts';
+import type { FleetFolder } from '../fleet-folder.ts';
+import { DatasetPieces } from './dataset-pieces.ts';
+import { changesNear } from './near-changes.ts';
+import { type PushTarget, readTarget } from './push-target.ts';
+
+const RACES_MAX = 100;
+const RACE_PAUSE_MS = 50;
+/** How many commits of the branch, newest first, are searched for the own one. */
+const SEARCHED_MAX = 1_000;
+
+export async function publishDataset(
+  context: JobContext,
+  folder: FleetFolder,
+  { ranges, request }: { readonly request: FleetRequest; readonly ranges: number },
+): Promise<PublishResult> {
+  const target = await readTarget(context, folder, request);
+  return new Publication(context, folder, { ranges, request, target }).run();
+}
+
+interface PublicationOptions {
+  readonly request: FleetRequest;
+  readonly ranges: number;
+  readonly target: PushTarget;
+}
+
+interface WrittenCommit {
+  readonly hash: CommitHash;
+  readonly commit: Commit;
+}
+
+class Publication {
+  readonly #context: JobContext;
+  readonly #folder: FleetFolder;
+  readonly #options: PublicationOptions;
+  readonly #call: { readonly signal: AbortSignal };
+  #written: WrittenObject[] = [];
+
+  constructor(context: JobContext, folder: FleetFolder, options: PublicationOptions) {
+    this.#context = context;
+    this.#folder = folder;
+    this.#options = options;
+    this.#call = { signal: context.signal };
+  }
+
+  async run(): Promise<PublishResult> {
+    const { base, branch } = this.#options.target;
+    const pieces = new DatasetPieces(this.#folder, this.#options, this.#call);
+    const { manifest, totals } = await joinManifest({
+      pieces: pieces.inOrder(),
+      loadSegment: (segment) => this.#load(segment),
+      onSegment: (segment) => this.#store(segment),
+      ...this.#call,
+    });
+    if (pieces.missingParts > 0)
+      return refused(`${pieces.missingParts} parts were not stored, so nothing was committed.`, 'partial');
+    const clash = await pieces.findClash(manifest);
+    if (clash !== undefined) {
+      this.#warn(clash, `${clash} is an object, and other objects lie below this name.`);
+      return refused(CLASH, 'partial');
+    }
+    if (isSameManifest(manifest, base?.commit.manifest ?? EMPTY_MANIFEST))
+      return { branch, isNew: false, ...(base ? { commit: base.hash } : {}) };
+    const own = await this.#write({
+      manifest,
+      totals,
+      parents: base ? [base.hash] : [],
+      message: this.#message(),
+    });
+    return this.#publish(own);
+  }
+
+  async #publish(own: WrittenCommit): Promise<PublishResult> {
+    const { base, branch, repository } = this.#options.target;
+    const { store } = this.#folder;
+    for (let race = 0; race < RACES_MAX; race += 1) {
+      const tip = await readRef(store, `heads/${branch}`, this.#call);
+      checkBelongs(store, tip, repository);
+      if (tip && (await this.#leadsTo(tip.commit, own.hash)))
+        return { branch, commit: tip.commit, isNew: true };
+      const commit = !tip || tip.commit === base?.hash ? own.hash : await this.#merge(own, tip);
+      if (commit === undefined) return refused(conflictOn(branch), 'conflict');
+      checkAborted(this.#context.signal);
+      if (await this.#move(commit, tip)) return { branch, commit, isNew: true };
+      const pauseMs = systemClock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8);
+      await systemClock.sleep(pauseMs, this.#context.signal);
+    }
+    const message = `The branch ${branch} moved ${RACES_MAX} times while this job tried to update it.`;
+    throw new DrayError('conflict', message, { retry: 'retry', data: { branch } });
+  }
+
+  /** Undefined when both sides changed a path differently. */
+  async #merge(own: WrittenCommit, tip: StoredRef): Promise<CommitHash | undefined> {
+    const { store } = this.#folder;
+    const { base } = this.#options.target;
+    const theirCommit = await readCommit(store, tip.commit, this.#call);
+    const theirs = await collectChanges(diffCommits(store, base?.commit, theirCommit, this.#call));
+    const ours = await changesNear(diffCommits(store, base?.commit, own.commit, this.#call), theirs);
+    const { conflicts, takeTheirs } = mergeChanges(ours, theirs);
+    for (const { path } of conflicts) this.#warn(path, `${path} was changed on the branch and by this job.`);
+    if (conflicts.length > 0) return undefined;
+    const { manifest, totals } = await buildManifest({
+      base: own.commit.manifest,
+      loadBaseEntries: (segment) => this.#load(segment),
+      changes: [takeTheirs.map(({ after, path }) => ({ path, ...(after ? { entry: after } : {}) }))],
+      onSegment: (segment) => this.#store(segment),
+      ...this.#call,
+    });
+    const message = `Merge: ${own.commit.message}`;
+    const time = new Date(systemClock.nowMs()).toISOString();
+    const parents = [tip.commit, own.hash];
+    return (await this.#write({ manifest, totals, parents, message, time })).hash;
+  }
+
+  /** The commit's content is confirmed when this resolves. */
+  async #write(
+    content: Pick<Commit, 'manifest' | 'totals' | 'parents' | 'message'> & { readonly time?: string },
+  ): Promise<WrittenCommit> {
+    const { repository, time } = this.#options.target;
+    const { author = '' } = this.#options.request;
+    const { limit, store } = this.#folder.remote;
+    const commit: Commit = { repository, author, time, ...content };
+    const encoded = encodeCommit(commit);
+    await storeCommit(store, encoded, this.#call);
+    const written = [...this.#written, { key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length }];
+    this.#written = [];
+    for (const lost of await findUnseen(store, written, { limit, ...this.#call }))
+      throw notStored(store, lost);
+    return { hash: encoded.hash, commit };
+  }
+
+  async #move(commit: CommitHash, tip: StoredRef | undefined): Promise<boolean> {
+    const { branch, epoch, repository } = this.#options.target;
+    const value = { commit, epoch: tip?.epoch ?? epoch, repository };
+    const expected = tip ? { etag: tip.etag } : ({ absent: true } as const);
+    return (await moveRef(this.#folder.store, `heads/${branch}`, value, expected, this.#call)).moved;
+  }
+
+  /** Whether `own` is the tip or one of its ancestors down to the base. */
+  async #leadsTo(tip: CommitHash, own: CommitHash): Promise<boolean> {
+    const seen = new Set<string>(this.#options.target.base ? [this.#options.target.base.hash] : []);
+    const open: CommitHash[] = [tip];
+    for (let hash = open.shift(); hash !== undefined; hash = open.shift()) {
+      if (hash === own) return true;
+      if (seen.has(hash)) continue;
+      if (seen.size > SEARCHED_MAX) return false;
+      seen.add(hash);
+      open.push(...(await readCommit(this.#folder.store, hash, this.#call)).parents);
+    }
+    return false;
+  }
+
+  #warn(path: string, message: string): void {
+    this.#context.emit({ type: 'warning', warning: 'fleetConflict', message, path });
+  }
+
+  #load(segment: SegmentRef) {
+    return readSegment(this.#folder.store, segment, this.#call);
+  }
+
+  async #store(segment: EncodedSegment): Promise<void> {
+    await writeSegment(this.#folder.store, segment, this.#call);
+    this.#written.push({ key: segmentKey(segment.hash), sizeBytes: segment.bytes.length });
+  }
+
+  #message(): string {
+    const { message, source } = this.#options.request;
+    return message ?? `Push: ${source.place.replace(/\?.*$/s, '')}`;
+  }
+}
+
+const CLASH =
+  'An object has the name of a folder in which other objects lie, so nothing was committed. The worker that ended the job names it.';
+
+function conflictOn(branch: string): string {
+  return `The branch ${branch} has changed paths that this job changes too, so it stays as it is. Push again to put the objects on top.`;
+}
+
+function refused(message: string, code: 'conflict' | 'partial'): PublishResult {
+  return { refused: { code, message } };
+}
+
+function isSameManifest(left: Manifest, right: Manifest): boolean {
+  if (left.kind === 'inline' || right.kind === 'inline') return isDeepStrictEqual(left, right);
+  return (
+    left.segments.length === right.segments.length &&
+    left.segments.every(({ hash }, at) => hash === right.segments[at]!.hash)
+  );
+}

@@ -90,7 +90,7 @@ export function ServerDialog({ edits, onClose, onSaved }: ServerDialogProps) {
           <Field
             label="File with the key of the payloads"
             isCode
-            help="If jobs are started with --payload-key."
+            help="Jobs and workers encrypt with the same file."
             {...field('payloadKeyPath')}
           />
         </div>

@@ -24,9 +24,9 @@ import {
 } from './fleet-messages.ts';
 import { endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
 import { decode } from './payloads.ts';
-import { type RunningStep, readPulses } from './running-steps.ts';
 import { fromTemporal } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
+import { type RunningStep, readPulses } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
 
 const CONNECT_MS = 10_000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_FLEET_COUNTS } from '../../engine/api/fleet.ts';
 import type { JobEnd, JobStatus, RangeStatus } from './fleet-messages.ts';
 import { endedStatus, sumStatus } from './fleet-status.ts';
-import type { RunningStep } from './running-steps.ts';
+import type { RunningStep } from './worker/running-steps.ts';
 
 const JOB: JobStatus = {
   kind: 'copy',

@@ -1,7 +1,7 @@
 /** The status of a job as a person sees it: its sums, including those of its running ranges. */
 import { addFleetCounts, type FleetCounts, type FleetKind } from '../../engine/api/fleet.ts';
 import type { FleetLimits, JobEnd, JobPhase, JobStatus, RangeStatus, WorkerTotal } from './fleet-messages.ts';
-import type { RunningStep } from './running-steps.ts';
+import type { RunningStep } from './worker/running-steps.ts';
 
 /** `partial`: it has ended, and some files failed. `failed`: it ended with an error. */
 export type JobStateName = 'running' | 'done' | 'partial' | 'failed' | 'cancelled' | 'terminated';

@@ -4,13 +4,13 @@ import { toErrorRecord } from '../../engine/api/error.ts';
 import type { FleetRequest } from '../../engine/api/fleet.ts';
 import type { JobContext } from '../../engine/api/jobs.ts';
 import { fleetSteps } from '../../engine/jobs/fleet/fleet-steps.ts';
-import type { StepEvent } from './activities.ts';
 import type { FleetClient } from './fleet-client.ts';
 import type { FleetLimits, FleetSettings } from './fleet-messages.ts';
 import { type FleetEndSummary, followJob } from './follow-job.ts';
 import { withPackages } from './packages.ts';
 import type { TemporalOptions } from './temporal-options.ts';
-import type { WorkerRequest, WorkerSummary } from './worker.ts';
+import type { StepEvent } from './worker/activities.ts';
+import type { WorkerRequest, WorkerSummary } from './worker/worker.ts';
 
 export interface StartAndFollowRequest {
   readonly id: string;
@@ -58,7 +58,7 @@ export async function work(
   context: JobContext,
   request: Pick<WorkerRequest, 'drainMs' | 'metricsAddress' | 'slots' | 'temporal' | 'tracesUrl'>,
 ): Promise<WorkerSummary> {
-  const { runWorker } = await withPackages(() => import('./worker.ts'));
+  const { runWorker } = await withPackages(() => import('./worker/worker.ts'));
   const { address, queue } = request.temporal;
   return runWorker(context, {
     ...request,

@@ -8,7 +8,7 @@ import type { CallListener, Throttle } from '../../engine/api/jobs.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 import { type FleetLimits, QUERIES, rangeWorkflowId, type Share, SIGNALS } from './fleet-messages.ts';
-import { countStarted } from './running-steps.ts';
+import { countStarted } from './worker/running-steps.ts';
 
 const ASK_EVERY_MS = 10_000;
 /** The steps that begin together are not all known at the first look. */

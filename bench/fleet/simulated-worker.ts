@@ -4,7 +4,7 @@
  * workflows is.
  */
 import { tmpdir } from 'node:os';
-import { runWorker } from '../../app/fleet/worker.ts';
+import { runWorker } from '../../app/fleet/worker/worker.ts';
 import {
   type FleetCounts,
   type FleetSteps,

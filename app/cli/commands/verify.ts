@@ -25,7 +25,7 @@ export function addVerifyCommand(program: Command, host: CommandHost): void {
     .action((ref: string | undefined, options: VerifyOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context) =>
-          (await import('../../../engine/jobs/history/verified.ts')).verifyAndRecord(
+          (await import('../../../engine/jobs/history/last-verified.ts')).verifyAndRecord(
             context,
             given({ ref, readDataPercent: options.readData === true ? 100 : options.readData }),
           ),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RepositoryCard } from '../../api/host/repositories.ts';
 import type { AskOptions } from '../../api/host-client.ts';
-import { verifyAndRecord } from '../../jobs/history/verified.ts';
+import { verifyAndRecord } from '../../jobs/history/last-verified.ts';
 import { cloneWorkspace } from '../../jobs/pull/clone.ts';
 import { push } from '../../jobs/push/push.ts';
 import { initWorkspace } from '../../jobs/remotes/init.ts';

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import type { RepositoryCard, RepositoryCost } from '../../api/host/repositories.ts';
 import { Budget } from '../../base/budget.ts';
-import { readVerified, type VerifyRecord } from '../../jobs/history/verified.ts';
+import { readVerified, type VerifyRecord } from '../../jobs/history/last-verified.ts';
 import { storageDollarsFor } from '../../model/prices.ts';
 import { formatRemoteUrl } from '../../remotes/remote-url.ts';
 import type { HostState } from '../host-state.ts';

@@ -46,7 +46,7 @@ export async function runTransfer(
       return switchBranch(contextIn(order.root), { name: order.branch });
     }
     case 'verify': {
-      const { verifyAndRecord } = await import('../../jobs/history/verified.ts');
+      const { verifyAndRecord } = await import('../../jobs/history/last-verified.ts');
       return verifyAndRecord(contextIn(order.root), {});
     }
     case 'copy':

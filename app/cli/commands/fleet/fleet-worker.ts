@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../../../../engine/api/given.ts';
 import { formatCount, formatDuration, formatPlural } from '../../../../engine/api/numbers.ts';
-import type { WorkerSummary } from '../../../fleet/worker.ts';
+import type { WorkerSummary } from '../../../fleet/worker/worker.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
 import { createBandwidthOption, parseCount } from '../../options/global-options.ts';

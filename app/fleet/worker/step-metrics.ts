@@ -3,8 +3,8 @@
  * `--metrics`, they go nowhere. Tags come from small fixed sets: no job, no place, no name of a file.
  */
 import type { MetricMeter } from '@temporalio/common';
-import type { FleetCounts } from '../../engine/api/fleet.ts';
-import type { CallListener } from '../../engine/api/jobs.ts';
+import type { FleetCounts } from '../../../engine/api/fleet.ts';
+import type { CallListener } from '../../../engine/api/jobs.ts';
 
 export interface StepMetrics {
   /** Counts requests, and those that the store asked to slow down. */

@@ -5,14 +5,14 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { type DrayError, toDrayError } from '../../engine/api/error.ts';
-import type { JobEvent } from '../../engine/api/events.ts';
-import type { FleetSteps, FleetWork } from '../../engine/api/fleet.ts';
-import type { CallListener, JobContext } from '../../engine/api/jobs.ts';
-import type { FleetActivities } from './activity-types.ts';
-import { FATAL_CODES, WORKER_STOPPED } from './failure-types.ts';
-import type { Pulse } from './fleet-messages.ts';
-import { createSharedLimits } from './shared-limit.ts';
+import { type DrayError, toDrayError } from '../../../engine/api/error.ts';
+import type { JobEvent } from '../../../engine/api/events.ts';
+import type { FleetSteps, FleetWork } from '../../../engine/api/fleet.ts';
+import type { CallListener, JobContext } from '../../../engine/api/jobs.ts';
+import type { FleetActivities } from '../activity-types.ts';
+import { FATAL_CODES, WORKER_STOPPED } from '../failure-types.ts';
+import type { Pulse } from '../fleet-messages.ts';
+import { createSharedLimits } from '../shared-limit.ts';
 import type { StepMetrics } from './step-metrics.ts';
 import { createWorkerTotals } from './worker-totals.ts';
 

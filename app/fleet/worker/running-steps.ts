@@ -3,8 +3,8 @@
  * it.
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import type { Pulse } from './fleet-messages.ts';
-import { decode } from './payloads.ts';
+import type { Pulse } from '../fleet-messages.ts';
+import { decode } from '../payloads.ts';
 
 export interface RunningStep {
   /** The activity's name. */

@@ -9,16 +9,16 @@ import {
   Worker,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import { DrayError } from '../../engine/api/error.ts';
-import type { FleetSteps } from '../../engine/api/fleet.ts';
-import type { JobContext } from '../../engine/api/jobs.ts';
+import { DrayError } from '../../../engine/api/error.ts';
+import type { FleetSteps } from '../../../engine/api/fleet.ts';
+import type { JobContext } from '../../../engine/api/jobs.ts';
+import { withTracingPackages } from '../packages.ts';
+import { fromTemporal } from '../temporal-errors.ts';
+import { connectionSettings, dataConverter, type TemporalOptions } from '../temporal-options.ts';
+import { bundleName, bundleWorkflows } from '../workflow-bundle.ts';
 import { createActivities, type StepEvent } from './activities.ts';
-import { withTracingPackages } from './packages.ts';
 import { createStepMetrics } from './step-metrics.ts';
-import { fromTemporal } from './temporal-errors.ts';
-import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
 import type { Tracing } from './tracing.ts';
-import { bundleName, bundleWorkflows } from './workflow-bundle.ts';
 
 /** How often a worker reports progress to Temporal and learns of a pause. */
 const HEARTBEATS_MS = 2_000;

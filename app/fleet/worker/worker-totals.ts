@@ -2,8 +2,8 @@
  * What this worker has moved of each job since it started. Each heartbeat carries the total of its job, so
  * whoever looks twice knows the worker's rate, also when its steps are shorter than the time between looks.
  */
-import { type Clock, systemClock } from '../../engine/base/clock.ts';
-import type { WorkerTotal } from './fleet-messages.ts';
+import { type Clock, systemClock } from '../../../engine/base/clock.ts';
+import type { WorkerTotal } from '../fleet-messages.ts';
 import { filesOf } from './step-metrics.ts';
 
 /** Of the jobs that the worker met last. */

@@ -30,7 +30,7 @@ import { type RunningStep, readPulses } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
 
 const CONNECT_MS = 10_000;
-/** A query waits for a worker so long. */
+/** How long a query waits for a worker. */
 const QUERY_MS = 10_000;
 
 /** Shown by `list`, for jobs that have ended too. */
@@ -56,11 +56,11 @@ export interface StartRequest {
 
 export interface FleetClient extends AsyncDisposable {
   start(request: StartRequest): Promise<void>;
-  /** Of a job that runs, a worker answers. */
+  /** While the job runs, a worker answers. */
   status(id: string): Promise<FleetStatus>;
   /** Its row in `list`. Needs no worker. */
   describe(id: string): Promise<ListedJob>;
-  /** Its work, which no list has: the destination with the flags about the place. */
+  /** Its work, which no list shows: the destination with the flags about the place. */
   work(id: string): Promise<FleetWork>;
   /** Resolves when the job has ended. */
   result(id: string): Promise<JobEnd>;
@@ -70,7 +70,7 @@ export interface FleetClient extends AsyncDisposable {
   resume(id: string): Promise<void>;
   setLimits(id: string, limits: FleetLimits): Promise<void>;
   cancel(id: string): Promise<void>;
-  /** A job that runs does it at its end; one that has ended runs again for it. */
+  /** A running job tries them at its end; a job that has ended runs again. */
   retryFailed(id: string): Promise<'later' | 'started' | 'nothing'>;
 }
 
@@ -205,7 +205,7 @@ async function readStatus(
           ranges.push(await query<RangeStatus>(own));
           steps.push(...(await readPulses(client, await own.describe())));
         } catch {
-          // It has just ended, so the next look finds it in the sums of the job.
+          // It has just ended, so the next query finds it in the sums of the job.
         }
       }),
     );

@@ -1,5 +1,5 @@
 /**
- * What the command, the workflows and the activities of a fleet send each other through Temporal. Everything
+ * The messages of the command, the workflows and the activities of a fleet through Temporal. Everything
  * here is stored in Temporal's history, so it holds numbers and the name of the work, and no key of an object
  * and no secret.
  */
@@ -18,7 +18,7 @@ export const SIGNALS = {
 
 export const QUERIES = { status: 'status', share: 'share' } as const;
 
-/** For all workers together; absent: unlimited. */
+/** Shared by all workers. Absent: unlimited. */
 export interface FleetLimits {
   readonly bytesPerSecond?: number;
   readonly requestsPerSecond?: number;
@@ -29,11 +29,11 @@ export interface FleetSettings {
   readonly rangesAtOnce: number;
   /** Parts of one range that are under way at the same time, at most. */
   readonly partsAtOnce: number;
-  /** A part that fails so often as a whole is set aside. */
+  /** A part that fails this often as a whole is set aside. */
   readonly attemptsMax: number;
-  /** A worker that is silent for so long has died. */
+  /** A worker that is silent for this long counts as dead. */
   readonly silenceMaxMs: number;
-  /** A workflow begins a new history after so many events. Temporal's limit is 51,200. */
+  /** A workflow begins a new history after this many events. Temporal's limit is 51,200. */
   readonly eventsMax: number;
 }
 
@@ -81,7 +81,7 @@ interface PartSize {
   readonly bytes: number;
 }
 
-/** A part that failed as a whole, again and again, or one of its large objects. */
+/** A part that repeatedly failed as a whole, or one of its large objects. */
 interface SetAsidePart extends PartSize {
   readonly large?: number;
 }
@@ -136,15 +136,15 @@ export interface RangeStatus {
   readonly partsWaiting: number;
   readonly partsRunning: number;
   readonly partsDone: number;
-  /** The listing of the range has ended, so what is known is all. */
+  /** The listing of the range has ended, so the known counts are final. */
   readonly isListed: boolean;
   readonly counts: FleetCounts;
-  /** Of the source, in the parts that are known. */
+  /** Counts of the source in the known parts. */
   readonly filesKnown: number;
   readonly bytesKnown: number;
 }
 
-/** The answer of a job to `status`, without what its running ranges know themselves. */
+/** The answer of a job to `status`, without the state that only its running ranges know. */
 export interface JobStatus {
   readonly kind: FleetKind;
   readonly phase: JobPhase;
@@ -164,7 +164,7 @@ export interface JobStatus {
 
 /** The answer of a job to `share`. */
 export interface Share {
-  /** Those that run. */
+  /** The numbers of the running ranges. */
   readonly ranges: readonly number[];
   readonly limits: FleetLimits;
 }
@@ -186,7 +186,7 @@ export interface JobEnd {
   readonly rests: readonly RangeRest[];
   readonly limits: FleetLimits;
   readonly estimatedKeys: number;
-  /** That of the last status. */
+  /** The map of the last status. */
   readonly map: string;
 }
 
@@ -202,15 +202,15 @@ export interface Pulse {
   readonly bytes: number;
   readonly range?: number;
   readonly part?: number;
-  /** Of all steps of the job on this worker. */
+  /** Totals of all steps of the job on this worker. */
   readonly total?: WorkerTotal;
 }
 
 /** A worker's share of a job since the worker started. */
 export interface WorkerTotal {
-  /** Those that ended. */
+  /** Steps that have ended. */
   readonly steps: number;
-  /** Also of steps that run. */
+  /** Files and bytes, including those of running steps. */
   readonly files: number;
   readonly bytes: number;
   /** By the worker's own clock. */

@@ -21,18 +21,18 @@ export interface FleetStatus {
    * the job was cancelled or failed.
    */
   readonly map: string;
-  /** The ranges that run, in order. */
+  /** The running ranges, in order. */
   readonly running: readonly RunningRange[];
   readonly partsDone: number;
   readonly partsRunning: number;
   readonly partsWaiting: number;
   readonly failedParts: number;
-  /** The source as far as it is listed. */
+  /** Files of the listed part of the source. */
   readonly filesKnown: number;
   readonly bytesKnown: number;
   /** The source is listed to its end. */
   readonly isListed: boolean;
-  /** Estimated by the plan, of both places together. */
+  /** The plan's estimate for both places together. */
   readonly estimatedKeys: number;
   readonly counts: FleetCounts;
   /** Done, and in parts that run. */
@@ -50,20 +50,20 @@ export interface RunningRange {
   /** Done, and in parts that run. */
   readonly files: number;
   readonly filesKnown: number;
-  /** `filesKnown` are all of them. */
+  /** `filesKnown` counts all files. */
   readonly isListed: boolean;
   readonly failed: number;
-  /** Those that run its steps now. */
+  /** The workers that run its steps now. */
   readonly workers: readonly string[];
 }
 
 export interface FleetWorker {
   readonly worker: string;
   readonly steps: number;
-  /** Of the steps that it runs now. */
+  /** Files and bytes of the steps that it runs now. */
   readonly files: number;
   readonly bytes: number;
-  /** Those of these steps. */
+  /** The ranges of these steps. */
   readonly ranges: readonly number[];
   /** Absent until its first heartbeat. */
   readonly total?: WorkerTotal;

@@ -69,7 +69,7 @@ export async function work(
   });
 }
 
-/** Progress of a single step says little: `dray fleet status` shows the sums. */
+/** The progress of one step says little; `dray fleet status` shows the sums. */
 function tell({ emit }: JobContext, event: StepEvent): void {
   if (event.type === 'job') {
     if (event.event.type === 'fileFailed' || event.event.type === 'warning') emit(event.event);

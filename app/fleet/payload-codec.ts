@@ -2,7 +2,7 @@
  * Encrypts every payload before it leaves this process, with AES-256-GCM and one key for the whole fleet:
  * numbers, and the names of the places. The key file holds 64 hexadecimal digits.
  *
- * A payload is 12 bytes of nonce, the ciphertext and 16 bytes of tag; its own metadata are inside.
+ * A payload is 12 bytes of nonce, the ciphertext and 16 bytes of tag. The ciphertext includes its metadata.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';

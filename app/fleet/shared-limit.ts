@@ -1,6 +1,6 @@
 /**
  * The limits of a fleet, shared by its workers: each asks every ten seconds for the limits of a job and for
- * the steps that run, and takes the part that its own steps are of these. Queries and descriptions leave
+ * the running steps, and takes its steps' share of the limit. Queries and descriptions leave
  * nothing in a history. All steps of a job in this worker share one throttle.
  */
 import type { Context } from '@temporalio/activity';
@@ -11,9 +11,9 @@ import { type FleetLimits, QUERIES, rangeWorkflowId, type Share, SIGNALS } from 
 import { countStarted } from './worker/running-steps.ts';
 
 const ASK_EVERY_MS = 10_000;
-/** The steps that begin together are not all known at the first look. */
+/** The first query does not show all steps that begin together. */
 const ASK_AGAIN_MS = 2_000;
-/** A step that cannot learn its limits in time begins without. */
+/** A step that does not learn its limits in time begins without them. */
 const FIRST_ANSWER_MS = 5_000;
 /** One step reports throttled requests to its range at most this often. */
 const SLOW_DOWN_EVERY_MS = 10_000;
@@ -32,7 +32,7 @@ interface JobLimit {
   readonly throttle: Throttle;
   readonly requestThrottle: Throttle;
   readonly close: () => void;
-  /** Of this worker. */
+  /** Steps of the job that this worker runs. */
   steps: number;
 }
 

@@ -52,7 +52,7 @@ export function fromTemporal(
     : new DrayError(code, `Temporal at ${address} refused: ${why}.`, { cause: error });
 }
 
-/** A job that ended by a failure of its own. */
+/** A job that ended with a failure. */
 function ofEnd(error: WorkflowFailedError, id = ''): DrayError {
   let { cause }: { cause?: unknown } = error;
   while (cause instanceof ActivityFailure || cause instanceof ChildWorkflowFailure) cause = cause.cause;

@@ -10,7 +10,7 @@ export function bundleName(isTraced: boolean): string {
 
 /**
  * Takes some seconds of the processor.
- * @param isTraced With the interceptors that make spans. A worker that has no place for spans cannot run it.
+ * @param isTraced Includes the interceptors that make spans. A worker without traces cannot run the bundle.
  */
 export async function bundleWorkflows(isTraced: boolean): Promise<string> {
   const { resolve } = createRequire(import.meta.url);

@@ -175,7 +175,7 @@ async function runJob(machine: FleetMachine, id: string, { everyMs, workers }: J
   return { end, faults, sent, bytes, differences };
 }
 
-/** By the destination's own log, whatever the answer was. */
+/** Counted in the destination's own log, regardless of the answer. */
 async function countSent({ destination }: FleetMachine): Promise<Sent> {
   const requests = await destination.requests();
   const sent = requests.filter(({ path }) => !path.includes('/.dray-fleet/'));

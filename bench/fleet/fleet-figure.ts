@@ -9,7 +9,7 @@ import { formatFleetFigure } from '../page/fleet-section.ts';
 
 type Circumstances = Readonly<Record<string, string>>;
 
-/** Call it when the measuring begins: the load is that of others. */
+/** Call it when the measuring begins, so that the load is that of other programs. */
 export function fleetCircumstances(more: Circumstances = {}): Circumstances {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
   return {

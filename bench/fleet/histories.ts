@@ -1,4 +1,4 @@
-/** What a job has left with Temporal, by Temporal's own command. */
+/** Reads the histories that a job left at Temporal, with Temporal's own command. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { toolPath } from '../../e2e/servers/tools.ts';

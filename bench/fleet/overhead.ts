@@ -1,6 +1,6 @@
 /**
- * What a fleet costs beside one command: `dray copy`, rclone and the fleet with 1, 2 and 4 workers copy the
- * same small objects between two stores in memory, in turn.
+ * The overhead of a fleet over one command. `dray copy`, rclone and the fleet with 1, 2 and 4 workers copy
+ * the same small objects between two stores in memory, in turn.
  *
  *     node bench/fleet/overhead.ts [--files 100000] [--workers 1,2,4] [--runs 2] [--json FILE]
  */

@@ -1,5 +1,5 @@
 /**
- * Measures what dividing the work costs: one process copies a bucket to another server by parts, as the only
+ * Measures the cost of dividing the work: one process copies a bucket to another server by parts, as the only
  * worker of a fleet, beside `dray copy` of the same. Both run from the sources, without Temporal. Prints
  * medians, ratios and requests as Markdown.
  *

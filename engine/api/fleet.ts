@@ -1,6 +1,6 @@
 /**
- * What a fleet's steps take and return. A fleet copies, syncs or checks one pair of places with many workers,
- * verifies a repository, or pushes a bucket's objects to one. Each step does a part of the work and may be
+ * The requests and results of a fleet's steps. A fleet copies, syncs or checks one pair of places with many
+ * workers, verifies a repository, or pushes a bucket's objects to one. Each step does a part of the work and may be
  * repeated on any machine. Isomorphic and JSON-safe.
  *
  * None of these values holds a key of an object or a secret, except `FleetRequest`, which is stored at the
@@ -32,9 +32,9 @@ export interface FleetRequest
   readonly into?: string;
   /** About how many ranges list at the same time. Default 64. A small source has fewer. */
   readonly rangesWanted?: number;
-  /** A part ends at so many files. Default 20,000. */
+  /** A part ends at this many files. Default 20,000. */
   readonly partFilesMax?: number;
-  /** A part ends at so many bytes. Default 64 GiB. */
+  /** A part ends at this many bytes. Default 64 GiB. */
   readonly partBytesMax?: number;
   /** Objects of this size or more are moved in pieces by several workers. Default 5 GiB. */
   readonly largeBytes?: number;
@@ -54,7 +54,7 @@ export interface FleetWork {
 /** A range is a stretch of the key space; ranges count from 0. */
 export interface FleetPlan {
   readonly ranges: number;
-  /** Of the places together. A rough figure from the samples. */
+  /** A rough count for both places together, from the samples. */
   readonly estimatedKeys: number;
 }
 
@@ -62,12 +62,12 @@ export interface CutRequest {
   readonly range: number;
   /** The first part that the caller does not know yet; parts of a range count from 0. */
   readonly first: number;
-  /** Return after so many parts, so that they run before the listing ends. */
+  /** Return after this many parts, so that they run before the listing ends. */
   readonly cutsMax: number;
 }
 
 export interface CutPart {
-  /** Of the source, at the time of the listing. Objects in pieces are not among them. */
+  /** Files of the source when it was listed, without objects that are moved in pieces. */
   readonly files: number;
   readonly bytes: number;
   /** The sizes of the objects that are moved in pieces. */
@@ -127,21 +127,21 @@ export interface FleetCounts {
   readonly touchedFiles: number;
   readonly unchangedFiles: number;
   readonly skippedFiles: number;
-  /** Of a check. */
+  /** Results of a check. */
   readonly differing: number;
   readonly onlyInSource: number;
-  /** Of a check, and of the first round of a sync: files that only the destination has. */
+  /** In a check, and in the first round of a sync: files that only the destination has. */
   readonly onlyInDestination: number;
-  /** Of a check: compared by size alone. */
+  /** In a check: files that were compared by size alone. */
   readonly uncertain: number;
-  /** Files of the destination that were seen, by a sync. */
+  /** In a sync: files of the destination that were seen. */
   readonly destinationFiles: number;
   /** The part of `onlyInDestination` that are descriptions of repositories which the sync may not delete. */
   readonly repositories: number;
   /** Files of a sync that cannot be written until the second round has deleted what is in their way. */
   readonly waiting: number;
   readonly deletedFiles: number;
-  /** Of a verification: commits that were read. */
+  /** In a verification: commits that were read. */
   readonly commits: number;
   /**
    * Objects and packs that were checked by a verification, or stored by a push. One that two parts name
@@ -155,7 +155,7 @@ export interface FleetCounts {
   readonly affectedPaths: number;
   readonly failed: number;
   readonly failedBy: Readonly<Partial<Record<ErrorCode, number>>>;
-  /** Of a check: by what the files were compared. */
+  /** In a check: how the files were compared. */
   readonly comparedBy: Readonly<Partial<Record<ComparedBy, number>>>;
   readonly sentBytes: number;
   readonly receivedBytes: number;

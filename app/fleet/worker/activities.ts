@@ -21,7 +21,7 @@ const MAX_RETRY_MS = 60_000;
 
 export interface ActivityOptions {
   readonly steps: FleetSteps;
-  /** Without what differs for each step. */
+  /** The context of a job, without the parts that differ for each step. */
   readonly context: Omit<JobContext, 'emit' | 'signal'>;
   /** Called for each event of a step, and with the error that ended one. */
   readonly onEvent: (event: StepEvent) => void;

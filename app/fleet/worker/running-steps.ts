@@ -1,6 +1,6 @@
 /**
- * The steps that run now, with their last heartbeat, as Temporal describes a workflow. No history grows by
- * it.
+ * The running steps with their last heartbeat, from Temporal's description of a workflow. That adds nothing
+ * to a history.
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import type { Pulse } from '../fleet-messages.ts';
@@ -13,7 +13,7 @@ export interface RunningStep {
   readonly pulse: Pulse;
 }
 
-/** Temporal's number for an activity that a worker has begun. */
+/** Temporal's code for an activity that a worker has begun. */
 const STARTED = 2;
 
 export function countStarted({ raw }: WorkflowExecutionDescription): number {

@@ -7,7 +7,7 @@ import type { FleetCounts } from '../../../engine/api/fleet.ts';
 import type { CallListener } from '../../../engine/api/jobs.ts';
 
 export interface StepMetrics {
-  /** Counts requests, and those that the store asked to slow down. */
+  /** Counts requests, and answers that ask for fewer of them. */
   readonly onCall: CallListener;
   /** For one step. */
   open(step: string): StepMeter;
@@ -65,7 +65,7 @@ export function createStepMetrics(meter: MetricMeter): StepMetrics {
   };
 }
 
-/** The files of a step, by what became of them. */
+/** The files of a step, by their result. */
 export function filesOf(result: unknown): Readonly<Record<string, number>> {
   const counts = countsOf(result);
   if (counts === undefined) return {};

@@ -22,7 +22,7 @@ const SEND_MS = 5_000;
 
 export interface Tracing {
   readonly options: Pick<WorkerOptions, 'interceptors' | 'sinks'>;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function openTracing({ onProblem, serviceName, url }: TracingOptions): Tr
   };
 }
 
-/** Says that spans are lost, which the SDK does not, and sends scalar attributes alone. */
+/** Reports lost spans, which the SDK does not, and sends only scalar attributes. */
 function careful(exporter: SpanExporter, onProblem: (why: string) => void): SpanExporter {
   let isLost = false;
   return {
@@ -72,7 +72,7 @@ function careful(exporter: SpanExporter, onProblem: (why: string) => void): Span
   };
 }
 
-/** The interceptor adds all that Temporal knows of a workflow, such as its memo with the two places. */
+/** The interceptor adds all that Temporal knows about a workflow, such as its memo with the two places. */
 function withScalars(span: ReadableSpan): ReadableSpan {
   const scalars = Object.entries(span.attributes).filter(([, value]) => typeof value !== 'object');
   return Object.assign(Object.create(span), { attributes: Object.fromEntries(scalars) });

@@ -1,12 +1,12 @@
 /**
- * What this worker has moved of each job since it started. Each heartbeat carries the total of its job, so
- * whoever looks twice knows the worker's rate, also when its steps are shorter than the time between looks.
+ * This worker's totals for each job since it started. Each heartbeat carries the total of its job, so
+ * two heartbeats give the worker's rate, even when its steps are shorter than the time between them.
  */
 import { type Clock, systemClock } from '../../../engine/base/clock.ts';
 import type { WorkerTotal } from '../fleet-messages.ts';
 import { filesOf } from './step-metrics.ts';
 
-/** Of the jobs that the worker met last. */
+/** Totals are kept for this many jobs, the latest ones. */
 const JOBS_MAX = 100;
 
 export interface JobTotal {

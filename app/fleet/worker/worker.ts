@@ -36,7 +36,7 @@ export interface WorkerRequest {
   readonly steps: FleetSteps;
   readonly onReady: () => void;
   readonly onEvent: (event: StepEvent) => void;
-  /** A line of Temporal's own log. */
+  /** Gets each line of Temporal's own log. */
   readonly onLog: (line: string) => void;
 }
 

@@ -11,7 +11,7 @@ import type { FleetActivities } from '../activity-types.ts';
 import { WORKER_STOPPED } from '../failure-types.ts';
 import type { FleetSettings } from '../fleet-messages.ts';
 
-/** No step takes longer; a part that does is better cut smaller. */
+/** The longest time of a step. Work that takes longer belongs into smaller parts. */
 const STEP_TIMEOUT = '7 days';
 /** A part is not at fault when workers die. But a part that kills every worker must not run for ever. */
 const DEATHS_MAX = 20;
@@ -31,7 +31,7 @@ export function callActivities({ attemptsMax, silenceMaxMs }: FleetSettings): Fl
   });
 }
 
-/** Repeats the step while nothing but the end of its worker failed it. */
+/** Repeats the step as long as only the end of its worker made it fail. */
 export async function untilWorkersLast<T>(step: () => Promise<T>): Promise<T> {
   for (let deaths = 0; ; deaths += 1) {
     try {

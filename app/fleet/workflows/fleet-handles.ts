@@ -13,7 +13,7 @@ export const pauseSignal = defineSignal(SIGNALS.pause);
 export const resumeSignal = defineSignal(SIGNALS.resume);
 export const retryFailedSignal = defineSignal(SIGNALS.retryFailed);
 export const setLimitsSignal = defineSignal<[FleetLimits]>(SIGNALS.setLimits);
-/** From a worker whose store asked for fewer requests. */
+/** Sent by a worker whose store asked for fewer requests. */
 export const slowDownSignal = defineSignal(SIGNALS.slowDown);
 export const jobStatusQuery = defineQuery<JobStatus>(QUERIES.status);
 export const rangeStatusQuery = defineQuery<RangeStatus>(QUERIES.status);

@@ -285,7 +285,7 @@ function isHistoryLong({ settings }: JobInput): boolean {
   return workflowInfo().historyLength > settings.eventsMax;
 }
 
-/** The list of jobs reads the memo, and no history. */
+/** The list of jobs reads only the memo. */
 function endOf(job: JobRun, result: JobEnd['result']): JobEnd {
   const { published, refused, state } = job;
   const { counts, estimatedKeys, limits, parts, ranges, rests, startedMs } = state;

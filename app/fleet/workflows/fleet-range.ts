@@ -2,8 +2,8 @@
  * One range of a fleet's job: cuts it into parts, runs these at the same time, and adds up what they report.
  * Cutting stays a few parts ahead, so copying starts before the listing ends.
  *
- * A pause stops what runs; it is done again later, and finds most of its files copied. A history that has
- * grown long ends once nothing runs, and the next one begins with the sums.
+ * A pause stops running parts. They run again later, and find most of their files copied. A history that has
+ * grown long ends once no part runs, and the next one begins with the sums.
  */
 import {
   allHandlersFinished,
@@ -94,7 +94,7 @@ function startCut(run: RangeRun): void {
       }
       run.isLast = isLast;
     })
-    // Without its listing, nothing is known of the rest of the range.
+    // Without its listing, the rest of the range is unknown.
     .catch((error) => {
       run.failure ??= error;
     })

@@ -24,7 +24,7 @@ export interface RangeRun {
   readonly deletingParts: Set<number>;
   setAside: RangeRest['setAside'];
   counts: FleetCounts;
-  /** Known from the cuts. */
+  /** Counts from the cuts. */
   filesKnown: number;
   bytesKnown: number;
   next: number;
@@ -34,7 +34,7 @@ export interface RangeRun {
   isPaused: boolean;
   /** Ends the range, once nothing runs. */
   failure: unknown;
-  /** Grows with everything that happens. */
+  /** Grows with every event of the range. */
   changes: number;
 }
 

@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorRecord } from '../error.ts';
 import type { Nothing } from './in-workspace.ts';
 
 export interface FleetRequests {
-  /** That of `TEMPORAL_ADDRESS` first, then those that the user has added. */
+  /** The server of `TEMPORAL_ADDRESS` first, then those that the user has added. */
   'fleet.servers': { input: Nothing; answer: { readonly servers: readonly FleetServer[] } };
   /** Adds a server. With `from`, it replaces the one of that name. */
   'fleet.keepServer': { input: { readonly server: FleetServer; readonly from?: string }; answer: Nothing };
@@ -16,10 +16,10 @@ export interface FleetRequests {
   'fleet.watch': { input: OfFleetServer & { readonly job?: string }; answer: Nothing };
   'fleet.change': {
     input: OfFleetJob & { readonly action: FleetAction };
-    /** Of `retryFailed`: at the end of the job, which still runs; now; or no file had failed. */
+    /** When `retryFailed` runs: at the end of the running job; now; or never, because no file had failed. */
     answer: { readonly retried?: 'later' | 'started' | 'nothing' };
   };
-  /** Failed files, and what a check found. Read from the destination, with this user's own credentials. */
+  /** Failed files, and findings of a check. Read from the destination, with this user's own credentials. */
   'fleet.failures': { input: OfFleetJob; answer: FleetFailures };
 }
 
@@ -142,12 +142,12 @@ export interface FleetTile {
   readonly from: number;
   /** Included. */
   readonly to: number;
-  /** What deserves attention first: failed, running, stopped, waiting, done. */
+  /** The most urgent state of its ranges: failed, running, stopped, waiting, done. */
   readonly state: FleetRangeState;
   readonly counts: Readonly<Partial<Record<FleetRangeState, number>>>;
   /** The share that is done, from 0 to 1. While a range is still listed: of the listed part. */
   readonly share: number;
-  /** Those that work on it now. */
+  /** The workers that work on it now. */
   readonly workers: readonly string[];
   /** Of the ranges that run. */
   readonly files?: number;
@@ -157,23 +157,23 @@ export interface FleetTile {
 
 export interface FleetWorkerCard {
   readonly name: string;
-  /** Those that it runs now. */
+  /** The parts that it runs now. */
   readonly steps: number;
   readonly ranges: readonly number[];
-  /** Of this job, since the worker started. */
+  /** Totals of this job, since the worker started. */
   readonly files?: number;
   readonly bytes?: number;
-  /** Of the last ten seconds. Absent until it has been seen for a while. */
+  /** The mean of the last ten seconds. Absent until the worker has been watched for a while. */
   readonly bytesPerSecond?: number;
   readonly filesPerSecond?: number;
-  /** `bytesPerSecond` at each look, the newest last. */
+  /** `bytesPerSecond` at each poll, the newest last. */
   readonly rates: readonly number[];
 }
 
 export interface FleetFailures {
   /** At most `FLEET_FAILURES_MAX`. */
   readonly files: readonly FleetFailedFile[];
-  /** There are no others. */
+  /** The list is complete. */
   readonly isWhole: boolean;
 }
 
@@ -182,7 +182,7 @@ export const FLEET_FAILURES_MAX = 100;
 export interface FleetFailedFile {
   /** For an object of a repository, the first path that needs it. */
   readonly path: string;
-  /** Absent: it did not fail, but a check found it so. */
+  /** Absent: the file did not fail, but a check found this result. */
   readonly code?: ErrorCode;
   readonly message: string;
 }

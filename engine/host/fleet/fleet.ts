@@ -1,5 +1,5 @@
 /**
- * The requests for fleets. Temporal is asked only while a window watches: every two seconds for the list of
+ * The requests for fleets. Dray asks Temporal only while a window watches: every two seconds for the list of
  * jobs, or for one job.
  */
 import { DrayError, toErrorRecord } from '../../api/error.ts';
@@ -55,7 +55,7 @@ export const FLEET: HandlersOf<'fleet'> = {
   },
 };
 
-/** Looks until the request is stopped. A server that does not answer may do so later; other errors end it. */
+/** Polls until the request is stopped. It outlasts a server that does not answer; other errors end it. */
 async function watch(
   { emit, host, signal }: HostCall,
   server: string,
@@ -95,7 +95,7 @@ function changeOf(host: HostState): AbortController {
   return next;
 }
 
-/** Ends early when a window of the host changes a job, so that its person sees what came of it. */
+/** Ends early when a window of the host changes a job, so that the user sees the result. */
 async function pause(host: HostState, signal: AbortSignal): Promise<void> {
   const early = AbortSignal.any([signal, changeOf(host).signal]);
   await host.clock.sleep(LOOK_EVERY_MS, early).catch(() => checkAborted(signal));

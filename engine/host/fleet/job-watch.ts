@@ -1,4 +1,4 @@
-/** One job of a fleet as a window watches it: what Temporal knows, and what the job's workers know. */
+/** Watches one job of a fleet for a window: the facts from Temporal, and the progress from its workers. */
 import { type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import {
   FLEET_FINDINGS,
@@ -81,7 +81,7 @@ function progressOf(
   };
 }
 
-/** Of a sync, files that only the destination has are work, and no finding. */
+/** In a sync, files that only the destination has are work, not a finding. */
 function findingsOf(kind: string, counts: FleetLook['counts']): FleetProgress['findings'] {
   if (kind !== 'check' && kind !== 'verify') return {};
   const found = FLEET_FINDINGS.filter((name) => counts[name] > 0);

@@ -6,12 +6,12 @@
 import { FLEET_WORKERS_MAX, type FleetWorkerCard } from '../../api/host/fleet.ts';
 import type { FleetWorkerLook } from '../../api/host/fleet-link.ts';
 
-/** A rate is that of about so long. */
+/** A rate covers about this time. */
 const RATE_MS = 10_000;
 const RATES_MAX = 60;
-/** A worker without work keeps its row for so long. */
+/** A worker without work keeps its row for this time. */
 const KEPT_MS = 60_000;
-/** After so long without a new total, a worker has moved nothing lately. */
+/** After this time without a new total, a worker's rate is zero. */
 const STILL_MS = 8_000;
 
 type Total = NonNullable<FleetWorkerLook['total']>;

@@ -1,4 +1,4 @@
-/** Decides for the whole of a sync what `dray sync` decides before its first deletion. */
+/** Decides whether a sync by a fleet may delete, as `dray sync` does before its first deletion. */
 import type { DeletesVerdict, FleetCounts, FleetWork } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { deletionAllowed } from '../../model/deletion-bound.ts';

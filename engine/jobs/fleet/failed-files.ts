@@ -1,4 +1,4 @@
-/** Files that failed, or that a check found, as a job's documents at the destination name them. */
+/** Reads which files failed, or differ in a check, from a job's documents at the destination. */
 
 import { DrayError } from '../../api/error.ts';
 import type { FleetWork } from '../../api/fleet.ts';
@@ -8,7 +8,7 @@ import { namedFailures } from './failures.ts';
 import { openFleetFolder } from './fleet-folder.ts';
 
 /**
- * Reads as many documents as it takes to name `filesMax` files; each names at least one.
+ * Reads documents until they name `filesMax` files; each names at least one.
  * @throws `damaged`, naming the document
  */
 export async function readFailedFiles(

@@ -1,4 +1,4 @@
-/** What failed in a part: one JSON line for each file, so that any tool can read it. */
+/** The failures of a part: one JSON line for each file, so that any tool can read it. */
 import * as v from 'valibot';
 import { ERROR_CODES, type ErrorCode } from '../../api/error.ts';
 import type { ComparedEvent, JobEvent } from '../../api/events.ts';
@@ -17,9 +17,9 @@ const line = v.union([
     message: v.string(),
     isDeleting: v.optional(v.boolean()),
   }),
-  /** Of a check. */
+  /** The result of a check. */
   v.object({ path: v.string(), result: v.string(), by: v.string() }),
-  /** Of a verification: `missing` or `damaged`. */
+  /** The result of a verification: `missing` or `damaged`. */
   v.object({ check: v.string(), detail: v.string(), paths: v.array(v.string()) }),
   /** The last line, if there were more failures. */
   v.object({ more: v.number() }),
@@ -44,7 +44,7 @@ interface CollectOptions {
   readonly isDeleting?: boolean;
   /** The failures are those of one object in pieces. */
   readonly large?: number;
-  /** Lines that stay. */
+  /** Lines that a new attempt keeps. */
   readonly differences?: readonly Line[];
 }
 
@@ -91,7 +91,7 @@ export function collectFailures(
     async save(folder) {
       const name = nameOf(part, large);
       if (lines.length === 0) {
-        // A removal of nothing would leave a mark in a bucket with versions.
+        // Removing an absent object would leave a delete marker in a bucket with versions.
         if (await folder.has(name)) await folder.remove([name]);
         return;
       }
@@ -112,7 +112,7 @@ export interface NamedFailure {
   readonly message: string;
 }
 
-/** All that a document names. `isWhole`: it left nothing out. */
+/** The files that a document names. `isWhole`: it names all of them. */
 export function namedFailures(text: string): {
   readonly named: readonly NamedFailure[];
   readonly isWhole: boolean;
@@ -143,12 +143,12 @@ function namedIn(one: Line): NamedFailure[] {
 export interface KnownFailures {
   /** Documents of objects in pieces. */
   readonly largeNames: readonly string[];
-  /** What a check or a verification found. */
+  /** Findings of a check or a verification. */
   readonly differences: readonly Line[];
   /** Files that failed; differences that a check found are no failures. */
   readonly failed: number;
   readonly paths: readonly string[];
-  /** The paths are not all of them, or a deletion failed: the whole part has to run again. */
+  /** The list of paths is incomplete, or a deletion failed: the whole part has to run again. */
   readonly needsAll: boolean;
   readonly isDeleting: boolean;
 }

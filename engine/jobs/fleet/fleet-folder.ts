@@ -139,7 +139,7 @@ const filter = v.object({
 });
 const place = v.object({ place: v.string() });
 
-/** As it is stored: places are URLs that end in a slash, and no flag of a connection is among it. */
+/** The stored request: its places are URLs that end in a slash, and it has no flags of a connection. */
 const request: v.GenericSchema<unknown, FleetRequest> = v.object({
   kind: v.picklist(['copy', 'sync', 'check', 'verify', 'push']),
   source: place,

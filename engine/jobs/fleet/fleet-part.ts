@@ -13,7 +13,7 @@ export const segmentRef = v.object({
 });
 
 const committed = v.object({
-  /** Those that the plan has read. All are in the first part. */
+  /** The commits that the plan has read. The first part lists them all. */
   commits: v.number(),
   /** The refs and commits that the plan could not read. */
   unreadable: v.array(v.string()),
@@ -37,7 +37,7 @@ const part = v.object({
   isLast: v.boolean(),
   files: v.number(),
   bytes: v.number(),
-  /** Moved in pieces, and not among the files. */
+  /** Objects that are moved in pieces, and are not counted as files. */
   large: v.array(v.object({ key: v.string(), sizeBytes: v.number() })),
   /** Of a verification. */
   committed: v.optional(committed),
@@ -71,7 +71,7 @@ export async function writePart(folder: FleetFolder, value: FleetPart): Promise<
   return (await folder.writeNew(nameOf(value), value)) ? value : knownPart(folder, value);
 }
 
-/** For a plan that gives the same parts whenever it is made. */
+/** For a plan that is the same each time it is made. */
 export function replacePart(folder: FleetFolder, value: FleetPart): Promise<void> {
   return folder.write(nameOf(value), value);
 }

@@ -1,4 +1,4 @@
-/** The steps of a fleet's job, for whatever runs them: a workflow, or a loop in a test. */
+/** The steps of a fleet's job. A workflow runs them, or a loop in a test. */
 import type { FleetSteps } from '../../api/fleet.ts';
 import { approveDeletes } from './approve-deletes.ts';
 import { beginFleet } from './begin-fleet.ts';

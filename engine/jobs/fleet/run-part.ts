@@ -108,9 +108,9 @@ function onlyChanges(counts: FleetCounts): FleetCounts {
 
 interface RunOptions {
   readonly failures: FailureList;
-  /** In the round that deletes: so many files as the first round has counted. */
+  /** In the round that deletes: as many files as the first round has counted. */
   readonly deletesMax: number | undefined;
-  /** Only these. */
+  /** Handles only these paths. */
   readonly filesFrom?: readonly string[];
   /** Default: the part's large objects. */
   readonly leavesOut?: readonly string[];
@@ -133,7 +133,7 @@ async function run(
     context,
     { ...request, ...(isDeleting ? permissions(request, deletesMax) : {}), filter, noIndex: true },
     {
-      // A sync of some files alone would take all others for extras.
+      // A sync of only some files would treat all others as extras.
       isSync: request.kind === 'sync' && !filesFrom,
       part: { range, leavesOut: new Set(leavesOut), deletes: isDeleting ? 'carryOut' : 'count' },
     },

@@ -1,4 +1,4 @@
-/** Why files of a job failed, and which. Their names are read from the destination on request. */
+/** The files of a job that failed, and the reasons. Reads their names from the destination on request. */
 import { useState } from 'react';
 import type { FleetProgress, OfFleetJob } from '../../../engine/api/host/fleet.ts';
 import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';

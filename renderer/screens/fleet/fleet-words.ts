@@ -73,7 +73,7 @@ export function tileName({ from, to }: Pick<FleetTile, 'from' | 'to'>): string {
   return from === to ? `Range ${from + 1}` : `Ranges ${from + 1} to ${to + 1}`;
 }
 
-/** One sentence with all that is known of a tile. */
+/** One sentence with all known facts about a tile. */
 export function tileWords(tile: FleetTile): string {
   const { counts, files, filesKnown, from, isListed, state, to, workers } = tile;
   const parts =

@@ -1,4 +1,4 @@
-/** One job of a fleet: how far it is, its ranges, its workers, and what a person can do about it. */
+/** One job of a fleet: its progress, its ranges, its workers, and the actions on it. */
 import { useState } from 'react';
 import type { FleetJobView, FleetProgress } from '../../../engine/api/host/fleet.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';

@@ -105,7 +105,7 @@ function Legend({ tiles }: { readonly tiles: readonly FleetTile[] }) {
   );
 }
 
-/** Those that are neither done nor waiting. */
+/** The ranges that are neither done nor waiting. */
 function RangeTable({ tiles }: { readonly tiles: readonly FleetTile[] }) {
   const rows = tiles.filter(({ state }) => state !== 'done' && state !== 'waiting');
   if (rows.length === 0) return null;

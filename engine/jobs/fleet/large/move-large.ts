@@ -4,7 +4,7 @@
  *
  * `beginLarge` decides as `dray copy` would, by a dry run, and begins the upload. `moveLargePieces` sends
  * parts that the store does not have yet. `endLarge` completes the upload under the checksum of the whole and
- * confirms the object: it is the upload of `dray copy` that finds all its parts already sent.
+ * confirms the object. It runs the upload of `dray copy`, which finds all its parts already sent.
  */
 import assert from 'node:assert';
 import { DrayError, toDrayError } from '../../../api/error.ts';
@@ -74,7 +74,7 @@ export function beginLarge(context: JobContext, work: FleetWork, request: LargeR
 
 async function begin(large: LargeObject, counts: FleetCounts): Promise<LargeBegun> {
   const info = await headSource(large);
-  // Deleted since the listing: a copy that began now would not see it.
+  // The object was deleted since the listing: a copy that began now would not see it.
   if (!info) return { pieces: 0, counts: NO_FLEET_COUNTS };
   const { destination, job, source } = large;
   const { multipart } = destination.store;
@@ -138,7 +138,7 @@ async function movePieces(large: LargeObject, request: LargePiecesRequest): Prom
   return moved(large, sent.sentBytes);
 }
 
-/** Sends what is missing, if a piece got lost. */
+/** Sends missing parts, if a piece got lost. */
 export function endLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<FleetCounts> {
   return withLarge(context, work, request, async (large) => {
     const code = await large.failures.savedCode(large.folder);
@@ -156,7 +156,7 @@ async function end(large: LargeObject): Promise<FleetCounts> {
   return { ...moved(large, sentBytes), copiedFiles: 1, copiedBytes: upload.source.sizeBytes };
 }
 
-/** Otherwise this worker alone would send the object from its beginning. */
+/** Without this, one worker would send the whole object from its beginning. */
 async function checkUpload(large: LargeObject, { multipart, row }: SharedUpload): Promise<void> {
   const { key, signal } = large;
   try {
@@ -244,7 +244,7 @@ async function differs(large: LargeObject): Promise<boolean> {
   return (await copyTree(quiet, request)).copiedFiles === 1;
 }
 
-/** One worker does it alone: it is equal, the store copies it, or it is not large any more. */
+/** One worker handles the object: it is equal, the store copies it, or it is no longer large. */
 async function moveWhole(large: LargeObject): Promise<FleetCounts> {
   const part = { range: {}, leavesOut: new Set<string>(), deletes: 'count' } as const;
   const outcome = await transferPart(large.failures.context, onlyThis(large), { isSync: false, part });
@@ -293,14 +293,14 @@ function sessionRequest(
     checksum: 'crc64nvme',
     sizeBytes: info.sizeBytes,
     token: info.etag,
-    // A part that nobody vouches for would have to be fetched.
+    // A part without a checksum would have to be downloaded.
     isComparable: false,
     partSizeBytes: job.partSizeBytes,
     signal,
   };
 }
 
-/** The parts that others sent are worth nothing then. */
+/** The parts that others sent are then useless. */
 function changedMeanwhile({ key }: LargeObject): DrayError {
   const message = `${key} changed while several workers moved it, or its upload was aborted. Try it again.`;
   return new DrayError('io', message, { data: { path: key, reason: 'changedWhileRead' } });

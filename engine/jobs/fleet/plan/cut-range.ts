@@ -1,6 +1,6 @@
 /**
  * Cuts a range into parts while it lists it. A part is two keys and some totals, not a list of files:
- * whoever runs it lists the stretch again, which costs one request for 1,000 objects, and sees the objects as
+ * the worker lists the stretch again, which costs one request for 1,000 objects, and sees the objects as
  * they are then. The parts of a range follow each other without a gap, so every key belongs to exactly one.
  */
 import type { CutPart, CutRequest, CutResult, FleetRequest, FleetWork } from '../../../api/fleet.ts';
@@ -19,12 +19,12 @@ import { type FleetPart, knownPart, readPart, writePart } from '../fleet-part.ts
 import { LARGE_BYTES, PART_BYTES_MAX, PART_FILES_MAX } from '../fleet-sizes.ts';
 import { boundsOf, looksAtBoth, readRange } from './plan-ranges.ts';
 
-/** Named in the part's document. */
+/** The most large objects of a part, since its document names them. */
 const LARGE_MAX = 1_000;
-/** A part that a filter leaves nearly empty still has to be listed again. */
+/** A part has at most this many keys for each of its files, because a worker lists all keys again. */
 const KEYS_FOR_FILE_MAX = 10;
 
-/** Parts that an earlier call has written are found again: their bounds stay as they are. */
+/** Keeps the parts that an earlier call has written, and their bounds. */
 export function cutRange(
   context: JobContext,
   work: FleetWork,
@@ -75,7 +75,7 @@ function resultOf(parts: readonly FleetPart[], isLast: boolean): CutResult {
 
 type Cut = Omit<FleetPart, 'range' | 'number'>;
 
-/** The last cut ends with the range, so that what only the destination has behind it belongs to a part. */
+/** The last part ends with the range, so that it includes later keys that only the destination has. */
 async function* cuts(context: JobContext, request: FleetRequest, range: KeyRange): AsyncGenerator<Cut> {
   const {
     kind,

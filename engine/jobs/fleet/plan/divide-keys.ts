@@ -18,7 +18,7 @@ export type ReadKeys = (
 export interface DivideOptions {
   readonly stores: readonly ReadKeys[];
   readonly rangesWanted: number;
-  /** Fewer ranges rather than ranges with fewer keys. */
+  /** The fewest keys of a range; a small store gets fewer ranges. */
   readonly keysInRangeMin: number;
 }
 
@@ -28,28 +28,28 @@ export interface DividedKeys {
   readonly estimatedKeys: number;
 }
 
-/** The ranges are sums of so many gaps, so that they become more equal than the gaps. */
+/** Each range is made of about this many gaps, so that ranges are more equal than gaps. */
 const GAPS_IN_RANGE = 4;
-/** With enough gaps, one so many times wider than it should be is still cut. */
+/** Even with enough gaps, a gap this many times too wide is still cut. */
 const MUCH_TOO_WIDE = 4;
-/** Gaps that are cut at once. */
+/** Gaps that are cut at the same time. */
 const CUTS_AT_ONCE = 8;
-/** With fewer gaps estimates do not count yet: all gaps are cut, and the measure learns. */
+/** With fewer gaps, estimates are not reliable yet: all gaps are cut, so that the measure learns. */
 const GAPS_MIN = 24;
-/** So many show that a store is small, and a small store is one range. */
+/** With this many gaps, a store that still wants one range is small, and is not cut further. */
 const GAPS_OF_SMALL = 8;
-/** Pages of a store: these and a tenth of those in a full listing, but at most so many for a range. */
+/** Pages read of a store: this many and a tenth of a full listing, but at most a bound for each range. */
 const PAGES_FREE = 64;
 const KEYS_FOR_PAGE = 10_000;
 const PAGES_IN_RANGE_MAX = 16;
-/** After so many cuts that only shortened a gap, its keys are asked for their common beginning. */
+/** After this many cuts that only shortened a gap, the common beginning of its keys is looked up. */
 const EMPTY_CUTS_MAX = 3;
 
 interface Sample {
   readonly keys: number;
   readonly first: string;
   readonly last: string;
-  /** There were no more keys in the gap when it was read. */
+  /** The page showed all keys of the gap. */
   readonly isWhole: boolean;
 }
 
@@ -63,7 +63,7 @@ interface Gap {
 
 interface Work extends DivideOptions {
   readonly measure: KeyMeasure;
-  /** Read so far, of each store. */
+  /** Pages read so far, of each store. */
   readonly counts: { pages: number };
 }
 

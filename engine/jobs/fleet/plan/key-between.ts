@@ -1,4 +1,4 @@
-/** Where to look between two keys. All orders are those of UTF-8, which is the order of code points. */
+/** Finds a key between two others. All orders are those of UTF-8, which is the order of code points. */
 import { comparePaths } from '../../../model/entry.ts';
 
 /** The last printable character of ASCII: most keys have nothing above it. */
@@ -10,8 +10,8 @@ const SURROGATES = { first: 0xd800, last: 0xdfff };
 const LENGTH_MAX = 1024;
 
 /**
- * A string between the two, about in the middle of the keys that use printable characters. It is no key. An
- * absent `high` is above all keys. Undefined: nothing usual lies between them.
+ * A string between the two, about in the middle of the keys that use printable characters. It need not be
+ * the key of an object. An absent `high` is above all keys. Undefined: nothing usual lies between them.
  */
 export function keyBetween(low: string, high: string | undefined): string | undefined {
   const left = [...low];

@@ -6,9 +6,9 @@
  * alike, although their bytes use little of what bytes could be.
  */
 
-/** Positions beyond count for nothing. */
+/** Later positions are ignored. */
 const POSITIONS_MAX = 256;
-/** Above so many characters at a position, their code points are the measure. */
+/** With more different characters at a position, their code points are the measure. */
 const CHARACTERS_MAX = 96;
 const WITNESSES_MIN = 12;
 

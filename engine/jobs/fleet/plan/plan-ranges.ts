@@ -13,7 +13,7 @@ import { checkPrefix, readTarget } from '../push/push-target.ts';
 import { planVerification } from '../verify/plan-verification.ts';
 import { divideKeys, type ReadKeys } from './divide-keys.ts';
 
-/** A range with fewer parts than this would end before the samples paid off. */
+/** The fewest parts of a range: with fewer, sampling costs more than it saves. */
 const PARTS_IN_RANGE_MIN = 5;
 
 const NAME = 'ranges.json';

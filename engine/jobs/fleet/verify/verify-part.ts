@@ -1,4 +1,4 @@
-/** Verifies what the segments of one part name, by the very steps of `dray verify`. */
+/** Verifies the content that the segments of one part name, with the steps of `dray verify`. */
 import { type FleetCounts, type FleetRequest, NO_FLEET_COUNTS } from '../../../api/fleet.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash } from '../../../model/entry.ts';

@@ -1,7 +1,7 @@
 /**
  * The requests and results of a fleet's steps. A fleet copies, syncs or checks one pair of places with many
- * workers, verifies a repository, or pushes a bucket's objects to one. Each step does a part of the work and may be
- * repeated on any machine. Isomorphic and JSON-safe.
+ * workers, verifies a repository, or pushes a bucket's objects to one. Each step does a part of the work and
+ * may be repeated on any machine. Isomorphic and JSON-safe.
  *
  * None of these values holds a key of an object or a secret, except `FleetRequest`, which is stored at the
  * destination and never sent to an orchestrator.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DrayError, excerpt, exitCodeOf, quotedExcerpt, toldError } from './error.ts';
+import { DrayError, excerpt, exitCodeOf, quotedExcerpt, toDrayError, toldError } from './error.ts';
 
 describe('an error that quotes outside text', () => {
   it('is short enough to print and to send, whatever the length and depth of that text', () => {
@@ -42,5 +42,25 @@ describe('an error that quotes outside text', () => {
     expect(toldError({ code: 'accessDenied', message: 'm', retry: 'retry', data: forged })).toEqual(
       expect.objectContaining({ code: 'accessDenied', retry: 'retry', data: { path: 'a' } }),
     );
+  });
+});
+
+describe('an error of a block whose end fails too', () => {
+  it('is the one that is reported', () => {
+    const failed = new DrayError('diskFull', 'The disk is full.');
+    const fail = () => {
+      using _closed = {
+        [Symbol.dispose]: () => {
+          throw new Error('the file cannot be closed');
+        },
+      };
+      throw failed;
+    };
+    expect.assertions(1);
+    try {
+      fail();
+    } catch (error) {
+      expect(toDrayError(error)).toBe(failed);
+    }
   });
 });

@@ -269,6 +269,8 @@ export function toDrayError(error: unknown): DrayError {
   const limited = openFilesLimit(error);
   if (limited) return limited;
   if (error instanceof DrayError) return error;
+  // The end of a block failed after the block itself, whose error says what went wrong.
+  if (error instanceof Error && 'suppressed' in error) return toDrayError(error.suppressed);
   if (error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
     return new DrayError('aborted', 'Stopped on request.', { cause: error });
   }

@@ -35,6 +35,18 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(whole / 3600)}h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')}m`;
 }
 
+const SPAN_UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+
+/** `90s`, `30m`, `2h`, `1d`, as options take it: exact, in the largest unit that fits. */
+export function formatSpan(spanMs: number): string {
+  const [unit, unitMs] = SPAN_UNITS.find(([, ms]) => spanMs % ms === 0) ?? (['s', 1_000] as const);
+  return `${spanMs / unitMs}${unit}`;
+}
+
 /** `$0`, `$0.0000004`, `$0.0125`, `$12.30`: two significant digits below a dollar. */
 export function formatDollars(dollars: number): string {
   if (dollars === 0) return '$0';

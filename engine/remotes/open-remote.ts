@@ -7,8 +7,13 @@ import type { CallListener, ConnectionFlags, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { KnownPeersOptions } from './peer/known-peers.ts';
-import type { PeerRemoteUrl, RemoteUrl, S3Location, S3RemoteUrl } from './remote-url.ts';
-import { checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
+import {
+  checkLocation,
+  type PeerRemoteUrl,
+  type RemoteUrl,
+  type S3Location,
+  type S3RemoteUrl,
+} from './remote-url.ts';
 import { withCallLog } from './wrappers/with-call-log.ts';
 import { type Meter, withMeter } from './wrappers/with-meter.ts';
 import { type RetryOptions, withRetry } from './wrappers/with-retry.ts';
@@ -64,18 +69,14 @@ export function resolveLocation(
   connection: ConnectionFlags,
   settings: S3Location = {},
 ): S3Location {
-  const endpoint = url.endpoint ?? connection.endpoint ?? settings.endpoint;
-  const region = url.region ?? connection.region ?? settings.region;
-  const profile = url.profile ?? connection.profile ?? settings.profile;
-  const pathStyle = url.pathStyle ?? connection.pathStyle ?? settings.pathStyle;
-  const anonymous = url.anonymous ?? connection.anonymous ?? settings.anonymous;
-  return {
-    ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
-    ...(region === undefined ? {} : { region: checkRegion(region, 'The region of the remote') }),
-    ...(profile === undefined ? {} : { profile: checkProfile(profile) }),
-    ...(pathStyle === undefined ? {} : { pathStyle }),
-    ...(anonymous === undefined ? {} : { anonymous }),
+  const given = {
+    endpoint: url.endpoint ?? connection.endpoint ?? settings.endpoint,
+    region: url.region ?? connection.region ?? settings.region,
+    profile: url.profile ?? connection.profile ?? settings.profile,
+    pathStyle: url.pathStyle ?? connection.pathStyle ?? settings.pathStyle,
+    anonymous: url.anonymous ?? connection.anonymous ?? settings.anonymous,
   };
+  return checkLocation(given, 'The region of the remote');
 }
 
 /** Each kind is loaded at its first use: a command on a folder does not wait for an HTTP client. */

@@ -8,9 +8,11 @@
  * Bucket and prefix are percent-decoded: a `%` in a name is written `%25`, a `?` `%3F`. A URL never holds a
  * secret: it is stored, printed and shared.
  */
+
 import { basename, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DrayError } from '../api/error.ts';
+import { given } from '../api/given.ts';
 import { trimEnd, trimStart } from '../api/trim-ends.ts';
 import { checkBucketOfUrl, checkProfile, checkRegion, parseEndpoint } from './s3/s3-grammar.ts';
 
@@ -287,21 +289,38 @@ function parseQuery(query: string): S3Location {
     if (value === '') throw refuse(`The remote URL gives no value for "${name}".`);
     values.set(name, value);
   }
-  const endpoint = values.get('endpoint');
-  const region = values.get('region');
-  const profile = values.get('profile');
-  const pathStyle = values.get('pathStyle');
-  const anonymous = values.get('anonymous');
-  return {
-    ...(endpoint === undefined ? {} : { endpoint: parseEndpoint(endpoint) }),
-    ...(region === undefined ? {} : { region: checkRegion(region, 'region= in the remote URL') }),
-    ...(profile === undefined ? {} : { profile: checkProfile(profile) }),
-    ...(pathStyle === undefined ? {} : { pathStyle: parseBoolean('pathStyle', pathStyle) }),
-    ...(anonymous === undefined ? {} : { anonymous: parseBoolean('anonymous', anonymous) }),
+  const found = {
+    endpoint: values.get('endpoint'),
+    region: values.get('region'),
+    profile: values.get('profile'),
+    pathStyle: parseBoolean('pathStyle', values.get('pathStyle')),
+    anonymous: parseBoolean('anonymous', values.get('anonymous')),
   };
+  return checkLocation(found, 'region= in the remote URL');
 }
 
-function parseBoolean(name: string, text: string): boolean {
+/** @param regionName For an error about the region. */
+export function checkLocation(
+  {
+    anonymous,
+    endpoint,
+    pathStyle,
+    profile,
+    region,
+  }: { readonly [K in keyof S3Location]: S3Location[K] | undefined },
+  regionName: string,
+): S3Location {
+  return given({
+    endpoint: endpoint === undefined ? undefined : parseEndpoint(endpoint),
+    region: region === undefined ? undefined : checkRegion(region, regionName),
+    profile: profile === undefined ? undefined : checkProfile(profile),
+    pathStyle,
+    anonymous,
+  });
+}
+
+function parseBoolean(name: string, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
   if (text === 'true' || text === 'false') return text === 'true';
   throw refuse(`${name} must be true or false, not "${text}".`);
 }

@@ -110,7 +110,7 @@ export function knownMode(mode: number): Pick<TreeItem, 'mode'> {
 }
 
 /** The first folder of the path that is a link. */
-function linkAbove(root: string, path: string): string | undefined {
+export function linkAbove(root: string, path: string): string | undefined {
   for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
     const folder = path.slice(0, slash);
     if (lstatOf(`${root}/${folder}`)?.isSymbolicLink()) return folder;

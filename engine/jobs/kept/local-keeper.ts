@@ -21,6 +21,7 @@ import {
 import { dirname, join, posix } from 'node:path';
 import type { KeptTotals, MadeCopy } from '../../api/jobs.ts';
 import { openDiskSync } from '../../files/disk/sync-disk.ts';
+import { linkAbove } from '../../files/scan/local-place.ts';
 import { errnoOf, linkInTheWay, writeError } from '../../files/write/write-error.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { conflictCopyName } from './conflict-copy-name.ts';
@@ -194,9 +195,6 @@ function statIfThere(absolute: string): BigIntStats | undefined {
 
 /** A path through a link leads out of the workspace. @throws `unsafePath` */
 export function checkParents(root: string, path: string): void {
-  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
-    const folder = path.slice(0, slash);
-    if (lstatSync(join(root, folder), { throwIfNoEntry: false })?.isSymbolicLink())
-      throw linkInTheWay(folder);
-  }
+  const link = linkAbove(root, path);
+  if (link !== undefined) throw linkInTheWay(link);
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DrayError, toDrayError } from '../../api/error.ts';
 import type { SavedJobEvent } from '../../api/events.ts';
 import type { JobContext } from '../../api/jobs.ts';
+import { formatSpan } from '../../api/numbers.ts';
 import { systemClock } from '../../base/clock.ts';
 import { requireWorkspace } from '../../workspace/workspace-folder.ts';
 import { allowedBy } from '../session/user-remotes.ts';
@@ -249,7 +250,7 @@ function whyItWaits({ isPaused, triggers }: SavedJob, nextMs: number | undefined
 function describeTrigger(trigger: Trigger): string {
   switch (trigger.on) {
     case 'every':
-      return `every ${describeMs(trigger.everyMs)}`;
+      return `every ${formatSpan(trigger.everyMs)}`;
     case 'cron':
       return `cron ${trigger.expression}`;
     case 'change':
@@ -259,16 +260,4 @@ function describeTrigger(trigger: Trigger): string {
     case 'login':
       return 'at login';
   }
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
-
-function describeMs(timeMs: number): string {
-  const [unit, unitMs] = UNITS.find(([, ms]) => timeMs % ms === 0) ?? ['s', 1_000];
-  return `${timeMs / unitMs}${unit}`;
 }

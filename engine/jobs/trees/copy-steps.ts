@@ -339,7 +339,7 @@ export async function bringNew(run: TreeRun, mover: Mover, item: TreeItem): Prom
 
 function noteMoved(run: TreeRun, source: TreeItem, over: TreeItem | undefined, moved: Moved): void {
   const { confirmation, counts, progress } = run;
-  const { inStore, isProgressCounted = false, receivedBytes, sentBytes, sizeBytes } = moved;
+  const { inStore, isProgressCounted = false, receivedBytes = 0, sentBytes = 0, sizeBytes } = moved;
   counts.sentBytes += sentBytes;
   counts.receivedBytes += receivedBytes;
   if (inStore) counts.copiedInStore += 1;

@@ -17,7 +17,6 @@ import type { QueryExplanation, QueryMode } from '../../api/events.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { BlobHash } from '../../model/entry.ts';
-import { createAskedHashes } from './asked-hashes.ts';
 import {
   estimateObjects,
   type ObjectEstimate,
@@ -150,6 +149,44 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
         lists: probe.lists(),
         tally: tally.read(),
       }),
+  };
+}
+
+/** Hashes that were asked one by one, with the remote's answers. */
+function createAskedHashes(probe: Pick<MeasuredProbe, 'head'>) {
+  const answers = new Map<BlobHash, boolean | Promise<boolean>>();
+
+  const fetchAnswer = async (hash: BlobHash): Promise<boolean> => {
+    try {
+      const isPresent = await probe.head(hash);
+      answers.set(hash, isPresent);
+      return isPresent;
+    } catch (error) {
+      answers.delete(hash);
+      throw error;
+    }
+  };
+
+  return {
+    /** Sends at most one HEAD for each hash, ever. */
+    ask: async (hash: BlobHash): Promise<boolean> => {
+      const known = answers.get(hash);
+      if (known !== undefined) return known;
+      const pending = fetchAnswer(hash);
+      answers.set(hash, pending);
+      return pending;
+    },
+    /** The answers for hashes asked before; waits for those in flight. */
+    answered: async (hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, boolean>> => {
+      const found = new Map<BlobHash, boolean>();
+      for (const hash of hashes) {
+        const answer = answers.get(hash);
+        if (answer !== undefined) found.set(hash, await answer);
+      }
+      return found;
+    },
+    /** Hashes asked so far. */
+    count: () => answers.size,
   };
 }
 

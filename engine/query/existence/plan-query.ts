@@ -7,6 +7,7 @@
  * candidates.
  */
 import type { QueryCost, QueryMode } from '../../api/events.ts';
+import { formatCount } from '../../api/numbers.ts';
 import type { ObjectEstimate, RemoteEstimate } from './estimate-objects.ts';
 
 export interface CostModel {
@@ -240,9 +241,4 @@ function reasonFor(
         `which costs less than ${heads} questions.`
     : `Asking ${heads} questions costs less than listing about ${formatCount(remote.objects)} objects ` +
         `in some ${pages} requests.`;
-}
-
-function formatCount(count: number): string {
-  // Without Intl: its first use in a process takes 15 ms.
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

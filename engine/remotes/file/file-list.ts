@@ -5,7 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
-import { absoluteIn, folderAbove, isLinkOnTheWay } from '../../base/held-folders.ts';
+import { absoluteIn, folderAbove, type HeldFolder, isLinkOnTheWay } from '../../base/held-folders.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { isOwnFolderName } from '../../model/safe-path.ts';
 import { decodeContinuation, encodeContinuation, LIST_LIMIT_MAX } from '../list-continuation.ts';
@@ -122,12 +122,20 @@ async function holdsAny(folder: string, walking: Walk): Promise<boolean> {
 }
 
 async function namesIn(folder: string, { root, reader }: Walk): Promise<readonly string[]> {
+  return inFolder(root, folder.slice(0, -1), (held) => reader.names(folder, held.at('')));
+}
+
+/** Nothing if the folder was removed, or replaced by a link, since its parent was read. */
+async function inFolder<T>(
+  root: FileRoot,
+  folder: string,
+  read: (held: HeldFolder) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
   return translating(absoluteIn(root.path, folder), async () => {
     try {
-      using held = await root.hold(folder.slice(0, -1));
-      return await reader.names(folder, held.at(''));
+      using held = await root.hold(folder);
+      return await read(held);
     } catch (error) {
-      // Removed, or replaced by a link, since the parent was read.
       if (isAbsent(error) || isLinkOnTheWay(error)) return [];
       throw error;
     }
@@ -161,17 +169,13 @@ function runsOfFolders(keys: readonly string[]): readonly (readonly string[])[] 
   return runs;
 }
 
-async function statRun(root: FileRoot, keys: readonly string[]): Promise<(ListedObject | undefined)[]> {
-  const folder = folderAbove(keys[0]!);
-  return translating(absoluteIn(root.path, folder), async () => {
-    try {
-      using held = await root.hold(folder);
-      return await Promise.all(keys.map((key) => statObject(held.at(keyOfPath(key)), { root, key })));
-    } catch (error) {
-      if (isAbsent(error) || isLinkOnTheWay(error)) return [];
-      throw error;
-    }
-  });
+async function statRun(
+  root: FileRoot,
+  keys: readonly string[],
+): Promise<readonly (ListedObject | undefined)[]> {
+  return inFolder(root, folderAbove(keys[0]!), (held) =>
+    Promise.all(keys.map((key) => statObject(held.at(keyOfPath(key)), { root, key }))),
+  );
 }
 
 async function statObject(

@@ -198,7 +198,6 @@ function movedOf(run: TreeRun, { result, sourceToken }: Made): Moved {
     sourceToken,
     destinationToken: result.token,
     ...travelled(run, result.sentBytes),
-    inStore: false,
     sizeBytes: result.sizeBytes,
     isProgressCounted: true,
   };

@@ -96,8 +96,6 @@ async function copyInside(run: StoreRun, item: TreeItem): Promise<Moved | undefi
     copied && {
       sourceToken: info.etag,
       destinationToken: copied.etag,
-      sentBytes: 0,
-      receivedBytes: 0,
       inStore: true,
       sizeBytes: info.sizeBytes,
     }
@@ -133,7 +131,6 @@ async function passWhole(run: StoreRun, item: TreeItem): Promise<Moved> {
     destinationToken: put.etag,
     sentBytes: bytes.length,
     receivedBytes: bytes.length,
-    inStore: false,
     sizeBytes: bytes.length,
   };
 }
@@ -173,7 +170,6 @@ async function passInParts(run: StoreRun, item: TreeItem, delta: DeltaMover | un
     destinationToken: uploaded.etag,
     sentBytes: uploaded.sentBytes,
     receivedBytes: uploaded.sentBytes,
-    inStore: false,
     sizeBytes: info.sizeBytes,
     isProgressCounted: true,
   };

@@ -135,9 +135,7 @@ async function fetchInBatch(
   return {
     sourceToken: etag,
     destinationToken: isRacy ? '' : fileToken(stat),
-    sentBytes: 0,
     receivedBytes: bytes.length,
-    inStore: false,
     sizeBytes: bytes.length,
   };
 }
@@ -241,9 +239,7 @@ function fetched(run: DownloadRun, info: ObjectInfo, stat: WrittenStat, received
   return {
     sourceToken: info.etag,
     destinationToken: isRacy ? '' : fileToken(stat),
-    sentBytes: 0,
     receivedBytes,
-    inStore: false,
     sizeBytes: info.sizeBytes,
   };
 }

@@ -49,9 +49,6 @@ export function createLocalCopier(run: LocalRun): Mover {
         return {
           sourceToken,
           destinationToken: fileToken(stat),
-          sentBytes: 0,
-          receivedBytes: 0,
-          inStore: false,
           sizeBytes,
           isProgressCounted: counted > 0,
         };
@@ -85,9 +82,6 @@ function copyLink({ destination, source }: LocalRun, writer: TreeWriter, item: T
   return {
     sourceToken: item.token,
     destinationToken: fileToken(stat),
-    sentBytes: 0,
-    receivedBytes: 0,
-    inStore: false,
     sizeBytes: target.length,
   };
 }

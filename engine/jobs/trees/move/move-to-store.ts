@@ -79,8 +79,6 @@ async function putFile(run: UploadRun, item: TreeItem): Promise<Moved> {
           sourceToken: stat ? tokenOf(stat) : item.token,
           destinationToken: put.etag,
           sentBytes: bytes.length,
-          receivedBytes: 0,
-          inStore: false,
           sizeBytes: bytes.length,
         };
       },
@@ -125,8 +123,6 @@ async function sendParts(run: UploadRun, item: TreeItem, over: TreeItem | undefi
     sourceToken: source.token,
     destinationToken: uploaded.etag,
     sentBytes: uploaded.sentBytes,
-    receivedBytes: 0,
-    inStore: false,
     sizeBytes: source.sizeBytes,
     isProgressCounted: true,
   };

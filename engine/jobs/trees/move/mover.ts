@@ -39,11 +39,11 @@ export interface Pair {
 }
 
 export interface Moved extends Pair {
-  /** Bytes of content sent over the network. */
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
+  /** Bytes of content sent over the network; default: none. */
+  readonly sentBytes?: number;
+  readonly receivedBytes?: number;
   /** Copied by the store itself. */
-  readonly inStore: boolean;
+  readonly inStore?: true;
   /** Size of the content as it was moved. */
   readonly sizeBytes: number;
   /** Its bytes were already counted as progress while they moved. */
@@ -59,11 +59,4 @@ export interface TreeConfirmation {
 }
 
 /** For a link or a folder, which the index does not store. */
-export const MOVED_SPECIAL: Moved = {
-  sourceToken: '',
-  destinationToken: '',
-  sentBytes: 0,
-  receivedBytes: 0,
-  inStore: false,
-  sizeBytes: 0,
-};
+export const MOVED_SPECIAL: Moved = { sourceToken: '', destinationToken: '', sizeBytes: 0 };

@@ -36,7 +36,7 @@ export function createPassBatches(run: TreeRun<RemoteSide, RemoteSide>): PassBat
       const file = await reads.read(run.source.pathOf(item.path), item.sizeBytes);
       contents.set(item, file);
       const moved = await sends.send(item);
-      return { ...moved, sourceToken: file.etag, receivedBytes: moved.sentBytes };
+      return { ...moved, sourceToken: file.etag, receivedBytes: moved.sentBytes ?? 0 };
     } finally {
       contents.delete(item);
       permit.release();

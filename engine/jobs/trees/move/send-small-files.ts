@@ -118,8 +118,6 @@ function movedOf({ file, token }: Loaded, etag: string): Moved {
     sourceToken: token,
     destinationToken: etag,
     sentBytes: sizeBytes,
-    receivedBytes: 0,
-    inStore: false,
     sizeBytes,
   };
 }

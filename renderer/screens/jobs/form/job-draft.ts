@@ -1,5 +1,6 @@
 /** The form of a job, and the command line that it means. */
 import type { NoticeSettings, SavedJobDraft, SavedTrigger } from '../../../../engine/api/host/saved.ts';
+import { formatSpan } from '../../../../engine/api/numbers.ts';
 import { areDays, NO_NOTICES, type NoticeForm, noticesIn } from './notice-draft.ts';
 import { joinWords, splitWords } from './split-words.ts';
 
@@ -109,7 +110,7 @@ function startsOf(form: JobForm): Partial<SavedJobDraft> {
   ];
   return {
     ...(schedule === 'every' ? { every: form.every } : {}),
-    ...(schedule !== 'every' && every?.on === 'every' ? { every: durationOf(every.everyMs) } : {}),
+    ...(schedule !== 'every' && every?.on === 'every' ? { every: formatSpan(every.everyMs) } : {}),
     ...(schedule === 'daily' ? { daily: time } : {}),
     ...(crons.length > 0 ? { cron: crons } : {}),
     ...(form.onChange && canWatch(form.kind) ? { onChange: true, settle } : {}),
@@ -121,15 +122,4 @@ function startsOf(form: JobForm): Partial<SavedJobDraft> {
 function weekly({ time, weekday }: JobForm): string {
   const [hour = '', minute = ''] = time.split(':');
   return `${Number(minute)} ${Number(hour)} * * ${weekday}`;
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-] as const;
-
-export function durationOf(spanMs: number): string {
-  const [unit, unitMs] = UNITS.find(([, ms]) => spanMs % ms === 0) ?? (['s', 1_000] as const);
-  return `${spanMs / unitMs}${unit}`;
 }

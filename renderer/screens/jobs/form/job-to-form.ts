@@ -1,14 +1,7 @@
 /** A saved job as the form that edits it. Settings without a field are kept, so saving loses nothing. */
 import type { SavedJobCard, SavedTrigger } from '../../../../engine/api/host/saved.ts';
-import {
-  durationOf,
-  EMPTY_FORM,
-  hasTwoPlaces,
-  isTime,
-  JOB_KINDS,
-  type JobForm,
-  type JobKind,
-} from './job-draft.ts';
+import { formatSpan } from '../../../../engine/api/numbers.ts';
+import { EMPTY_FORM, hasTwoPlaces, isTime, JOB_KINDS, type JobForm, type JobKind } from './job-draft.ts';
 import { noticeFormOf } from './notice-draft.ts';
 import { joinWords } from './split-words.ts';
 
@@ -61,11 +54,11 @@ function startsOf(triggers: readonly SavedTrigger[]): Starts {
 function fieldsOf(trigger: SavedTrigger): Starts {
   switch (trigger.on) {
     case 'every':
-      return { schedule: 'every', every: durationOf(trigger.everyMs) };
+      return { schedule: 'every', every: formatSpan(trigger.everyMs) };
     case 'cron':
       return scheduleOf(trigger.expression);
     case 'change':
-      return { onChange: true, settle: durationOf(trigger.settleMs) };
+      return { onChange: true, settle: formatSpan(trigger.settleMs) };
     case 'mount':
       return { onMount: trigger.path };
     case 'login':

@@ -5,12 +5,16 @@ import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
+import { askEngine } from './ask-engine.ts';
+import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
-import { rowsShown } from './window-workspace.ts';
+import { rowOf, rowsShown } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
 const PRESSES_MAX = 120;
+/** Takes half a minute at the rate of `cloneAndPause`. */
+const RECORDING_BYTES = 2 * 1024 * 1024;
 
 describe.skipIf(!findChromium())('The keyboard alone', () => {
   let browser: Browser;
@@ -40,12 +44,19 @@ const TASKS: readonly ((window: OpenWindow, root: string) => Promise<void>)[] = 
     pushSome,
     clearAndUndo,
     restoreOld,
+    compare,
     branch,
     settleConflict,
+    discardAndIgnore,
+    resizeColumn,
+    saveJob,
     addRemote,
     copyAcross,
+    lookInside,
     syncAndDelete,
     measure,
+    verify,
+    cloneAndPause,
     changeSettings,
   ],
 });
@@ -213,6 +224,109 @@ async function syncAndDelete({ folder, page }: OpenWindow): Promise<void> {
   await page.keyboard.type('notes.txt');
   await press(page, dialog.getByRole('button', { name: 'Delete' }));
   await expect.poll(() => existsSync(join(there, 'notes.txt')), WAIT).toBe(false);
+}
+
+async function compare({ page }: OpenWindow): Promise<void> {
+  await command(page, 'History');
+  await press(page, page.getByRole('button', { name: 'Compare', exact: true }));
+  await page.getByRole('heading', { name: /^From / }).waitFor();
+  await press(page, page.getByRole('button', { name: 'Swap A and B' }));
+  await press(page, page.getByRole('button', { name: 'End the comparison' }));
+  await page.getByRole('grid', { name: 'Commits' }).waitFor();
+}
+
+/** The menu of a row discards a new file, Undo brings it back, and then a line ignores it. */
+async function discardAndIgnore({ page }: OpenWindow, root: string): Promise<void> {
+  const path = join(root, 'a scratch.tmp');
+  writeFileSync(path, 'mine alone');
+  await command(page, 'See what a push would do');
+  const row = rowOf(page, 'a scratch.tmp');
+  const choose = async (name: RegExp) => {
+    await row.waitFor();
+    await tabTo(page, page.getByRole('treegrid'));
+    await page.keyboard.press('Home');
+    await row.and(page.locator('.change-row-active')).waitFor();
+    await page.keyboard.press('Shift+F10');
+    await pressUntil(page, 'ArrowDown', page.getByRole('menuitem', { name }));
+    await page.keyboard.press('Enter');
+  };
+  await choose(/^Discard the new file/);
+  await expect.poll(() => existsSync(path), WAIT).toBe(false);
+  const message = page.getByRole('alertdialog', { name: '1 new file moved to Kept files' });
+  await press(page, message.getByRole('button', { name: 'Undo' }));
+  await expect.poll(() => existsSync(path), WAIT).toBe(true);
+  await choose(/^Ignore/);
+  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Ignore it' }));
+  await expect.poll(() => existsSync(join(root, '.drayignore')), WAIT).toBe(true);
+  await row.waitFor({ state: 'detached' });
+}
+
+async function resizeColumn({ page }: OpenWindow): Promise<void> {
+  const kind = page.locator('.change-table .change-kind').first();
+  const width = () => kind.evaluate((cell) => cell.getBoundingClientRect().width);
+  const before = await width();
+  await tabTo(page, page.locator('.change-table').getByRole('separator', { name: /Change/ }));
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(width, WAIT).not.toBe(before);
+}
+
+/** A push of the workspace becomes a job, which then runs once. */
+async function saveJob({ page }: OpenWindow, root: string): Promise<void> {
+  writeFileSync(join(root, 'recording.bin'), noise(RECORDING_BYTES, 1));
+  await press(page, page.getByRole('button', { name: 'Save as a job' }));
+  const dialog = page.getByRole('dialog', { name: 'New job' });
+  await tabTo(page, dialog.getByLabel('Name', { exact: true }));
+  await page.keyboard.type('by-hand');
+  await press(page, dialog.getByRole('button', { name: 'Save' }));
+  await press(page, page.getByRole('button', { name: 'Run now: by-hand' }));
+  await page.getByRole('main').getByText('Pushed', { exact: false }).first().waitFor();
+}
+
+async function lookInside({ page }: OpenWindow): Promise<void> {
+  const left = page.getByRole('region', { name: /^Left/ });
+  await chooseByName(page, left, 'coast');
+  await page.keyboard.press('Enter');
+  await left.getByRole('row', { name: 'notes.txt' }).waitFor();
+  await chooseByName(page, left, 'notes.txt');
+  await page.keyboard.press(' ');
+  await page.getByRole('dialog').getByText('theirs').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('Backspace');
+  await left.getByRole('row', { name: 'coast' }).waitFor();
+}
+
+async function verify({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Verify the remote of coast');
+  await command(page, 'Repositories');
+  await page.getByText(/existence and sizes/).waitFor();
+}
+
+/** A clone is a transfer: so slow that it can be paused, and whole once nothing slows it. */
+async function cloneAndPause({ folder, page }: OpenWindow): Promise<void> {
+  const slow = 64 * 1024;
+  await askEngine(page, 'settings.set', { bandwidth: { limit: slow } });
+  await command(page, 'Add a workspace');
+  const form = page.getByRole('region', { name: 'Add a workspace' });
+  await tabTo(page, form.getByRole('radio').first());
+  await pressUntil(page, 'ArrowRight', form.getByRole('radio', { name: /^Someone has pushed them/ }));
+  await page.keyboard.press('Space');
+  await tabTo(page, form.getByLabel('Folder to download them to'));
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type(join(folder, 'second'));
+  await press(page, form.getByRole('button', { name: 'Next' }));
+  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Create it' }));
+  await tabTo(page, form.getByRole('radio', { name: /^A folder/ }));
+  await tabTo(page, form.getByLabel('Folder with the versions'));
+  await page.keyboard.type(join(folder, 'versions'));
+  await press(page, form.getByRole('button', { name: 'Download the files' }));
+  const row = page.locator('.transfer', { hasText: 'Clone second' });
+  await press(page, page.getByRole('button', { name: 'Pause Clone second' }));
+  await row.getByText('Paused').waitFor();
+  await askEngine(page, 'settings.set', { bandwidth: { limit: null } });
+  await press(page, page.getByRole('button', { name: 'Resume Clone second' }));
+  await row.getByText('Done').waitFor();
+  expect(existsSync(join(folder, 'second', 'recording.bin'))).toBe(true);
 }
 
 async function addRemote({ folder, page }: OpenWindow): Promise<void> {

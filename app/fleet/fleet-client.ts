@@ -108,7 +108,7 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
         } catch (error) {
           if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
           throw new DrayError('usage', `There is a fleet's job ${memo.id} already.`, {
-            advice: `See it: dray fleet status ${memo.id}`,
+            advice: `Show it: dray fleet status ${memo.id}`,
             command: `dray fleet status ${memo.id}`,
           });
         }

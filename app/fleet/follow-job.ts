@@ -97,7 +97,7 @@ async function watch(
         context.emit({
           type: 'warning',
           warning: 'noFleetWorker',
-          message: `No worker answers for the job ${id}. It goes on once there is one: start "dray fleet worker".`,
+          message: `No worker answers for the job ${id}. It waits until you start one with "dray fleet worker".`,
         });
       isSilent = true;
     }

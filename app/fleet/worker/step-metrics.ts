@@ -25,11 +25,11 @@ export interface StepMeter {
 export function createStepMetrics(meter: MetricMeter): StepMetrics {
   const steps = meter.createCounter('dray_fleet_steps_total', '', 'Steps that ended');
   const files = meter.createCounter('dray_fleet_files_total', '', 'Files of the steps that ended');
-  const bytes = meter.createCounter('dray_fleet_bytes_total', 'By', 'Content moved, as it moves');
+  const bytes = meter.createCounter('dray_fleet_bytes_total', 'By', 'Bytes of content, counted as they move');
   const requests = meter.createCounter(
     'dray_fleet_requests_total',
     '',
-    'Requests to the stores, repeats included',
+    'Requests to the stores, including repeats',
   );
   const throttled = meter.createCounter(
     'dray_fleet_throttled_total',

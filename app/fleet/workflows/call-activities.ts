@@ -67,6 +67,6 @@ export function failureOf(error: unknown): unknown {
   return cause instanceof ApplicationFailure
     ? ApplicationFailure.nonRetryable(cause.message, cause.type)
     : cause instanceof TimeoutFailure
-      ? ApplicationFailure.nonRetryable('Every worker died that ran one of the steps.', 'unreachable')
+      ? ApplicationFailure.nonRetryable('Every worker that ran one of the steps died.', 'unreachable')
       : error;
 }

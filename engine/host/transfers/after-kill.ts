@@ -27,7 +27,7 @@ export function takeUpAfterKill(facts: TransferFacts, nowMs: number): boolean {
   return true;
 }
 
-const KILLED = 'Dray ended while this transfer ran. It goes on by itself.';
+const KILLED = 'Dray ended while this transfer ran. It resumes automatically.';
 
 /** Resets the count of kills, because the user has resumed the transfer. */
 export function forgetKills(facts: TransferFacts): void {

@@ -164,7 +164,7 @@ function Silence({ view: { card, progress, silence } }: { readonly view: FleetJo
     );
   return (
     <Notice tone="warning">
-      No worker answers for this job. It goes on once one runs:{' '}
+      No worker answers for this job. It continues when one runs:{' '}
       <span className="code">dray fleet worker</span> {shown}
     </Notice>
   );

@@ -103,7 +103,7 @@ export function TransferRow({ transfer, onAction, isMovable, isOpen, onOpen }: T
       )}
       {needsKeys !== undefined && (
         <Notice tone="warning" actions={<KeysButton size="small" profile={needsKeys} />}>
-          Needs the keys of “{needsKeys}”. It goes on once they are entered.
+          Needs the keys of “{needsKeys}”. It continues once they are entered.
         </Notice>
       )}
       {transfer.stall && <StallNotice stall={transfer.stall} onLog={() => onOpen(true)} />}

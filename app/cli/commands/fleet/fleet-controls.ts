@@ -35,7 +35,7 @@ export function addFleetControls(fleet: Command, host: CommandHost): void {
     name: 'resume',
     text: 'Continues a paused job.',
     act: async (client, id) => ({ id, result: await client.resume(id).then(() => 'resumed') }),
-    view: { onSummary: ({ id }, output) => output.note(`The job ${id} goes on.`) },
+    view: { onSummary: ({ id }, output) => output.note(`The job ${id} continues.`) },
     example: ['dray fleet resume copy-1f2e3d4c', 'from where it was'],
   });
   addControl(fleet, host, {
@@ -114,7 +114,7 @@ function addLimit(fleet: Command, host: CommandHost): void {
   const command = fleet
     .command('limit')
     .description(
-      'Changes the limits of a running job, for all of its workers together. A limit that is not given ends.',
+      'Changes the limits of a running job, for all of its workers together. Without its option, a limit ends.',
     )
     .argument('<id>', 'the job')
     .addOption(createBandwidthOption())

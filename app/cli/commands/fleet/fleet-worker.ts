@@ -59,7 +59,7 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
         });
       },
       stopMessage: () =>
-        `stopping... Parts that need longer than ${formatDuration(options.drain)} go on elsewhere.`,
+        `stopping... Parts that need longer than ${formatDuration(options.drain)} continue on other workers.`,
       graceMs: options.drain + GRACE_MS,
       view,
     }),

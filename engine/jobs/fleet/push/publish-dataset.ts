@@ -199,7 +199,7 @@ const CLASH =
   'An object has the name of a folder in which other objects lie, so nothing was committed. The worker that ended the job names it.';
 
 function conflictOn(branch: string): string {
-  return `The branch ${branch} has changed paths that this job changes too, so it stays as it is. Push again to put the objects on top.`;
+  return `The branch ${branch} changed some of the same paths as this job, so nothing was committed. Push again to put the objects on top.`;
 }
 
 function refused(message: string, code: 'conflict' | 'partial'): PublishResult {

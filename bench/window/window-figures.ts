@@ -218,4 +218,8 @@ function scriptBytes(): number {
   return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
-await main();
+await main().catch((error: unknown) => {
+  // With the first of several errors, which a window that closes hides.
+  console.error(error instanceof SuppressedError ? error.suppressed : error);
+  process.exitCode = 1;
+});

@@ -69,7 +69,7 @@ describe.skipIf(!findChromium())('Keys that are typed into a browser', () => {
     expect(filesWith(folder, secret)).toEqual([]);
   });
 
-  longIt('that are gone make a transfer wait with a button, and it continues once they are typed', async () => {
+  longIt('that are gone make a transfer wait with a button, and it runs once they are typed', async () => {
     const { browser, server } = started;
     const url = `s3://${server.bucket}/waiting?endpoint=${server.endpoint}&profile=gone`;
     await using window = await openWindow(browser, { environment: NO_KEYS, path: '/#/transfers' });

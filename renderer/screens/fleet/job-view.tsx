@@ -63,7 +63,7 @@ export function JobView({ server, view }: JobViewProps) {
         {progress && <Sums view={view} progress={progress} />}
         {silence && <Silence view={view} />}
         {!progress && !silence && <Loading label="Asking the job's workers" />}
-        <footer className="fleet-foot">
+        <footer className="card-foot">
           <Actions server={server} view={view} />
           <span className="grow" />
           <TemporalLink url={temporalUrl} job={id} />

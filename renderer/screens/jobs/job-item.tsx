@@ -54,7 +54,7 @@ export function JobItem({ job, isStarted, onEdit, onLog, onPause, onRemove, onRu
         )}
       </Figures>
       <div className="small faint">{noticeLine(job.notices)}</div>
-      <footer className="job-foot">
+      <footer className="card-foot">
         {/* The same button in both states, so that the focus stays on it. */}
         <Button
           size="small"

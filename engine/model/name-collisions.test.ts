@@ -96,6 +96,24 @@ describe('name collisions', () => {
     );
   });
 
+  it('use a fold that every character shares with its upper and its lower case', () => {
+    const offences: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      if (code >= 0xd800 && code <= 0xdfff) continue;
+      const character = String.fromCodePoint(code);
+      const folded = foldName(character);
+      const others = [folded, character.toUpperCase(), character.toLowerCase()];
+      if (others.some((other) => foldName(other) !== folded)) offences.push(code.toString(16));
+    }
+    expect(offences).toEqual([]);
+  });
+
+  it('find the capital sharp s beside the small one and beside "ss"', () => {
+    const found = (paths: readonly string[]) => [...findNameCollisions(paths)].map(({ path }) => path);
+    expect(found(['Ma\u00dfe', 'Ma\u1e9ee'])).toEqual(['Ma\u1e9ee']);
+    expect(found(['MASSE', 'Ma\u1e9ee'])).toEqual(['Ma\u1e9ee']);
+  });
+
   it('use a fold that is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (name) => {

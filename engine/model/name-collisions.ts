@@ -83,13 +83,14 @@ export function collisionFinder(areOne: AreOne = ALWAYS): CollisionFinder {
 
 /**
  * The form in which colliding names are equal: full case folding (as APFS and ext4 do, so `Maße` equals
- * `MASSE`) of the composed form. Upper case and back again is that folding except for the dotless i, which it
- * folds to i: at worst, one warning too many.
+ * `MASSE`) of the composed form. Lower case, upper case and back again is that folding except for the dotless
+ * i, which it folds to i: at worst, one warning too many. The first step is for the capital sharp s, which
+ * upper case keeps.
  */
 export function foldName(name: string): string {
   if (!NOT_PLAIN.test(name)) return name;
   if (!NOT_ASCII.test(name)) return name.toLowerCase();
-  return name.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC');
+  return name.normalize('NFD').toLowerCase().toUpperCase().toLowerCase().normalize('NFC');
 }
 
 function folderAt(path: string): Folder {

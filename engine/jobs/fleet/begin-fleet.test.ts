@@ -1,4 +1,5 @@
 /** The first step, against a small server. */
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
 import type { FleetRequest } from '../../api/fleet.ts';
@@ -46,4 +47,26 @@ describe('The first step of a fleet', () => {
     const begun = fleetSteps.begin(contextIn(), 'nightly', { ...copy, ...more } as FleetRequest);
     await expect(begun).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
   });
+
+  it.each(['file:///etc/', '/etc/', 'dray://host/photos', 'named:photos'])(
+    'makes no worker read %s, whoever has stored the request',
+    async (place) => {
+      await fleetSteps.begin(contextIn(), 'forged', copy);
+      const key = 'to/.dray-fleet/forged/job.json';
+      const job = JSON.parse(store.objects.get(key)!.toString());
+      const text = JSON.stringify({ ...job, request: { ...job.request, source: { place } } });
+      store.objects.set(key, Buffer.from(text));
+      const digest = createHash('sha256').update(text).digest('hex');
+      const work = { id: 'forged', destination: copy.destination.place, digest };
+      for (const step of [
+        () => fleetSteps.planRanges(contextIn(), work),
+        () => fleetSteps.cutRange(contextIn(), work, { range: 0, first: 0, cutsMax: 1 }),
+        () => fleetSteps.runPart(contextIn(), work, { range: 0, number: 0 }),
+      ])
+        await expect(step()).rejects.toMatchObject({
+          code: 'damaged',
+          message: expect.stringContaining('request.source.place'),
+        });
+    },
+  );
 });

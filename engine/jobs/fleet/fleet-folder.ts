@@ -137,7 +137,8 @@ const filter = v.object({
   olderThanMs: v.optional(v.number()),
   serverTime: v.optional(v.boolean()),
 });
-const place = v.object({ place: v.string() });
+/** Only buckets: a worker must not read a path of its disk because a stored request names it. */
+const place = v.object({ place: v.pipe(v.string(), v.startsWith('s3://')) });
 
 /** The stored request: its places are URLs that end in a slash, and it has no flags of a connection. */
 const request: v.GenericSchema<unknown, FleetRequest> = v.object({

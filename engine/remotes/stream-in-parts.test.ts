@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DrayError } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
-import { collect, MIB, noise, PART_BYTES, pieces, same, sha256 } from './contract/awkward-objects.ts';
+import { collect, MIB, noise, PART_BYTES, pieces, same, sha256 } from './contract/awkward-objects.fixture.ts';
 import { createMemoryStore } from './memory/memory-store.fixture.ts';
 import type { MultipartStore, ObjectStore } from './object-store.ts';
 import { computeChecksum } from './received-checksum.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MEMORY_STORE } from '../contract/abilities.ts';
-import { describeObjectStoreContract } from '../contract/suite.ts';
+import { MEMORY_STORE } from '../contract/abilities.fixture.ts';
+import { describeObjectStoreContract } from '../contract/suite.fixture.ts';
 import { createMemoryStore } from './memory-store.fixture.ts';
 
 describeObjectStoreContract(

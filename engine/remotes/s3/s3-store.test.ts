@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { startMinio } from '../../../e2e/servers/minio.ts';
 import { type S3Endpoint, startVersitygw } from '../../../e2e/servers/versitygw.ts';
 import { runBudget } from '../../base/run-budget.fixture.ts';
-import { MINIO, type StoreAbilities, VERSITYGW } from '../contract/abilities.ts';
-import { describeObjectStoreContract } from '../contract/suite.ts';
+import { MINIO, type StoreAbilities, VERSITYGW } from '../contract/abilities.fixture.ts';
+import { describeObjectStoreContract } from '../contract/suite.fixture.ts';
 import { openS3Store } from './open-s3-store.ts';
 
 function describeOn(name: string, start: () => Promise<S3Endpoint>, abilities: StoreAbilities): void {

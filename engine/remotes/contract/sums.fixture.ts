@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ChecksumKind, MultipartStore, ObjectStore, PutOptions } from '../object-store.ts';
 import { checksumsOf, computeChecksum } from '../received-checksum.ts';
-import type { StoreAbilities } from './abilities.ts';
-import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from './awkward-objects.ts';
+import type { StoreAbilities } from './abilities.fixture.ts';
+import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from './awkward-objects.fixture.ts';
 
 type Claim = NonNullable<PutOptions['checksum']>;
 

@@ -17,7 +17,7 @@ import {
   streamOf,
   text,
   written,
-} from './awkward-objects.ts';
+} from './awkward-objects.fixture.ts';
 
 export function describeStreams(store: () => ObjectStore): void {
   describe('streams', () => {

@@ -18,7 +18,7 @@ import {
   sha256,
   text,
   written,
-} from './awkward-objects.ts';
+} from './awkward-objects.fixture.ts';
 
 export function describeObjects(store: () => ObjectStore): void {
   describe('objects', () => {

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparePaths } from '../../model/entry.ts';
 import type { ObjectStore } from '../object-store.ts';
-import type { StoreAbilities } from './abilities.ts';
+import type { StoreAbilities } from './abilities.fixture.ts';
 import {
   AWKWARD_KEYS,
   expectCode,
@@ -17,11 +17,11 @@ import {
   same,
   text,
   written,
-} from './awkward-objects.ts';
-import { describeDescriptions } from './descriptions.ts';
-import { describeChecksums, describeConditions, describeObjects } from './objects.ts';
-import { describeJoinedChecksums, describeKeptChecksums } from './sums.ts';
-import { describeAborts, describeMultipart, describeStreams } from './transfers.ts';
+} from './awkward-objects.fixture.ts';
+import { describeDescriptions } from './descriptions.fixture.ts';
+import { describeChecksums, describeConditions, describeObjects } from './objects.fixture.ts';
+import { describeJoinedChecksums, describeKeptChecksums } from './sums.fixture.ts';
+import { describeAborts, describeMultipart, describeStreams } from './transfers.fixture.ts';
 
 export interface OpenedStore {
   readonly store: ObjectStore;

@@ -1,8 +1,16 @@
 /** The contract on an object's description, and on copies that change it. */
 import { describe, expect, it } from 'vitest';
 import type { ObjectDescription, ObjectInfo, ObjectStore } from '../object-store.ts';
-import type { StoreAbilities } from './abilities.ts';
-import { AWKWARD_KEYS, expectCode, noise, readText, streamOf, text, written } from './awkward-objects.ts';
+import type { StoreAbilities } from './abilities.fixture.ts';
+import {
+  AWKWARD_KEYS,
+  expectCode,
+  noise,
+  readText,
+  streamOf,
+  text,
+  written,
+} from './awkward-objects.fixture.ts';
 
 const DESCRIPTION: ObjectDescription = {
   contentType: 'text/csv',

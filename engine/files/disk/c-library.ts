@@ -1,6 +1,6 @@
 /**
- * Calls of the C library that Node does not offer, through koffi. Every caller has a way without them, so a
- * system where they cannot be bound costs speed or precision, never a failure.
+ * Binds functions of the C library that Node does not offer, through koffi. Every caller has a fallback, so a
+ * system without them loses speed or precision and nothing else.
  */
 import type { LibraryHandle } from 'koffi';
 

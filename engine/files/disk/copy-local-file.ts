@@ -1,6 +1,6 @@
 /**
- * One file from a folder to another on this machine: by reflink where the file system can, put in place in
- * one step.
+ * Copies one file between two folders of this machine: by reflink where the file system supports it. The copy
+ * takes its name in one step.
  */
 
 import {
@@ -40,7 +40,7 @@ import { syncContent } from './sync-disk.ts';
 export interface LocalCopy {
   readonly from: string;
   readonly to: string;
-  /** A name that nothing else has, on the file system of `to`. */
+  /** An unused name on the file system of `to`. */
   readonly temporary: string;
   readonly signal: AbortSignal;
   /** Called after each block of a large file. */
@@ -49,12 +49,12 @@ export interface LocalCopy {
 
 export interface LocalCopied {
   readonly stat: WrittenStat;
-  /** The token of the source as it was copied. */
+  /** Identifies the source's content that was copied. */
   readonly sourceToken: string;
   readonly sizeBytes: number;
 }
 
-/** Copied by blocking calls: a thread's turn would take longer. */
+/** Files up to this size are copied by blocking calls, which take less time than a thread of libuv. */
 const BLOCKING_BYTES_MAX = 256 * 1024;
 const BLOCK_BYTES = 4 * 1024 * 1024;
 /** The size from which a download writes in pieces. */
@@ -63,13 +63,13 @@ const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 const readAt = promisify(read);
 const writeAt = promisify(write);
-/** Nobody else reads a copy before it has the permissions of its source. */
+/** No other user can read an unfinished copy. */
 const OWN_MODE = 0o600;
 let setMtime: SetMtime | undefined;
 
 /**
- * Content, modification time and permissions (`FILE_MODE_BITS`), whatever the umask. The parent folder of
- * `to` is there. A file or link at `to` is replaced.
+ * Copies content, modification time and permissions (`FILE_MODE_BITS`, regardless of the umask). The parent
+ * folder of `to` must exist. Replaces a file, a link or an empty folder at `to`.
  * @throws DrayError `io` (of the source, with `data.reason` as file readers have it), `diskFull`, `conflict`
  * for a folder in the way, `aborted`. Nothing is left behind then.
  */
@@ -105,7 +105,7 @@ async function copyContent(source: OpenFile, copy: LocalCopy): Promise<number> {
   if (withoutReflinks.has(pair)) return copyBytes(source, copy);
   try {
     await copyFile(from, temporary, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
-    // It has the mode of its source, which may keep even its owner out.
+    // The reflink has the mode of its source, which may deny access even to its owner.
     chmodSync(temporary, OWN_MODE);
     return lstatSync(temporary).size;
   } catch {
@@ -116,14 +116,14 @@ async function copyContent(source: OpenFile, copy: LocalCopy): Promise<number> {
 }
 
 /**
- * Where a reflink failed once: a source's device and a folder. One for each pair of places that a process
- * copies between.
+ * Where a reflink failed once, as the source's device and the target's folder: at most one for each pair of
+ * places of this process.
  */
 const withoutReflinks = new Set<string>();
 
 /**
- * Not by `copyFile`, which cannot be stopped, and which spins in its thread for ever when the source is cut
- * short meanwhile (Node 24.21, libuv 1.52: it asks sendfile for the missing bytes until they come).
+ * Node's `copyFile` cannot be stopped. It also loops for ever when the source becomes shorter during the
+ * copy: it asks sendfile for the missing bytes again and again (Node 24.21, libuv 1.52).
  */
 async function copyBytes(source: OpenFile, copy: LocalCopy): Promise<number> {
   const { descriptor, stats } = source;
@@ -159,7 +159,7 @@ async function copyBlocks(
   }
 }
 
-/** A file, a link or an empty folder. */
+/** Replaces a file, a link or an empty folder. */
 function replaceWhatIsThere(temporary: string, to: string): PlaceOutcome {
   const placed = putInPlaceOrRemove(temporary, to);
   if ('stat' in placed) return placed;
@@ -171,10 +171,7 @@ function replaceWhatIsThere(temporary: string, to: string): PlaceOutcome {
   return putInPlaceOrRemove(temporary, to);
 }
 
-/**
- * The name still leads to the file that was opened, and that has not changed: the copy may have been made by
- * the name.
- */
+/** Checks that the file is unchanged and still has its name, because a reflink is made by name. */
 function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
   checkUnchanged(source, copiedBytes);
   const now = lstatSync(from, { bigint: true, throwIfNoEntry: false });
@@ -182,7 +179,7 @@ function checkSame(source: OpenFile, from: string, copiedBytes: number): void {
     throw new FileFailure('changedWhileRead');
 }
 
-/** Call before the file gets its time. Small files are left to `syncfs` where the system has it. */
+/** Call it before the file gets its time. Where the system has `syncfs`, that covers small files. */
 async function syncLarge(path: string, sizeBytes: number): Promise<void> {
   if (sizeBytes < SYNCED_BYTES_MIN && process.platform === 'linux') return;
   await using file = await open(path, 'r+');

@@ -1,4 +1,4 @@
-/** Keeps what a file or a link is now under another name, for who is about to replace or remove it. */
+/** Keeps a file or a link under a second name before a caller replaces or removes it. */
 import {
   closeSync,
   constants,
@@ -13,13 +13,13 @@ import { errnoOf } from '../write/write-error.ts';
 import { loadSetMtime } from './set-mtime.ts';
 
 /**
- * A second name where the file system has that, since files are never changed, only replaced; elsewhere a
- * copy, with its time if that can be. A link is never followed. Throws Node's errors.
- * @param to Where nothing lies.
+ * Gives the file a hard link. That is enough, because Dray replaces files and never changes them. Without
+ * hard links it copies the file, with its time where possible. Never follows a link. Throws Node's errors.
+ * @param to An unused path.
  */
 export async function keepAside(from: string, to: string): Promise<void> {
   const stats = lstatSync(from, { bigint: true });
-  // Some systems follow it to give a second name to what it leads to.
+  // On some systems `link` follows a symbolic link.
   if (stats.isSymbolicLink()) return symlinkSync(readlinkSync(from, 'buffer'), to);
   try {
     linkSync(from, to);
@@ -29,7 +29,7 @@ export async function keepAside(from: string, to: string): Promise<void> {
   }
 }
 
-/** For another file system. A time that cannot be set there is left off: what is kept for is the content. */
+/** Copies to another file system. The copy keeps its content even where its time cannot be set. */
 export async function copyAside(copy: {
   readonly from: string;
   readonly to: string;
@@ -37,7 +37,7 @@ export async function copyAside(copy: {
 }): Promise<void> {
   const setMtime = await loadSetMtime();
   copyFileSync(copy.from, copy.to, constants.COPYFILE_FICLONE);
-  // The system's own copy has kept it, and a file that is open for reading alone takes none.
+  // There the system's copy keeps the time, and a file that is open for reading accepts none.
   if (process.platform === 'win32') return;
   try {
     const fd = openSync(copy.to, constants.O_RDONLY);
@@ -47,6 +47,6 @@ export async function copyAside(copy: {
       closeSync(fd);
     }
   } catch {
-    // The mount takes no times, or the copy's mode keeps even its owner out.
+    // The mount accepts no times, or the copy's mode denies access to its owner.
   }
 }

@@ -1,10 +1,7 @@
-/** Holes in the middle of an open file: zeros that take no room on the disk. */
+/** Makes holes in an open file: zeros that take no space on the disk. */
 import { bindCLibrary } from './c-library.ts';
 
-/**
- * Turns the bytes from `start` on into a hole, which reads as zeros. False where the file system has no
- * holes.
- */
+/** Turns a range of the file into a hole. Returns false where the file system has no holes. */
 export type PunchHole = (fd: number, start: number, lengthBytes: number) => boolean;
 
 /** FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE (Linux: include/uapi/linux/falloc.h). */

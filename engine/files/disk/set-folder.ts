@@ -1,6 +1,6 @@
 /**
- * A folder's own permission bits and modification time, which every write in it would change again. Never
- * through a link.
+ * Sets a folder's permission bits and modification time, never through a link. Each later write in the folder
+ * changes its time again, so set folders last.
  */
 import { closeSync, constants, fchmodSync, fstatSync, openSync, utimesSync } from 'node:fs';
 import { SPECIAL_BITS, travellingMode } from '../../model/special-modes.ts';
@@ -18,19 +18,19 @@ export interface FolderParts {
   readonly reach: TreeReach;
   /** From `loadSetMtime`. */
   readonly setMtime: SetMtime;
-  /** Makes a folder and those above it. */
+  /** Creates a folder and its parents. */
   readonly make: (path: string) => void;
-  /** Set-uid, set-gid and sticky bits are set as well. Otherwise a folder keeps those that it has. */
+  /** True: also sets the set-uid, set-gid and sticky bits. False: a folder keeps its own. */
   readonly specialModes: boolean;
 }
 
 const FOLDER_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Sets what is given of a folder, which is made when it is not there.
+ * Sets the given attributes of a folder, and creates it if it is missing.
  * @param path Relative, without a slash at the end; '' is the root.
- * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM: it
- * belongs to somebody else).
+ * @throws DrayError `unsafePath` for a link in its place, `conflict` for a file, `io` (`data.errno` EPERM:
+ * the folder belongs to another user).
  */
 export function setFolder(parts: FolderParts, path: string, to: FolderChange): void {
   const { make, reach } = parts;
@@ -44,7 +44,7 @@ export function setFolder(parts: FolderParts, path: string, to: FolderChange): v
       setFolderAt(reach.absoluteOf(path), to, parts);
     }
   } catch (error) {
-    // A link is ELOOP, or ENOTDIR for the sake of O_DIRECTORY, as a file is.
+    // A link fails with ELOOP, or with ENOTDIR because of O_DIRECTORY, as a file does.
     if (errnoOf(error) === 'ELOOP' || errnoOf(error) === 'ENOTDIR')
       throw unsafePath(path, 'a symbolic link or a file lies where a folder has to be');
     throw writeError(error, `${path}/`);
@@ -53,14 +53,14 @@ export function setFolder(parts: FolderParts, path: string, to: FolderChange): v
   }
 }
 
-/** Sets an existing folder, by a path that ends in its own name. Throws Node's errors. */
+/** Sets an existing folder. The path ends in the folder's own name. Throws Node's errors. */
 export function setFolderAt(
   absolute: string,
   { mode, mtimeNs }: FolderChange,
   { setMtime, specialModes }: Pick<FolderParts, 'setMtime' | 'specialModes'>,
 ): void {
   if (process.platform === 'win32') {
-    // No time can be set there of what is open to be read, and modes mean nothing.
+    // There, an item that is open for reading accepts no time, and modes have no meaning.
     if (mtimeNs !== undefined) utimesSync(absolute, Date.now() / 1000, Number(mtimeNs) / 1e9);
     return;
   }

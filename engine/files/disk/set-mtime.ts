@@ -1,7 +1,7 @@
 /**
- * Sets a file's modification time to the nanosecond. Node's `futimes` takes seconds as a double, which
- * resolves 238 ns today: a pulled file would not get the time that was pushed. So the C library is called
- * where it can be bound.
+ * Sets a file's modification time to the nanosecond. Node's `futimes` takes seconds as a double, whose steps
+ * are 238 ns today, so a pulled file would not get the pushed time. So Dray calls the C library where it can
+ * be bound.
  */
 import { futimesSync } from 'node:fs';
 import { bindCLibrary } from './c-library.ts';
@@ -10,14 +10,15 @@ import { bindCLibrary } from './c-library.ts';
 export type SetMtime = (fd: number, mtimeNs: bigint) => void;
 
 const NS_PER_SECOND = 1_000_000_000n;
-/**
- * UTIME_OMIT, which leaves the access time as it is (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h).
- */
+/** UTIME_OMIT leaves the access time unchanged (Linux: include/uapi/linux/stat.h; macOS: sys/stat.h). */
 const OMIT = { linux: (1n << 30n) - 2n, darwin: -2n };
 
 let loaded: Promise<SetMtime> | undefined;
 
-/** The exact way (about 10 ms, once a thread), or the rounding one where the C library cannot be bound. */
+/**
+ * Loads the exact setter (about 10 ms, once per thread), or the rounding one where the C library cannot be
+ * bound.
+ */
 export function loadSetMtime(): Promise<SetMtime> {
   loaded ??= load();
   return loaded;
@@ -36,11 +37,11 @@ function bindFutimens(futimens: (fd: number, times: BigInt64Array) => number, om
   const times = new BigInt64Array([0n, omit, 0n, 0n]);
   return (fd, mtimeNs) => {
     let nanoseconds = mtimeNs % NS_PER_SECOND;
-    // Before 1970 the nanoseconds still count upwards.
+    // Nanoseconds count upwards before 1970 too.
     if (nanoseconds < 0n) nanoseconds += NS_PER_SECOND;
     times[2] = (mtimeNs - nanoseconds) / NS_PER_SECOND;
     times[3] = nanoseconds;
-    // The rounding way either works or throws the reason.
+    // The rounding setter either works or throws the reason.
     if (futimens(fd, times) !== 0) setMtimeRounded(fd, mtimeNs);
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One file from a stream: written in `.dray-tmp` beside its place and put there when the stream has ended
- * well. A file that it replaces gives it its mode.
+ * Writes one file from a stream: first into `.dray-tmp` beside its place, then, when the stream has ended
+ * without an error, in place. The file takes the mode of the file that it replaces.
  */
 import { lstatSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -13,11 +13,11 @@ import { syncContent } from './sync-disk.ts';
 import { openTemporaryFolderBeside } from './temporary-folder.ts';
 
 const NEW_MODE = 0o666;
-/** The mode until the end: others cannot read the unfinished file. */
+/** The mode of an unfinished file, which other users cannot read. */
 const OWN_MODE = 0o600;
 
 /**
- * Resolves to the bytes that were written. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the
+ * Resolves to the number of bytes written. @throws DrayError `io`, `diskFull`, `conflict` for a folder in the
  * way, `aborted`.
  */
 export async function writeStreamToFile(

@@ -1,7 +1,6 @@
 /**
- * Brings all that was written to a file system to its disk at once, by `syncfs` on Linux. Node has no such
- * call, so the C library is called directly, in a thread of libuv. Other systems have none, and each file is
- * synced by itself.
+ * Syncs all files that were written to a file system by one call, `syncfs` of Linux. Node does not offer it,
+ * so Dray calls the C library in a thread of libuv. On other systems each file is synced by itself.
  */
 import { close, closeSync, fdatasync, fsync, open, openSync, statfsSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -9,25 +8,25 @@ import { errnoOf, writeError } from '../write/write-error.ts';
 import { bindCLibrary } from './c-library.ts';
 
 interface DiskCalls {
-  /** Syncs all that was written below the folder so far. */
+  /** Syncs everything written so far to the folder's file system. */
   readonly syncFileSystem: (folder: string) => Promise<void>;
-  /** Starts to write a file's dirty pages to the disk, and does not wait for them. */
+  /** Starts to write a file's dirty pages to the disk without waiting for them. */
   readonly startWriting: (fd: number) => Promise<void>;
 }
 
 export interface DiskSync {
   /** Notes a file in its place, for the next sync. */
   note(absolute: string): void;
-  /** Notes that a file will be there whose writer syncs it by itself if `syncfs` is missing. */
+  /** Notes a file whose writer syncs it where `syncfs` is missing. */
   noteAny(): void;
-  /** Resolves once all noted files are on the disk. Throws `io`: then nobody knows which of them are. */
+  /** Resolves once all noted files are on the disk. After an `io` error any of them may be missing there. */
   sync(): Promise<void>;
 }
 
-/** Files that are open at once to be synced one by one. */
+/** The number of files that are open at once for single syncs. */
 const FILES_AT_ONCE = 16;
 
-/** sync_file_range(2), from Linux's include/uapi/linux/fs.h: start, and wait for nothing. */
+/** sync_file_range(2), from Linux's include/uapi/linux/fs.h: start writing, do not wait. */
 const SYNC_FILE_RANGE_WRITE = 2;
 
 const openFile = promisify(open);
@@ -36,7 +35,7 @@ const closeFile = promisify(close);
 const syncData = promisify(fdatasync);
 
 let loaded: Promise<DiskCalls | undefined> | undefined;
-/** Until it is known whether `syncfs` works, files are noted one by one. */
+/** False until `syncfs` is known to work; until then each file is noted. */
 let hasSyncfs = false;
 
 export function openDiskSync(folder: string): DiskSync {
@@ -83,7 +82,7 @@ async function load(): Promise<DiskCalls | undefined> {
           closeSync(fd);
         }
       },
-      // A failure shows again at the sync.
+      // The sync reports a failure.
       startWriting: async (fd) => void (await syncFileRange(fd, 0, 0, SYNC_FILE_RANGE_WRITE)),
     };
   });
@@ -92,8 +91,8 @@ async function load(): Promise<DiskCalls | undefined> {
 }
 
 /**
- * Lets the disk work on a large file while more of it arrives, so that the sync at its end waits for less. On
- * Linux alone. Keep the file open until this resolves.
+ * Starts writing a large file to the disk while more of it arrives, so that its sync takes less time. Linux
+ * only. Keep the file open until this resolves.
  */
 export async function startWriteback(fd: number): Promise<void> {
   loaded ??= load();
@@ -101,14 +100,14 @@ export async function startWriteback(fd: number): Promise<void> {
 }
 
 /**
- * Syncs the content of one open file. Call it before the file gets its time: with the right size and time a
- * file passes for whole after a power cut. Throws Node's errors.
+ * Syncs the content of one open file. Call it before the file gets its time: after a power cut Dray takes a
+ * file with the right size and time for complete. Throws Node's errors.
  */
 export async function syncContent(fd: number): Promise<void> {
   try {
     await syncData(fd);
   } catch (error) {
-    // Some file systems, mostly on networks, have no such call.
+    // Some file systems, mostly on networks, do not support it.
     if (errnoOf(error) !== 'EINVAL' && errnoOf(error) !== 'ENOTSUP') throw error;
   }
 }
@@ -132,7 +131,7 @@ async function syncOne(path: string): Promise<void> {
     }
   } catch (error) {
     const code = errnoOf(error) ?? '';
-    // The file is gone or replaced by now, is a link or read-only, or the file system cannot sync.
+    // The file was removed or replaced, is a link or read-only, or the file system does not support syncs.
     if (!PASSED_OVER.has(code)) throw error;
   }
 }
@@ -147,8 +146,8 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Network file systems, whose server decides when it writes to its disk, by their type in statfs(2) and
- * Linux's include/uapi/linux/magic.h.
+ * Network file systems by their type in statfs(2) (Linux: include/uapi/linux/magic.h). Their server decides
+ * when it writes to its disk.
  */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],

@@ -1,13 +1,13 @@
 /**
- * A folder of unfinished files: on the file system of the finished ones, under a name that no scan looks
- * into.
+ * A folder of unfinished files. It lies on the file system of the finished ones, under a name that no scan
+ * enters.
  *
- * Every file that Dray writes gets its temporary name here, so that a killed run leaves nothing that a later
- * scan could take for data. The next run that opens the folder removes the files of dead runs.
+ * Every file that Dray writes has its temporary name here, so no scan takes the leftovers of a killed run for
+ * data. The next run that opens the folder removes them.
  *
- * A temporary folder in the user's own tree may lie where other users write too. It is held from its first
- * file to its end (`base/held-folders.ts`), so nothing is swept or written through a link. It is not used if
- * it belongs to another user.
+ * Other users may write to the tree around a temporary folder too. So it is held from its first file to its
+ * end (`base/held-folders.ts`): nothing is swept or written through a link. A folder of another user is not
+ * used.
  */
 import {
   existsSync,
@@ -29,26 +29,23 @@ import { errnoOf, writeError } from '../write/write-error.ts';
 import { sweepUnsyncedMarks } from './unsynced-mark.ts';
 
 export interface TemporaryFolder {
-  /** Leads to the folder, from `prepare` to `close`. */
+  /** The folder's path, valid from `prepare` to `close`. */
   path(): string;
-  /** All names of this run begin with it. From `prepare` to `close`. */
+  /** The beginning of all paths of this run, valid from `prepare` to `close`. */
   prefix(): string;
-  /**
-   * Makes the folder and sweeps it; called again it does nothing. @throws `io`, `diskFull`, `unsafePath`,
-   * `accessDenied`
-   */
+  /** Creates the folder and sweeps it. Idempotent. @throws `io`, `diskFull`, `unsafePath`, `accessDenied` */
   prepare(): void;
-  /** A name that nothing else has. Prepares the folder. */
+  /** An unused path. Prepares the folder. */
   newName(): string;
-  /** Sweeps again, and marks this run as alive. For runs of days. */
+  /** Sweeps again, and shows that this run is alive. For runs of days. */
   tend(nowMs: number): void;
-  /** Removes what this run left, and the folder where it is its own and empty. */
+  /** Removes the files of this run, and the folder if `isOwn` and it is empty. */
   close(): void;
 }
 
 /**
- * @param isOwn The folder appears with the first file and vanishes with the last; otherwise it stays.
- * @param parent The folder that it lies in, where that is held already.
+ * @param isOwn Creates the folder with the first file and removes it with the last; otherwise it stays.
+ * @param parent Its parent folder, if the caller holds that.
  */
 export function openTemporaryFolder(
   path: string,
@@ -67,13 +64,13 @@ export function openTemporaryFolder(
       try {
         held = holdOwn(path, parent);
         sweep(here(), systemClock.nowMs());
-        // A file in the folder keeps another writer, when it ends, from removing it.
+        // A file in the folder keeps other writers from removing the folder when they end.
         writeFileSync(holder(), '', { flag: 'wx' });
         return;
       } catch (error) {
         held?.release();
         held = undefined;
-        // Another writer removed the folder in between.
+        // Another writer removed the folder in the meantime.
         if (errnoOf(error) !== 'ENOENT' || tries === HOLD_TRIES_MAX) throw writeError(error, path);
       }
     }
@@ -99,7 +96,7 @@ export function openTemporaryFolder(
       }
       if (!existsSync(here())) return;
       sweep(here(), nowMs);
-      // Touched now, so that no other writer takes it for a dead run's.
+      // A fresh time shows other writers that this run is alive.
       if (isOwn) writeFileSync(holder(), '');
     },
     close() {
@@ -114,8 +111,8 @@ export function openTemporaryFolder(
 }
 
 /**
- * Holds the folder and makes it if it is missing. Links in the path of a parent that is not held are
- * followed: the user named it.
+ * Holds the folder, and creates it if it is missing. Follows links in the path of a parent that is not held,
+ * because the user named that path.
  */
 function holdOwn(path: string, parent: HeldFolders | undefined): HeldFolder {
   if (!parent) mkdirSync(dirname(path), { recursive: true });
@@ -126,13 +123,13 @@ function parentOf(path: string, parent: HeldFolders | undefined): HeldFolders {
   return parent ?? createHeldFolders(realpathSync(dirname(path)));
 }
 
-/** The `.dray-tmp` beside a single file that is written. */
+/** The `.dray-tmp` beside a single file that is being written. */
 export function openTemporaryFolderBeside(file: string): TemporaryFolder {
   const parent = dirname(file);
   const folder = openTemporaryFolder(join(parent, TEMPORARY_FOLDER_NAME), { isOwn: true });
   const prepare = () => {
     try {
-      // A missing parent is an error and is not made.
+      // A missing parent is an error; it is not created.
       lstatSync(parent);
     } catch (error) {
       throw writeError(error, file);
@@ -149,19 +146,21 @@ export function openTemporaryFolderBeside(file: string): TemporaryFolder {
   };
 }
 
-/** Removes what dead runs left in a `.dray-tmp`, and the folder once it is empty. A link is left alone. */
+/**
+ * Removes the files of dead runs from a `.dray-tmp`, and the folder if it is empty then. Leaves a link alone.
+ */
 export function sweepAbandoned(path: string): void {
   if (sweepHeld(path, undefined, systemClock.nowMs())) removeIfEmpty(path, undefined);
 }
 
-/** @returns Whether there was one to be swept. */
+/** @returns Whether the folder was there and was swept. */
 function sweepHeld(path: string, parent: HeldFolders | undefined, nowMs: number): boolean {
   try {
     using held = parentOf(path, parent).holdSync(basename(path));
     sweep(held.at(''), nowMs);
     return true;
   } catch {
-    // It is gone, a link, or not ours: leave it alone.
+    // It is gone, is a link, or belongs to another user.
     return false;
   }
 }
@@ -183,7 +182,7 @@ function sweep(folder: string, nowMs: number): void {
   sweepUnsyncedMarks(folder, nowMs);
 }
 
-/** Files that an abort left between two steps of a task. */
+/** Removes files that an abort left between two steps of a task. */
 function removeOwn(folder: string, namePrefix: string): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder))
@@ -196,7 +195,7 @@ function removeIfEmpty(path: string, parent: HeldFolders | undefined): void {
     using above = folders.holdSync('');
     rmdirSync(above.at(basename(path)));
   } catch {
-    // Somebody else's files are in it.
+    // It holds files of another writer.
   } finally {
     if (!parent) folders.close();
   }

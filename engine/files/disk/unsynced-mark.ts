@@ -24,7 +24,7 @@ export interface UnsyncedMark {
   readonly path: string;
   /** The run's own text: which command it is. */
   readonly note: string;
-  /** When the mark was made, by the file system's clock. All files of the run are as young or younger. */
+  /** The time of the mark by the file system's clock. No file of the run is older. */
   readonly madeMs: number;
 }
 
@@ -46,8 +46,8 @@ type Content = v.InferOutput<typeof CONTENT>;
 const runsHere = new Set<string>();
 
 /**
- * Makes a mark, which is on the disk when this returns.
- * @returns Ends the run: the mark goes if all its files are synced.
+ * Makes a mark. It is on the disk when this returns.
+ * @returns A function that ends the run, and removes the mark if all files of the run are synced.
  */
 export function markUnsynced(folder: string, note: string): (isSynced: boolean) => void {
   const run = randomBytes(6).toString('hex');
@@ -77,7 +77,7 @@ export function findUnsyncedMarks(folder: string): readonly UnsyncedMark[] {
   });
 }
 
-/** For trees that are whole again, and for marks that have expired. */
+/** For trees that are complete again, and for marks that have expired. */
 export function removeUnsyncedMarks(marks: readonly UnsyncedMark[]): void {
   for (const { path } of marks) rmSync(path, { force: true });
 }
@@ -87,8 +87,8 @@ export function sweepUnsyncedMarks(folder: string, nowMs: number): void {
 }
 
 /**
- * In doubt false: a living run taken for a dead one costs a look at its files; the other way round would
- * vouch for damaged ones.
+ * In doubt false. To take a living run for a dead one only costs a check of its files. To take a dead run for
+ * a living one would hide damaged files.
  */
 function isWriting([, host, number, run]: RegExpExecArray, { content, mark }: ReadMark): boolean {
   if (host !== hostTag()) return false;
@@ -141,14 +141,14 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Brings the mark's name to the disk. Windows does that by itself. */
+/** Syncs the mark's name. Windows does that by itself. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);
   } catch {
-    // Some network file systems sync no folders.
+    // Some network file systems cannot sync folders.
   } finally {
     closeSync(fd);
   }

@@ -99,7 +99,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
       for (const name of names) writeFileSync(join(root, name), '');
       await initWorkspace(testContext(root), { remoteUrl: sandbox.path('store') });
       const environment = { HOME: sandbox.path('window/home'), XDG_CONFIG_HOME: '' };
-      keepSkipped(userConfigFolder({ environment }), root, names.slice(0, count));
+      await keepSkipped(userConfigFolder({ environment }), root, names.slice(0, count));
       const folder = sandbox.path('window');
       await using window = await openWorkspace(started.browser, { root, folder, screen: '#/home' });
       const { page } = window;
@@ -300,10 +300,10 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
 });
 
 /** As an engine that ran before has kept them. */
-function keepSkipped(folder: string, root: string, paths: readonly string[]): void {
+async function keepSkipped(folder: string, root: string, paths: readonly string[]): Promise<void> {
   const rows = createRowList();
   for (const path of paths) rows.push({ change: 'added', path, kind: 'file', sizeBytes: 0 });
-  rows.end();
+  await rows.end(new AbortController().signal);
   const kept = createKeptChoices(folder);
   kept.choose(root, 'push', rows, { skip: paths });
   kept.flush();

@@ -5,6 +5,7 @@
  */
 import type { AllChosen, EntryRow, EntryView } from '../../api/host/browse.ts';
 import { DESCRIPTOR_KEY } from '../../repository/keys.ts';
+import type { RowRange } from '../rows/row-range.ts';
 import { type CompareRows, createPause, mergeRows, type Pause, sortRows } from '../rows/sort-rows.ts';
 import { createEntryRows, type EntryRows } from './entry-rows.ts';
 
@@ -34,11 +35,6 @@ export interface PlaceListing {
   close(): void;
 }
 
-export interface RowRange {
-  readonly offset: number;
-  readonly limit: number;
-}
-
 export interface EntryPage {
   readonly total: number;
   readonly bytes: number;
@@ -54,10 +50,11 @@ interface View {
   /** The total size of the view's files. */
   bytes: number;
   making?: Promise<void> | undefined;
+  /** The last search by the start of a name: in these rows, none before `upTo` starts with it. */
+  sought?: { readonly rows: Uint32Array; readonly start: string; readonly upTo: number };
 }
 
-export function createEntryList(): EntryList {
-  const entries = createEntryRows();
+export function createEntryList(entries: EntryRows = createEntryRows()): EntryList {
   const views = new Map<string, View>();
   let isRepository = false;
 
@@ -104,15 +101,23 @@ export function createEntryList(): EntryList {
       };
     },
     async seek(spec, sought, signal) {
-      const { rows } = await viewOf(spec, signal);
+      const view = await viewOf(spec, signal);
+      const { rows } = view;
       const pause = createPause(signal);
       const isSought = matcherOf(sought);
-      for (let at = 0; at < rows.length; at += 1) {
-        if (isSought(entries.nameOf(rows[at]!))) return at;
-        const wait = pause(at);
-        if (wait) await wait;
+      const start = 'path' in sought ? undefined : sought.startsWith.toLowerCase();
+      // A further letter continues where the letters before it led to.
+      let at = start === undefined ? 0 : soughtBefore(view, start);
+      try {
+        for (; at < rows.length; at += 1) {
+          if (isSought(entries.nameOf(rows[at]!))) return at;
+          const wait = pause(at);
+          if (wait) await wait;
+        }
+        return undefined;
+      } finally {
+        if (start !== undefined) view.sought = { rows, start, upTo: at };
       }
-      return undefined;
     },
     async find(paths, signal) {
       const wanted = new Set(paths);
@@ -172,6 +177,11 @@ function orderOf(
         : byName;
   return (a, b) =>
     Number(entries.isFolder(b)) - Number(entries.isFolder(a)) || sign * byColumn(a, b) || byName(a, b);
+}
+
+/** The number of rows at the top of the view that are known not to start with this. */
+function soughtBefore({ rows, sought }: View, start: string): number {
+  return sought?.rows === rows && start.startsWith(sought.start) ? sought.upTo : 0;
 }
 
 /** Undefined if all names match. */

@@ -32,14 +32,14 @@ export const CHANGES: HandlersOf<'changes'> = {
     const list = await (direction === 'push' ? openPush : openPull)(root, using, call);
     return { ...list, kept: keptChoices.open(root, list, changeLists.find(list.list)) };
   },
-  'changes.rows': async ({ limit, list, offset, root, view }, { host }) => {
+  'changes.rows': async ({ list, root, view, ...range }, { host, signal }) => {
     const found = host.changeLists.find(list);
-    const { rows, total } = found.rows(view, offset, limit);
+    const { rows, total } = await found.rows(view, range, signal);
     return { total, rows: rows.map((row) => markGone(root, row, found.isPull)) };
   },
-  'changes.seek': async ({ list, path, root, view }, { host }) => {
+  'changes.seek': async ({ list, path, root, view }, { host, signal }) => {
     const found = host.changeLists.find(list);
-    const { index, row } = found.seek(view, path);
+    const { index, row } = await found.seek(view, path, signal);
     return {
       ...(index === undefined ? {} : { index }),
       ...(row ? { row: markGone(root, row, found.isPull) } : {}),
@@ -134,7 +134,7 @@ async function openPush(root: string, using: string | undefined, call: HostCall)
     listening(call, root, (event) => addRow(rows, event)),
     {},
   );
-  rows.end();
+  await rows.end(call.signal);
   const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`, using);
   const { deletions } = rows;
   return { list, direction: 'push', totals, conflicts: 0, failed, deletions, lookedMs };
@@ -162,7 +162,7 @@ async function openPull(root: string, using: string | undefined, call: HostCall)
   // These conflicts have no change event, such as a local file at the path of a remote folder.
   for (const { path } of conflicts.values())
     rows.push({ change: 'conflict', path, kind: 'file', sizeBytes: 0 });
-  rows.end();
+  await rows.end(call.signal);
   const list = call.host.changeLists.keep(call.owner, rows, `pull ${root}`, using);
   return {
     list,

@@ -26,10 +26,10 @@ beforeEach(() => {
 });
 afterEach(() => sandbox[Symbol.dispose]());
 
-function rowsAt(paths: readonly string[]): RowList {
+async function rowsAt(paths: readonly string[]): Promise<RowList> {
   const rows = createRowList();
   for (const path of paths) rows.push({ change: 'added', path, kind: 'file', sizeBytes: 1 });
-  rows.end();
+  await rows.end(new AbortController().signal);
   return rows;
 }
 
@@ -37,8 +37,8 @@ const openKept = () => createKeptChoices(sandbox.folder);
 const filesKept = () => readdirSync(join(sandbox.folder, 'changes'));
 
 describe('the choices kept for a workspace', () => {
-  it('survive a restart: excluded rows, the message, and the filter of the list', () => {
-    const rows = rowsAt(['a/one', 'a/two', '__proto__']);
+  it('survive a restart: excluded rows, the message, and the filter of the list', async () => {
+    const rows = await rowsAt(['a/one', 'a/two', '__proto__']);
     const first = openKept();
     first.choose(ROOT, 'push', rows, { skip: ['__proto__', 'a/one', 'not there'] });
     first.keep(ROOT, 'push', { message: 'Half of it', look: LOOK });
@@ -50,8 +50,8 @@ describe('the choices kept for a workspace', () => {
     expect(again.open('/data/other', LIST, rows)).toMatchObject({ message: '', choices: { skipped: [] } });
   });
 
-  it('remember the deletions that were seen, of each direction, until a push has carried them out', () => {
-    const rows = rowsAt(['a']);
+  it('remember the deletions that were seen, of each direction, until a push has carried them out', async () => {
+    const rows = await rowsAt(['a']);
     const first = openKept();
     first.keep(ROOT, 'push', { seen: 7 });
     first.keep(ROOT, 'pull', { seen: 8 });
@@ -66,8 +66,8 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept()).toEqual([]);
   });
 
-  it('tell all windows of their workspace each new version', () => {
-    const rows = rowsAt(['a', 'b']);
+  it('tell all windows of their workspace each new version', async () => {
+    const rows = await rowsAt(['a', 'b']);
     const kept = openKept();
     const heard: string[] = [];
     const leave = [ROOT, ROOT, '/data/other'].map((root, window) =>
@@ -77,24 +77,24 @@ describe('the choices kept for a workspace', () => {
     leave[0]!();
     kept.choose(ROOT, 'push', rows, { skip: ['b'] });
     // A list without rows drops both choices.
-    kept.open(ROOT, LIST, rowsAt([]));
+    kept.open(ROOT, LIST, await rowsAt([]));
     expect(heard).toEqual(['0: 0', '1: 0', '2: 0', '0: 1', '1: 1', '1: 2', '1: 3']);
   });
 
-  it('drop rows that a new list lacks, and refuse a push that was shown with older choices', () => {
+  it('drop rows that a new list lacks, and refuse a push that was shown with older choices', async () => {
     const kept = openKept();
-    kept.choose(ROOT, 'push', rowsAt(['a', 'b']), { skip: ['a', 'b'] });
+    kept.choose(ROOT, 'push', await rowsAt(['a', 'b']), { skip: ['a', 'b'] });
     const { version } = kept.choices(ROOT, 'push');
-    const now = kept.open(ROOT, LIST, rowsAt(['b'])).choices;
+    const now = kept.open(ROOT, LIST, await rowsAt(['b'])).choices;
     expect(now.skipped.map(({ path }) => path)).toEqual(['b']);
     expect(() => kept.order({ root: ROOT, direction: 'push', version })).toThrow('in another window');
     const order = kept.order({ root: ROOT, direction: 'push', version: now.version, message: ' new ' });
     expect(order).toEqual({ kind: 'push', root: ROOT, message: 'new', skip: ['b'] });
   });
 
-  it('drop the choices that a finished push used, and keep those that were made while it ran', () => {
+  it('drop the choices that a finished push used, and keep those that were made while it ran', async () => {
     const kept = openKept();
-    const rows = rowsAt(['a', 'b']);
+    const rows = await rowsAt(['a', 'b']);
     kept.choose(ROOT, 'push', rows, { skip: ['a'] });
     kept.keep(ROOT, 'push', { message: 'First', look: LOOK });
     const { version } = kept.choices(ROOT, 'push');
@@ -109,9 +109,9 @@ describe('the choices kept for a workspace', () => {
     expect(kept.open(ROOT, LIST, rows).message).toBe('Next');
   });
 
-  it('keep a decision for all conflicts only for the same commit with the same conflicts', () => {
+  it('keep a decision for all conflicts only for the same commit with the same conflicts', async () => {
     const pull = { ...LIST, direction: 'pull', conflicts: 2, commit: 'c1' } as const;
-    const rows = rowsAt(['a']);
+    const rows = await rowsAt(['a']);
     const kept = openKept();
     kept.open(ROOT, pull, rows);
     kept.choose(ROOT, 'pull', rows, { forAll: 'theirs' });
@@ -119,10 +119,10 @@ describe('the choices kept for a workspace', () => {
     expect(kept.open(ROOT, { ...pull, commit: 'c2' }, rows).choices.forAll).toBeUndefined();
   });
 
-  it('are bounded in paths and in files, and have no file when they are empty', () => {
+  it('are bounded in paths and in files, and have no file when they are empty', async () => {
     const kept = openKept();
     const paths = Array.from({ length: CHOICE_PATHS_MAX + 1 }, (_, at) => `f/${String(at).padStart(7, '0')}`);
-    const rows = rowsAt(paths);
+    const rows = await rowsAt(paths);
     kept.choose(ROOT, 'push', rows, { skip: paths.slice(0, CHOICE_PATHS_MAX) });
     expect(() => kept.choose(ROOT, 'push', rows, { skip: paths.slice(-1) })).toThrow('Exclude a folder');
     kept.choose(ROOT, 'push', rows, { skip: ['f/'] });
@@ -139,9 +139,9 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept().length).toBe(256);
   });
 
-  it('of another process are read, and a damaged file is set aside', () => {
+  it('of another process are read, and a damaged file is set aside', async () => {
     const [one, other] = [openKept(), openKept()];
-    const rows = rowsAt(['a']);
+    const rows = await rowsAt(['a']);
     one.choose(ROOT, 'push', rows, { skip: ['a'] });
     one.flush();
     expect(other.open(ROOT, LIST, rows).choices.skipped).toHaveLength(1);
@@ -154,10 +154,10 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept()).toEqual([expect.stringMatching(/\.damaged$/)]);
   });
 
-  it('travel in pages, excluded rows before decisions', () => {
+  it('travel in pages, excluded rows before decisions', async () => {
     const kept = openKept();
     const paths = Array.from({ length: 3_500 }, (_, at) => `f/${String(at).padStart(7, '0')}`);
-    const rows = rowsAt(paths);
+    const rows = await rowsAt(paths);
     kept.choose(ROOT, 'push', rows, { skip: paths.slice(0, 2_500) });
     kept.choose(ROOT, 'push', rows, { decide: paths.slice(2_500).map((path) => [path, 'ours'] as const) });
     const first = kept.open(ROOT, { ...LIST, conflicts: 1_000 }, rows).choices;

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { ChangeRow } from '../../api/host/changes.ts';
 import { createRowList } from './row-list.ts';
 
-function listOf(rows: readonly ChangeRow[]) {
+const { signal } = new AbortController();
+
+async function listOf(rows: readonly ChangeRow[]) {
   const list = createRowList();
   for (const row of rows) list.push(row);
-  list.end();
+  await list.end(signal);
   return list;
 }
 
@@ -66,26 +68,35 @@ const sortedRows = fc
   );
 
 describe('changes as a tree', () => {
-  it('show every open folder as a plain walk would, from any offset', () => {
-    fc.assert(
-      fc.property(sortedRows, fc.infiniteStream(fc.boolean()), fc.nat({ max: 30 }), (rows, coins, offset) => {
-        const folders = new Set(
-          rows.flatMap(({ path: text }) =>
-            [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index + 1)),
-          ),
-        );
-        const open = ['', ...[...folders].filter(() => coins.next().value)];
-        const wanted = plainly(rows, new Set(open));
-        const { rows: page, total } = listOf(rows).rows({ open }, offset, 12);
-        expect(total).toBe(wanted.length);
-        expect(page).toEqual(wanted.slice(offset, offset + 12));
-      }),
+  it('show every open folder as a plain walk would, from any offset', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        sortedRows,
+        fc.infiniteStream(fc.boolean()),
+        fc.nat({ max: 30 }),
+        async (rows, coins, offset) => {
+          const folders = new Set(
+            rows.flatMap(({ path: text }) =>
+              [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index + 1)),
+            ),
+          );
+          const open = ['', ...[...folders].filter(() => coins.next().value)];
+          const wanted = plainly(rows, new Set(open));
+          const { rows: page, total } = await (await listOf(rows)).rows(
+            { open },
+            { offset, limit: 12 },
+            signal,
+          );
+          expect(total).toBe(wanted.length);
+          expect(page).toEqual(wanted.slice(offset, offset + 12));
+        },
+      ),
     );
   });
 
-  it('find a row or a folder by its path', () => {
-    fc.assert(
-      fc.property(sortedRows, path, (rows, other) => {
+  it('find a row or a folder by its path', async () => {
+    await fc.assert(
+      fc.asyncProperty(sortedRows, path, async (rows, other) => {
         const paths = rows.flatMap(({ path: text }) => [text, `${text}/`]);
         const folders = [...rows.map(({ path: text }) => text), other].map((text) => `${text.slice(0, 2)}/`);
         const wanted = [...paths, other, ...folders].map((text) =>
@@ -93,16 +104,16 @@ describe('changes as a tree', () => {
             ? rows.some((row) => row.path.startsWith(text)) && sumOf(rows, text)
             : rows.find((row) => row.path === text),
         );
-        const found = listOf(rows).find([...paths, other, ...folders]);
+        const found = (await listOf(rows)).find([...paths, other, ...folders]);
         expect(found).toEqual(wanted.filter(Boolean));
       }),
     );
   });
 
-  it('say where a row is in the view, and which row it is if the view hides it', () => {
-    fc.assert(
-      fc.property(sortedRows, fc.infiniteStream(fc.boolean()), path, (rows, coins, other) => {
-        const list = listOf(rows);
+  it('say where a row is in the view, and which row it is if the view hides it', async () => {
+    await fc.assert(
+      fc.asyncProperty(sortedRows, fc.infiniteStream(fc.boolean()), path, async (rows, coins, other) => {
+        const list = await listOf(rows);
         const folders = rows.flatMap(({ path: text }) =>
           [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index + 1)),
         );
@@ -110,9 +121,11 @@ describe('changes as a tree', () => {
         const paths = [...rows.map(({ path: text }) => text), ...folders, other];
         const kinds: ChangeRow['change'][] = ['deleted'];
         for (const view of [{ open }, { open, kinds }, {}, { kinds }, { sort: 'size' } as const]) {
-          const shown = list.rows(view, 0, 1_000).rows.map((row) => row.path);
+          const shown = (await list.rows(view, { offset: 0, limit: 1_000 }, signal)).rows.map(
+            (row) => row.path,
+          );
           for (const text of paths) {
-            const { index, row } = list.seek(view, text);
+            const { index, row } = await list.seek(view, text, signal);
             expect([text, index ?? -1]).toEqual([text, shown.indexOf(text)]);
             expect(row).toEqual(list.find([text])[0]);
           }
@@ -121,36 +134,32 @@ describe('changes as a tree', () => {
     );
   });
 
-  it('contain the rows of a filter, and nothing below unknown or closed folders', () => {
-    const list = listOf([file('a/b/c.txt'), file('a/d.bin', 'deleted'), file('e.txt')]);
-    const paths = (open: readonly string[], more: object = {}) =>
-      list.rows({ open, ...more }, 0, 10).rows.map((row) => row.path);
-    expect(paths([''])).toEqual(['a/', 'e.txt']);
-    expect(paths(['', 'a/b/', 'x/', 'e.txt'])).toEqual(['a/', 'e.txt']);
-    expect(paths(['', 'a/'])).toEqual(['a/', 'a/b/', 'a/d.bin', 'e.txt']);
-    expect(paths(['', 'a/'], { filter: '.txt', sort: 'size' })).toEqual(['a/', 'a/b/', 'e.txt']);
-    expect(paths([])).toEqual([]);
+  it('contain the rows of a filter, and nothing below unknown or closed folders', async () => {
+    const list = await listOf([file('a/b/c.txt'), file('a/d.bin', 'deleted'), file('e.txt')]);
+    const paths = async (open: readonly string[], more: object = {}) =>
+      (await list.rows({ open, ...more }, { offset: 0, limit: 10 }, signal)).rows.map((row) => row.path);
+    expect(await paths([''])).toEqual(['a/', 'e.txt']);
+    expect(await paths(['', 'a/b/', 'x/', 'e.txt'])).toEqual(['a/', 'e.txt']);
+    expect(await paths(['', 'a/'])).toEqual(['a/', 'a/b/', 'a/d.bin', 'e.txt']);
+    expect(await paths(['', 'a/'], { filter: '.txt', sort: 'size' })).toEqual(['a/', 'a/b/', 'e.txt']);
+    expect(await paths([])).toEqual([]);
   });
 
-  it('keep a folder together even if its name sorts between its neighbours', () => {
-    const list = listOf([file('a-b'), file('a/x'), file('a/y'), file('a0')]);
-    expect(list.rows({ open: ['', 'a/'] }, 0, 10).rows.map((row) => row.path)).toEqual([
-      'a-b',
-      'a/',
-      'a/x',
-      'a/y',
-      'a0',
-    ]);
+  it('keep a folder together even if its name sorts between its neighbours', async () => {
+    const list = await listOf([file('a-b'), file('a/x'), file('a/y'), file('a0')]);
+    const { rows } = await list.rows({ open: ['', 'a/'] }, { offset: 0, limit: 10 }, signal);
+    expect(rows.map((row) => row.path)).toEqual(['a-b', 'a/', 'a/x', 'a/y', 'a0']);
   });
 
-  it('find levels without reading every row', () => {
+  it('find levels without reading every row', async () => {
     const rows = Array.from({ length: 50_000 }, (_, at) =>
       file(`${String(Math.floor(at / 5_000)).padStart(2, '0')}/${String(at).padStart(6, '0')}`),
     );
-    const list = listOf(rows);
-    const { rows: top, total } = list.rows({ open: [''] }, 0, 100);
+    const list = await listOf(rows);
+    const { rows: top, total } = await list.rows({ open: [''] }, { offset: 0, limit: 100 }, signal);
     expect(total).toBe(10);
     expect(top.map(({ below }) => below?.rows)).toEqual(Array(10).fill(5_000));
-    expect(list.rows({ open: ['', '09/'] }, 5_009, 5).rows.map((row) => row.path)).toEqual(['09/049999']);
+    const last = await list.rows({ open: ['', '09/'] }, { offset: 5_009, limit: 5 }, signal);
+    expect(last.rows.map((row) => row.path)).toEqual(['09/049999']);
   });
 });

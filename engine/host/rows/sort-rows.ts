@@ -15,7 +15,8 @@ export type Pause = (row: number) => Promise<void> | undefined;
 type Rows = Uint32Array<ArrayBuffer>;
 export type CompareRows = (a: number, b: number) => number;
 
-export function createPause(signal: AbortSignal, clock: Clock = systemClock): Pause {
+/** @param clock Default: the system's. */
+export function createPause(signal: AbortSignal, clock: Pick<Clock, 'monotonicMs'> = systemClock): Pause {
   let beganMs = clock.monotonicMs();
   return (row) => {
     if (row % STEP_ROWS !== 0 || clock.monotonicMs() - beganMs < SLICE_MS) return undefined;
@@ -24,6 +25,12 @@ export function createPause(signal: AbortSignal, clock: Clock = systemClock): Pa
       beganMs = clock.monotonicMs();
     });
   };
+}
+
+export function numbersBelow(count: number): Rows {
+  const numbers = new Uint32Array(count);
+  for (let row = 0; row < count; row += 1) numbers[row] = row;
+  return numbers;
 }
 
 /** A merge sort, which needs few comparisons for sorted rows. Changes `rows`. */

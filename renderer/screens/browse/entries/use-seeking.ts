@@ -1,6 +1,7 @@
 /** Finds rows by typed letters, and keeps the active row when a folder is listed again. */
 import { type RefObject, useEffect, useRef } from 'react';
 import type { EntryRow } from '../../../../engine/api/host/browse.ts';
+import type { AskOptions } from '../../../../engine/api/host-client.ts';
 import { useHost } from '../../../host/use-host.tsx';
 import type { RowGridState } from '../../rows/use-row-grid.ts';
 import type { Way } from './choice.ts';
@@ -49,21 +50,24 @@ export function useSeeking({ activate, current, grid, latest, turn }: SeekingOpt
   const host = useHost();
   const underWay = useRef<Promise<EntryRow | undefined>>(undefined);
   const typed = useRef({ text: '', atMs: 0 });
-  const find = async (sought: Wanted): Promise<Found | undefined> => {
+  const stop = useRef<AbortController>(undefined);
+  const find = async (sought: Wanted, options: AskOptions = {}): Promise<Found | undefined> => {
     for (;;) {
       const { list, view } = latest.current.entries;
       if (list === undefined) return undefined;
-      const found = await findIn(host, { list, view }, sought).catch(() => undefined);
+      const found = await findIn(host, { list, view, sought }, options).catch(() => undefined);
       // The folder may have been listed again or sorted meanwhile.
       const now = latest.current.entries;
-      if (now.list === list && now.view === view) return found;
+      if (options.signal?.aborted || (now.list === list && now.view === view)) return found;
     }
   };
   const seek = async (wanted: Wanted) => {
     // A further letter or a choice replaces the running search.
     turn.current += 1;
     const own = turn.current;
-    const found = await find(wanted);
+    stop.current?.abort();
+    stop.current = new AbortController();
+    const found = await find(wanted, { signal: stop.current.signal });
     if (!found || own !== turn.current) return undefined;
     grid().showRow(found.index);
     activate(found.index, 'only', found.row);
@@ -102,12 +106,12 @@ export function useSeeking({ activate, current, grid, latest, turn }: SeekingOpt
 
 async function findIn(
   host: ReturnType<typeof useHost>,
-  shown: { readonly list: string; readonly view: Entries['view'] },
-  sought: Wanted,
+  { sought, ...shown }: { readonly list: string; readonly view: Entries['view']; readonly sought: Wanted },
+  options: AskOptions,
 ): Promise<Found | undefined> {
-  const { index } = await host.ask('browse.seek', { ...shown, sought });
+  const { index } = await host.ask('browse.seek', { ...shown, sought }, options);
   if (index === undefined) return undefined;
-  const { rows } = await host.ask('browse.rows', { ...shown, offset: index, limit: 1 });
+  const { rows } = await host.ask('browse.rows', { ...shown, offset: index, limit: 1 }, options);
   return rows[0] && { index, row: rows[0] };
 }
 

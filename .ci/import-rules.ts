@@ -1,9 +1,9 @@
 /**
  * Checks the rules of the import graph: layers import one way, vendor packages stay behind one folder, and
- * there are no cycles, no barrel files, no unused exports, no name with two meanings, no file over 500 lines,
- * no comment over 110 columns, and one module that writes to the terminal. Test files share a process, where
- * a helper loads once, so it registers hooks in a function only. Prints each offence as `file:line: what` and
- * exits with 1 when there is one.
+ * there are no cycles, no barrel files and no unused exports. Also checks that no name has two meanings, no
+ * file has over 500 lines, no comment has over 110 columns, and one module alone writes to the terminal. Test
+ * files share a process in which a helper loads once, so helpers register hooks in functions only. Prints
+ * each offence as `file:line: what` and exits with 1 when there is one.
  *
  * Written here because dependency-cruiser reads types through a TypeScript below 7, and Biome's
  * noRestrictedImports needs a pattern for each pair of folders.

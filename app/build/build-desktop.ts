@@ -1,6 +1,6 @@
 /**
- * Bundles the desktop app into `dist/desktop/`: its main process, the engine's threads and the process of
- * saved jobs as ES modules, and the preload as the one CommonJS file that a sandboxed page may have.
+ * Bundles the desktop app into `dist/desktop/`. The main process, the engine's threads and the process of
+ * saved jobs become ES modules. The preload becomes a CommonJS file, as a sandboxed page requires.
  *
  * esbuild bundles it as it bundles the command: the main process runs the same engine, with the same groups
  * of modules and the same native packages. Vite (or electron-vite) would bundle it in a second way and would

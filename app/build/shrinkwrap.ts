@@ -1,7 +1,6 @@
 /**
- * Gives users of the package the versions that it was tested with: makes `npm-shrinkwrap.json` from the lock
- * file when the package is packed, and removes it afterwards, because npm would use it as this project's own
- * lock file.
+ * Pins the tested versions for users of the package. Makes `npm-shrinkwrap.json` from the lock file when the
+ * package is packed. Removes it afterwards, because npm would use it as this project's own lock file.
  *
  *     node app/build/shrinkwrap.ts writes it (`prepack`)
  *     node app/build/shrinkwrap.ts --remove removes it (`postpack`)

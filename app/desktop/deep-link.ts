@@ -1,15 +1,15 @@
 /**
- * Links that the system hands to Dray. Anybody can put one on a page, so that a link does nothing but ask a
- * person whether Dray may show a thing, and starts no transfer.
+ * Reads the links that the system passes to Dray. Any web page can contain one. So Dray first asks the user
+ * whether to show the target, and a link never starts a transfer.
  *
  *   dray://open?workspace=/absolute/folder   shows the changes of that workspace
  *   dray://open?place=s3://bucket/prefix     browses that place
  *   dray://HOST:PORT/FOLDER                  browses that peer
  *
- * `dray:` is the peers' scheme too: `open` without a port and a path is the link, and everything else is a
- * peer, which has to name its port here. What a link may name is less than what a person may: a URL's
- * parameters choose a server (`endpoint`), an identity (`profile`) or a file whose content is sent as a token
- * (`tokenFile`), and a path of another machine makes Windows log in there.
+ * `dray:` is the peers' scheme too: `open` without a port and a path is a link, and everything else is a
+ * peer, whose port is required here. A link may name less than a user may. URL parameters are refused: they
+ * could choose a server (`endpoint`), an identity (`profile`) or a file whose content is sent as a token
+ * (`tokenFile`). So are network paths, because Windows would log in to that machine.
  */
 import { isAbsolute } from 'node:path';
 

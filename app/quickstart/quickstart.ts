@@ -58,7 +58,7 @@ async function prepareData(folder: string | undefined, places: Places): Promise<
     await writeSample(places.data, SAMPLE);
     return;
   }
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Error(`${folder} is no folder.`);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder.`);
   const size = await measureFolder(folder);
   const shown = `${folder} (${size.files} files, ${(size.bytes / MIB).toFixed(1)} MiB)`;
   const refusal = await refuseFolder(size, tmpdir());

@@ -13,9 +13,9 @@ export function isBelowTemporaryFolder(path: string): boolean {
 type Owned = Pick<Stats, 'uid'>;
 
 /**
- * Whether an item belongs to this user, to root, or to the owner of its parent folder, who could replace
- * everything in it anyway. (A file server may give all new files to one user.) Always true on Windows, where
- * Node reports no owners.
+ * Whether an item belongs to this user, to root, or to the owner of its parent folder. That owner could
+ * replace everything in it anyway, and a file server may give all new files to one user. Always true on
+ * Windows, where Node reports no owners.
  */
 export function isOwn(found: Owned, folder: Owned): boolean {
   const own = process.geteuid?.();

@@ -61,13 +61,13 @@ function sumFolded(loops: Crc64Loops, memory: Uint8Array, state: bigint, bytes: 
   for (let start = 0; start < foldedBytes; start += BLOCK_BYTES) {
     const end = Math.min(foldedBytes, start + BLOCK_BYTES);
     memory.set(bytes.subarray(start, end), block);
-    // A state before the bytes is the same as one added to the first of them.
+    // To start from a state, add it to the first bytes.
     if (start === 0) addState(memory, block, state);
     const blockEnd = block + (end - start);
     loops.fold(block, blockEnd);
     memory.copyWithin(history, blockEnd - FOLD_BYTES, blockEnd);
   }
-  // The rest gets what the folded bytes still owe it, and nothing of its own.
+  // Adds the folded bytes that lie the distances before the rest, then takes the rest by tables.
   memory.fill(0, block, block + VECTOR_BYTES);
   const rest = REST + skew;
   memory.set(bytes.subarray(foldedBytes), rest);

@@ -42,7 +42,7 @@ import { compileWasm, instantiateWasm, VALUE } from './wasm-module.ts';
 export const FOLD_DISTANCES = [1212, 1256, 1386, 1736, 2743, 2976, 3276] as const;
 /** At least the greatest distance; divisible by `FOLD_STEP_BYTES`. */
 export const FOLD_BYTES = 3328;
-/** What `fold` works through is divisible by this. */
+/** The number of bytes for `fold` is divisible by this. */
 export const FOLD_STEP_BYTES = 64;
 
 const SLICES = 16;

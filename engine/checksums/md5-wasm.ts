@@ -62,8 +62,8 @@ export interface Md5Loops {
   /** Takes the whole blocks from address `at` to `end` into the state of lane 0. */
   readonly one: (at: number, end: number) => void;
   /**
-   * Takes as many from each of four addresses, the first of which ends at `end`, each into the state of its
-   * lane.
+   * Takes the same number of bytes from each of four addresses into the states of their lanes. The first ends
+   * at `end`.
    */
   readonly four: (at0: number, at1: number, at2: number, at3: number, end: number) => void;
 }
@@ -154,7 +154,7 @@ function fourBody(): number[] {
 
 type StateWords = readonly [a: number, b: number, c: number, d: number];
 
-/** Each step writes the word that the next one but two takes as its `b`: nothing is moved. */
+/** The roles of the four words rotate from step to step, so no word is moved. */
 function eachStep(state: number, step: (index: number, words: StateWords) => readonly number[]): number[] {
   return Array.from({ length: STEPS }, (_, index) => {
     const word = (offset: number) => state + ((offset + STEPS - index) % MD5_STATE_WORDS);
@@ -163,8 +163,8 @@ function eachStep(state: number, step: (index: number, words: StateWords) => rea
 }
 
 /**
- * Adds the function of the step's round to what is on the stack. What waits for `b`, which comes last, is as
- * short as it can be.
+ * Adds the function of the step's round to the value on the stack. `b` is the result of the step before, so
+ * as few instructions as possible depend on it.
  */
 function mixOne(step: number, [b, c, d]: readonly [number, number, number]): number[] {
   switch (Math.floor(step / WORDS)) {

@@ -1,4 +1,4 @@
-/** What Dray uses of WebAssembly: TypeScript has its types only among those of a browser. */
+/** The parts of WebAssembly that Dray uses. TypeScript has these types only in its library for browsers. */
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { readonly initial: number; readonly maximum: number; readonly shared: true });

@@ -51,7 +51,7 @@ import { compileWasm, instantiateWasm, VALUE, type WasmFunction } from './wasm-m
 
 export const XXH3_SECRET_BYTES = 192;
 export const XXH3_DIGEST_BYTES = 16;
-/** Inputs up to here take another form, which this module has not. */
+/** Inputs up to this length use another form of the algorithm, which this module does not have. */
 export const XXH3_SHORT_BYTES_MAX = 240;
 
 const STRIPE_BYTES = 64;

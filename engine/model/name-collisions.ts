@@ -1,6 +1,6 @@
 /**
- * Names that differ in a commit but are the same name on a file system that ignores case or Unicode form
- * (APFS, NTFS, ext4 with casefold): there, writing one would overwrite the other.
+ * Finds names that differ in a commit but are one name on a file system that ignores case or Unicode form
+ * (APFS, NTFS, ext4 with casefold). Writing one there would overwrite the other.
  *
  * Whole paths that collide first differ in two names of one folder, so it is enough to compare siblings:
  * `A/x` and `a/y` are found as `A/` and `a/`.

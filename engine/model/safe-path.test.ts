@@ -37,7 +37,7 @@ describe('a path of a commit', () => {
     ['./a', 'it has the part "."'],
     ['a//b', 'it has an empty part'],
     ['a//', 'it has an empty part'],
-    ['a\0b', 'it holds a NUL'],
+    ['a\0b', 'it contains a NUL character'],
     ['\ud800', 'it is not Unicode'],
     ['a/\udc00b', 'it is not Unicode'],
     ['.dray', 'it lies in the place of a workspace folder'],

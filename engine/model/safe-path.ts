@@ -53,7 +53,7 @@ export function checkEntryPath(path: string, options: PathCheckOptions = {}): st
 function checkWhole(path: string): string | undefined {
   if (path === '') return 'it is empty';
   if (path.startsWith('/')) return 'it is absolute';
-  if (path.includes('\0')) return 'it holds a NUL';
+  if (path.includes('\0')) return 'it contains a NUL character';
   if (!path.isWellFormed()) return 'it is not Unicode';
   if (path.length * 3 > PATH_BYTES_MAX && Buffer.byteLength(path) > PATH_BYTES_MAX) {
     return `it is longer than ${PATH_BYTES_MAX} bytes`;
@@ -68,7 +68,7 @@ function checkPart(part: string): string | undefined {
 }
 
 function checkWindowsPart(part: string): string | undefined {
-  if (WINDOWS_FORBIDDEN.test(part)) return 'it holds a character that Windows forbids in names';
+  if (WINDOWS_FORBIDDEN.test(part)) return 'it contains a character that Windows forbids in names';
   if (WINDOWS_DEVICE.test(part)) return 'it names a device of Windows';
   if (part.endsWith('.') || part.endsWith(' ')) return 'it has a part that ends in a dot or a space';
   return undefined;

@@ -3,8 +3,8 @@
  * again with more evidence until no further check is needed; the cheapest check comes first.
  *
  * Items of different sizes differ, without a check. Among equal sizes, by default, items that the index knows
- * to be equal are equal. Otherwise content decides where it is known without asking the store (two MD5 etags,
- * or a small file's MD5 against an etag), then the times, and where one side has no time, the content.
+ * to be equal are equal. Otherwise content decides where it is known without a request (two MD5 etags, or a
+ * small file's MD5 against an etag). Then the times decide, or the content where one side has no time.
  *
  * If the content is equal, the destination gets the time of the source unless it is known to have it,
  * whatever its size and whatever the index knows. Where one side keeps no time, there is nothing to set.

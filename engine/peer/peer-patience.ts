@@ -1,4 +1,4 @@
-/** How long a peer waits for its clients, and what it does so that they keep waiting for it. */
+/** How long a peer waits for its clients, and how it keeps them waiting for a slow answer. */
 import type { ServerResponse } from 'node:http';
 
 /** The time limits for clients. */

@@ -1,7 +1,7 @@
 /**
  * A place for objects: a flat map from keys to bytes, with S3's guarantees.
  *
- * What every implementation promises, and `suite.ts` proves:
+ * The promises of every implementation, which the suite in `contract/` proves:
  * - Read-after-write: once `put` resolves, `head`, `get` and `list` on any client see the object.
  * - A `put` is atomic: a reader sees the old object or the new one, never a part.
  * - Every method is idempotent unless a condition says otherwise, and may be repeated after a failure.

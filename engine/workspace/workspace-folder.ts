@@ -278,7 +278,7 @@ function replaceFile(path: string, value: unknown): void {
   try {
     const file = openSync(temporary, 'w', 0o666);
     try {
-      // Writes everything: a single write may end early on a nearly full disk.
+      // Writes all bytes: a single write may end early on a nearly full disk.
       writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
       fsyncSync(file);
     } finally {

@@ -1,4 +1,4 @@
-/** The lines that tell of a fleet's jobs. */
+/** Formats the jobs of a fleet as lines. */
 import {
   formatBytes,
   formatCount,

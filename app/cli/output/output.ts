@@ -44,7 +44,7 @@ export interface Output extends OutputOptions {
   note(line: string): void;
   /** The summary of a long command: one line at a terminal, otherwise a line for each part. */
   summary(lines: readonly string[]): void;
-  /** A problem: on stderr, at once, after `dray: `; in JSON mode too, for people who read a log. */
+  /** A problem: on stderr, at once, after `dray: `. In JSON mode too, for people who read a log. */
   problem(kind: 'error' | 'warning' | 'plain', line: string): void;
   /** One JSON object, as one line on stdout. */
   record(value: JobEvent | Readonly<Record<string, unknown>>): void;

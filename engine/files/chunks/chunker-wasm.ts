@@ -4,8 +4,8 @@
  * once in some hundred stretches. Measured on x64 with Node 24, in CPU time: 3.2 GiB/s, 2.3 times the same
  * loop in JavaScript (1.4 GiB/s).
  *
- * Of the module (WebAssembly Core Specification 1.0, section 5; shared memories: the threads proposal), in
- * its text format:
+ * The module in WebAssembly's text format (Core Specification 1.0, section 5; shared memories: the threads
+ * proposal):
  *
  *     (import "dray" "memory" (memory 1 65536 shared))
  *     (func (export "mayCut")

@@ -1,6 +1,6 @@
 /**
- * Chooses the number of threads that read small files: one for each core while they compute; where they
- * mostly wait, for a cold disk or a file server, twice as many, doubled again as long as that reads more.
+ * Chooses the number of threads that read small files: one for each core while they compute. Where they
+ * mostly wait, for a cold disk or a file server, the number doubles as long as that reads more.
  */
 import { availableParallelism } from 'node:os';
 

@@ -1,8 +1,7 @@
 /**
- * Temporary files without a name (O_TMPFILE, open(2)): they are linked into the tree when they are complete,
- * and a killed process leaves nothing of them. A rename from a temporary folder holds a lock of the whole
- * file system (rename(2) between folders); linking does not, so two threads write small files a third faster
- * (ext4, 2 cores). Linux only.
+ * Temporary files without a name (O_TMPFILE, open(2)). They are linked into the tree when they are complete,
+ * and a killed process leaves none behind. A rename between two folders locks the whole file system, and a
+ * link does not: two threads write small files a third faster (ext4, 2 cores). Linux only.
  */
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { bindCLibrary } from '../disk/c-library.ts';

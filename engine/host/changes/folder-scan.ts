@@ -1,7 +1,7 @@
 /**
  * Scans a folder again to find whether it still has the changes that a window shows. Keeps only a digest of
- * the rows. Windows share one scan for each folder, and the next one starts after ten times the duration of
- * the last one, or a minute, so a large folder that changes constantly is not scanned all the time.
+ * the rows. Windows share one scan for each folder. The next one starts after ten times the duration of the
+ * last one, or a minute. So a large folder that changes constantly is not scanned all the time.
  */
 import type { ChangeTotals } from '../../api/jobs.ts';
 import type { HostState } from '../host-state.ts';

@@ -1,4 +1,4 @@
-/** The schemas of what a window says about fleets. */
+/** The schemas of a window's requests about fleets. */
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 

@@ -1,5 +1,5 @@
 /**
- * What windows remember between runs: known workspaces and settings, in `window.json` beside the user's other
+ * The window's memory between runs: known workspaces and settings, in `window.json` beside the user's other
  * settings.
  */
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Keeps a local file before it is overwritten: in the bin, or in its own folder under a second name. The file
- * gets another name (a hard link) right before a rename replaces it, so after a kill at any moment its
+ * gets another name (a hard link) right before a rename replaces it. So after a kill at any moment its
  * content is at its path, under the other name, or both. No byte is copied. On a file system without hard
  * links the file is renamed, and renamed back if it was not replaced.
  *

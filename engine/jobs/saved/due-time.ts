@@ -6,10 +6,10 @@ import type { JobState, SavedJob, Trigger } from './saved-job.ts';
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * The time of the next run, maybe in the past: however many runs were missed, there is one such time.
- * Undefined if the job is paused or has no schedule. After the clock was set back, the last run lies in the
- * future: the job is due at once, since nobody knows what it missed. That run's record then lies in the past,
- * and counts alone, wherever `sinceMs` lies.
+ * The time of the next run. It is in the past if runs were missed; all missed runs together give one time.
+ * Undefined if the job is paused or has no schedule. If the clock was set back, the last run lies in the
+ * future, and it is unknown what was missed: the job is due at once. From then on the record of that new run
+ * decides alone, even if `sinceMs` still lies in the future.
  */
 export function nextDueMs(job: SavedJob, { runs }: JobState, nowMs: number): number | undefined {
   if (job.isPaused) return undefined;

@@ -61,7 +61,7 @@ export function findJob(folder: string, name: string): SavedJob | undefined {
   return job && { ...job, name };
 }
 
-/** A person who can write the file decides what this user runs. @throws `usage` if others can */
+/** Anyone who can write the file decides what this user runs. @throws `usage` if others can */
 function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
   const own = process.getuid?.();
   if (own === undefined || ((uid === own || uid === 0) && (mode & 0o022) === 0)) return;
@@ -69,7 +69,7 @@ function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>):
   throw new DrayError('usage', message, { data: { path } });
 }
 
-/** If it was set aside, the job would be gone without a word. @throws `usage` */
+/** To set the file aside would remove the job silently. @throws `usage` */
 function refuseDamaged(path: string, cause: unknown): never {
   const message = `The file of a job is damaged: repair ${path}, or delete it.`;
   throw new DrayError('usage', message, { data: { path }, cause });

@@ -1,6 +1,6 @@
 /**
- * Whether a process that the system starts at a login is the first one of that login: after a crash, the
- * system starts it again, and jobs that run at login have run already.
+ * Tells the first start of a login from later ones. After a crash the system starts the process again, and
+ * the jobs that run at login have run already.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

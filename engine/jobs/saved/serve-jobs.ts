@@ -72,7 +72,7 @@ export async function serveJobs(
   const { emit, signal } = context;
   const folder = jobsFolder(context);
   const clock = systemClock;
-  // Before the lock: whoever starts this one again after another process has ended is no login.
+  // Recorded before the lock: a later start, once the other process has ended, does not count as a login.
   const isFirst = isLogin && beginLogin(folder);
   const lock = await lockScheduler(folder, 'job serve');
   let runs = 0;

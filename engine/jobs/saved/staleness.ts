@@ -37,8 +37,8 @@ export function noticeStaleness(host: NoticeHost & { readonly folder: string }) 
 }
 
 /**
- * When it was last told; 0 if never. A time of the future, from before the clock was set back, does not
- * count.
+ * The time of the last notice; 0 if there was none. A time in the future, from before the clock was set back,
+ * does not count.
  */
 export function readStaleNotice(folder: string, name: string): number {
   try {

@@ -48,7 +48,7 @@ export interface Session extends Disposable {
 /**
  * How a job uses the workspace.
  * - `exclusive`: it writes. One job at a time; the others wait.
- * - `shared`: it reads what other jobs only add to (commits, refs, settings), and never waits.
+ * - `shared`: it reads data that other jobs only add to (commits, refs, settings), and never waits.
  * - `snapshot`: it scans and records what it finds. While another job holds the lock it works on a copy of
  *   the index, because that job relies on its own rows.
  *

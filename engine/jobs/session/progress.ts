@@ -1,6 +1,6 @@
 /**
- * Progress of one phase, coalesced: at most ten events a second, and one at the end. What arrives just before
- * all requests stand still is reported as well.
+ * Progress of one phase, coalesced: at most ten events a second, and one at the end. Bytes that arrive just
+ * before all requests stall are reported as well.
  */
 import type { Phase, ProgressEvent } from '../../api/events.ts';
 import type { Session } from './open-workspace.ts';

@@ -1,7 +1,7 @@
 /**
  * A store may answer 200 and keep nothing. So a copy or sync checks once for each object that it wrote to a
- * store, many of them by one listing, before it remembers them and before a sync deletes. A missing object
- * counts as failed.
+ * store, before it remembers them and before a sync deletes. One listing checks many of them. A missing
+ * object counts as failed.
  */
 import type { TreeItem } from '../../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';

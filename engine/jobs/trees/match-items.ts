@@ -69,8 +69,8 @@ async function* asSyncSees(run: TreeRun, batches: AsyncIterable<MatchedBatch>): 
 }
 
 /**
- * The memory may keep an object from deletion, but never cause one: versitygw can change an object's time
- * without a trace in the listing, so the time of an object to be deleted is requested again.
+ * The memory may prevent a deletion but never cause one. versitygw can change an object's time without a
+ * trace in the listing, so the time of an object to be deleted is requested again.
  */
 function timesMemory({ counts, filter, knowledge }: TreeRun, side: PairSide): TimesMemory {
   return {

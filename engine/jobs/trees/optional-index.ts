@@ -1,7 +1,7 @@
 /**
- * The memory of two places, for a run that must not fail without it: the cache folder may be full, its file
- * damaged, or another process may lock it for long. After the first such failure the run looks up and notes
- * nothing more.
+ * Wraps the memory of two places for a run that must not fail because of it. The cache folder may be full,
+ * its file damaged, or locked by another process. After the first such failure the run uses the memory no
+ * more.
  */
 import { DrayError, type ErrorCode } from '../../api/error.ts';
 import type { TreeIndex } from '../../index/tree-index.ts';

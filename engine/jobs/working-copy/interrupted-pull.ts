@@ -1,6 +1,6 @@
 /**
- * A switch, or a pull of a commit other than the branch's, that does not finish (killed, or a file failed)
- * leaves files of two commits under one branch, and a push would record them there as edits. So
+ * A switch, or a pull of another commit than the branch's, may not finish: it was killed, or a file failed.
+ * It then leaves files of two commits under one branch, and a push would record them there as edits. So
  * `.dray/state.json` names the commit before its first file is written. Until a pull or switch has finished:
  * - a push is refused while the working copy has a file of that commit,
  * - a pull or switch, to that commit or to another, treats these files as that commit's and not as edits.
@@ -20,7 +20,7 @@ import { toChange } from './working-changes.ts';
 /** A commit whose files were being written to the working copy, and the command that finishes it. */
 export type InterruptedPull = NonNullable<WorkspaceState['arriving']>[string][number];
 
-/** A path that is as such a commit has it, and not as the base has it. */
+/** A path that is as that commit has it, and not as the base has it. */
 interface Arrived {
   /** From the base to that commit. */
   readonly change: Change;

@@ -1,10 +1,10 @@
 /**
  * Decides which kind of query costs less. Pure.
  *
- * Both kinds are compared in dollars: the store's prices, a small cost of every request whatever its price
- * (rate limits and the store's other clients), and the value of waiting beyond an unnoticeable time. There is
- * no constant break-even: it follows from this remote's latencies and prices and from the number of
- * candidates.
+ * Both kinds are compared in dollars. The cost has three parts: the store's prices, a small cost of every
+ * request whatever its price (rate limits, other clients of the store), and the value of waiting beyond an
+ * unnoticeable time. There is no constant break-even: it follows from this remote's latencies and prices and
+ * from the number of candidates.
  */
 import type { QueryCost, QueryMode } from '../../api/events.ts';
 import { formatCount } from '../../api/numbers.ts';

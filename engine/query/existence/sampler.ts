@@ -2,9 +2,9 @@
  * Estimates the size of a remote from a few pages of its listing.
  *
  * A sample is a window: a page of up to 1,000 keys from a starting point on. A full page gives the density by
- * the span that it covers, so it never needs a second request, and 1,000 keys give the size within 6 % (95 %)
- * whatever that size is. Listing a whole three-digit prefix instead finds 1/4096 of the objects: of 50,000
- * objects 12 keys, within 57 %; it then takes about 80 requests for the certainty of one window
+ * the span that it covers, so a window never needs a second request. 1,000 keys give the size within 6 % (95
+ * %), whatever that size is. Listing a whole three-digit prefix instead finds 1/4096 of the objects: of
+ * 50,000 objects 12 keys, within 57 %; it then takes about 80 requests for the certainty of one window
  * (sampler.test.ts has the comparison). From 4 million objects on the two are equal.
  *
  * The first window starts at the beginning, because one request then covers a whole remote of up to 1,000

@@ -1,5 +1,6 @@
 /**
- * What a store that passes the contract suite may lack. Its test declares it, and the suite tests either way.
+ * The abilities that a store may lack and still pass the contract suite. Its test declares them, and the
+ * suite tests both cases.
  */
 export interface StoreAbilities {
   /** Returns content type, metadata and the headers of an object. */

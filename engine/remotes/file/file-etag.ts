@@ -4,9 +4,11 @@
  * It must change with every write, also when two writes of the same length fall into one tick of the file
  * system's clock:
  * - A write over an object makes a new file while the old one still exists, so the inodes differ.
- * - The write after that may get the first one's inode back. So each file is given a time of its own before
- *   it is put in place, in microseconds, which no two writes of one process share and two processes cannot
- *   both use on one file: between their writes lie several system calls.
+ * - The write after that may get the first one's inode back.
+ *
+ * So each file gets a time of its own, in microseconds, before it is put in place. No two writes of one
+ * process share it. Two processes cannot use it for one file either, because several system calls lie between
+ * their writes.
  */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';

@@ -1,9 +1,9 @@
 /**
  * The names in a folder, in the order in which their keys list: byte order, with a folder as if its name
  * ended in `/`. A page of a listing needs all names of a folder, to sort them, and 100 pages of one large
- * folder would read it 100 times. So the last few large ones are cached, and reused only while the folder's
- * time is unchanged and was old when it was read: every new, removed or renamed name changes it, and one made
- * in the very tick of the reading is not missed.
+ * folder would read it 100 times. So the last few large ones are cached. A cached list is reused only while
+ * the folder's time is unchanged, because every new, removed or renamed name changes that time. It must also
+ * have been old when the folder was read, or a change within the same tick of the clock would be missed.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { comparePaths } from '../../model/entry.ts';

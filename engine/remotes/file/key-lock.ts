@@ -1,13 +1,15 @@
 /**
- * One writer at a time for a key, among processes and machines: a file made with O_EXCL, that names its
- * maker.
+ * Allows one writer at a time for a key, among processes and machines. The lock is a file made with O_EXCL
+ * that names its maker.
  *
- * Held for a compare and a rename, so for milliseconds. One that outlives its maker is taken over:
+ * It is held for a compare and a rename, so for milliseconds. A lock that outlives its maker is taken over:
  * - made on this machine (and in this process id namespace) by a process that is gone: at once;
- * - otherwise when it stays unchanged for 30 s of the waiting writer's own clock, as no two machines' clocks
- *   need to agree. Breaking a lock is itself guarded by a second file, so two waiters never both break it,
- *   the later one a fresh lock. A holder asks `stillHeld` right before its rename, so one that was suspended
- *   past its time does nothing.
+ * - otherwise when it stays unchanged for 30 s by the waiting writer's own clock, so the clocks of machines
+ *   need not agree.
+ *
+ * A second file guards the breaking of a lock. Otherwise of two waiters the later one could break a fresh
+ * lock. A holder asks `stillHeld` right before its rename, so one that was suspended past its time does
+ * nothing.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readlinkSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * How an object comes to be: written to a temporary file, synced, then put in place in one atomic step.
+ * Stores an object: writes a temporary file, syncs it, then puts it in place in one atomic step.
  *
- * Which step makes the conditions hold among processes:
+ * This step also makes conditions hold among processes:
  * - Where there is no object, `link` puts the file there and fails if another writer was first. No lock.
  * - Over an object (an unconditional put, an etag), and for every removal, the key's lock is held around
  *   compare and rename, so nothing changes between the two.

@@ -122,7 +122,7 @@ describe('An S3 store', () => {
       expect(await failure(call())).toMatchObject({
         code: 'remoteFailed',
         retry: 'retry',
-        message: expect.stringContaining("not S3's"),
+        message: expect.stringContaining('does not come from S3'),
       });
     expect(await store.head('k')).toBeUndefined();
     refuse(404, 'NoSuchKey');

@@ -25,7 +25,7 @@ export function isRegion(text: string): boolean {
 export function checkRegion(region: string, from: string): string {
   if (isRegion(region)) return region;
   throw refuse(
-    `${from} is ${shown(region)}, which is no region: use 1 to 64 letters, digits, hyphens and underscores. ` +
+    `${from} is ${shown(region)}, which is not a region: use 1 to 64 letters, digits, hyphens and underscores. ` +
       'To reach another host, set the endpoint.',
   );
 }
@@ -46,7 +46,7 @@ export function checkProfile(profile: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
   if (profile.length <= PROFILE_CHARS_MAX && !/[\u0000-\u001f\u007f]/.test(profile)) return profile;
   throw refuse(
-    `${shown(profile)} is no name of a profile: use at most ${PROFILE_CHARS_MAX} characters, none of them a control character.`,
+    `${shown(profile)} is not the name of a profile: use at most ${PROFILE_CHARS_MAX} characters, none of them a control character.`,
   );
 }
 
@@ -71,7 +71,7 @@ export function parseEndpoint(text: string, from = 'The endpoint'): string {
 
 function noBucket(bucket: string): DrayError {
   return refuse(
-    `${shown(bucket)} is no bucket name: 3 to 255 letters, digits, dots and hyphens. A host goes into ?endpoint=.`,
+    `${shown(bucket)} is not a bucket name: use 3 to 255 letters, digits, dots and hyphens. A host belongs in ?endpoint=.`,
   );
 }
 

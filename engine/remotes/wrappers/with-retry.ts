@@ -3,16 +3,16 @@
  * counted.
  *
  * Repeated: calls that failed with a retryable error, under `RetryPolicy`. Not repeated: a `get` body that
- * breaks after it began (but with `isResumed` it goes on from there, `resumed-body.ts`), and `putStream`,
- * whose source can be read once (but for a store whose streams go in parts: each of these is repeated); the
- * callers of both start again.
+ * breaks after it began, and `putStream`, whose source can be read only once. The callers of both start
+ * again. Two exceptions: with `isResumed` a body continues where it broke (`resumed-body.ts`), and a store
+ * that takes streams in parts has each part repeated.
  *
  * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for
  * everything but a condition, which now meets our own write and fails. So after such a failure a condition
- * that does not hold is looked into: if what lies there is what we wrote, the write happened. Two writers
+ * that does not hold is examined: if the object has the bytes that we wrote, the write happened. Two writers
  * that write equal bytes both win then; bytes under a condition must tell writers apart where that matters.
- * So also of a copy onto itself, which may give the object another etag: it happened if the object has its
- * size and its metadata.
+ * The same holds for a copy of an object onto itself, which may change its etag: it happened if the object
+ * has the expected size and metadata.
  */
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';

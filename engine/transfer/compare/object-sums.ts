@@ -1,14 +1,14 @@
 /**
  * The sums that identify an object's content, and the comparison of bytes with them.
  *
- * A checksum that the store keeps of the whole content comes first; then the MD5 that rclone stores in the
- * metadata of multipart uploads; then the etag, if it is one of these: the MD5 of an object put in one
- * request, or the MD5 of the parts' MD5s and their number.
+ * First comes a checksum that the store keeps of the whole content, then the MD5 that rclone stores in the
+ * metadata of multipart uploads. The etag comes last. It is the MD5 of an object put in one request, or the
+ * MD5 of the parts' MD5s and their number.
  *
  * An etag is neither where the store encrypts with keys that it does not own (SSE-KMS, SSE-C), which it
  * reports. Without such a report, content that does not match an MD5-like etag counts as damaged, as in
- * rclone: no store in use today silently returns 32 hex digits with another meaning, and missing damage would
- * be worse than a false alarm.
+ * rclone. No store in use today silently returns 32 hex digits with another meaning, and a missed damage
+ * would be worse than a false alarm.
  */
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Records which ranges of a download are on disk, so that a killed one is resumed: a small file beside the
- * unfinished one, with a line for each range, appended after the range was written.
+ * Records which ranges of a download are on disk, so that a killed download resumes. It is a small file
+ * beside the unfinished one, with a line for each range, appended after the range was written.
  *
  * Nothing is synced, so after a crash of the machine a line may exist without its range, and the last line
  * may be torn. Each line therefore has a checksum of itself and one of the range's bytes: a later run reads

@@ -47,7 +47,7 @@ const FINAL_REASONS: ReadonlySet<unknown> = new Set(['changedWhileRead', 'vanish
  */
 export async function uploadInParts(request: PartsUpload): Promise<UploadedObject> {
   const { key, source, store } = request;
-  assert(source.sizeBytes > 0, 'What has no bytes has no parts.');
+  assert(source.sizeBytes > 0, 'An empty object has no parts.');
   const { multipart } = store;
   if (multipart === undefined) {
     throw new DrayError('unsupported', `${store.address} has no multipart uploads.`, { data: { key } });

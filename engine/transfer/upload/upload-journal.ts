@@ -1,4 +1,4 @@
-/** What must survive a crash to resume a multipart upload: one row for each key. */
+/** The facts that must survive a crash to resume a multipart upload: one row for each key. */
 export interface UploadJournal {
   load(key: string): JournaledUpload | undefined;
   /** Durable when it returns. */

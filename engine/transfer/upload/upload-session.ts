@@ -145,19 +145,19 @@ function sorted(record: object): [string, unknown][] {
 }
 
 /**
- * `gone`: the store no longer knows the upload. `untold`: these keys may not list its parts, and so have to
- * start again.
+ * `gone`: the store no longer knows the upload. `unlisted`: these keys may not list its parts, so the upload
+ * starts again.
  */
 async function partsStillHeld(
   multipart: MultipartStore,
   upload: MultipartUpload,
   signal: AbortSignal | undefined,
-): Promise<readonly PartInfo[] | 'gone' | 'untold'> {
+): Promise<readonly PartInfo[] | 'gone' | 'unlisted'> {
   try {
     return await multipart.listParts(upload, signal ? { signal } : {});
   } catch (error) {
     if (error instanceof DrayError && error.code === 'notFound') return 'gone';
-    if (isNotAllowed(error)) return 'untold';
+    if (isNotAllowed(error)) return 'unlisted';
     throw error;
   }
 }

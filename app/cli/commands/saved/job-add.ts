@@ -33,7 +33,7 @@ export function addJobAdd(job: Command, host: CommandHost): void {
   const command = job
     .command('add')
     .description(
-      'Saves a command under a name. The command follows "--" and is checked now, with all of its options. Paths that it names are those of this folder. Without a trigger the job runs by "dray job run". Times are local: one that a change of the clock skips or repeats runs once. Missed runs are caught up once.',
+      'Saves a command under a name. The command follows "--" and is checked now, with all of its options. Its relative paths start at this folder. Without a trigger the job runs by "dray job run". Times are local: one that a change of the clock skips or repeats runs once. Missed runs are caught up once.',
     )
     .usage('[options] <name> -- <command...>')
     .argument('<name>', 'a to z, 0 to 9, ".", "_" and "-"')
@@ -168,6 +168,6 @@ function watchedFolder({ directory, name, words }: InspectedCommand): string {
 
 function cronOfTime(text: string): string {
   const found = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text);
-  if (!found) throw usageError(`"${text}" is no time of day. Use HH:MM, such as 03:00.`);
+  if (!found) throw usageError(`"${text}" is not a time of day. Use HH:MM, such as 03:00.`);
   return `${Number(found[2])} ${Number(found[1])} * * *`;
 }

@@ -47,7 +47,7 @@ export async function sendMail(
       wire = await openWire(connectTls({ socket: wire.socket, ...nameOf(host), host }), { host, signal });
       offers = await wire.ask(`EHLO ${ownName()}`, 250);
     } else if (!isTls && !isLoopback(host)) {
-      throw new DrayError('unsupported', `${host} offers no TLS. Use smtps://, or a server that does.`);
+      throw new DrayError('unsupported', `${host} does not offer TLS. Use smtps://, or a server that does.`);
     }
     if (user !== undefined) {
       const login = Buffer.from(`\0${user}\0${password ?? ''}`).toString('base64');
@@ -133,7 +133,7 @@ async function openWire(
   signal.addEventListener('abort', () => fail('was left'), { once: true });
   const expect = async (code: number) => {
     for (;;) {
-      // A reply of several lines has a hyphen after the code, but in its last one.
+      // In a reply of several lines, each but the last has a hyphen after the code.
       const reply = /^(?:\d{3}-[^\n]*\n)*(\d{3})(?: [^\n]*)?\r?\n/.exec(text);
       if (reply) {
         text = text.slice(reply[0].length);
@@ -190,7 +190,7 @@ function ownName(): string {
   return /^[A-Za-z0-9.-]{1,255}$/.test(name) ? name : 'localhost';
 }
 
-/** The name that the certificate must have. An address is no name (RFC 6066). */
+/** The name that the certificate must have. An address does not count as a name (RFC 6066). */
 function nameOf(host: string): { readonly servername?: string } {
   return isIP(host) ? {} : { servername: host };
 }

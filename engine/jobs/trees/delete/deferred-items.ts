@@ -1,6 +1,6 @@
 /**
- * Items that a sync cannot write because an extra of the destination is in the way: a file or link in a
- * folder's place, or the content of a folder in a file's place. They wait on disk until everything else is
+ * Items that a sync cannot write because an extra of the destination is in the way: a file or link in place
+ * of a folder, or the content of a folder in place of a file. They wait on disk until everything else is
  * copied and the extras are deleted, and are then tried again.
  */
 import { lstatSync, readdirSync } from 'node:fs';

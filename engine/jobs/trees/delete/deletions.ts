@@ -179,9 +179,9 @@ async function removePage(
 }
 
 /**
- * Whether a local file is not the one that the walk saw: written by somebody else since, or by this very run,
- * where the file system takes two names for one (`Photo.jpg` was copied over `photo.jpg`, which the source
- * does not have).
+ * Whether a local file has changed since the walk. Another program may have written it. Or this run did, on a
+ * file system that takes two names for one: `Photo.jpg` was copied over `photo.jpg`, which the source does
+ * not have.
  */
 function isAnother({ destination }: TreeRun, item: TreeItem): boolean {
   if (destination.kind === 'remote' || item.special) return false;

@@ -5,7 +5,7 @@ import type { TreeItem } from '../../../model/tree-item.ts';
 import { reportFailure, type TreeRun } from '../copy-run.ts';
 
 export function refuseChange(run: TreeRun, { path }: TreeItem): void {
-  const message = `${path} differs at the destination, and --immutable forbids to change it.`;
+  const message = `${path} differs at the destination, and --immutable forbids changing it.`;
   reportFailure(run, path, new DrayError('conflict', message, { data: { path } }));
 }
 
@@ -17,7 +17,7 @@ export function hidesWhatStays(run: TreeRun, { path }: TreeItem): boolean {
   const { destination, request } = run;
   if (destination.kind === 'remote' || !(request.immutable || request.backupDirectory)) return false;
   if (statLocal(destination.root, destination.pathOf(path)) !== 'other') return false;
-  const why = request.immutable ? '--immutable forbids to change it' : '--backup-dir cannot keep it';
+  const why = request.immutable ? '--immutable forbids changing it' : '--backup-dir cannot keep it';
   const message = `At the destination ${path} is not a file, and ${why}.`;
   reportFailure(run, path, new DrayError('conflict', message, { data: { path } }));
   return true;

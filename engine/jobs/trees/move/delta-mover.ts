@@ -54,8 +54,8 @@ export type OpenDeltaMover = (writer: FileMaking | undefined) => DeltaMover | un
 type FileMaking = Pick<TreeWriter, 'makeFolder' | 'newTemporary'>;
 
 /**
- * From this size on, a delta with a tenth changed takes less CPU time at both ends together than the whole
- * file, even over a loopback (measured: 0.85 of it, at 1 MiB and at 2 MiB).
+ * From this size on, a delta of a file with a tenth changed takes less CPU time at both ends together than
+ * the whole file, even over loopback (measured: 0.85, at 1 MiB and at 2 MiB).
  */
 const BLOCK_DELTA_BYTES_MIN = 1024 * 1024;
 /** With an old file below this share of the new one, a delta saves less than its digests cost. */
@@ -65,7 +65,7 @@ const BLOCK_BYTES = 64 * 1024;
 const FILES_OPEN_MAX = 8;
 const SEGMENTS_AT_ONCE = 4;
 
-/** Errors that the whole file would meet too, or that sending it would not answer. */
+/** After these errors, sending the whole file would fail as well, or would hide the error. */
 const NO_REASON_FOR_WHOLE: ReadonlySet<ErrorCode> = new Set([
   'aborted',
   'diskFull',

@@ -214,7 +214,7 @@ function messageOf(code: ErrorCode, failure: S3Failure, call: S3Call, place: S3P
   const object = nameOf(call, place);
   const said = saidBy(failure);
   if (isStray(failure, call))
-    return `${store} answered ${call.operation} on ${object} with a 404 that is not S3's. Check the endpoint, and the way of any proxy to the store.`;
+    return `${store} answered ${call.operation} on ${object} with a 404 that does not come from S3. Check the endpoint and any proxy on the way.`;
   switch (code) {
     case 'bucketMissing':
       return `The bucket ${place.bucket} does not exist at ${store}. Check its name and the endpoint, or create it first.`;
@@ -224,22 +224,22 @@ function messageOf(code: ErrorCode, failure: S3Failure, call: S3Call, place: S3P
       return skewMessage(failure, store);
     case 'notFound':
       return failure.code === 'NoSuchUpload'
-        ? `The multipart upload of ${object} is not there any more: it was completed or aborted.`
+        ? `The multipart upload of ${object} no longer exists: it was completed or aborted.`
         : `There is no ${object} at ${store}.`;
     case 'checksumRefused':
       return `${store} received other bytes for ${object} than were announced${said}. They changed on the way, or in the file while it was read.`;
     case 'damaged':
-      return `${object} is shorter than it should be: ${store} has nothing at the range asked for.`;
+      return `${object} is shorter than expected: ${store} has no bytes at the requested range.`;
     case 'conflict':
-      return `${object} is not the object that was expected any more: someone replaced it.`;
+      return `${object} was replaced by another writer in the meantime.`;
     case 'slowDown':
       return `${store} asked for fewer requests${said}.`;
     case 'unsupported':
       return `${store} does not support ${call.operation}${said}.`;
     case 'unreachable':
-      return `${store} gave up waiting during ${call.operation} on ${object}${said}.`;
+      return `${store} timed out during ${call.operation} on ${object}${said}.`;
     case 'usage':
-      return `${store} takes no such name: ${object}${said}.`;
+      return `${store} refused the name ${object}${said}.`;
     default:
       return `${store} failed at ${call.operation} on ${object}${said || ` (HTTP ${failure.status})`}.`;
   }
@@ -252,7 +252,7 @@ function saidBy({ code, message }: S3Failure): string {
 
 function refusalOf(failure: S3Failure, { isAnonymous }: S3Place): string {
   const blame = isAnonymous
-    ? 'It was asked without keys (anonymous), and does not answer everybody.'
+    ? 'The request was sent without keys (anonymous), and the store does not allow that.'
     : 'The keys may lack the permission for it.';
   if (ARCHIVE_CODES.has(failure.code))
     return `it is archived (${failure.code}). Restore it at the store (RestoreObject), then run again.`;
@@ -294,7 +294,7 @@ function durationOf(spanMs: number): string {
 /** Codes of an endpoint whose scheme is wrong: trying again would not help. */
 const SCHEME_REASONS: Readonly<Record<string, (endpoint: string) => string>> = {
   HTTP_NO_TLS: (endpoint) =>
-    `it speaks no TLS. Check its host and port, or write ${endpoint.replace('https:', 'http:')} as the endpoint if you trust the network`,
+    `it does not use TLS. Check its host and port, or write ${endpoint.replace('https:', 'http:')} as the endpoint if you trust the network`,
   HTTP_WANTS_TLS: (endpoint) => `it uses TLS. Write ${endpoint.replace('http:', 'https:')} as the endpoint`,
 };
 
@@ -331,7 +331,7 @@ export function translateThrown(
   if (schemeReason)
     return new DrayError('unreachable', `${endpoint} cannot be reached: ${schemeReason}.`, options);
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
-    return new DrayError('internal', `${call.operation} went wrong: ${error.message}`, options);
+    return new DrayError('internal', `${call.operation} failed: ${error.message}`, options);
   }
   const reason =
     (code && CONNECTION_REASONS[code]) ?? (error instanceof Error ? error.message : String(error));

@@ -83,7 +83,7 @@ describe('A page of a list', () => {
     ['of another kind', '<html><body>Sign in</body></html>'],
     ['that is an error', '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>'],
     [
-      'that promises more and does not say where',
+      'that announces more keys without a continuation token',
       '<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents></ListBucketResult>',
     ],
   ])('is refused %s: what it leaves out is not gone', (_kind, xml) => {

@@ -46,7 +46,7 @@ export const SLICE_CHARS = 1024 * 1024;
 
 /** Yields after each slice. */
 function* parseInSlices(xml: string): Generator<void, RawListPage> {
-  if (!isWholeList(xml)) throw incompleteListing('its answer is no whole list');
+  if (!isWholeList(xml)) throw incompleteListing('its answer is not a complete list');
   const { objects: fields, others } = yield* readContents(xml);
   const decodeKey = keyDecoderOf(others);
   const readTime = createTimeReader();
@@ -104,7 +104,7 @@ function continuationOf(said: {
 }): string | undefined {
   if (!said.isTruncated) return undefined;
   if (said.token) return said.token;
-  throw incompleteListing('it promises more and does not say where');
+  throw incompleteListing('it announces more keys without a continuation token');
 }
 
 export function incompleteListing(why: string): DrayError {
@@ -147,7 +147,7 @@ function* readContents(xml: string): Generator<void, Contents> {
       StorageClass: undefined,
     };
     const end = readFields(xml, open + OPEN.length, fields);
-    if (end < 0) throw incompleteListing('an object of it has no end');
+    if (end < 0) throw incompleteListing('an object has no end tag');
     objects.push(fields);
     if (open > from) others += xml.slice(from, open);
     from = end;
@@ -204,9 +204,9 @@ function toObject(
 ): ListedObject {
   const key = decodeKey(unescapeXml(Key));
   const sizeBytes = Number(Size);
-  if (key === '') throw incompleteListing('an object of it has no key');
+  if (key === '') throw incompleteListing('an object has no key');
   if (Size === '' || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0)
-    throw incompleteListing('an object of it has no size');
+    throw incompleteListing('an object has no size');
   const object = {
     key,
     sizeBytes,

@@ -30,7 +30,7 @@ export function decodeUploadMarker(continuation: string): UploadMarker {
     const { key, uploadId, isWide } = JSON.parse(Buffer.from(continuation, 'base64url').toString());
     if (typeof key === 'string' && typeof uploadId === 'string') return { key, uploadId, isWide };
   } catch {
-    // Said below.
+    // Set below.
   }
-  throw new DrayError('usage', 'That continuation was not given by a page of this listing.');
+  throw new DrayError('usage', 'This continuation does not belong to this listing.');
 }

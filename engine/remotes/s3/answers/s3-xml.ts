@@ -84,7 +84,7 @@ export function unquote(etag: string): string {
   return etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag;
 }
 
-/** 0 for what is no time. */
+/** 0 for invalid times. */
 export function timeOf(text: string | undefined): number {
   return Date.parse(text ?? '') || 0;
 }
@@ -141,8 +141,8 @@ function readEntity(name: string): string | undefined {
 }
 
 /**
- * `encoding-type=url` is the encoding of forms: a plus is a space. @throws `remoteFailed` for what is not
- * encoded so.
+ * `encoding-type=url` is the encoding of forms: a plus is a space. @throws `remoteFailed` for a key that is
+ * not encoded so.
  */
 export function decodeFormUrl(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;

@@ -79,7 +79,10 @@ interface Left {
   readonly message: string | undefined;
 }
 
-/** The first one's code decides. The error names all that failed, so that a caller knows which are left. */
+/**
+ * The code is that of the first failure. The error names every failed key, so that the caller knows which
+ * objects are left.
+ */
 function removalError(failed: readonly Left[], keyCount: number, place: S3Place): DrayError {
   const first = failed[0]!;
   const failure: S3Failure = {

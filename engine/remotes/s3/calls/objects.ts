@@ -172,7 +172,7 @@ async function listOnce(
   const xml = new TextDecoder().decode(answer.bytes);
   const page = listPageOf(await readListPage(xml, options.signal), keyPrefix);
   if (continuation !== undefined && page.continuation === continuation)
-    throw incompleteListing('it goes on where this page began');
+    throw incompleteListing('its next page begins where this one did');
   return { page, isMinio: isOfMinio(answer) };
 }
 

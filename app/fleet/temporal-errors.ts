@@ -39,7 +39,9 @@ export function fromTemporal(
     });
   if (error instanceof WorkflowFailedError) return ofEnd(error, id);
   const service = error instanceof ServiceError ? error.cause : error;
-  const isLost = error instanceof Error && /Failed to connect|ECONNREFUSED|connect/i.test(error.message);
+  const isLost =
+    error instanceof Error &&
+    (error.name === 'TransportError' || /connect|ECONNREFUSED|transport error/i.test(error.message));
   if (!isGrpcServiceError(service) && !isLost) return toDrayError(error);
   const code = isGrpcServiceError(service) ? (CODES[service.code] ?? 'remoteFailed') : 'unreachable';
   const why = isGrpcServiceError(service) ? service.details : (error as Error).message;

@@ -63,6 +63,26 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
+  it('gets workers that were started while Temporal was away', async () => {
+    await fleet.temporal.kill();
+    const warned = Promise.withResolvers<Record<string, unknown>>();
+    const worker = fleet.startWorker({
+      onLine: (line) => {
+        if (line.type === 'warning') warned.resolve(line);
+      },
+    });
+    const { message, warning } = await warned.promise;
+    expect(warning).toBe('temporal');
+    expect(message).toContain(`Temporal at ${fleet.temporal.address} does not answer`);
+    expect(message).toContain('The worker waits, and tries again until it answers.');
+    await fleet.temporal.start();
+    const late = await worker;
+    const job = await fleet.run('copy', place('source'), place('late'), ...SMALL);
+    expect(job.exitCode, job.stdout).toBe(0);
+    expect(differences(fleet, 'source', 'late')).toEqual([]);
+    expect(await late.stop()).toBe(0);
+  });
+
   it('continues when the command that follows it is interrupted', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);

@@ -38,6 +38,8 @@ export interface WorkerStart {
   /** Instead of the store's own, such as a proxy's. */
   readonly endpoint?: string;
   readonly words?: readonly string[];
+  /** Called for each line of `--json`, also before the worker takes work. */
+  readonly onLine?: (line: Record<string, unknown>) => void;
 }
 
 export interface FleetWorker {
@@ -95,7 +97,7 @@ export async function openFleet(): Promise<Fleet> {
     s3,
     run: (...words) => follow(words).ended,
     follow: (...words) => follow(words),
-    async startWorker({ endpoint, words = [] } = {}) {
+    async startWorker({ endpoint, onLine, words = [] } = {}) {
       const child = start(
         ['fleet', 'worker', '--json', ...words],
         endpoint === undefined ? {} : { AWS_ENDPOINT_URL: endpoint },
@@ -107,6 +109,7 @@ export async function openFleet(): Promise<Fleet> {
       await new Promise<void>((resolve, reject) => {
         createInterface(child.stdout).on('line', (line) => {
           lines.push(JSON.parse(line));
+          onLine?.(lines.at(-1)!);
           if (lines.at(-1)?.type === 'fleetWorker') resolve();
         });
         void ended.then(([code]) =>

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import {
   DefaultLogger,
   NativeConnection,
@@ -13,12 +14,17 @@ import { DrayError } from '../../../engine/api/error.ts';
 import type { FleetSteps } from '../../../engine/api/fleet.ts';
 import type { JobContext } from '../../../engine/api/jobs.ts';
 import { withTracingPackages } from '../packages.ts';
-import { fromTemporal } from '../temporal-errors.ts';
-import { connectionSettings, dataConverter, type TemporalOptions } from '../temporal-options.ts';
+import {
+  type ConnectionSettings,
+  connectionSettings,
+  dataConverter,
+  type TemporalOptions,
+} from '../temporal-options.ts';
 import { bundleName, bundleWorkflows } from '../workflow-bundle.ts';
 import { createActivities, type StepEvent } from './activities.ts';
 import { createStepMetrics } from './step-metrics.ts';
 import type { Tracing } from './tracing.ts';
+import { untilAnswered } from './until-answered.ts';
 
 /** How often a worker reports progress to Temporal and learns of a pause. */
 const HEARTBEATS_MS = 2_000;
@@ -34,9 +40,10 @@ export interface WorkerRequest {
   /** Of a collector of OpenTelemetry. */
   readonly tracesUrl?: string;
   readonly steps: FleetSteps;
+  /** Called again when the worker has reached a Temporal that was away. */
   readonly onReady: () => void;
   readonly onEvent: (event: StepEvent) => void;
-  /** Gets each line of Temporal's own log. */
+  /** Gets each line of Temporal's own log, and why the worker waits for Temporal. */
   readonly onLog: (line: string) => void;
 }
 
@@ -46,16 +53,48 @@ export interface WorkerSummary {
   readonly failedSteps: number;
 }
 
+/** Returns when the signal fires. While Temporal does not answer, it waits. */
 export async function runWorker(context: JobContext, request: WorkerRequest): Promise<WorkerSummary> {
-  const { drainMs, metricsAddress, onEvent, onLog, onReady, slots, steps, temporal } = request;
+  const { metricsAddress, onLog, temporal } = request;
   const tracing = await startTracing(context, request);
   install({ onLog, ...(metricsAddress !== undefined && { metricsAddress }) });
-  const settings = await connectionSettings(temporal);
-  const converter = await dataConverter(temporal);
-  const connection = await NativeConnection.connect(settings).catch((error) => {
-    throw fromTemporal(error, temporal);
-  });
+  const reach = {
+    settings: await connectionSettings(temporal),
+    converter: await dataConverter(temporal),
+    bundle: await findBundle(tracing !== undefined),
+  };
   const summary = { steps: 0, failedSteps: 0 };
+  const onEvent = (event: StepEvent) => {
+    if (event.type === 'ended' || event.type === 'failed') summary.steps += 1;
+    if (event.type === 'failed') summary.failedSteps += 1;
+    request.onEvent(event);
+  };
+  try {
+    await untilAnswered(
+      (onAnswer) => serve(context, { ...request, onEvent }, { ...reach, tracing, onAnswer }),
+      { temporal, signal: context.signal, onWait: onLog },
+    );
+    return summary;
+  } finally {
+    await tracing?.close();
+  }
+}
+
+interface Reach {
+  readonly settings: ConnectionSettings;
+  readonly converter: DataConverter;
+  readonly bundle: WorkflowBundleOption;
+  readonly tracing: Tracing | undefined;
+  readonly onAnswer: () => void;
+}
+
+/** Works until it is stopped, or until it loses Temporal for good. */
+async function serve(
+  context: JobContext,
+  { drainMs, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
+  { bundle, converter, onAnswer, settings, tracing }: Reach,
+): Promise<void> {
+  const connection = await NativeConnection.connect(settings);
   try {
     const worker = await Worker.create({
       connection,
@@ -63,35 +102,32 @@ export async function runWorker(context: JobContext, request: WorkerRequest): Pr
       taskQueue: temporal.queue,
       identity: `${hostname()}:${process.pid}`,
       dataConverter: converter,
-      workflowBundle: await findBundle(tracing !== undefined),
+      workflowBundle: bundle,
       ...tracing?.options,
       activities: createActivities({
         steps,
         context,
         metrics: createStepMetrics(Runtime.instance().metricMeter),
-        onEvent: (event) => {
-          if (event.type === 'ended' || event.type === 'failed') summary.steps += 1;
-          if (event.type === 'failed') summary.failedSteps += 1;
-          onEvent(event);
-        },
+        onEvent,
       }),
       maxConcurrentActivityTaskExecutions: slots,
       shutdownGraceTime: drainMs,
       maxHeartbeatThrottleInterval: HEARTBEATS_MS,
       defaultHeartbeatThrottleInterval: HEARTBEATS_MS,
-    }).catch((error) => {
-      throw fromTemporal(error, temporal);
     });
     const running = worker.run();
     const stop = () => worker.shutdown();
     context.signal.addEventListener('abort', stop, { once: true });
-    if (context.signal.aborted) stop();
-    onReady();
-    await running;
-    return summary;
+    try {
+      if (context.signal.aborted) stop();
+      onAnswer();
+      onReady();
+      await running;
+    } finally {
+      context.signal.removeEventListener('abort', stop);
+    }
   } finally {
     await connection.close();
-    await tracing?.close();
   }
 }
 

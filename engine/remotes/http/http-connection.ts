@@ -13,6 +13,8 @@ export interface HttpLimits {
   readonly connectMs: number;
   /** Without a byte in either direction, while one is expected. */
   readonly quietMs: number;
+  /** A body that was handed over may still travel this slowly, so its answer may come later. */
+  readonly slowestBytesPerSecond: number;
 }
 
 export interface HttpExchange extends AnswerReceiver {
@@ -74,6 +76,12 @@ const TLS_PIECE_BYTES = 64 * 1024;
  */
 const PROBE_AFTER_MS = 30_000;
 
+/**
+ * A body counts as sent when the kernel has it, which takes up to 4 MiB for a peer that reads nothing (Linux's
+ * `tcp_wmem`); proxies take more. Of many uploads over a slow link, each may wait for long after that.
+ */
+const BUFFERED_BYTES_MAX = 8 * 1024 * 1024;
+
 const NOTHING = new Uint8Array(0);
 
 export class HttpConnection {
@@ -87,6 +95,8 @@ export class HttpConnection {
   #isUnanswered = true;
   #isPaused = false;
   #isSending = false;
+  /** The quiet time is over, but the body may still be on its way. */
+  #isExtended = false;
   /** Where the next bytes go: the scratch buffer, or a place of the receiver's. */
   #target: Uint8Array;
   #exchanges = 0;
@@ -126,6 +136,7 @@ export class HttpConnection {
     exchange.connection = this;
     this.#reader = new AnswerReader(exchange.request.method, exchange);
     this.#isUnanswered = true;
+    this.#isExtended = false;
     if (exchange.request.quietMs !== undefined) {
       this.#socket.setTimeout(this.#quietMs);
       this.#socket.setKeepAlive(true, PROBE_AFTER_MS);
@@ -260,6 +271,7 @@ export class HttpConnection {
       return;
     }
     this.#isUnanswered = false;
+    if (this.#isExtended) this.#endExtension();
     const { onWire, scratch } = this.#route;
     onWire?.(sizeBytes);
     try {
@@ -317,8 +329,28 @@ export class HttpConnection {
   #timedOut(): void {
     if (this.#isPaused || this.#state === 'connecting') return;
     const isSilent = !this.#reader?.hasHead;
-    const message = `Nothing arrived for ${this.#quietMs} ms.`;
+    const travelMs = this.#isExtended || !this.#isUnanswered ? 0 : this.#travelMs();
+    if (travelMs > 0) {
+      this.#isExtended = true;
+      this.#socket.setTimeout(travelMs);
+      return;
+    }
+    const waitedMs = this.#quietMs + (this.#isExtended ? this.#travelMs() : 0);
+    const message = `Nothing arrived for ${waitedMs} ms.`;
     this.#close(new HttpError(isSilent ? 'HTTP_ANSWER_TIMEOUT' : 'HTTP_BODY_TIMEOUT', message));
+  }
+
+  /** How much longer than the quiet time a body may be on its way once the kernel has all of it. */
+  #travelMs(): number {
+    if (this.#isSending || !this.#exchange) return 0;
+    const { body = NOTHING, lead = NOTHING } = this.#exchange.request;
+    const bytes = Math.min(lead.byteLength + body.byteLength, BUFFERED_BYTES_MAX);
+    return Math.ceil((bytes * 1000) / this.#route.limits.slowestBytesPerSecond);
+  }
+
+  #endExtension(): void {
+    this.#isExtended = false;
+    this.#socket.setTimeout(this.#quietMs);
   }
 
   #close(error: unknown): void {

@@ -20,23 +20,30 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const QUIET_TIMEOUT_MS = 60_000;
 
 export interface HttpTransportOptions extends Pick<Route, 'authorities' | 'checkFingerprint' | 'onWire'> {
-  readonly limits?: HttpLimits;
+  readonly limits?: Partial<HttpLimits>;
 }
 
-const LIMITS: HttpLimits = { connectMs: CONNECT_TIMEOUT_MS, quietMs: QUIET_TIMEOUT_MS };
+/** 64 uploads at once then share 4 MiB a second. */
+const SLOWEST_BYTES_PER_SECOND = 64 * 1024;
+
+const LIMITS: HttpLimits = {
+  connectMs: CONNECT_TIMEOUT_MS,
+  quietMs: QUIET_TIMEOUT_MS,
+  slowestBytesPerSecond: SLOWEST_BYTES_PER_SECOND,
+};
 const SCRATCH_BYTES = 64 * 1024;
 
 /** @param options `limits` are for tests; the defaults are above. */
 export async function openHttpTransport(
   origin: URL,
   connections: number,
-  { authorities, checkFingerprint, limits = LIMITS, onWire }: HttpTransportOptions = {},
+  { authorities, checkFingerprint, limits, onWire }: HttpTransportOptions = {},
 ): Promise<HttpTransport> {
   const connectTls = origin.protocol === 'https:' ? (await import('node:tls')).connect : undefined;
   const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   const route: Route = {
     origin,
-    limits,
+    limits: { ...LIMITS, ...limits },
     scratch,
     connectTls,
     authorities,

@@ -1,6 +1,6 @@
 /**
- * A worker outlives Temporal: while the server is away, at the start of the worker or later, it waits and tries
- * again, so it needs no supervisor to get over a restart of the server.
+ * A worker outlives Temporal: while the server is away, at the start of the worker or later, it waits and
+ * tries again, so it needs no supervisor to get over a restart of the server.
  */
 import type { DrayError } from '../../../engine/api/error.ts';
 import { type Clock, systemClock } from '../../../engine/base/clock.ts';

@@ -77,8 +77,9 @@ const TLS_PIECE_BYTES = 64 * 1024;
 const PROBE_AFTER_MS = 30_000;
 
 /**
- * A body counts as sent when the kernel has it, which takes up to 4 MiB for a peer that reads nothing (Linux's
- * `tcp_wmem`); proxies take more. Of many uploads over a slow link, each may wait for long after that.
+ * A body counts as sent when the kernel has it, which takes up to 4 MiB for a peer that reads nothing
+ * (Linux's `tcp_wmem`); proxies take more. Of many uploads over a slow link, each may wait for long after
+ * that.
  */
 const BUFFERED_BYTES_MAX = 8 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** Uploads whose answers are late because their bodies still travel, behind a kernel that took them at once. */
+/** Uploads whose answers are late because their bodies, which the kernel took at once, still travel. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

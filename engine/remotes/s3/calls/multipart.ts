@@ -10,6 +10,7 @@ import type {
   PutOptions,
   PutOutcome,
 } from '../../object-store.ts';
+import { putStreamInParts } from '../../stream-in-parts.ts';
 import { rangeHeader } from '../answers/checked-body.ts';
 import { translateFailure, uncompletedOr } from '../answers/s3-errors.ts';
 import { completionXml } from '../answers/s3-xml-requests.ts';
@@ -27,7 +28,6 @@ import { sourceSize } from './copy.ts';
 import { copySourceOf, fullPlaceOf } from './copy-source.ts';
 import { listUploads } from './list-uploads.ts';
 import { partInfoOf } from './object-parts.ts';
-import { putStream } from './put-stream.ts';
 import {
   exchangeXml,
   noteVerified,
@@ -43,7 +43,7 @@ type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
 
 export function createMultipart(caller: S3Caller): MultipartStore {
   return {
-    putStreamBy: putStream,
+    putStreamBy: putStreamInParts,
     create: (key, options = {}) => create(caller, key, options),
     uploadPart: (upload, number, bytes, options = {}) =>
       uploadPart(caller, upload, { number, bytes, options }),

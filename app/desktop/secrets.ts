@@ -4,11 +4,11 @@
  * user can read the file, and only the engine's environment gets them decrypted. The engine keeps the tokens
  * of other machines: see `engine/jobs/remotes/login.ts`.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host/remotes.ts';
 import { isAccessKeys, withKeptKeys } from '../../engine/base/kept-keys.ts';
+import { replaceFile } from '../../engine/base/replace-file.ts';
 import type { Electron } from './electron-parts.ts';
 
 const VALUE_LENGTH_MAX = 8_192;
@@ -149,9 +149,5 @@ function parseSealed(text: string): Sealed | undefined {
 }
 
 function writeSealed(path: string, keys: Sealed): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.tmp`, JSON.stringify({ keys }), { mode: 0o600, flush: true });
-  // An existing temporary file would keep its old mode.
-  chmodSync(`${path}.tmp`, 0o600);
-  renameSync(`${path}.tmp`, path);
+  replaceFile(path, JSON.stringify({ keys }), 0o600);
 }

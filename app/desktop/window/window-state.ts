@@ -1,7 +1,7 @@
 /** Keeps the position of the window over restarts, and puts it where it is visible: a screen may be gone. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { BrowserWindow, Rectangle } from 'electron';
+import { replaceFile } from '../../../engine/base/replace-file.ts';
 import type { Electron } from '../electron-parts.ts';
 
 export interface WindowState {
@@ -86,9 +86,7 @@ function parseState(path: string): WindowState {
 /** Failing to save the position is not worth an error message. */
 function writeState(path: string, state: WindowState): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(`${path}.tmp`, JSON.stringify(state));
-    renameSync(`${path}.tmp`, path);
+    replaceFile(path, JSON.stringify(state));
   } catch {
     // The next start then uses the default position.
   }

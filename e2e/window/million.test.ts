@@ -16,6 +16,8 @@ import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 const ROWS = FOLDERS * FILES_EACH;
 /** The visible rows and some beside them. */
 const DRAWN_MAX = 80;
+/** `use-scaled-rows.ts` takes a list for at rest after this time. */
+const REST_MS = 160;
 const STOPS = runBudget({ short: 10, long: 40 });
 /** A stop lies in one page or two, and scrolling to it may pass one more. */
 const PAGES_MAX = 3 * (STOPS + 2);
@@ -29,13 +31,14 @@ describe.skipIf(!findChromium())(`A list of ${ROWS.toLocaleString('en')} rows`, 
     dataset.sandbox.write('work/a.jpg', 'the content of every frame');
     await push(dataset.context('work'), {});
     await commitMillion(dataset, 'work');
-    await using window = await openWorkspace(started.browser, {
+    await using opened = await openWorkspace(started.browser, {
       environment: started.server.environment,
       root,
       screen: '#/changes?direction=pull',
     });
-    const { page } = window;
-    const asked = await countAsks(window);
+    const { page } = opened;
+    await keepRestTimer(page);
+    const asked = await countAsks(opened);
     await page
       .getByRole('button', { name: `Pull ${ROWS.toLocaleString('en')} changes` })
       .waitFor({ timeout: 5 * 60_000 });
@@ -58,15 +61,39 @@ describe.skipIf(!findChromium())(`A list of ${ROWS.toLocaleString('en')} rows`, 
     await rowOf(page, millionPath(0)).waitFor();
     await page.keyboard.press('End');
     await rowOf(page, millionPath(ROWS - 1)).waitFor();
+    // The list comes to rest after the next scroll has begun, and before its event.
+    await scrollTo(page, 0.5);
+    await page.locator('.change-rows').evaluate((element) => {
+      element.scrollTop = element.scrollHeight;
+      (window as unknown as RestTimer).comeToRest();
+    });
+    await rowOf(page, millionPath(ROWS - 1)).waitFor();
     expect(drawnMost).toBeLessThanOrEqual(DRAWN_MAX);
     expect(asked.pages()).toBeGreaterThanOrEqual(STOPS);
     expect(asked.pages()).toBeLessThanOrEqual(PAGES_MAX);
 
     await page.getByRole('searchbox', { name: 'Search paths' }).fill('0042/frame-00000');
     await expect.poll(() => rowCount(page), WAIT).toBe(10);
-    expect(window.complaints).toEqual([]);
+    expect(opened.complaints).toEqual([]);
   });
 });
+
+interface RestTimer {
+  comeToRest: () => void;
+}
+
+/** Keeps what the page calls when scrolling has ended, so that a test can call it at any moment. */
+async function keepRestTimer(page: Page): Promise<void> {
+  await page.evaluate((restMs) => {
+    const start = window.setTimeout;
+    Object.assign(window, {
+      setTimeout: (done: () => void, ms: number, ...parameters: unknown[]) => {
+        if (ms === restMs) Object.assign(window, { comeToRest: done });
+        return start(done, ms, ...parameters);
+      },
+    });
+  }, REST_MS);
+}
 
 function rowCount(page: Page): Promise<number> {
   return page

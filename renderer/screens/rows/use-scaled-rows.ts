@@ -111,6 +111,8 @@ function useViewport(
       if (redraw) flushSync(redraw);
       clearTimeout(timer);
       timer = setTimeout(() => {
+        // The element may have moved since, with its event still to come.
+        scroll.scrolled(element.scrollTop);
         settle();
         latest.current()?.();
       }, REST_MS);

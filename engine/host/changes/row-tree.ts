@@ -5,7 +5,9 @@
  * sum of all rows too, 200 rows from any offset 0.2 ms. With all of them in one folder 0.2 s once, then the
  * same.
  */
+
 import type { ChangeRow } from '../../api/host/changes.ts';
+import { firstNumberWhere } from '../../base/sorted-search.ts';
 import { comparePaths } from '../../model/entry.ts';
 
 /** Rows by position, in path order. */
@@ -214,13 +216,8 @@ function endOf(source: TreeSource, folder: string, start: number, end: number): 
     inside += leap;
     leap *= 2;
   }
-  let outside = Math.min(inside + leap, end);
-  while (outside - inside > 1) {
-    const middle = (inside + outside) >> 1;
-    if (source.pathAt(middle).startsWith(folder)) inside = middle;
-    else outside = middle;
-  }
-  return outside;
+  const isOutside = (at: number) => !source.pathAt(at).startsWith(folder);
+  return firstNumberWhere(inside + 1, Math.min(inside + leap, end), isOutside);
 }
 
 /**
@@ -236,14 +233,7 @@ function childOf(source: TreeSource, { starts }: Level, child: string): number |
 
 /** The first position whose path is not before this one; `size` if there is none. */
 function firstFrom(size: number, pathAt: (at: number) => string, path: string): number {
-  let low = 0;
-  let high = size;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (comparePaths(pathAt(middle), path) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstNumberWhere(0, size, (at) => comparePaths(pathAt(at), path) >= 0);
 }
 
 function groupByParent(open: readonly string[]): ReadonlyMap<string, readonly string[]> {

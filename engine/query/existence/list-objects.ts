@@ -7,6 +7,7 @@
  *
  * A cell is kept as a sorted run of 16 bytes per hash (hash-run.ts): about 160 MB for ten million objects.
  */
+import { firstIndexWhere } from '../../base/sorted-search.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { SampledWindow } from './estimate-objects.ts';
 import { countOf, type HashRun, holdsHash, joinRuns, packHashes } from './hash-run.ts';
@@ -153,12 +154,5 @@ function cutCells(options: ListingOptions): readonly Cell[] {
 /** The cells cover the space without gaps, so there always is one. */
 function cellOf(cells: readonly Cell[], hash: BlobHash): Cell {
   const position = positionOf(hash);
-  let low = 0;
-  let high = cells.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if ((cells[middle]?.start ?? SPACE) <= position) low = middle;
-    else high = middle - 1;
-  }
-  return cells[low] as Cell;
+  return cells[firstIndexWhere(cells, 0, ({ start }) => start > position) - 1] as Cell;
 }

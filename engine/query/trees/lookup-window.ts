@@ -2,6 +2,7 @@
  * A stretch of the source that is looked up concurrently with others. The last page usually extends beyond
  * its end, so a stretch is several pages wide, slightly less than whole ones, estimated from earlier pages.
  */
+import { firstIndexWhere } from '../../base/sorted-search.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
 import { askEach } from './ask-each.ts';
@@ -102,12 +103,5 @@ async function listWindow(state: LookupState, { give, items, seenUntil }: Window
 
 /** The index of the first item whose path is after `end`. */
 function countUntil(items: readonly TreeItem[], end: string, from = 0): number {
-  let low = from;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (comparePaths(items[middle]!.path, end) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndexWhere(items, from, ({ path }) => comparePaths(path, end) > 0);
 }

@@ -6,6 +6,7 @@ import { lstat } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import { absoluteIn, folderAbove, type HeldFolder, isLinkOnTheWay } from '../../base/held-folders.ts';
+import { firstIndexWhere } from '../../base/sorted-search.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { isOwnFolderName } from '../../model/safe-path.ts';
 import { decodeContinuation, encodeContinuation, LIST_LIMIT_MAX } from '../list-continuation.ts';
@@ -13,7 +14,7 @@ import type { CallOptions, ListedObject, ListPage, ListRequest } from '../object
 import { isAbsent, toFileError, translating } from './file-errors.ts';
 import { etagOf } from './file-etag.ts';
 import { type FileRoot, keyOfPath } from './file-root.ts';
-import { type FolderReader, firstNotBefore } from './folder-reader.ts';
+import type { FolderReader } from './folder-reader.ts';
 
 interface Walk {
   readonly root: FileRoot;
@@ -99,12 +100,10 @@ async function walk(folder: string, walking: Walk): Promise<boolean> {
   const rest = isInside ? after.slice(folder.length) : '';
   const prefixRest = prefix.slice(folder.length);
   // A folder sorts before its contents, so it is "before" only with all of them.
-  const first = firstNotBefore(
-    names,
-    (name) =>
-      comparePaths(name, prefixRest) < 0 ||
-      (comparePaths(name, rest) <= 0 && !(name.endsWith('/') && rest.startsWith(name) && rest !== name)),
-  );
+  const isBefore = (name: string) =>
+    comparePaths(name, prefixRest) < 0 ||
+    (comparePaths(name, rest) <= 0 && !(name.endsWith('/') && rest.startsWith(name) && rest !== name));
+  const first = firstIndexWhere(names, 0, (name) => !isBefore(name));
   for (let at = first; at < names.length; at += 1) {
     const path = folder + names[at]!;
     if (!path.startsWith(prefix)) break;

@@ -10,7 +10,7 @@ import { comparePaths } from '../../model/entry.ts';
 import { isOwnFolderName } from '../../model/safe-path.ts';
 
 /** Names; those of folders end in `/`. */
-export type SortedNames = readonly string[];
+type SortedNames = readonly string[];
 
 export interface FolderReader {
   /**
@@ -60,16 +60,4 @@ async function readNames(path: string): Promise<SortedNames> {
     else if (entry.isFile()) names.push(entry.name);
   }
   return names.sort(comparePaths);
-}
-
-/** The index of the first name for which `isBefore` is false, by binary search. */
-export function firstNotBefore(names: SortedNames, isBefore: (name: string) => boolean): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isBefore(names[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,4 +1,5 @@
 /** One page of a listing over keys that lie sorted in memory. Pure. */
+import { firstIndexWhere } from '../../base/sorted-search.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { decodeContinuation, encodeContinuation, isPast, LIST_LIMIT_MAX } from '../list-continuation.ts';
 import type { ListRequest, RemoteKey } from '../object-store.ts';
@@ -35,14 +36,9 @@ export function pageOfKeys(sorted: readonly RemoteKey[], request: ListRequest): 
 }
 
 function firstIndex(sorted: readonly RemoteKey[], prefix: string, after: string | undefined): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const key = sorted[middle]!;
-    const isBefore = comparePaths(key, prefix) < 0 || (after !== undefined && comparePaths(key, after) <= 0);
-    if (isBefore) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndexWhere(
+    sorted,
+    0,
+    (key) => comparePaths(key, prefix) >= 0 && (after === undefined || comparePaths(key, after) > 0),
+  );
 }

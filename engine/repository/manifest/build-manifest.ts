@@ -10,8 +10,8 @@
  */
 import assert from 'node:assert/strict';
 import { checkAborted } from '../../base/abort.ts';
+import { firstIndexWhere } from '../../base/sorted-search.ts';
 import { comparePaths, type Entry } from '../../model/entry.ts';
-import { firstIndexWhere } from '../sorted-search.ts';
 import { ChangeCursor } from './change-cursor.ts';
 import {
   EMPTY_MANIFEST,

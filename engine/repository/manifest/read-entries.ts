@@ -1,8 +1,8 @@
 /** Reads the entries of a commit in order, and only the segments that it needs. */
 import { checkAborted } from '../../base/abort.ts';
+import { firstIndexWhere } from '../../base/sorted-search.ts';
 import { comparePaths, type Entry } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { firstIndexWhere } from '../sorted-search.ts';
 import type { Manifest, SegmentRef } from './manifest.ts';
 import { readSegment } from './stored-segment.ts';
 

@@ -1,7 +1,7 @@
 /** Memory for a merge: the changes of one side that the changes of the other can meet. */
+import { firstIndexWhere } from '../../../base/sorted-search.ts';
 import type { Change } from '../../../model/diff.ts';
 import { comparePaths } from '../../../model/entry.ts';
-import { firstIndexWhere } from '../../../repository/sorted-search.ts';
 
 /**
  * A job may change millions of paths where the branch has changed few. A change is near another when they

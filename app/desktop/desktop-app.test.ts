@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keptKeysOf } from '../../engine/base/kept-keys.ts';
+import { keptKeysOf } from '../../engine/remotes/s3/keys/kept-keys.ts';
 import { transfer, until } from './engine.fixture.ts';
 import { inUserFolder } from './start-desktop.fixture.ts';
 

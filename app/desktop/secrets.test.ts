@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keptKeysOf } from '../../engine/base/kept-keys.ts';
+import { keptKeysOf } from '../../engine/remotes/s3/keys/kept-keys.ts';
 import { createFakeElectron } from './electron.fixture.ts';
 import type { FakeOptions } from './electron-app.fixture.ts';
 import { openSecrets, readKeys } from './secrets.ts';

@@ -7,8 +7,8 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import type { SecretsState } from '../../engine/api/desktop-bridge.ts';
 import type { AccessKeys } from '../../engine/api/host/remotes.ts';
-import { isAccessKeys, withKeptKeys } from '../../engine/base/kept-keys.ts';
 import { replaceFile } from '../../engine/base/replace-file.ts';
+import { isAccessKeys, withKeptKeys } from '../../engine/remotes/s3/keys/kept-keys.ts';
 import type { Electron } from './electron-parts.ts';
 
 const VALUE_LENGTH_MAX = 8_192;

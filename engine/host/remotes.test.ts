@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keptKeysOf, withKeptKeys } from '../base/kept-keys.ts';
+import { keptKeysOf, withKeptKeys } from '../remotes/s3/keys/kept-keys.ts';
 import { createHostFixture, type HostFixture } from './host.fixture.ts';
 
 let fixture: HostFixture;

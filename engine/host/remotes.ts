@@ -2,11 +2,11 @@
 import { homedir } from 'node:os';
 import { DrayError } from '../api/error.ts';
 import type { RemoteCard } from '../api/host/remotes.ts';
-import { withKeptKeys } from '../base/kept-keys.ts';
 import { withTypedToken } from '../jobs/remotes/login.ts';
 import { remoteAdd, remoteChange, remoteRemove, remoteTestTarget } from '../jobs/remotes/remotes.ts';
 import { readUserRemotes } from '../jobs/session/user-remotes.ts';
 import { parseRemoteUrl } from '../remotes/remote-url.ts';
+import { withKeptKeys } from '../remotes/s3/keys/kept-keys.ts';
 import { type HandlersOf, jobContextOf } from './port/host-call.ts';
 import { findImportable, findKeySources } from './user-files/importable-remotes.ts';
 import { readWorkspaceCard } from './workspace-card.ts';

@@ -11,7 +11,7 @@
  * - `signal` stops a call promptly with code `aborted`; an aborted `put` may or may not have happened.
  */
 
-import type { FileFace } from './file-face.ts';
+import type { FileCalls } from './file-calls.ts';
 
 /** Keys are relative to the remote's prefix, with `/` between parts and no leading slash. */
 export type RemoteKey = string;
@@ -85,7 +85,7 @@ export interface ObjectStore {
   readonly multipart?: MultipartStore;
 
   /** Present if the store is another machine's folder. */
-  readonly files?: FileFace;
+  readonly files?: FileCalls;
 
   /** Frees sockets and handles. Idempotent. */
   close(): Promise<void>;

@@ -3,9 +3,9 @@
  * before all requests stall are reported as well.
  */
 import type { Phase, ProgressEvent } from '../../api/events.ts';
+import { UnderWay } from './files-under-way.ts';
 import type { Session } from './open-workspace.ts';
 import type { Traffic } from './traffic.ts';
-import { UnderWay } from './under-way.ts';
 
 const EVERY_MS = 100;
 

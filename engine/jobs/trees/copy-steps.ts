@@ -10,7 +10,7 @@ import { modeToSet } from '../../model/special-modes.ts';
 import { type Decision, decideItem, type Evidence, type Recalled } from '../../model/tree-decision.ts';
 import { changeTimeOf, isHoldingFolder, isSameSpecial, type TreeItem } from '../../model/tree-item.ts';
 import type { MatchedBatch } from '../../query/trees/merge-trees.ts';
-import type { FileTouch } from '../../remotes/file-face.ts';
+import type { FileTouch } from '../../remotes/file-calls.ts';
 import { type CloserComparison, mtimeOf } from './closer-comparison.ts';
 import { failItem, reportChange, reportFailure, type TreeRun } from './copy-run.ts';
 import type { Backup } from './delete/backup-folder.ts';

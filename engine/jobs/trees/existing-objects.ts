@@ -2,7 +2,7 @@
 import { DrayError } from '../../api/error.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
-import type { FileTouch } from '../../remotes/file-face.ts';
+import type { FileTouch } from '../../remotes/file-calls.ts';
 import type { ObjectInfo } from '../../remotes/object-store.ts';
 import { copyOntoItself } from '../../transfer/copy/copy-onto-itself.ts';
 import { isFileError, type TreeRun } from './copy-run.ts';

@@ -11,14 +11,14 @@ import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
 import { PEER_LIMITS, type PeerEntryRow, type WriteItem } from '../../peer-protocol/messages.ts';
 import {
   type EntriesOptions,
-  type FaceEntry,
   type FileCall,
-  type FileFace,
+  type FileCalls,
   type FileRead,
   type FileToWrite,
   type FileWritten,
   MODE_METADATA,
-} from '../file-face.ts';
+  type ServedEntry,
+} from '../file-calls.ts';
 import type {
   CallOptions,
   CopyOptions,
@@ -88,7 +88,7 @@ export function createPeerFileStore(client: PeerClient, below: string): ObjectSt
     delete: (keys, options) => removeFiles(root, keys, options),
     copy: (from, to, options) => setTime(root, from, to, options),
     multipart,
-    files: fileFace(root),
+    files: fileCalls(root),
     async close() {
       await Promise.allSettled([...listings.values()].map(({ pages }) => pages.return(undefined)));
       await client.close();
@@ -179,7 +179,7 @@ async function setTime(
   return { written: true, etag: await touchPeerFile(client, { path: pathOf(to), mtimeNs }, signal) };
 }
 
-function fileFace(root: PeerRoot): FileFace {
+function fileCalls(root: PeerRoot): FileCalls {
   const { below, client, entryPathOf, pathOf, signalOf } = root;
   return {
     machine: client.address,
@@ -252,7 +252,7 @@ async function* entriesOf(
     readonly onProblem: EntriesOptions['onProblem'];
   },
   signal: AbortSignal,
-): AsyncGenerator<readonly FaceEntry[]> {
+): AsyncGenerator<readonly ServedEntry[]> {
   const options = { below, folders, signal, onProblem, ...(after === undefined ? {} : { after }) };
   try {
     for await (const rows of listPeerEntries(client, options)) yield rows.map(entryOf);
@@ -261,7 +261,7 @@ async function* entriesOf(
   }
 }
 
-function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: PeerEntryRow): FaceEntry {
+function entryOf([key, kind, sizeBytes, modifiedMs, mode, etag, target = '']: PeerEntryRow): ServedEntry {
   const entry = { key, sizeBytes, modifiedMs, mode, etag };
   switch (kind) {
     case 'f':

@@ -16,7 +16,7 @@ import {
   WriteResultSchema,
 } from '../../peer-protocol/messages.ts';
 import { checkReadSize } from '../byte-range.ts';
-import type { FileTouch } from '../file-face.ts';
+import type { FileTouch } from '../file-calls.ts';
 import type { ByteRange } from '../object-store.ts';
 import {
   malformedAnswer,

@@ -3,12 +3,12 @@
  * end in a slash.
  */
 import { toldError } from '../../api/error.ts';
-import type { FolderFace, FolderToSet } from '../file-face.ts';
+import type { FolderCalls, FolderToSet } from '../file-calls.ts';
 import type { PeerClient } from './peer-client.ts';
 import { readPeerFiles, writePeerFiles } from './peer-files.ts';
 
 /** @param below A folder of the peer's, '' for the served folder. */
-export function createPeerFolders(client: PeerClient, below: string): FolderFace {
+export function createPeerFolders(client: PeerClient, below: string): FolderCalls {
   const never = new AbortController().signal;
   const root = below === '' ? '' : `${below}/`;
   const itemOf = ({ key, mode, mtimeNs }: FolderToSet) =>

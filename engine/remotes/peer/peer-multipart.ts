@@ -10,7 +10,7 @@ import { DrayError } from '../../api/error.ts';
 import { formatCrc64 } from '../../checksums/crc64-nvme.ts';
 import { MTIME_METADATA, parseObjectTime } from '../../model/object-time.ts';
 import { PEER_LIMITS } from '../../peer-protocol/messages.ts';
-import { MODE_METADATA } from '../file-face.ts';
+import { MODE_METADATA } from '../file-calls.ts';
 import type {
   CreateUploadOptions,
   MultipartStore,

@@ -101,11 +101,11 @@ function builderOf(plan: FaultPlan): Fault {
 export function withFaults(store: ObjectStore, faults: Faults): ObjectStore {
   const plans = plansOf.get(faults) ?? [];
   const { multipart } = store;
-  return faultyFace(multipart ? { ...store, multipart: faultyFace(multipart, plans) } : store, plans);
+  return faultyCalls(multipart ? { ...store, multipart: faultyCalls(multipart, plans) } : store, plans);
 }
 
-function faultyFace<T extends object>(face: T, plans: FaultPlan[]): T {
-  return new Proxy(face, {
+function faultyCalls<T extends object>(calls: T, plans: FaultPlan[]): T {
+  return new Proxy(calls, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;

@@ -1,7 +1,7 @@
 /** Counts a store's requests, by class of the price list, and bytes. It wraps below the retry wrapper. */
 import type { RequestTotals } from '../../api/jobs.ts';
 import { dollarsFor, type RequestCounts } from '../../model/prices.ts';
-import type { FileFace } from '../file-face.ts';
+import type { FileCalls } from '../file-calls.ts';
 import type { ObjectRead, ObjectStore } from '../object-store.ts';
 import { streamRequests } from '../stream-part-size.ts';
 import { type CallName, wrapStore } from './wrap-store.ts';
@@ -156,7 +156,7 @@ export function withMeter(store: ObjectStore, meter: Meter): ObjectStore {
 }
 
 /** Digests are not content. */
-function meterFiles(files: FileFace, meter: Meter): FileFace {
+function meterFiles(files: FileCalls, meter: Meter): FileCalls {
   return {
     ...files,
     entries(call) {

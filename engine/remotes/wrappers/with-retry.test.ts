@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createRetryBudget } from '../../base/retry.ts';
 import { MEMORY_STORE } from '../contract/abilities.fixture.ts';
 import { describeObjectStoreContract } from '../contract/suite.fixture.ts';
-import type { EntriesOptions, FileFace } from '../file-face.ts';
+import type { EntriesOptions, FileCalls } from '../file-calls.ts';
 import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { createFaults, withFaults } from './with-faults.fixture.ts';
@@ -58,7 +58,7 @@ describeObjectStoreContract('A store behind retry, throttle, meter and faults', 
  */
 function breakingFiles(keys: readonly string[], pagesMax: number) {
   const asked: (string | undefined)[] = [];
-  const entries: FileFace['entries'] = async function* ({ after = '', onProblem }) {
+  const entries: FileCalls['entries'] = async function* ({ after = '', onProblem }) {
     asked.push(after);
     const from = keys.filter((key) => key > after);
     for (const [at, key] of from.entries()) {
@@ -67,7 +67,7 @@ function breakingFiles(keys: readonly string[], pagesMax: number) {
     }
     onProblem?.(`seen from "${after}"`);
   };
-  return { asked, files: { entries, folders: {} } as FileFace };
+  return { asked, files: { entries, folders: {} } as FileCalls };
 }
 
 describe('A listing of files that breaks', () => {

@@ -24,7 +24,7 @@ import {
   retrying,
 } from '../../base/retry.ts';
 import { comparePaths } from '../../model/entry.ts';
-import type { EntriesOptions, FaceEntry, FileFace } from '../file-face.ts';
+import type { EntriesOptions, FileCalls, ServedEntry } from '../file-calls.ts';
 import type {
   CopyOptions,
   MultipartStore,
@@ -131,16 +131,16 @@ function completeAgain(
  * miss those before.
  */
 async function* entriesOf(
-  files: FileFace,
+  files: FileCalls,
   policy: RetryPolicy,
   call: EntriesOptions,
-): AsyncGenerator<readonly FaceEntry[]> {
+): AsyncGenerator<readonly ServedEntry[]> {
   let last: string | undefined;
   let pages = files.entries(call);
   const beginAgain = () => {
     pages = files.entries(call.onProblem || last === undefined ? call : { ...call, after: last });
   };
-  const nextNew = async (): Promise<IteratorResult<readonly FaceEntry[]>> => {
+  const nextNew = async (): Promise<IteratorResult<readonly ServedEntry[]>> => {
     for (;;) {
       const page = await pages.next();
       if (page.done || last === undefined) return page;

@@ -7,7 +7,7 @@
 import type { Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { DeltaSource, DeltaTarget } from '../../model/delta-sides.ts';
-import type { FileFace } from '../file-face.ts';
+import type { FileCalls } from '../file-calls.ts';
 import type { ObjectRead, ObjectStore } from '../object-store.ts';
 import { wrapStore } from './wrap-store.ts';
 
@@ -66,7 +66,7 @@ export function withRequestRate(store: ObjectStore, throttle: Throttle): ObjectS
   });
 }
 
-function throttledFiles(files: FileFace, throttle: Throttle): FileFace {
+function throttledFiles(files: FileCalls, throttle: Throttle): FileCalls {
   return {
     ...files,
     async write(written, call) {

@@ -3,10 +3,10 @@
  * all wrappers: what a wrapper does to one method alone, it overrides in the result.
  */
 import type { DeltaFile, DeltaTarget } from '../../model/delta-sides.ts';
-import type { FileFace } from '../file-face.ts';
+import type { FileCalls } from '../file-calls.ts';
 import type { MultipartStore, MultipartTraits, ObjectStore } from '../object-store.ts';
 
-type Face<T, Prefix extends string, Rest extends string = never> = `${Prefix}${Exclude<
+type MethodNames<T, Prefix extends string, Rest extends string = never> = `${Prefix}${Exclude<
   {
     [K in keyof T]-?: NonNullable<T[K]> extends (...args: never[]) => Promise<unknown> ? K : never;
   }[keyof T] &
@@ -14,15 +14,15 @@ type Face<T, Prefix extends string, Rest extends string = never> = `${Prefix}${E
   Rest
 >}`;
 
-/** The methods that make requests, except `FileFace.entries`, which makes one for all its pages. */
+/** The methods that make requests, except `FileCalls.entries`, which makes one for all its pages. */
 export type CallName =
-  | Face<ObjectStore, '', 'close'>
-  | Face<MultipartStore, 'multipart.', keyof MultipartTraits>
-  | Face<FileFace, 'files.'>
-  | Face<FileFace['folders'], 'folders.'>
-  | Face<FileFace['deltas'], 'deltas.'>
-  | Face<DeltaFile, 'source.', 'close'>
-  | Face<DeltaTarget, 'target.', 'discard'>;
+  | MethodNames<ObjectStore, '', 'close'>
+  | MethodNames<MultipartStore, 'multipart.', keyof MultipartTraits>
+  | MethodNames<FileCalls, 'files.'>
+  | MethodNames<FileCalls['folders'], 'folders.'>
+  | MethodNames<FileCalls['deltas'], 'deltas.'>
+  | MethodNames<DeltaFile, 'source.', 'close'>
+  | MethodNames<DeltaTarget, 'target.', 'discard'>;
 
 /**
  * Calls `send`, once or several times.
@@ -95,7 +95,7 @@ function wrapMultipart(multipart: MultipartStore, around: AroundCall): Multipart
   };
 }
 
-function wrapFiles(files: FileFace, around: AroundCall): FileFace {
+function wrapFiles(files: FileCalls, around: AroundCall): FileCalls {
   const { deltas, folders } = files;
   return {
     machine: files.machine,

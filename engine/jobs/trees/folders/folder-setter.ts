@@ -9,7 +9,7 @@ import { loadSetMtime } from '../../../files/disk/set-mtime.ts';
 import { heldReach } from '../../../files/scan/tree-reach.ts';
 import { openFolders } from '../../../files/write/writer-folders.ts';
 import { type SpecialModes, travelling } from '../../../model/special-modes.ts';
-import type { FolderStat, FolderToSet } from '../../../remotes/file-face.ts';
+import type { FolderStat, FolderToSet } from '../../../remotes/file-calls.ts';
 import type { TreeRun } from '../copy-run.ts';
 import { createGathering } from '../move/gather-batches.ts';
 import type { LocalSide, RemoteSide } from '../sides.ts';

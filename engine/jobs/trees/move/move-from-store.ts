@@ -15,7 +15,7 @@ import { travelling } from '../../../model/special-modes.ts';
 import { fileToken, type TreeItem } from '../../../model/tree-item.ts';
 import { TEMPORARY_FOLDER_NAME } from '../../../model/unfinished-name.ts';
 import { mtimeOfObject } from '../../../query/trees/head-item.ts';
-import { MODE_METADATA } from '../../../remotes/file-face.ts';
+import { MODE_METADATA } from '../../../remotes/file-calls.ts';
 import type { ObjectInfo } from '../../../remotes/object-store.ts';
 import {
   createDigestThreads,

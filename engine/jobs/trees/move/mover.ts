@@ -1,6 +1,6 @@
 /** Moves items for one pair of kinds of places; each pair has its own implementation. */
 import type { TreeItem } from '../../../model/tree-item.ts';
-import type { FileTouch } from '../../../remotes/file-face.ts';
+import type { FileTouch } from '../../../remotes/file-calls.ts';
 
 export interface Mover {
   /**

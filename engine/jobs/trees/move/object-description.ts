@@ -5,7 +5,7 @@
 
 import type { CopyRequest } from '../../../api/trees.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../../model/object-time.ts';
-import { MODE_METADATA } from '../../../remotes/file-face.ts';
+import { MODE_METADATA } from '../../../remotes/file-calls.ts';
 import { keptDescription } from '../../../remotes/kept-description.ts';
 import type { ObjectDescription, ObjectInfo } from '../../../remotes/object-store.ts';
 import { contentTypeOf } from './object-content-type.ts';

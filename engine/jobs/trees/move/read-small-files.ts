@@ -1,6 +1,6 @@
 /** Reads small files of a peer, many in one request. */
 import { fromErrorRecord } from '../../../api/error.ts';
-import type { FileFace, FileRead } from '../../../remotes/file-face.ts';
+import type { FileCalls, FileRead } from '../../../remotes/file-calls.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide, TreeSide } from '../sides.ts';
 import { BATCH_BYTES, BATCH_FILES } from './batch-limits.ts';
@@ -19,7 +19,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export function createReadBatches(run: TreeRun<RemoteSide, TreeSide>, files: FileFace): ReadBatches {
+export function createReadBatches(run: TreeRun<RemoteSide, TreeSide>, files: FileCalls): ReadBatches {
   const { limit } = run.source;
   const { signal } = run.tasks;
   const gathering = createGathering<Waiting>({
@@ -41,7 +41,7 @@ export function createReadBatches(run: TreeRun<RemoteSide, TreeSide>, files: Fil
 }
 
 /** Files that have grown since they were listed may not fit into one answer: the rest is requested again. */
-async function readBatch(files: FileFace, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
+async function readBatch(files: FileCalls, batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
   let left = batch;
   while (left.length > 0) {
     const results = await files.read(

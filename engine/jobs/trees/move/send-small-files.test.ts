@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { DrayError, toErrorRecord } from '../../../api/error.ts';
 import { TaskSet } from '../../../base/task-set.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
-import type { FileFace, FileToWrite } from '../../../remotes/file-face.ts';
+import type { FileCalls, FileToWrite } from '../../../remotes/file-calls.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide, TreeSide } from '../sides.ts';
 import { createSendBatches } from './send-small-files.ts';
 
-type Written = Awaited<ReturnType<FileFace['write']>>;
+type Written = Awaited<ReturnType<FileCalls['write']>>;
 
 function open(write: (keys: readonly string[]) => Written | Promise<Written>) {
   const requests: (readonly string[])[] = [];
@@ -18,7 +18,7 @@ function open(write: (keys: readonly string[]) => Written | Promise<Written>) {
       requests.push(batch.map(({ key }) => key));
       return write(batch.map(({ key }) => key));
     },
-  } as unknown as FileFace;
+  } as unknown as FileCalls;
   const run = {
     destination: { limit: { run: (work: () => unknown) => work() }, pathOf: (path: string) => path },
     tasks: new TaskSet(new AbortController().signal),

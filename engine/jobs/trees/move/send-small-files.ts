@@ -2,7 +2,7 @@
 import { DrayError, fromErrorRecord } from '../../../api/error.ts';
 import { type SmallFile, tokenOf } from '../../../files/read/file-source.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
-import type { FileFace, FileToWrite } from '../../../remotes/file-face.ts';
+import type { FileCalls, FileToWrite } from '../../../remotes/file-calls.ts';
 import type { TreeRun } from '../copy-run.ts';
 import type { RemoteSide, TreeSide } from '../sides.ts';
 import { BATCH_BYTES, BATCH_FILES, SENT_IN_BATCHES_BYTES_MAX } from './batch-limits.ts';
@@ -20,7 +20,7 @@ export interface SendBatches {
 }
 
 export interface SendBatchesOptions {
-  readonly files: FileFace;
+  readonly files: FileCalls;
   /** Reads the file when its batch is sent. */
   readonly read: (item: TreeItem) => FileContent;
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DrayError } from '../../../api/error.ts';
-import { withKeptKeys } from '../../../base/kept-keys.ts';
 import { credentialSourceOf, keptWhileValid } from './credentials.ts';
+import { withKeptKeys } from './kept-keys.ts';
 import { readProfile } from './profile.ts';
 
 let home: string;

@@ -1,7 +1,8 @@
 /** Reads the profile that a remote names, from the AWS settings or from rclone's. */
-import { keptKeysOf } from '../../../base/kept-keys.ts';
+
 import type { S3Options } from '../s3-options.ts';
 import { type AwsProfile, readAwsProfile } from './aws-profile.ts';
+import { keptKeysOf } from './kept-keys.ts';
 import { RCLONE_PROFILE, readRcloneProfile } from './rclone-remotes.ts';
 
 /**

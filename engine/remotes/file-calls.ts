@@ -1,6 +1,6 @@
 /**
- * The calls of a store of another machine's files beyond objects: many files in one request, with their times
- * and modes.
+ * Further calls of a store that is another machine's folder: many files in one request, with their times and
+ * modes.
  */
 import type { ErrorRecord } from '../api/error.ts';
 import type { BlockSignature } from '../checksums/block-digest.ts';
@@ -15,8 +15,8 @@ export interface FileCall {
   readonly signal?: AbortSignal;
 }
 
-export interface FileFace {
-  /** Identifies the machine and its served folder: equal for all faces of the same. */
+export interface FileCalls {
+  /** Identifies the machine and its served folder: equal for all stores of the same one. */
   readonly machine: string;
   /** The path of a key there. */
   pathOf(key: string): string;
@@ -30,7 +30,7 @@ export interface FileFace {
    * the root first, under ''. One request, answered while the other machine still walks. A machine that does
    * not know `folders` lists empty ones, and no ''.
    */
-  entries(options: EntriesOptions): AsyncGenerator<readonly FaceEntry[]>;
+  entries(options: EntriesOptions): AsyncGenerator<readonly ServedEntry[]>;
   /** Each file is written in full or not at all; results are in the order of the items. One request. */
   write(files: readonly FileToWrite[], options: FileCall): Promise<readonly FileWritten[]>;
   /**
@@ -50,19 +50,19 @@ export interface FileFace {
    * for this call. One request.
    */
   sync(options: FileCall): Promise<void>;
-  readonly folders: FolderFace;
+  readonly folders: FolderCalls;
   /**
    * Sides of block deltas at the other machine. The signal applies to all of their calls; the opener ends
    * them.
    */
-  readonly deltas: DeltaFace;
+  readonly deltas: DeltaCalls;
 }
 
 /**
  * Modes and times of folders. Keys are '' or end in `/`. At most `filesMax` in one call, which is one
  * request.
  */
-export interface FolderFace {
+export interface FolderCalls {
   /** The tree is the whole served folder: its own mode and time belong to the machine, and cannot be set. */
   readonly isRootTheirs: boolean;
   /** In their order; undefined if it is not a folder. */
@@ -81,7 +81,7 @@ export interface FolderToSet extends Partial<FolderStat> {
   readonly key: string;
 }
 
-export interface DeltaFace {
+export interface DeltaCalls {
   source(key: string, signature: BlockSignature, options: FileCall): Promise<DeltaFile>;
   target(key: string, target: DeltaTargetWish, options: FileCall): Promise<DeltaTarget>;
 }
@@ -96,7 +96,7 @@ export interface DeltaTargetWish {
 }
 
 export interface FileToKeep {
-  /** In the form of `pathOf` of a face of the same machine. */
+  /** In the form of `pathOf` of a store of the same machine. */
   readonly fromPath: string;
   readonly to: string;
 }
@@ -115,7 +115,7 @@ export interface FileTouch {
   readonly mode?: number;
 }
 
-export interface FaceEntry {
+export interface ServedEntry {
   /** A folder's ends in `/`; '' is the root. */
   readonly key: string;
   readonly sizeBytes: number;

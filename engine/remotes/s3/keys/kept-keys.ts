@@ -3,7 +3,7 @@
  * environment, which exists only in memory. A remote names its profile, so no URL and no file of the engine
  * holds a key.
  */
-import type { AccessKeys } from '../api/host/remotes.ts';
+import type { AccessKeys } from '../../../api/host/remotes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

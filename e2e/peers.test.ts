@@ -242,7 +242,7 @@ describe('A peer', () => {
         });
   });
 
-  it('without TLS is asked once, and the error says what to write', async () => {
+  it('without TLS gets one request, and the error says what to write', async () => {
     const asked = place.replace('?tls=off', '');
     expect(await run(['ls', asked])).toMatchObject({
       exitCode: 1,

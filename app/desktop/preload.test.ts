@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('the preload', () => {
-  it('exposes one object to the page, and nothing of Electron', async () => {
+  it('exposes one object to the page, and no part of Electron', async () => {
     await import('./preload.ts');
     expect([...exposed.keys()]).toEqual(['dray']);
     const bridge = exposed.get('dray') as DesktopBridge;

@@ -34,7 +34,7 @@ describe('secrets', () => {
     expect(keptKeysOf(environment)).toEqual(new Map([['lab', LAB]]));
   });
 
-  it('of an earlier version may hold a token for all machines, which is sent nowhere and dropped at the next change', async () => {
+  it('of an earlier version may hold one token for all machines: it is never sent, and the next change drops it', async () => {
     await (await open()).saveKeys('lab', LAB);
     const path = join(folder, 'secrets.json');
     const { keys } = JSON.parse(readFileSync(path, 'utf8'));

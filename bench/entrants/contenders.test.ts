@@ -71,7 +71,7 @@ describe('Every contender', () => {
 describe('dray copy', () => {
   const dray = createDrayCopy('1');
 
-  it('keeps its cache of a place beside it, and nothing of a new folder', () => {
+  it('keeps its cache of a place beside it, and no cache of a new folder', () => {
     expect(dray.upload('/data', PLACE).environment.DRAY_CACHE).toBe('/bench/cache');
     expect(dray.uploadAgain('/data', PLACE).environment.DRAY_CACHE).toBe('/bench/cache');
     expect(dray.download(PLACE, '/copy').environment.DRAY_CACHE).toBe('/copy.dray-cache');

@@ -104,7 +104,7 @@ describe('files read many at a time', () => {
 });
 
 describe('small changes', () => {
-  it('set the time, the mode or both of a file, and nothing of a link', async () => {
+  it('set the time, the mode or both of a file, and leave a link unchanged', async () => {
     peer.write('file', 'x');
     symlinkSync('file', peer.path('link'));
     const stat = () => statSync(peer.path('file'), { bigint: true });

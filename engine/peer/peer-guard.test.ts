@@ -130,7 +130,7 @@ describe('a read-only peer', () => {
     expect((await as({ side: 'source' })).status).toBe(200);
   });
 
-  it("cleans up nothing of another server's", async () => {
+  it('leaves the files of another server', async () => {
     // Of a process that has ended.
     const left = `.dray-tmp/dray-${hostTag()}-${PID_MAX}-000000000000-0.0`;
     peer.write(left, 'unfinished');

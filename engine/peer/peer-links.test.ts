@@ -94,7 +94,7 @@ describe('a folder that becomes a link out', () => {
     outside.expectUntouched();
   });
 
-  it('shows nothing of its target to a listing that has met the folder', async () => {
+  it('hides its target from a listing that has already seen the folder', async () => {
     writeFileSync(peer.path('folder/inside'), 'offered');
     // They come between a folder's name and its contents, and fill many pages.
     for (let at = 0; at < 8_000; at += 1) writeFileSync(peer.path(`folder-${at}`), '');

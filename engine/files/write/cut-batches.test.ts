@@ -58,7 +58,7 @@ describe('batches of files', () => {
     expect(cutBatches(bytes, [])).toEqual([]);
   });
 
-  it('copy nothing of shared memory', () => {
+  it('copy no bytes of shared memory', () => {
     const bytes = new Uint8Array(new SharedArrayBuffer(10 * MIB));
     const batches = cutBatches(bytes, [item(0, 0, 3 * MIB), item(1, 3 * MIB, 3 * MIB)]);
     expect(batches.map(({ bytesStart }) => bytesStart)).toEqual([0, 3 * MIB]);

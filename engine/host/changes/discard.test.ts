@@ -57,7 +57,7 @@ describe('a discarded change', () => {
     expect(await rows()).toBe(0);
   });
 
-  it('names a path inside the workspace, and nothing of .dray', async () => {
+  it('names a path inside the workspace, and none inside .dray', async () => {
     for (const path of ['../out', '/etc/passwd', '.dray/config.json', 'a/../../b'])
       await expect(discard(path), path).rejects.toMatchObject({ code: 'unsafePath' });
     await expect(fixture.client.ask('changes.ignore', { root, path: '../out' })).rejects.toMatchObject({

@@ -27,7 +27,7 @@ async function foreseen(): Promise<readonly [PushSummary, PushSummary]> {
   return [await push(context, { dryRun: true }), await push(context, {})];
 }
 
-it('a dry run forecasts a push of small files: it reads the branch, and writes a pack, the commit and the branch', async () => {
+it('a dry run forecasts that a push of small files reads the branch and writes a pack, commit and branch', async () => {
   await pushed(10);
   write(10, 40);
   const [dry, real] = await foreseen();

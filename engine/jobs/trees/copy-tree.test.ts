@@ -366,7 +366,7 @@ describe('A file at the path of a folder', () => {
     expect(tree('to')).toEqual({ a: 'to/a', c: 'from/c' });
   });
 
-  it('is deleted first in a sync, which then copies them; and so is a folder at the path of a file', async () => {
+  it('is deleted first in a sync, which then copies them; a folder at the path of a file too', async () => {
     for (const name of ['a/b', 'a/deep/c', 'e']) file(`from/${name}`);
     for (const name of ['a', 'e/f', 'e/deep/g', 'gone']) file(`to/${name}`);
     const planned = await sync({ dryRun: true });

@@ -72,11 +72,11 @@ describe('a forged upload', () => {
     }
   }
 
-  it('whose part is a link to a file joins nothing of that file', async () => {
+  it('whose part is a link to a file does not include that file', async () => {
     expect(await completeForged((part) => symlinkSync(outside.secret, part))).toEqual([]);
   });
 
-  it('whose part is a hard link to a file joins nothing of that file', async () => {
+  it('whose part is a hard link to a file does not include that file', async () => {
     expect(await completeForged((part) => linkSync(outside.secret, part))).toEqual([]);
   });
 

@@ -297,7 +297,7 @@ describe('Time runs out', () => {
     await expect(transport.exchange(half, 9)).rejects.toMatchObject({ code: 'HTTP_BODY_TIMEOUT' });
   });
 
-  it('later for a request that the server may work on for long, and on that connection as before for the next', async () => {
+  it('later for a request that the server may work on for long, and as usual for the next one', async () => {
     const { transport } = await serve(
       (head, socket) => {
         if (!head.includes('/work')) return;

@@ -88,7 +88,7 @@ describe('An S3 store', () => {
     });
   });
 
-  it('takes a 404 for the word of the store only when it is one, and otherwise lets the call be repeated', async () => {
+  it('takes a 404 for an absent object only when the store sent it, and otherwise allows a retry', async () => {
     const { multipart } = store;
     const bytes = new Uint8Array(1);
     const absent = { condition: { absent: true } } as const;

@@ -91,7 +91,7 @@ describe('LZ4', () => {
       expect(() => unpack(Buffer.from(bytes), sizeBytes)).toThrow('its LZ4 compression is damaged');
   });
 
-  it('refers to nothing of an earlier block in the same frame', () => {
+  it('does not refer to an earlier block in the same frame', () => {
     const own = Buffer.from([0x10, 65]);
     const reaching = Buffer.from([0x10, 66, 2, 0, 0]);
     expect(() => unpackHadoopLz4(frame(7, [own, reaching]), 7)).toThrow('damaged');

@@ -102,7 +102,7 @@ describe('fetchLarge', () => {
     expect(isArrived(other)).toBe(true);
   });
 
-  it('keeps nothing of an object that changed while it was read', async () => {
+  it('keeps no bytes of an object that changed while it was read', async () => {
     const change = async (start: number) => {
       if (start === 40 * MIB) await store.put(KEY, Buffer.alloc(SIZE_BYTES));
     };

@@ -42,7 +42,7 @@ describe('An object from another store', () => {
     expect(describeObject({}, { ...info, ...described })).toEqual(described);
   });
 
-  it('gets the time at which it was stored if it has no other, and no type that it did not have', () => {
+  it('gets its upload time if it has no other, and no content type if it had none', () => {
     expect(describeObject({}, info)).toEqual({ metadata: { mtime: '1600000000.5' } });
   });
 

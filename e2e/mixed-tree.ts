@@ -1,6 +1,6 @@
 /**
- * A tree as users have: many small files and a few large ones. Also reads from a server's log which pieces of
- * it were transferred.
+ * A typical tree: many small files and a few large ones. Also reads from a server's log which pieces of it
+ * were transferred.
  */
 import { createCipheriv } from 'node:crypto';
 import { utimesSync } from 'node:fs';

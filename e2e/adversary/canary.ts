@@ -1,5 +1,5 @@
 /**
- * A tree that nobody may read, list or change. The adversary's tests lay it beside what they attack.
+ * A tree that nobody may read, list or change. The adversary's tests put it beside their target.
  *
  * Access times of the file system show reads. Each one is set to a moment before the item's last change, so
  * that even a file system mounted with `relatime` updates it at the first read (mount(8)).

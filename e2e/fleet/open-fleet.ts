@@ -46,7 +46,7 @@ export interface FleetWorker {
   readonly processId: number;
   /** The lines of `--json` so far. */
   readonly lines: readonly Record<string, unknown>[];
-  /** Ends it without a chance to say so. */
+  /** Kills it. */
   kill(): Promise<void>;
   /** Asks it to end. @returns Its exit code. */
   stop(): Promise<number | null>;

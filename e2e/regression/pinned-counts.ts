@@ -70,8 +70,8 @@ export function readPinned(path: string): PinnedCounts {
 }
 
 /**
- * Drops jobs that are gone. A count that was not taken this time or is within its slack stays as it was, so
- * the table shows real changes only and no number can creep in small steps.
+ * Drops jobs that are gone. A count that was not taken this time or is within its slack stays as it was. So
+ * the table shows only real changes, and no number can creep in small steps.
  */
 export function writePinned(path: string, before: PinnedCounts, now: PinnedCounts): void {
   const merged = Object.entries(now).map(([job, counts]) => [job, mergeGroups(before[job] ?? {}, counts)]);

@@ -7,9 +7,9 @@ export interface ByteCounter {
   /** Bytes from clients to the server, over all connections so far. */
   sentBytes(): number;
   receivedBytes(): number;
-  /** Holds both directions once so many more bytes have passed, all in all. */
+  /** Holds both directions after this many more bytes in total. */
   holdAfter(bytes: number): void;
-  /** Lets all pass that waits, and all that comes. */
+  /** Lets all held bytes pass, and all later ones. */
   release(): void;
   /** Resolves when no client is connected. The bytes for a killed client are counted by then. */
   idle(): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * MinIO as a second S3 server of another make: behaviour that both share is less likely to be one server's
+ * MinIO as a second S3 server: behaviour that it shares with versitygw is less likely to be one server's
  * quirk. `npm run test:long` alone uses it: Go builds it for minutes.
  */
 import { randomBytes } from 'node:crypto';

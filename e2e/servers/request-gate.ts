@@ -1,5 +1,5 @@
 /**
- * A proxy between a client and an HTTP server that holds requests at a count, so that a test can stop a
+ * A proxy between a client and an HTTP server that holds requests from a count on. So a test can stop a
  * transfer half-way, however fast or busy the machine is.
  */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ export type Counted = (request: { readonly method: string; readonly url: URL }) 
 
 export interface RequestGate extends AsyncDisposable {
   readonly endpoint: string;
-  /** Lets so many more of these requests pass, and holds later ones. The server never sees those. */
+  /** Lets this many more of these requests pass, and holds later ones. The server never sees those. */
   hold(counted: Counted, passes?: number): void;
   /** The same, but later ones reach the server, and only their answers are held. */
   holdAnswers(counted: Counted, passes?: number): void;
@@ -19,7 +19,7 @@ export interface RequestGate extends AsyncDisposable {
   refuse(counted: Counted): void;
   /** The number of clients that wait for the gate. */
   held(): number;
-  /** Lets all pass that waits, except requests whose client has gone, and all that comes. Refuses none. */
+  /** Lets all waiting requests pass, except those whose client has gone, and all later ones. Refuses none. */
   release(): void;
   /** The most concurrent requests since the last `hold`. */
   mostInFlight(): number;

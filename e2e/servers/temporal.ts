@@ -7,9 +7,9 @@ import { freePort, type RunningProcess, startProcess, toolPath, waitUntilReady }
 export interface TemporalServer extends AsyncDisposable {
   /** `HOST:PORT` of its frontend. */
   readonly address: string;
-  /** Of the server that runs now. */
+  /** The address of the running server. */
   processId(): number | undefined;
-  /** All that it has stored, as bytes. */
+  /** Everything that it has stored, as bytes. */
   stored(): Promise<Buffer>;
   /** Ends the process as a power cut would. */
   kill(): Promise<void>;

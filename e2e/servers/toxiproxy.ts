@@ -27,7 +27,7 @@ export interface BadNetwork {
    * direction: `downstream` loses answers of requests that the server has carried out. 0 removes it.
    */
   resetConnections(share: number, stream: 'upstream' | 'downstream'): Promise<void>;
-  /** What clients have sent so far over connections that have ended. */
+  /** The bytes that clients have sent so far over connections that have ended. */
   sentBytes(): Promise<number>;
   /** Closes all connections and accepts no new ones. */
   cut(): Promise<void>;

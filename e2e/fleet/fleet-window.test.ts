@@ -1,6 +1,5 @@
 /** A fleet's job in the window, with a real Temporal server and two workers. A gate stops it at one point. */
-import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { findChromium } from '../window/find-chromium.ts';
@@ -11,7 +10,6 @@ import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
 
 /** More than a page of a listing, so that the plan cuts them into ranges. */
 const FILES = 1_100;
-const PICTURE = fileURLToPath(new URL('../window/screens/fleet-light.png', import.meta.url));
 const isWrite: Counted = ({ method, url }) => method === 'PUT' && url.pathname.includes('/copied/');
 const isRefused: Counted = (request) => isWrite(request) && /\/3\/object-/.test(request.url.pathname);
 
@@ -57,7 +55,6 @@ describe.skipIf(!findChromium())('the window on a fleet', () => {
     for (const { processId } of workers)
       await page.getByRole('rowheader', { name: `:${processId}` }).waitFor();
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
-    await takePicture(page);
     await map.press('Home');
     await page.getByText(/^Range 1: /).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
@@ -85,11 +82,3 @@ describe.skipIf(!findChromium())('the window on a fleet', () => {
     await Promise.all(workers.map((worker) => worker.stop()));
   });
 });
-
-/** It is compared with nothing, because each run has done other ranges by then. */
-async function takePicture(page: Page): Promise<void> {
-  if (process.env.DRAY_SCREENS !== 'write') return;
-  // Rates are known from a worker's second heartbeat on.
-  await page.getByText(/^together .*\/s$/).waitFor();
-  await page.screenshot({ path: PICTURE, animations: 'disabled', caret: 'hide' });
-}

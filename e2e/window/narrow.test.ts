@@ -12,6 +12,7 @@ import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixtu
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, type OpenWindow } from './open-window.ts';
+import { PLAYED_JOB, PLAYED_SERVER, playFleet } from './played-fleet.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 /** Browsers zoom by giving the page fewer pixels: 200 % of 1280 by 800 is the last one. */
@@ -42,7 +43,8 @@ const SCREENS: readonly { readonly at: string; readonly shows: string; readonly 
   { at: 'plan', shows: 'Plan', action: /./ },
   { at: 'transfers', shows: 'Transfers', action: /^Pause all/ },
   { at: 'jobs', shows: 'Jobs', action: /^New job/ },
-  { at: 'fleet', shows: 'Fleets', action: /^Connect/ },
+  { at: 'fleet', shows: 'Fleets', action: /^Add a server/ },
+  { at: `fleet?job=${PLAYED_JOB}`, shows: 'Fleets', action: /^Pause/ },
   { at: 'history', shows: 'History', action: /./ },
   { at: 'browse', shows: 'Browse', action: /^Copy/ },
   { at: 'repositories', shows: 'Repositories', action: /./ },
@@ -76,6 +78,9 @@ describe.skipIf(!findChromium())('A narrow window', () => {
     writeFileSync(join(folder, 'a new file with a long and telling name.csv'), 'new');
     window = await openWorkspace(browser, { root, screen: '#/home' });
     const { page } = window;
+    await askEngine(page, 'fleet.keepServer', { server: PLAYED_SERVER });
+    await playFleet(page, Date.now());
+    await page.reload();
     // Every row of the pull shows its choices.
     const look = { filter: '', kinds: [], sort: 'path', isTree: false, open: [] } as const;
     await askEngine(page, 'changes.keep', { root, direction: 'pull', look });
@@ -112,6 +117,7 @@ describe.skipIf(!findChromium())('A narrow window', () => {
         if (at.startsWith('changes'))
           await page.locator('.change-name').first().waitFor({ state: 'attached' });
         if (at.endsWith('pull')) await page.getByText('day 5.csv').first().waitFor();
+        if (at.includes('job=')) await page.getByRole('listbox', { name: 'Ranges' }).waitFor();
         if (at === 'remotes') await page.getByText('1,234').waitFor();
         await page.evaluate(
           () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),

@@ -13,6 +13,7 @@ import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { BOTH_THEMES, findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow, THEMES, type Theme } from './open-window.ts';
+import { PLAYED_JOB, PLAYED_SERVER, playFleet } from './played-fleet.ts';
 import { checkScreenshot } from './screenshots.ts';
 import { makeSurvey } from './survey-screens.ts';
 
@@ -158,5 +159,20 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await expectScreen('transfers');
     await network.setBandwidth(0);
     await page.getByText('Done').first().waitFor();
+  });
+
+  it('Fleets passes axe and matches its picture', async () => {
+    const nowMs = await page.evaluate(() => Date.now());
+    await askEngine(page, 'fleet.keepServer', { server: PLAYED_SERVER });
+    // Only new connections meet the played fleet.
+    await playFleet(page, nowMs);
+    await page.reload();
+    await show('Fleets');
+    await page.getByRole('link', { name: PLAYED_JOB }).waitFor();
+    const found = theme === 'light' ? findViolationsInBothThemes(page, BOTH_THEMES) : findViolations(page);
+    expect(await found).toEqual([]);
+    await page.getByRole('link', { name: PLAYED_JOB }).click();
+    await page.getByRole('listbox', { name: 'Ranges' }).waitFor();
+    await expectScreen('fleet');
   });
 });

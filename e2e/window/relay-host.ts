@@ -4,12 +4,14 @@
  * answers that the person's next step has overtaken. `DRAY_LATE_ANSWERS=300:7` draws the delays of seed 7.
  */
 import type { BrowserContext, Page } from 'playwright';
+import type { HostMessage } from '../../engine/api/host.ts';
 
 /** Sends the message at once, later, or never. */
 export type PassMessage = (message: string, send: () => void) => void;
 
 export interface HostRelay {
-  readonly toEngine?: PassMessage;
+  /** May answer in the engine's stead. */
+  readonly toEngine?: (message: string, send: () => void, answer: (message: HostMessage) => void) => void;
   readonly toPage?: PassMessage;
 }
 
@@ -27,7 +29,11 @@ export async function relayHost(target: Page | BrowserContext, relay: HostRelay 
     const engine = socket.connectToServer();
     const [toEngineLater, toPageLater] = [delayInOrder(), delayInOrder()];
     socket.onMessage((message) => {
-      toEngine(String(message), () => toEngineLater(() => engine.send(message)));
+      toEngine(
+        String(message),
+        () => toEngineLater(() => engine.send(message)),
+        (answer) => toPageLater(() => socket.send(JSON.stringify(answer))),
+      );
     });
     engine.onMessage((message) => {
       toPage(String(message), () => toPageLater(() => socket.send(message)));

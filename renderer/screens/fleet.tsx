@@ -45,7 +45,12 @@ export function FleetScreen() {
       {servers?.length === 0 && <NoServers onAdd={() => setForm({})} />}
       {servers && chosen && (
         <div className="stack">
-          <ServerBar servers={servers} chosen={chosen} onEdit={() => setForm({ edits: chosen })} />
+          <ServerBar
+            servers={servers}
+            chosen={chosen}
+            isJob={given.job !== undefined}
+            onEdit={() => setForm({ edits: chosen })}
+          />
           <ServerJobs key={chosen.name} server={chosen.name} job={given.job} />
         </div>
       )}
@@ -66,10 +71,13 @@ export function FleetScreen() {
 function ServerBar({
   servers,
   chosen,
+  isJob,
   onEdit,
 }: {
   readonly servers: readonly FleetServer[];
   readonly chosen: FleetServer;
+  /** The screen shows one of its jobs. */
+  readonly isJob: boolean;
   readonly onEdit: () => void;
 }) {
   const [isAsked, setAsked] = useState(false);
@@ -102,6 +110,14 @@ function ServerBar({
           <IconButton icon="trash" size="small" label={`Remove ${name}`} onPress={() => setAsked(true)} />
         </>
       )}
+      {isJob && (
+        <>
+          <span className="grow" />
+          <LinkButton size="small" icon="fleet" href={hrefOf('fleet', { server: name })}>
+            All jobs
+          </LinkButton>
+        </>
+      )}
       <ConfirmDialog
         title={`Remove ${name}?`}
         isOpen={isAsked}
@@ -128,13 +144,6 @@ function ServerJobs({ job, server }: { readonly job: string | undefined; readonl
   const watch = useFleetWatch(server, job);
   const { again, away, failure } = watch;
   const known = job === undefined ? watch.jobs : watch.job;
-  const back = job !== undefined && (
-    <div>
-      <LinkButton size="small" icon="fleet" href={hrefOf('fleet', { server })}>
-        All jobs
-      </LinkButton>
-    </div>
-  );
   let content: ReactNode;
   if (failure?.data?.reason === 'temporalPackages') content = <NoPackages error={failure} onRetry={again} />;
   else if (failure) content = <ErrorState title={titleOf(job)} error={failure} onRetry={again} />;
@@ -142,7 +151,6 @@ function ServerJobs({ job, server }: { readonly job: string | undefined; readonl
   else if (!away) content = <Loading label={`Asking Temporal at ${server}`} />;
   return (
     <>
-      {back}
       {away && (
         <Notice tone="warning">
           <FailureText error={away} /> The window keeps asking.{known && ' What is shown is its last answer.'}

@@ -60,14 +60,15 @@ export function JobView({ server, view }: JobViewProps) {
             </>
           )}
         </p>
-        {progress && <Sums view={view} progress={progress} />}
-        {silence && <Silence view={view} />}
-        {!progress && !silence && <Loading label="Asking the job's workers" />}
-        <footer className="card-foot">
+        {/* Above the figures, so that they are in sight in a window of little height. */}
+        <div className="row fleet-actions">
           <Actions server={server} view={view} />
           <span className="grow" />
           <TemporalLink url={temporalUrl} job={id} />
-        </footer>
+        </div>
+        {progress && <Sums view={view} progress={progress} />}
+        {silence && <Silence view={view} />}
+        {!progress && !silence && <Loading label="Asking the job's workers" />}
       </Card>
       {progress && progress.tiles.length > 0 && (
         <Card title={`Ranges: ${formatCount(progress.rangesDone)} of ${formatCount(progress.ranges)} ended`}>

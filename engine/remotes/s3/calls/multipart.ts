@@ -10,7 +10,6 @@ import type {
   PutOptions,
   PutOutcome,
 } from '../../object-store.ts';
-import { putStreamInParts } from '../../stream-in-parts.ts';
 import { rangeHeader } from '../answers/checked-body.ts';
 import { translateFailure, uncompletedOr } from '../answers/s3-errors.ts';
 import { completionXml } from '../answers/s3-xml-requests.ts';
@@ -43,7 +42,7 @@ type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
 
 export function createMultipart(caller: S3Caller): MultipartStore {
   return {
-    putStreamBy: putStreamInParts,
+    streamsInParts: true,
     create: (key, options = {}) => create(caller, key, options),
     uploadPart: (upload, number, bytes, options = {}) =>
       uploadPart(caller, upload, { number, bytes, options }),

@@ -17,6 +17,7 @@ import {
   RESET_EVERY_MS,
   RESET_SHARE,
   RESTARTED_AFTER_MS,
+  startWatched,
 } from './faults.ts';
 import { fillStore, type ObjectKind } from './fill-store.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet-figure.ts';
@@ -153,7 +154,7 @@ interface JobOptions {
 async function runJob(machine: FleetMachine, id: string, { everyMs, workers }: JobOptions): Promise<Run> {
   await using proxy = await startToxiproxy({ upstream: machine.destination.endpoint });
   await machine.destination.resetRequests();
-  const running = await Promise.all(Array.from({ length: workers }, () => machine.startWorker()));
+  const running = await Promise.all(Array.from({ length: workers }, () => startWatched(machine)));
   const job = machine.run([
     ...['fleet', 'copy', '--json', placeOn(machine.source, 'source')],
     placeOn({ bucket: machine.destination.bucket, endpoint: proxy.endpoint }, id),
@@ -162,7 +163,8 @@ async function runJob(machine: FleetMachine, id: string, { everyMs, workers }: J
   const faults =
     everyMs === undefined ? NO_FAULTS : await makeFaults(machine, proxy, { job, running, everyMs });
   const end = await job;
-  if (end.exitCode !== 0) console.error(end.output);
+  if (end.exitCode !== 0 || end.summary.failed !== 0)
+    console.error(end.output, ...running.map((worker) => worker.output()));
   await Promise.all(running.map((worker) => worker.stop()));
   const sent = await countSent(machine);
   const bytes = await proxy.sentBytes();

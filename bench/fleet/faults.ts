@@ -51,10 +51,19 @@ export async function makeFaults(
       await machine.temporal.start();
       faults.restarts += 1;
     }
-    running.push(await machine.startWorker());
+    running.push(await startWatched(machine));
     console.error(`${faults.kills} killed, ${faults.restarts} restarts, load ${loadavg()[0]!.toFixed(1)}`);
   }
   return { ...faults, resets: await resetting };
+}
+
+/** A worker that ends although nobody ended it is a finding: its output shows why. */
+export async function startWatched(machine: FleetMachine): Promise<BenchWorker> {
+  const worker = await machine.startWorker();
+  void worker.endedAlone.then((end) =>
+    console.error(`The worker ${worker.processId} ended by itself with ${end}:\n${worker.output()}`),
+  );
+  return worker;
 }
 
 interface Until {

@@ -26,6 +26,9 @@ export interface FleetMachine extends AsyncDisposable {
   run(words: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandEnd>;
 }
 
+/** Of the output of a worker. */
+const OUTPUT_KEPT = 20_000;
+
 interface WorkerStart {
   readonly environment?: Readonly<Record<string, string>>;
   readonly words?: readonly string[];
@@ -38,6 +41,10 @@ export interface BenchWorker {
   residentBytes(): number;
   kill(): Promise<void>;
   stop(): Promise<void>;
+  /** The last of what it printed. */
+  output(): string;
+  /** Its exit code or signal, unless this program ended it. */
+  readonly endedAlone: Promise<string>;
 }
 
 export interface CommandEnd {
@@ -103,18 +110,25 @@ export function placeOn({ bucket, endpoint }: Pick<S3Server, 'bucket' | 'endpoin
 
 async function readyWorker(child: ChildProcess): Promise<BenchWorker> {
   const ended = once(child, 'exit');
-  let problems = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    problems = (problems + text).slice(-10_000);
-  });
+  let output = '';
+  const keep = (text: string) => {
+    output = (output + text).slice(-OUTPUT_KEPT);
+  };
+  child.stderr!.setEncoding('utf8').on('data', keep);
   await new Promise<void>((resolve, reject) => {
     createInterface(child.stdout!).on('line', (line) => {
-      problems = `${problems}${line}\n`.slice(-10_000);
+      keep(`${line}\n`);
       if (JSON.parse(line).type === 'fleetWorker') resolve();
     });
-    void ended.then(([code]) => reject(new Error(`The worker ended with ${code}:\n${problems}`)));
+    void ended.then(([code]) => reject(new Error(`The worker ended with ${code}:\n${output}`)));
+  });
+  const alone = Promise.withResolvers<string>();
+  let isEnded = false;
+  void ended.then(([code, signal]) => {
+    if (!isEnded) alone.resolve(String(code ?? signal));
   });
   const end = async (signal: NodeJS.Signals) => {
+    isEnded = true;
     child.kill(signal);
     await ended;
   };
@@ -125,6 +139,8 @@ async function readyWorker(child: ChildProcess): Promise<BenchWorker> {
     residentBytes: () => residentBytesOf(processId),
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
+    output: () => output,
+    endedAlone: alone.promise,
   };
 }
 

@@ -31,6 +31,8 @@ interface Measured {
   readonly wallMs: number;
   /** Of the command and its workers. */
   readonly cpuMs: number;
+  /** Of the command alone. */
+  readonly commandCpuMs: number;
   readonly storeCpuMs: number;
   readonly temporalCpuMs: number;
   /** Of the largest process. */
@@ -95,6 +97,7 @@ const HEADINGS = [
   'beside dray copy',
   'CPU',
   'beside dray copy',
+  "the command's part",
   "stores' CPU",
   "Temporal's CPU",
   'largest process',
@@ -105,7 +108,7 @@ type Results = ReadonlyMap<Entrant, readonly Measured[]>;
 
 function formatRow(entrant: Entrant, results: Results): string[] {
   const measured = results.get(entrant)!;
-  const median = (of: 'wallMs' | 'cpuMs' | 'storeCpuMs' | 'temporalCpuMs' | 'memoryBytes') =>
+  const median = (of: 'wallMs' | 'cpuMs' | 'commandCpuMs' | 'storeCpuMs' | 'temporalCpuMs' | 'memoryBytes') =>
     medianOf(measured.map((each) => each[of]));
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   return [
@@ -115,6 +118,7 @@ function formatRow(entrant: Entrant, results: Results): string[] {
     pairedRatio(results, entrant, 'wallMs').toFixed(2),
     seconds(median('cpuMs')),
     pairedRatio(results, entrant, 'cpuMs').toFixed(2),
+    seconds(median('commandCpuMs')),
     seconds(median('storeCpuMs')),
     typeof entrant === 'number' ? seconds(median('temporalCpuMs')) : '-',
     formatBytes(Math.max(...measured.map(({ memoryBytes }) => memoryBytes))),
@@ -179,6 +183,7 @@ async function measure(
     const measured: Measured = {
       wallMs: ran.wallMs,
       cpuMs: ran.cpuMs! + workersMs() - before.workers,
+      commandCpuMs: ran.cpuMs!,
       storeCpuMs: storesMs() - before.stores,
       temporalCpuMs: temporalMs() - before.temporal,
       memoryBytes: Math.max(ran.peakRssBytes!, watch.mostBytes()),

@@ -26,6 +26,7 @@ export interface FleetMachine extends AsyncDisposable {
   run(words: readonly string[], environment?: Readonly<Record<string, string>>): Promise<CommandEnd>;
 }
 
+const SAMPLE_EVERY_MS = 500;
 /** Of the output of a worker. */
 const OUTPUT_KEPT = 20_000;
 
@@ -142,6 +143,15 @@ async function readyWorker(child: ChildProcess): Promise<BenchWorker> {
     output: () => output,
     endedAlone: alone.promise,
   };
+}
+
+/** The largest resident memory of one of them, by samples. */
+export function watchWorkers(workers: readonly BenchWorker[]) {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, ...workers.map((worker) => worker.residentBytes()));
+  }, SAMPLE_EVERY_MS);
+  return { mostBytes: () => most, stop: () => clearInterval(timer) };
 }
 
 async function endOf(child: ChildProcess): Promise<CommandEnd> {

@@ -13,19 +13,30 @@ import { DRAY_COMMAND } from '../entrants/contenders.ts';
 import { type Command, createMeter, type Meter } from '../machines/measure.ts';
 import type { FleetTarget } from '../page/fleet-section.ts';
 import { medianOf } from '../page/statistics.ts';
-import { fillStore } from './fill-store.ts';
+import { fillByLinks, fillStore } from './fill-store.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet-figure.ts';
-import { type BenchWorker, cpuMsOf, type FleetMachine, placeOn, startFleetMachine } from './fleet-machine.ts';
+import {
+  type BenchWorker,
+  cpuMsOf,
+  type FleetMachine,
+  placeOn,
+  startFleetMachine,
+  watchWorkers,
+} from './fleet-machine.ts';
 import { type Histories, readHistories } from './histories.ts';
 import { findRclone } from './rclone-check.ts';
 
 const OVERHEAD_MAX = 1.15;
-const SAMPLE_EVERY_MS = 500;
 /** A run makes a load of some 5 by itself; above this, others take so much that times compare nothing. */
 const BUSY_LOAD = 4 * cpus().length;
 
+/** With more objects, contents repeat, and rclone compares MD5s instead of downloading both sides. */
+const DISTINCT_MAX = 100_000;
+
 /** `copy`, `rclone`, or a number of workers. */
 type Entrant = 'copy' | 'rclone' | number;
+
+type Turn = { readonly entrant: Entrant; readonly run: number; readonly downloads: boolean };
 
 interface Measured {
   readonly wallMs: number;
@@ -61,14 +72,18 @@ async function main(): Promise<void> {
   await using machine = await startFleetMachine();
   const meter = await createMeter(machine.folder);
   if (!meter.seesResources) throw new Error('GNU time is missing, so CPU time is unknown.');
-  await fillStore(machine, 'source', [{ name: 'small', count: files, bytes: 1024 }]);
+  const kind = { name: 'small', count: files, bytes: 1024 };
+  if (files > DISTINCT_MAX) await fillByLinks(machine, 'source', kind);
+  else await fillStore(machine, 'source', [kind]);
   const circumstances = fleetCircumstances({ rclone: (await findRclone(machine)).version });
   const results = new Map<Entrant, Measured[]>(entrants.map((entrant) => [entrant, []]));
   for (let run = 0; run < Number(values.runs); run += 1)
     // Each round begins with another one.
     for (let turn = 0; turn < entrants.length; turn += 1) {
       const entrant = entrants[(run + turn) % entrants.length]!;
-      results.get(entrant)!.push(await measure(machine, meter, { entrant, run }));
+      results
+        .get(entrant)!
+        .push(await measure(machine, meter, { entrant, run, downloads: files <= DISTINCT_MAX }));
     }
   const once = fleets.map((workers) => results.get(workers)![0]!.histories!);
   publishFigure(
@@ -167,13 +182,13 @@ function describeHistories(
 async function measure(
   machine: FleetMachine,
   meter: Meter,
-  { entrant, run }: { readonly entrant: Entrant; readonly run: number },
+  { downloads, entrant, run }: Turn,
 ): Promise<Measured> {
   const id = `${entrant}-${run}`;
   const workers: BenchWorker[] = [];
   if (typeof entrant === 'number')
     for (let number = 0; number < entrant; number += 1) workers.push(await machine.startWorker());
-  const watch = watchMemory(workers);
+  const watch = watchWorkers(workers);
   try {
     const temporalMs = () => cpuMsOf(machine.temporal.processId()!);
     const storesMs = () => cpuMsOf(machine.source.processId!) + cpuMsOf(machine.destination.processId!);
@@ -190,7 +205,7 @@ async function measure(
       histories: typeof entrant === 'number' ? await readHistories(machine.temporal.address, id) : undefined,
       load: loadavg()[0]!,
     };
-    if (run === 0) await (await findRclone(machine)).check('source', id);
+    if (run === 0) await (await findRclone(machine)).check('source', id, { downloads });
     console.error(id, measured);
     return measured;
   } finally {
@@ -215,14 +230,6 @@ async function commandOf(machine: FleetMachine, entrant: Entrant, id: string): P
     args: [DRAY_COMMAND, ...words],
     environment: { ...machine.environment, DRAY_CACHE: join(machine.folder, `cache-${id}`) },
   };
-}
-
-function watchMemory(workers: readonly BenchWorker[]) {
-  let most = 0;
-  const timer = setInterval(() => {
-    most = Math.max(most, ...workers.map((worker) => worker.residentBytes()));
-  }, SAMPLE_EVERY_MS);
-  return { mostBytes: () => most, stop: () => clearInterval(timer) };
 }
 
 await main();

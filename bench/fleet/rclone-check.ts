@@ -16,8 +16,11 @@ export interface RcloneBetween {
     readonly args: readonly string[];
     readonly environment: Readonly<Record<string, string | undefined>>;
   };
-  /** Downloads both sides. @returns Its last lines. @throws Error when they differ */
-  check(from: string, to: string): Promise<string>;
+  /**
+   * Downloads both sides, or compares the MD5s of the listings. @returns Its last lines.
+   * @throws Error when they differ
+   */
+  check(from: string, to: string, options?: { readonly downloads: boolean }): Promise<string>;
 }
 
 export async function findRclone(machine: FleetMachine): Promise<RcloneBetween> {
@@ -37,8 +40,15 @@ export async function findRclone(machine: FleetMachine): Promise<RcloneBetween> 
   return {
     version: rclone.version,
     copy: (from, to) => ({ file: rclone.path, args: ['copy', ...places(from, to), ...tuned], environment }),
-    async check(from, to) {
-      const args = ['check', '--download', ...places(from, to), '--exclude', '.dray-fleet/**', ...tuned];
+    async check(from, to, { downloads } = { downloads: true }) {
+      const args = [
+        'check',
+        ...(downloads ? ['--download'] : []),
+        ...places(from, to),
+        '--exclude',
+        '.dray-fleet/**',
+        ...tuned,
+      ];
       const { stderr } = await promisify(execFile)(rclone.path, args, {
         env: environment,
         maxBuffer: 2 ** 28,

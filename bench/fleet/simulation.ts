@@ -5,7 +5,9 @@
  * out as well: a part is cut by arithmetic, after so many milliseconds.
  *
  *     node bench/fleet/simulation.ts [--millions 1,10] [--part-files 20000] [--ranges 64] [--slots 128]
- *       [--ms-for-object 1] [--computed MS] [--json FILE]
+ *       [--ms-for-object MS] [--computed MS] [--json FILE]
+ *
+ * By default, the time for an object is that of one worker in `../figures/fleet/overhead.json`.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +16,7 @@ import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { formatBytes, formatCount, formatDuration } from '../../engine/api/numbers.ts';
+import type { FleetFigure } from '../page/fleet-section.ts';
 import { medianOf } from '../page/statistics.ts';
 import { fleetCircumstances, publishFigure, target } from './fleet-figure.ts';
 import { type FleetMachine, placeOn, startFleetMachine } from './fleet-machine.ts';
@@ -57,7 +60,7 @@ async function main(): Promise<void> {
       'part-files': { type: 'string', default: '20000' },
       ranges: { type: 'string', default: '64' },
       slots: { type: 'string', default: '128' },
-      'ms-for-object': { type: 'string', default: '1' },
+      'ms-for-object': { type: 'string' },
       computed: { type: 'string' },
       json: { type: 'string' },
     },
@@ -66,7 +69,7 @@ async function main(): Promise<void> {
     partFiles: Number(values['part-files']),
     ranges: Number(values.ranges),
     slots: Number(values.slots),
-    msForObject: Number(values['ms-for-object']),
+    msForObject: Number(values['ms-for-object'] ?? measuredMs()),
     cutMs: values.computed === undefined ? undefined : Number(values.computed),
   };
   await using machine = await startFleetMachine();
@@ -108,6 +111,18 @@ async function main(): Promise<void> {
     },
     values.json,
   );
+}
+
+/** Of one worker, as `overhead.ts` has measured and written it. */
+function measuredMs(): string {
+  const file = new URL('../figures/fleet/overhead.json', import.meta.url);
+  const { rows, title } = JSON.parse(readFileSync(file, 'utf8')) as FleetFigure;
+  const [, median = ''] = rows.find(([name]) => name === 'fleet, 1 worker') ?? [];
+  const seconds = Number(/^([\d.]+) s$/.exec(median)?.[1]);
+  const objects = Number(/([\d,]+) objects/.exec(title)?.[1]?.replaceAll(',', ''));
+  if (!(seconds > 0 && objects > 0))
+    throw new Error(`${fileURLToPath(file)} has no time of one worker. Give --ms-for-object.`);
+  return ((seconds * 1000) / objects).toFixed(2);
 }
 
 const HEADINGS = [

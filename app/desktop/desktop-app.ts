@@ -89,14 +89,14 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   const userData = app.getPath('userData');
   const secrets = openSecrets(electron, { path: join(userData, 'secrets.json'), platform: facts.platform });
   const work = createWork();
-  const tellOfClosing = closingTeller(electron, facts, work);
+  const noticeClosing = createClosingNotice(electron, facts, work);
 
   const window = createMainWindow(electron, {
     preloadPath: facts.preloadPath,
     statePath: join(userData, 'window.json'),
     iconPath: facts.iconPath,
     isDevelopment: !app.isPackaged,
-    onClosed: () => tellOfClosing(window.show),
+    onClosed: () => noticeClosing(window.show),
   });
 
   const tray: TransferTray = createTransferTray(electron, facts.trayIconPath, {
@@ -127,7 +127,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
         work.forget();
         tray.tellJobs({ waiting: 0, running: 0 });
       }
-      tellOfCrash(electron, window, error, isGivenUp ? () => engine : undefined);
+      showCrash(electron, window, error, isGivenUp ? () => engine : undefined);
     },
     onJobs: (list) => {
       const { counts, endings } = work.tellJobs(list);
@@ -167,7 +167,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
 }
 
 /** Notifies the user that transfers or jobs continue without the window; about jobs only once. */
-function closingTeller(
+function createClosingNotice(
   electron: ElectronParts,
   { platform }: Pick<DesktopFacts, 'platform'>,
   work: Work,
@@ -249,14 +249,14 @@ function quitInOrder(
 
 async function tellEndings(
   electron: ElectronParts,
-  told: {
+  parts: {
     readonly endings: readonly Ending[];
     readonly place: string;
     readonly engine: EngineHost;
     readonly window: MainWindow;
   },
 ): Promise<void> {
-  const { endings, engine, place, window } = told;
+  const { endings, engine, place, window } = parts;
   if (endings.length === 0 || window.current()?.isFocused()) return;
   const wanted = await engine.ask('settings.get', {}).then(
     ({ notifications }) => notifications,
@@ -267,7 +267,7 @@ async function tellEndings(
 }
 
 /** @param engine Given if it does not restart by itself. */
-function tellOfCrash(
+function showCrash(
   electron: ElectronParts,
   window: MainWindow,
   error: DrayError,

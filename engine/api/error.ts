@@ -96,8 +96,8 @@ export class DrayError extends Error {
     this.code = code;
     this.retry = options.retry ?? 'no';
     const { advice, command, data = {} } = options;
-    const told = advice ? { ...data, advice, ...(command ? { command } : {}) } : data;
-    this.data = boundedData(told, 0) as Readonly<Record<string, unknown>>;
+    const facts = advice ? { ...data, advice, ...(command ? { command } : {}) } : data;
+    this.data = boundedData(facts, 0) as Readonly<Record<string, unknown>>;
   }
 }
 

@@ -99,10 +99,10 @@ function folderAt(path: string): Folder {
 
 /** @returns the earlier name that this one collides with, with `/` if it is a folder's. */
 function addName(folder: Folder, name: string, isFolder: boolean, areOne: AreOne): string | undefined {
-  const told = isFolder ? `${name}/` : name;
-  const isOne = (other: string) => areOne(folder.path + told, folder.path + other);
+  const ownName = isFolder ? `${name}/` : name;
+  const isOne = (other: string) => areOne(folder.path + ownName, folder.path + other);
   if (!NOT_PLAIN.test(name)) {
-    folder.plain.push(told);
+    folder.plain.push(ownName);
     return folder.folded && namesAt(folder.folded, name).find(isOne);
   }
   const key = foldName(name);
@@ -112,7 +112,7 @@ function addName(folder: Folder, name: string, isFolder: boolean, areOne: AreOne
   if (found !== undefined) return found;
   const plain = NOT_ASCII.test(name) ? plainNameMet(folder, key) : undefined;
   if (plain !== undefined && isOne(plain)) return plain;
-  folder.folded.set(key, met.length === 0 ? told : [...met, told]);
+  folder.folded.set(key, met.length === 0 ? ownName : [...met, ownName]);
   return undefined;
 }
 

@@ -65,7 +65,7 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
   response.writeHead(200, HEADERS);
   const nowMs = Date.now();
   const problems: string[] = [];
-  let told = 0;
+  let sent = 0;
   const scan = scanWorkspace({
     root,
     reach,
@@ -85,11 +85,11 @@ async function streamEntries(call: PeerCall, { after, limit, reach, root }: List
     for (const entry of batch.entries) {
       if (after !== null && comparePaths(entry.path, after) <= 0) continue;
       const row = rowOf({ reach, nowMs, problems }, entry);
-      if (row && told + rows.length < limit) rows.push(row);
+      if (row && sent + rows.length < limit) rows.push(row);
     }
-    told += rows.length;
+    sent += rows.length;
     if (rows.length > 0 && !response.write(`${JSON.stringify({ entries: rows })}\n`)) await drained(call);
-    if (told >= limit) break;
+    if (sent >= limit) break;
     await breathe();
   }
   response.end(lastLine(problems));

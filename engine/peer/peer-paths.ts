@@ -135,7 +135,7 @@ export function holdParent({ folders }: OfferedFolder, path: string): HeldParent
 
 /** The item there, never through a link; undefined if nothing. @throws DrayError `unsafePath` */
 export function statPeerPath(folder: OfferedFolder, path: string): Stats | undefined {
-  return lookAt(folder, path, (at) => lstatSync(at, { throwIfNoEntry: false }));
+  return inHeldFolder(folder, path, (at) => lstatSync(at, { throwIfNoEntry: false }));
 }
 
 /**
@@ -143,7 +143,7 @@ export function statPeerPath(folder: OfferedFolder, path: string): Stats | undef
  * another process may exchange a file and a link at any moment. @throws DrayError `unsafePath`
  */
 export function readPeerLink(folder: OfferedFolder, path: string): Buffer | undefined {
-  return lookAt(folder, path, (at) => {
+  return inHeldFolder(folder, path, (at) => {
     try {
       return readlinkSync(at, 'buffer');
     } catch (error) {
@@ -157,7 +157,7 @@ export function readPeerLink(folder: OfferedFolder, path: string): Buffer | unde
 const NO_LINK = new Set(['EINVAL', 'UNKNOWN']);
 
 /** @param look Gets a path in the held folder. Undefined if there is nothing. */
-function lookAt<T>({ folders }: OfferedFolder, path: string, look: (at: string) => T): T | undefined {
+function inHeldFolder<T>({ folders }: OfferedFolder, path: string, look: (at: string) => T): T | undefined {
   try {
     using parent = folders.holdSync(folderAbove(path));
     return look(parent.at(nameOf(path)));

@@ -117,12 +117,12 @@ export function endOfOpenRange({ rangeBytes }: PeerUploadSession, start: number,
   return start + sentBytes;
 }
 
-export function sizeOf({ isOpenEnded, meta }: PeerUploadSession, told: number | undefined): number {
-  if (isOpenEnded && told === undefined)
+export function sizeOf({ isOpenEnded, meta }: PeerUploadSession, announcedBytes: number | undefined): number {
+  if (isOpenEnded && announcedBytes === undefined)
     throw new PeerRefusal(400, 'usage', 'The upload began without a size. Give it in "sizeBytes" now.');
-  if (!isOpenEnded && told !== undefined && told !== meta.sizeBytes)
+  if (!isOpenEnded && announcedBytes !== undefined && announcedBytes !== meta.sizeBytes)
     throw new PeerRefusal(400, 'usage', `The upload began with a size of ${meta.sizeBytes} bytes.`);
-  return told ?? meta.sizeBytes;
+  return announcedBytes ?? meta.sizeBytes;
 }
 
 /** @throws PeerRefusal 409 if something is missing, or too much. */

@@ -96,12 +96,12 @@ function openWindow(
     if (isMaximized) window.maximize();
     window.show();
   });
-  tellOfCrashes(electron, window);
+  offerReloads(electron, window);
   return window;
 }
 
 /** Reloads a crashed page only when the user agrees, because it could crash for ever. */
-function tellOfCrashes({ dialog, app }: Pick<Electron, 'dialog' | 'app'>, window: BrowserWindow): void {
+function offerReloads({ dialog, app }: Pick<Electron, 'dialog' | 'app'>, window: BrowserWindow): void {
   window.webContents.on('render-process-gone', (_event, { reason }) => {
     if (reason === 'clean-exit' || window.isDestroyed()) return;
     const asked = dialog.showMessageBox(window, {

@@ -152,7 +152,7 @@ export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
         folder = opened;
       }
     } else if (folder.at < folder.names.length) {
-      lookAt(walk, folder, folder.names[folder.at] as string);
+      takeName(walk, folder, folder.names[folder.at] as string);
       folder.at += 1;
     } else {
       folder = above.pop();
@@ -206,7 +206,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
   return waiting.pop();
 }
 
-function lookAt(walk: Walk, folder: Folder, name: string): void {
+function takeName(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
   if (isReserved(walk, folder, name)) return;
   if (walk.isPlain && isUnfinishedName(name)) return;

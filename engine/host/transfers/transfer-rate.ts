@@ -69,13 +69,13 @@ export function createTransferRate(): TransferRate {
       const last = samples.at(-1);
       if (!first || !last || !since) return { bytesPerSecond: 0 };
       const bytesUnderWay = Math.min(left ?? 0, underWay(since, last));
-      const told = bytesUnderWay > 0 ? { bytesUnderWay } : {};
-      if (nowMs <= first.atMs || isStalled(samples, nowMs)) return { ...told, bytesPerSecond: 0 };
+      const progress = bytesUnderWay > 0 ? { bytesUnderWay } : {};
+      if (nowMs <= first.atMs || isStalled(samples, nowMs)) return { ...progress, bytesPerSecond: 0 };
       const spanMs = nowMs - first.atMs;
       const bytesPerSecond = (bytesBetween(first, last) * 1000) / spanMs;
       if (left === undefined || bytesPerSecond <= 0 || spanMs < SURE_AFTER_MS)
-        return { ...told, bytesPerSecond };
-      return { ...told, bytesPerSecond, secondsLeft: (left - bytesUnderWay) / bytesPerSecond };
+        return { ...progress, bytesPerSecond };
+      return { ...progress, bytesPerSecond, secondsLeft: (left - bytesUnderWay) / bytesPerSecond };
     },
   };
 }

@@ -9,7 +9,7 @@ import { replaceFile } from '../../base/replace-file.ts';
 
 /**
  * True once for each parent of this process, such as the user's service manager, which lives as long as the
- * login. Always true outside Linux, where parents cannot be told apart.
+ * login. Always true outside Linux, where parents cannot be distinguished.
  */
 export function beginLogin(folder: string): boolean {
   const life = lifeOf(process.ppid);

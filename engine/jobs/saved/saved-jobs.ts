@@ -87,14 +87,14 @@ export async function saveJob(
   };
   if (name === definition.name) await changeJobs(folder, save);
   else await renameJob(folder, { from: name, to: definition.name, prepare: save });
-  return lookAt(folder, readJob(folder, definition.name));
+  return eventOf(folder, readJob(folder, definition.name));
 }
 
 /** @throws `notFound`, `locked` while it runs, or `usage` if the new name is bad or taken */
 export async function renameSavedJob(context: Context, name: string, to: string): Promise<SavedJobEvent> {
   const folder = jobsFolder(context);
   await renameJob(folder, { from: name, to });
-  return lookAt(folder, readJob(folder, to));
+  return eventOf(folder, readJob(folder, to));
 }
 
 /** @throws `usage` for a bad name, a bad schedule, or a secret */
@@ -130,7 +130,7 @@ export async function listSavedJobs(context: Context): Promise<{ jobs: number; i
   const jobs = listJobs(folder, onProblem);
   for (const job of jobs) {
     try {
-      context.emit(await lookAt(folder, job));
+      context.emit(await eventOf(folder, job));
     } catch (error) {
       onProblem(error);
     }
@@ -166,7 +166,7 @@ export async function readSavedJobs(
 /** @throws `notFound` */
 export async function showSavedJob(context: Context, name: string): Promise<SavedJobEvent> {
   const folder = jobsFolder(context);
-  return lookAt(folder, readJob(folder, name));
+  return eventOf(folder, readJob(folder, name));
 }
 
 /** Emits the newest lines. @throws `notFound` */
@@ -215,7 +215,7 @@ async function changeSavedJob(
   return describe(changed, readJobState(folder, name), false);
 }
 
-async function lookAt(folder: string, job: SavedJob): Promise<SavedJobEvent> {
+async function eventOf(folder: string, job: SavedJob): Promise<SavedJobEvent> {
   return describe(job, readJobState(folder, job.name), await isJobRunning(folder, job.name));
 }
 

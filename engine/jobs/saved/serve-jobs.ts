@@ -39,7 +39,7 @@ export async function serveJobsBeside(
   request: ServeJobsRequest,
 ): Promise<void> {
   const { emit, signal } = context;
-  let told = '';
+  let reported = '';
   let { isLogin } = request;
   while (!signal.aborted) {
     if (!existsSync(jobsFolder(context))) {
@@ -55,8 +55,8 @@ export async function serveJobsBeside(
       // The process that starts jobs now has handled the login too.
       if (code === 'locked') isLogin = false;
       // Other errors may be temporary, such as a full disk, so it tries again.
-      if (code !== 'locked' && message !== told) {
-        told = message;
+      if (code !== 'locked' && message !== reported) {
+        reported = message;
         emit({ type: 'warning', warning: 'savedJob', message });
       }
     }
@@ -89,11 +89,11 @@ export async function serveJobs(
     return exitCode;
   };
   // Each check meets the same problem, which is reported once.
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const onProblem = (error: unknown) => {
     const { message } = toDrayError(error);
-    if (told.has(message) || told.size >= PROBLEMS_MAX) return;
-    told.add(message);
+    if (reported.has(message) || reported.size >= PROBLEMS_MAX) return;
+    reported.add(message);
     emit({ type: 'warning', warning: 'savedJob', message });
   };
   const onLook = noticeStaleness({ folder, clock, environment: context.environment, signal });

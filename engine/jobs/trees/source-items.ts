@@ -183,9 +183,9 @@ async function* namedItems(
           onFailed(path, reserved(path));
           return undefined;
         }
-        let item: Awaited<ReturnType<typeof lookAt>>;
+        let item: Awaited<ReturnType<typeof findItem>>;
         try {
-          item = await lookAt(side, path, signal);
+          item = await findItem(side, path, signal);
         } catch (error) {
           // Other items can still be read.
           if (!(error instanceof DrayError) || error.retry !== 'no' || !isFileError(error)) throw error;
@@ -210,7 +210,7 @@ async function* namedItems(
   }
 }
 
-async function lookAt(side: TreeSide, path: string, signal: AbortSignal) {
+async function findItem(side: TreeSide, path: string, signal: AbortSignal) {
   // Between two machines the other one reports special bits; see `specialModes`.
   if (side.kind === 'local') return statLocal(side.root, path, { modes: !side.special });
   return headItem(side, path, signal);

@@ -304,7 +304,7 @@ interface Listing {
   readonly rest: ListedObject[];
   readonly problems: string[];
   /** Given by earlier pages, this key included: skipped. */
-  told: string | undefined;
+  givenUpTo: string | undefined;
 }
 
 interface Lister {
@@ -356,7 +356,7 @@ function openListing(
     signal,
     onProblem: (message) => problems.push(message),
   });
-  return { pages, rest: [], problems, told: request.delimiter ? undefined : request.continuation };
+  return { pages, rest: [], problems, givenUpTo: request.delimiter ? undefined : request.continuation };
 }
 
 /** A missing folder is an empty prefix, unless it existed for the page before. */
@@ -373,9 +373,9 @@ async function nextRows(
 }
 
 function isTold(listing: Listing, key: string): boolean {
-  if (listing.told === undefined) return false;
-  if (comparePaths(key, listing.told) <= 0) return true;
-  listing.told = undefined;
+  if (listing.givenUpTo === undefined) return false;
+  if (comparePaths(key, listing.givenUpTo) <= 0) return true;
+  listing.givenUpTo = undefined;
   return false;
 }
 

@@ -145,8 +145,8 @@ async function* entriesOf(
     for (;;) {
       const page = await pages.next();
       if (page.done || last === undefined) return page;
-      const told = last;
-      const value = page.value.filter(({ key }) => comparePaths(key, told) > 0);
+      const lastGiven = last;
+      const value = page.value.filter(({ key }) => comparePaths(key, lastGiven) > 0);
       if (value.length > 0) return { done: false, value };
     }
   };

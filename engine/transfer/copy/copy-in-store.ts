@@ -85,10 +85,10 @@ function copySource({ from, fromKey, to }: StoreCopy): CopySource {
 }
 
 async function confirmedEtag({ info, signal, to, toKey }: StoreCopy, outcome: PutOutcome): Promise<string> {
-  const told = outcome.written ? outcome : undefined;
-  const bySum = sameSum(info.checksums, told?.checksums);
+  const written = outcome.written ? outcome : undefined;
+  const bySum = sameSum(info.checksums, written?.checksums);
   if (bySum === false) throw damaged(toKey, 'its checksum differs');
-  if (told && told.etag !== '' && (bySum === true || told.etag === info.etag)) return told.etag;
+  if (written && written.etag !== '' && (bySum === true || written.etag === info.etag)) return written.etag;
   const found = await to.head(toKey, { checksums: true, ...(signal && { signal }) });
   if (found === undefined) throw damaged(toKey, 'it does not exist');
   if (found.sizeBytes !== info.sizeBytes)

@@ -181,8 +181,8 @@ async function complete(
   }
 }
 
-function isConfirmed(told: ObjectChecksums | undefined, crc64nvme: bigint | undefined): boolean {
-  return told?.covers === 'whole' && told.crc64nvme !== undefined && told.crc64nvme === crc64nvme;
+function isConfirmed(kept: ObjectChecksums | undefined, crc64nvme: bigint | undefined): boolean {
+  return kept?.covers === 'whole' && kept.crc64nvme !== undefined && kept.crc64nvme === crc64nvme;
 }
 
 function crc64Of(sum: PartSum): bigint | undefined {

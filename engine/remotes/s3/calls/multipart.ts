@@ -100,12 +100,12 @@ async function uploadPart(
   const answer = await client.exchange(request, 0);
   if (answer.failure) throw failedCall(answer.failure, request.call, connection);
   noteVerified(answer, options, caller);
-  const { covers: _, ...told } = checksumsOfAnswer(answer) ?? { covers: 'whole' };
+  const { covers: _, ...checksums } = checksumsOfAnswer(answer) ?? { covers: 'whole' };
   return {
     number,
     etag: answeredEtag(answer),
     sizeBytes: bytes.byteLength,
-    ...told,
+    ...checksums,
     ...partChecksumOf(options),
   };
 }

@@ -33,8 +33,8 @@ export default defineConfig({
     hookTimeout: 900_000,
     expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
-    // One more than the two cores of a small machine: tests often wait for a disk, a process or a page.
-    maxWorkers: 3,
+    // Two more than the two cores of a small machine: tests often wait for a disk, a process or a page.
+    maxWorkers: 4,
     projects: [
       { extends: true, test: { name: 'together', isolate: false, include: pathsOf(false) } },
       { extends: true, test: { name: 'alone', include: pathsOf(true) } },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CliResult } from '../app/cli/run-cli.fixture.ts';
 import { SHORT_PAUSES } from '../app/cli/short-pauses.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { freePort } from './servers/tools.ts';
@@ -168,24 +169,27 @@ describe('A remote that cannot be reached', () => {
     expect(describeTree(copy)).toEqual(describeTree(root));
   });
 
-  it('leaves the branch unchanged when it goes away during a push, and the next push completes', async () => {
-    await startWork();
-    const branch = join(server.dataFolder, server.bucket, `bad-${datasets}`, 'refs/heads/main');
-    const before = readFileSync(branch, 'utf8');
-    dataset.sandbox.write('work/large', Buffer.alloc(3_000_000, 'a large file, '));
-    await network.cutRequestsAfter(1_000_000);
-    const environment = { AWS_ENDPOINT_URL: network.endpoint };
-    expect(
-      errorOf(await dray('work', ['push', '--json'], { ...environment, ...SHORT_PAUSES })),
-    ).toMatchObject({
-      exitCode: 1,
-      code: 'unreachable',
-    });
-    expect(readFileSync(branch, 'utf8')).toBe(before);
-    await network.restore();
-    expect(await dray('work', ['push'], environment)).toMatchObject({ exitCode: 0 });
-    expect(readFileSync(branch, 'utf8')).not.toBe(before);
-  });
+  longIt(
+    'leaves the branch unchanged when it goes away during a push, and the next push completes',
+    async () => {
+      await startWork();
+      const branch = join(server.dataFolder, server.bucket, `bad-${datasets}`, 'refs/heads/main');
+      const before = readFileSync(branch, 'utf8');
+      dataset.sandbox.write('work/large', Buffer.alloc(3_000_000, 'a large file, '));
+      await network.cutRequestsAfter(1_000_000);
+      const environment = { AWS_ENDPOINT_URL: network.endpoint };
+      expect(
+        errorOf(await dray('work', ['push', '--json'], { ...environment, ...SHORT_PAUSES })),
+      ).toMatchObject({
+        exitCode: 1,
+        code: 'unreachable',
+      });
+      expect(readFileSync(branch, 'utf8')).toBe(before);
+      await network.restore();
+      expect(await dray('work', ['push'], environment)).toMatchObject({ exitCode: 0 });
+      expect(readFileSync(branch, 'utf8')).not.toBe(before);
+    },
+  );
 });
 
 describe('A secret key', () => {

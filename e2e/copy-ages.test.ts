@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FoundPeer, findPeer } from '../bench/machines/peers.ts';
 import type { SyncRequest, TreeFilterRequest } from '../engine/api/trees.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { usage } from '../engine/jobs/one-place/disk-usage.ts';
 import { listPlace } from '../engine/jobs/one-place/list-place.ts';
@@ -142,7 +143,7 @@ describe.each(TRIED)('--%s', (bound) => {
     expect(readdirSync(sandbox.path('to')).sort()).toEqual([...new Set([...kept, 'old', ...names])].sort());
   });
 
-  it('copies and deletes only objects of that age in a sync between stores', async () => {
+  longIt('copies and deletes only objects of that age in a sync between stores', async () => {
     const [from, to] = [await uploadAged(), await uploadAged()];
     await copyTree(newContext(), { source: at(from), destination: at(`${to}/below`) });
     await removePlace(newContext(), { ...at(from), recursive: true });
@@ -219,18 +220,21 @@ describe('The ages of objects', () => {
     return { deletedFiles, operations: (await operations()).sort(), ...lookupOf(told) };
   };
 
-  it('are read again for objects that a sync deletes, and remembered for those that it keeps', async () => {
-    const prefix = await uploadAged();
-    expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 2, timesAsked: 3, timesRemembered: 0 });
-    expect(await deleteByAge(prefix)).toMatchObject({
-      ...{ deletedFiles: 2, timesAsked: 2, timesRemembered: 1 },
-      operations: ['HeadObject', 'HeadObject', 'ListObjectsV2'],
-    });
-    // The same content with another time: neither the etag nor the upload time in this test shows it.
-    utimesSync(sandbox.path('aged/young'), 1_000_000, 1_000_000);
-    await copyTree(newContext(), { source: { place: 'aged' }, destination: at(prefix) });
-    expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 1 });
-  });
+  longIt(
+    'are read again for objects that a sync deletes, and remembered for those that it keeps',
+    async () => {
+      const prefix = await uploadAged();
+      expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 2, timesAsked: 3, timesRemembered: 0 });
+      expect(await deleteByAge(prefix)).toMatchObject({
+        ...{ deletedFiles: 2, timesAsked: 2, timesRemembered: 1 },
+        operations: ['HeadObject', 'HeadObject', 'ListObjectsV2'],
+      });
+      // The same content with another time: neither the etag nor the upload time in this test shows it.
+      utimesSync(sandbox.path('aged/young'), 1_000_000, 1_000_000);
+      await copyTree(newContext(), { source: { place: 'aged' }, destination: at(prefix) });
+      expect(await deleteByAge(prefix)).toMatchObject({ deletedFiles: 1 });
+    },
+  );
 
   it('are the ages of the uploads with --use-server-modtime, without a HEAD', async () => {
     const prefix = await uploadAged();

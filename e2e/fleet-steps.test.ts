@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetRequest } from '../engine/api/fleet.ts';
 import type { JobContext } from '../engine/api/jobs.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { fleetSteps } from '../engine/jobs/fleet/fleet-steps.ts';
 import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
@@ -120,7 +121,7 @@ describe('A copy by a fleet', () => {
     expect(await differences('repeated')).toEqual(EQUAL);
   });
 
-  it('resumes after its process was killed at any step', async () => {
+  longIt('resumes after its process was killed at any step', async () => {
     const own = { kind: 'copy', source: at(first, 'source'), destination: at(second, 'killed') };
     const script = `
       import { runFleet } from ${JSON.stringify(new URL('./run-fleet.ts', import.meta.url).href)};

@@ -15,7 +15,7 @@ import { countSteps, runKilledAt } from './killed-command.ts';
 import { findWhyNoLoopDisks, openLoopDisks } from './loop-disk.ts';
 
 /** Of the steps, each of so many is one to be killed before: no more than deletions in a row. */
-const STRIDE = runBudget({ short: 3, long: 1 });
+const STRIDE = runBudget({ short: 8, long: 1 });
 /** A cut of the power takes the time of three kills. */
 const CUT_STRIDE = runBudget({ short: 21, long: 1 });
 const CHANGED = ['a.txt', 'deep/b.txt', 'deep/er/large.bin'];

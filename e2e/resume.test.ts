@@ -437,7 +437,7 @@ describe('A link that breaks half-way', () => {
     await finishUpload(dataset, cut.pieces);
   });
 
-  it('for good makes a clone fail with whole files only, and the next clone resumes', async () => {
+  longIt('for good makes a clone fail with whole files only, and the next clone resumes', async () => {
     const download = await startDownload('clone', 'cut-clone');
     using _ = download.dataset;
     const cut = await runInterrupted((options) => download.run(withShortPauses(options)), {

@@ -49,7 +49,7 @@ describe.each(SERVERS)('The entrants that copy a dataset, on %s,', (server) => {
     for (const entrant of field) await runEntrant(bench, entrant);
   });
 
-  it('fail when they send again', async () => {
+  longIt('fail when they send again', async () => {
     const { folder } = await bench.dataset({ ...SHAPE, bytesMax: 201 });
     const careless = withContender({ uploadAgain: (_, place) => DRAY_FROM_SOURCES.upload(folder, place) });
     const [entrant] = await openSecondPush(careless, { shape: SHAPE, contenders: NAMES, latencyMs: 0 });

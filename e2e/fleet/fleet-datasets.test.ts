@@ -127,7 +127,7 @@ describe('a fleet of two workers', () => {
     });
   });
 
-  it('stores a large object of a layout without chunks, in two readings', async () => {
+  longIt('stores a large object of a layout without chunks, in two readings', async () => {
     const root = sandbox.path('plain-work');
     mkdirSync(root);
     await initWorkspace(context(root), {

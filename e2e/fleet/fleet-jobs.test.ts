@@ -44,7 +44,7 @@ describe('a fleet of two workers', () => {
     expect(second.summary).toMatchObject({ counts: { copiedFiles: 0, unchangedFiles: FILES } });
   });
 
-  it('syncs: what the source has lost is deleted, within the bound', async () => {
+  longIt('syncs: what the source has lost is deleted, within the bound', async () => {
     await fleet.put('copy', { '0-extra': 'a', '5/zzz-extra': 'b', '~last-extra': 'c' });
     await fleet.put('source', { '9/object-000009': 'changed' });
     const refused = await fleet.run('sync', place('source'), place('copy'), '--max-delete', '2', ...SMALL);
@@ -70,7 +70,7 @@ describe('a fleet of two workers', () => {
     expect(different.summary).toMatchObject({ counts: { differing: 1, onlyInSource: 1 } });
   });
 
-  it('sends each piece of a large object once, to another store', async () => {
+  longIt('sends each piece of a large object once, to another store', async () => {
     const mib = 1024 ** 2;
     await fleet.put('large', { one: '1'.repeat(32 * mib), other: '2'.repeat(32 * mib) });
     const { secretAccessKey } = fleet.s3;
@@ -122,36 +122,41 @@ describe('a fleet of two workers', () => {
     expect(taken.stderr).toContain(`cannot be served at ${metricsAddress}: Address already in use`);
   });
 
-  it('sends traces of a job without names and secrets, and does the job without a collector', async () => {
-    await using collector = await startTraceCollector();
-    const queue = ['--queue', 'traced'];
-    const traced = await fleet.startWorker({ words: [...queue, '--traces', collector.url] });
-    const job = await fleet.run('copy', place('source'), place('traced'), ...SMALL, ...queue);
-    expect(job, job.stdout).toMatchObject({ exitCode: 0 });
-    expect(await traced.stop()).toBe(0);
-    const named = (name: string) => collector.spans.filter((span) => span.name === name);
-    const steps = traced.lines.filter(({ state }) => state === 'ended').map(({ step }) => step);
-    expect(steps.length).toBeGreaterThan(FILES / 50);
-    for (const step of new Set(steps))
-      expect(named(`RunActivity:${step}`)).toHaveLength(steps.filter((other) => other === step).length);
-    expect(named('RunWorkflow:fleetJob')).toHaveLength(1);
-    const { traceId } = named('RunWorkflow:fleetJob')[0]!;
-    const ids = new Set(named('StartActivity:runPart').map(({ spanId }) => spanId));
-    for (const span of named('RunActivity:runPart'))
-      expect([span.traceId, ids.has(span.parentSpanId!)]).toEqual([traceId, true]);
-    const { accessKeyId, bucket, secretAccessKey } = fleet.s3;
-    for (const text of ['object-0', bucket, accessKeyId, secretAccessKey])
-      expect(collector.received().includes(text), text).toBe(false);
+  longIt(
+    'sends traces of a job without names and secrets, and does the job without a collector',
+    async () => {
+      await using collector = await startTraceCollector();
+      const queue = ['--queue', 'traced'];
+      const traced = await fleet.startWorker({ words: [...queue, '--traces', collector.url] });
+      const job = await fleet.run('copy', place('source'), place('traced'), ...SMALL, ...queue);
+      expect(job, job.stdout).toMatchObject({ exitCode: 0 });
+      expect(await traced.stop()).toBe(0);
+      const named = (name: string) => collector.spans.filter((span) => span.name === name);
+      const steps = traced.lines.filter(({ state }) => state === 'ended').map(({ step }) => step);
+      expect(steps.length).toBeGreaterThan(FILES / 50);
+      for (const step of new Set(steps))
+        expect(named(`RunActivity:${step}`)).toHaveLength(steps.filter((other) => other === step).length);
+      expect(named('RunWorkflow:fleetJob')).toHaveLength(1);
+      const { traceId } = named('RunWorkflow:fleetJob')[0]!;
+      const ids = new Set(named('StartActivity:runPart').map(({ spanId }) => spanId));
+      for (const span of named('RunActivity:runPart'))
+        expect([span.traceId, ids.has(span.parentSpanId!)]).toEqual([traceId, true]);
+      const { accessKeyId, bucket, secretAccessKey } = fleet.s3;
+      for (const text of ['object-0', bucket, accessKeyId, secretAccessKey])
+        expect(collector.received().includes(text), text).toBe(false);
 
-    const words = [...queue, '--traces', `http://127.0.0.1:${await freePort()}`];
-    const alone = await fleet.startWorker({ words });
-    const other = await fleet.run('copy', place('source'), place('traced'), ...SMALL, ...queue);
-    expect(other, other.stdout).toMatchObject({ exitCode: 0 });
-    await alone.stop();
-    expect(alone.lines.filter(({ warning }) => warning === 'temporal')).toEqual([
-      expect.objectContaining({ message: expect.stringContaining('traces do not reach http://127.0.0.1:') }),
-    ]);
-  });
+      const words = [...queue, '--traces', `http://127.0.0.1:${await freePort()}`];
+      const alone = await fleet.startWorker({ words });
+      const other = await fleet.run('copy', place('source'), place('traced'), ...SMALL, ...queue);
+      expect(other, other.stdout).toMatchObject({ exitCode: 0 });
+      await alone.stop();
+      expect(alone.lines.filter(({ warning }) => warning === 'temporal')).toEqual([
+        expect.objectContaining({
+          message: expect.stringContaining('traces do not reach http://127.0.0.1:'),
+        }),
+      ]);
+    },
+  );
 
   it('refuses places that workers do not share, and the name of another job', async () => {
     const local = await fleet.run('copy', '/tmp', place('copy'));

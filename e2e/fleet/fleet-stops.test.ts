@@ -48,7 +48,7 @@ describe('a fleet', () => {
     expect(await other.stop()).toBe(0);
   });
 
-  it('continues when Temporal is killed and started again', async () => {
+  longIt('continues when Temporal is killed and started again', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 50);
     await fleet.run('copy', place('source'), place('restarted'), ...SMALL, '--id', 'restarted', '--detach');
@@ -63,7 +63,7 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
-  it('gets workers that were started while Temporal was away', async () => {
+  longIt('gets workers that were started while Temporal was away', async () => {
     await fleet.temporal.kill();
     const warned = Promise.withResolvers<Record<string, unknown>>();
     const worker = fleet.startWorker({
@@ -83,7 +83,7 @@ describe('a fleet', () => {
     expect(await late.stop()).toBe(0);
   });
 
-  it('continues when the command that follows it is interrupted', async () => {
+  longIt('continues when the command that follows it is interrupted', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const command = fleet.follow('copy', place('source'), place('left'), ...SMALL, '--id', 'left');
@@ -98,7 +98,7 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
-  it('pauses, and continues with another worker when it is resumed', async () => {
+  longIt('pauses, and continues with another worker when it is resumed', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const words = ['copy', place('source'), place('paused'), ...SMALL, '--id', 'paused'];

@@ -244,7 +244,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await page.getByText('Copy 20 files of runs to', { exact: false }).waitFor();
   });
 
-  it('sync as planned once the user has agreed to the deletions', async () => {
+  longIt('sync as planned once the user has agreed to the deletions', async () => {
     const remote = { 'data/notes.md': 'older', 'data/only/there.txt': 'x', 'beside.txt': 'stays' };
     await using panes = await openBrowse(started.browser, {
       server: started.server,

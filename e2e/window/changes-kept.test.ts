@@ -264,7 +264,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('stay with the message after a push that failed, and go with one that succeeds', async () => {
+  longIt('stay with the message after a push that failed, and go with one that succeeds', async () => {
     using dataset = await pushedDataset(started.server, 'kept-failed');
     const { sandbox } = dataset;
     await dataset.clone('other');

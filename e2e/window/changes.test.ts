@@ -59,42 +59,45 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('compares texts side by side, pictures before and after, other files by size, hash and first bytes', async () => {
-    using dataset = await pushedDataset(started.server, 'sides');
-    changeDataset(dataset);
-    await using window = await open(dataset);
-    const { page } = window;
-    const preview = page.getByRole('region', { name: 'Preview' });
-    await page.getByRole('radio', { name: 'Flat' }).click();
-    await rowOf(page, 'notes/method.md').click();
-    const changed = preview.getByRole('row').filter({ hasText: 'measured anew' });
-    await expect
-      .poll(() => changed.getByRole('cell').allInnerTexts(), WAIT)
-      .toEqual(['20', 'line 20', '20', 'line 20, measured anew']);
-    await preview
-      .getByRole('button', { name: /lines the same/ })
-      .first()
-      .click();
-    await preview.getByText('line 1', { exact: true }).first().waitFor();
-    await rowOf(page, 'pictures/map.png').click();
-    await expect
-      .poll(() => middleColors(page), WAIT)
-      .toEqual([
-        [40, 90, 200],
-        [200, 60, 40],
-      ]);
-    await rowOf(page, 'measurements/raw.bin').click();
-    await expect.poll(() => preview.getByRole('region', { name: /^Bytes of/ }).count(), WAIT).toBe(2);
-    expect(await preview.getByText('39.1 KiB').count()).toBe(1);
-    expect(await preview.getByText('41.0 KiB').count()).toBe(1);
-    const raw = readFileSync(dataset.sandbox.path(WORK, 'measurements/raw.bin'));
-    const hash = createHash('sha256').update(raw).digest('hex');
-    expect(await preview.getByText(hash.slice(0, 10)).count()).toBe(1);
-    await rowOf(page, 'obsolete.txt').click();
-    await preview.getByText('Not there').waitFor();
-    expect(await preview.getByText('nobody needs it').count()).toBe(1);
-    expect(window.complaints).toEqual([]);
-  });
+  longIt(
+    'compares texts side by side, pictures before and after, other files by size, hash and first bytes',
+    async () => {
+      using dataset = await pushedDataset(started.server, 'sides');
+      changeDataset(dataset);
+      await using window = await open(dataset);
+      const { page } = window;
+      const preview = page.getByRole('region', { name: 'Preview' });
+      await page.getByRole('radio', { name: 'Flat' }).click();
+      await rowOf(page, 'notes/method.md').click();
+      const changed = preview.getByRole('row').filter({ hasText: 'measured anew' });
+      await expect
+        .poll(() => changed.getByRole('cell').allInnerTexts(), WAIT)
+        .toEqual(['20', 'line 20', '20', 'line 20, measured anew']);
+      await preview
+        .getByRole('button', { name: /lines the same/ })
+        .first()
+        .click();
+      await preview.getByText('line 1', { exact: true }).first().waitFor();
+      await rowOf(page, 'pictures/map.png').click();
+      await expect
+        .poll(() => middleColors(page), WAIT)
+        .toEqual([
+          [40, 90, 200],
+          [200, 60, 40],
+        ]);
+      await rowOf(page, 'measurements/raw.bin').click();
+      await expect.poll(() => preview.getByRole('region', { name: /^Bytes of/ }).count(), WAIT).toBe(2);
+      expect(await preview.getByText('39.1 KiB').count()).toBe(1);
+      expect(await preview.getByText('41.0 KiB').count()).toBe(1);
+      const raw = readFileSync(dataset.sandbox.path(WORK, 'measurements/raw.bin'));
+      const hash = createHash('sha256').update(raw).digest('hex');
+      expect(await preview.getByText(hash.slice(0, 10)).count()).toBe(1);
+      await rowOf(page, 'obsolete.txt').click();
+      await preview.getByText('Not there').waitFor();
+      expect(await preview.getByText('nobody needs it').count()).toBe(1);
+      expect(window.complaints).toEqual([]);
+    },
+  );
 
   it('pushes all but the excluded changes, after the user has seen the deletions', async () => {
     using dataset = await pushedDataset(started.server, 'skip');

@@ -62,7 +62,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is refused by a read-only place with the reason', async () => {
+  longIt('is refused by a read-only place with the reason', async () => {
     await using peer = await startTestPeer({ isReadOnly: true });
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'read-only' });
     const { folder, home, origin, page, right } = panes;
@@ -105,7 +105,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
     await expect.poll(() => leftovers(home), WAIT).toEqual([]);
   });
 
-  it('leaves no partial file when the page is closed', async () => {
+  longIt('leaves no partial file when the page is closed', async () => {
     await using panes = await openBrowse(started.browser, { server: started.server, bucket: 'broken-off' });
     const { bucketFolder, folder, home, left, page, right } = panes;
     const large = Buffer.alloc(64 * MIB, 'a file that takes its time ');

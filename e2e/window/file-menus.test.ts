@@ -21,7 +21,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
   });
   afterAll(() => repository?.[Symbol.dispose]());
 
-  it('ignores a file by a line that it shows before, and Undo takes the line back', async () => {
+  longIt('ignores a file by a line that it shows before, and Undo takes the line back', async () => {
     const { root } = repository;
     mkdirSync(join(root, 'scratch'), { recursive: true });
     writeFileSync(join(root, 'scratch/[1] a.tmp'), 'x');

@@ -49,7 +49,7 @@ describe.skipIf(!findChromium())('History', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('compares any two commits, and shows changes in a text and a picture', async () => {
+  longIt('compares any two commits, and shows changes in a text and a picture', async () => {
     await using window = await repository.open();
     const { page } = window;
     await commit(page, 'second').click();

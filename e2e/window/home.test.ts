@@ -210,7 +210,7 @@ describe.skipIf(!findChromium())('Home', () => {
       .waitFor();
   });
 
-  it('says what is wrong with a place, and accepts another one', async () => {
+  longIt('says what is wrong with a place, and accepts another one', async () => {
     await using server = await startVersitygw();
     await using window = await openWindow(browser, {
       environment: { ...server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' },

@@ -95,7 +95,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('are made in the window by the keyboard, and checked by the command', async () => {
+  longIt('are made in the window by the keyboard, and checked by the command', async () => {
     using user = createUser();
     await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
     const { origin, page } = window;

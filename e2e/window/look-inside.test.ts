@@ -149,7 +149,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('plays versions in History and both sides of a change, from parts of their files', async () => {
+  longIt('plays versions in History and both sides of a change, from parts of their files', async () => {
     const environment = { ...repository.server.environment, DRAY_AUTHOR: 'Ada' };
     const write = (name: string, bytes: Uint8Array) => writeFileSync(join(repository.root, name), bytes);
     const push = async (message: string) => {

@@ -129,7 +129,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is added by a form that keeps a token for it alone, until Settings removes it', async () => {
+  longIt('is added by a form that keeps a token for it alone, until Settings removes it', async () => {
     const other = await recordRequests();
     await using window = await open('/#/remotes?add=yes');
     const { page } = window;

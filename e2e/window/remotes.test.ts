@@ -59,7 +59,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('with wrong keys or without a connection are reported with a remedy', async () => {
+  longIt('with wrong keys or without a connection are reported with a remedy', async () => {
     const wrong = { ...started.server.environment, AWS_SECRET_ACCESS_KEY: 'wrong' };
     await using window = await openWindow(started.browser, { environment: wrong, path: '/#/remotes' });
     const dialog = await openForm(window.page, { name: 'lab', bucket: started.server.bucket });

@@ -99,7 +99,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     await waitUntilDone(page, 2);
   });
 
-  it('ask a browser for permission, and announce a failed transfer in the background', async () => {
+  longIt('ask a browser for permission, and announce a failed transfer in the background', async () => {
     await using window = await openWindow(browser, { path: '/#/home' });
     const { context, folder, origin } = window;
     const page = await context.newPage();

@@ -129,7 +129,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     await menu.waitFor({ state: 'detached' });
   });
 
-  it('runs commands that need no screen', async () => {
+  longIt('runs commands that need no screen', async () => {
     await openScreen('Home');
     const run = async (name: string) => {
       await page.getByRole('button', { name: /^Commands/ }).click();
@@ -164,7 +164,7 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     }
   });
 
-  it('lists the workspaces without an accessibility violation', async () => {
+  longIt('lists the workspaces without an accessibility violation', async () => {
     await openScreen('Home');
     await page.getByRole('button', { name: /^Workspace/ }).click();
     await page.getByRole('menu').waitFor();

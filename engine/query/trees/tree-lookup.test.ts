@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../base/long-it.fixture.ts';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../model/entry.ts';
 import type { TreeItem } from '../../model/tree-item.ts';
@@ -95,7 +96,7 @@ describe('looking up a source on a store', () => {
     expect((await look(store, together)).requests).toBeLessThanOrEqual(2);
   });
 
-  it('takes a request for each of 50 pages, and hardly more when the sides differ', async () => {
+  longIt('takes a request for each of 50 pages, and hardly more when the sides differ', async () => {
     const names = numbered(50_000);
     const store = await storeOf(names);
     for (const wantExtras of [false, true]) {

@@ -47,13 +47,13 @@ const SHAPES: Readonly<Record<string, (at: number) => string>> = {
 
 /** Read for 16 ranges of 400,000 keys; a full listing has 400. */
 const PAGES: Readonly<Record<string, number>> = {
-  'numbers under a long common beginning': 112,
-  'hashes in two levels': 98,
-  days: 259,
-  'one folder with nearly all': 74,
-  'few names alone at the end': 110,
-  'names beyond ASCII': 85,
-  'names beside the usual characters': 212,
+  'numbers under a long common beginning': 105,
+  'hashes in two levels': 99,
+  days: 260,
+  'one folder with nearly all': 75,
+  'few names alone at the end': 111,
+  'names beyond ASCII': 86,
+  'names beside the usual characters': 213,
 };
 
 describe('The ranges of a store', () => {
@@ -83,7 +83,18 @@ describe('The ranges of a store', () => {
     );
     const found = await divideKeys({ stores: [store.read], rangesWanted: 64, keysInRangeMin: 100_000 });
     expect(found.splits).toEqual([]);
-    expect(store.asked.pages).toBe(21);
+    expect(store.asked.pages).toBe(22);
+  });
+
+  it('are as many as wanted where each page of the listing is one folder', async () => {
+    const store = storeOf(
+      Array.from(
+        { length: 200_000 },
+        (_, at) => `${number(Math.floor(at / 1_000))}/${number(at % 1_000, 4)}`,
+      ),
+    );
+    const found = await divideKeys({ stores: [store.read], rangesWanted: 64, keysInRangeMin: 10_000 });
+    expect([found.splits.length + 1, found.estimatedKeys, store.asked.pages]).toEqual([20, 200_200, 92]);
   });
 
   it('asks an empty store once', async () => {

@@ -46,6 +46,8 @@ const PAGES_IN_RANGE_MAX = 16;
 const EMPTY_CUTS_MAX = 3;
 
 interface Sample {
+  /** Which of the stores. */
+  readonly store: number;
   readonly keys: number;
   readonly first: string;
   readonly last: string;
@@ -71,7 +73,9 @@ export async function divideKeys(options: DivideOptions): Promise<DividedKeys> {
   const work = { ...options, measure: createKeyMeasure(), counts: { pages: 0 } };
   const keysIn = (gap: Gap) =>
     gap.samples.reduce((sum, sample) => sum + keysOf(work.measure, sample, gap), 0);
-  let gaps: readonly Gap[] = [await readGap(work, undefined, undefined)];
+  const whole = await readGap(work, undefined, undefined);
+  if (!whole.isFinal && options.rangesWanted > 1) await learnSeam(work, whole);
+  let gaps: readonly Gap[] = [whole];
   for (;;) {
     const sizes = new Map(gaps.map((gap) => [gap, keysIn(gap)]));
     const widest = gapsToCut(work, sizes);
@@ -133,14 +137,27 @@ async function readGap(
 ): Promise<Gap> {
   counts.pages += 1;
   const pages = await Promise.all(stores.map((read) => read(after)));
-  const samples = pages.flatMap(({ isLast, keys }) => {
+  const samples = pages.flatMap(({ isLast, keys }, store) => {
     const inside = upTo === undefined ? keys : keys.filter((key) => comparePaths(key, upTo) <= 0);
     const isWhole = isLast || inside.length < keys.length;
     measure.learn(inside);
     if (inside.length === 0) return [];
-    return [{ keys: inside.length, first: inside[0]!, last: inside.at(-1)!, isWhole }];
+    return [{ store, keys: inside.length, first: inside[0]!, last: inside.at(-1)!, isWhole }];
   });
   return { after, upTo, samples, emptyCuts: 0, isFinal: samples.every(({ isWhole }) => isWhole) };
+}
+
+/**
+ * A page that ends with a folder does not show where the names in a folder end: digits that are always zero
+ * would count as ten each. The second page behind the first one shows it.
+ */
+async function learnSeam({ counts, measure, stores }: Work, { samples }: Gap): Promise<void> {
+  counts.pages += 1;
+  await Promise.all(
+    samples.map(async ({ isWhole, last, store }) => {
+      if (!isWhole) measure.learn([last, ...(await stores[store]!(last)).keys]);
+    }),
+  );
 }
 
 async function cutGap(work: Work, gap: Gap): Promise<readonly Gap[]> {

@@ -16,6 +16,8 @@ export interface FleetRunOptions {
   readonly context: JobContext;
   readonly id: string;
   readonly request: FleetRequest;
+  /** The folders of the workers that a push names: each runs the steps of its range. */
+  readonly folders?: Readonly<Record<string, string>>;
   /** Runs each step; a test repeats it here, or interrupts it by a context of its own. */
   readonly around?: AroundStep;
 }
@@ -34,7 +36,13 @@ export interface FleetRun {
 const CUTS_AT_ONCE = 3;
 const PIECES_AT_ONCE = 2;
 
-export async function runFleet({ around, context, id, request }: FleetRunOptions): Promise<FleetRun> {
+export async function runFleet({
+  around,
+  context,
+  folders = {},
+  id,
+  request,
+}: FleetRunOptions): Promise<FleetRun> {
   const during = around ?? ((_name, step) => step(context));
   const work = await during('begin', (own) => steps.begin(own, id, request));
   const { ranges } = await during('planRanges', (own) => steps.planRanges(own, work));
@@ -45,14 +53,17 @@ export async function runFleet({ around, context, id, request }: FleetRunOptions
     counts = addFleetCounts(counts, more);
   };
   for (let range = 0; range < ranges; range += 1) {
+    const worker = request.workers?.[range];
+    const onWorker = (own: JobContext): JobContext =>
+      worker === undefined ? own : { ...own, offers: { worker, folder: folders[worker]! } };
     for (let first = 0; ; ) {
       const cut = await during('cutRange', (own) =>
-        steps.cutRange(own, work, { range, first, cutsMax: CUTS_AT_ONCE }),
+        steps.cutRange(onWorker(own), work, { range, first, cutsMax: CUTS_AT_ONCE }),
       );
       for (const [at, { largeBytes }] of cut.parts.entries()) {
         const part = { range, number: first + at };
         parts.push(part);
-        const ran = await during('runPart', (own) => steps.runPart(own, work, part));
+        const ran = await during('runPart', (own) => steps.runPart(onWorker(own), work, part));
         if (ran.onlyInDestination + ran.waiting > 0) forDeletes.push(part);
         add(ran);
         for (const large of largeBytes.keys()) add(await moveLarge({ during, work }, { ...part, large }));

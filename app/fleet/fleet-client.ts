@@ -26,7 +26,7 @@ import { endedStatus, type FleetStatus, type JobStateName, sumStatus } from './f
 import { decode } from './payloads.ts';
 import { fromTemporal } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
-import { type RunningStep, readPulses } from './worker/running-steps.ts';
+import { type RunningStep, readPulses, waitsLong } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
 
 const CONNECT_MS = 10_000;
@@ -52,6 +52,7 @@ export interface StartRequest {
   readonly memo: JobMemo;
   readonly limits: FleetLimits;
   readonly settings?: Partial<FleetSettings>;
+  readonly workers?: readonly string[];
 }
 
 export interface FleetClient extends AsyncDisposable {
@@ -100,9 +101,13 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
   const signal = (id: string, name: string, ...values: readonly unknown[]) =>
     call(id, () => handle(id).signal(name, ...values));
   return {
-    start: ({ limits, memo, settings: own, work }) =>
+    start: ({ limits, memo, settings: own, work, workers }) =>
       call(memo.id, async () => {
-        const input = { work, kind: memo.kind, settings: { ...DEFAULT_SETTINGS, ...own }, limits };
+        const input: JobInput = {
+          ...{ work, kind: memo.kind, limits },
+          settings: settingsFor(workers, own),
+          ...(workers && { workers }),
+        };
         try {
           await startJob(input, memo);
         } catch (error) {
@@ -143,6 +148,12 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
       }),
     [Symbol.asyncDispose]: () => connection.close(),
   };
+}
+
+/** A range that waits for its worker keeps no other waiting. */
+function settingsFor(workers: readonly string[] = [], own: Partial<FleetSettings> = {}): FleetSettings {
+  const settings = { ...DEFAULT_SETTINGS, ...own };
+  return { ...settings, rangesAtOnce: Math.max(settings.rangesAtOnce, workers.length) };
 }
 
 async function listJobs(client: Client, queue: string, jobsMax: number): Promise<ListedJob[]> {
@@ -197,19 +208,23 @@ async function readStatus(
   const job = await query<JobStatus>(handle);
   const ranges: RangeStatus[] = [];
   const steps: RunningStep[] = [];
+  const awaited: string[] = [];
   if (execution.state === 'running')
     await Promise.all(
       job.rangesRunning.map(async (range) => {
         const own = client.workflow.getHandle(rangeWorkflowId(id, range));
         try {
-          ranges.push(await query<RangeStatus>(own));
-          steps.push(...(await readPulses(client, await own.describe())));
+          const [state, described] = await Promise.all([query<RangeStatus>(own), own.describe()]);
+          ranges.push(state);
+          steps.push(...(await readPulses(client, described)));
+          const worker = job.workers?.[range];
+          if (worker !== undefined && waitsLong(described)) awaited.push(worker);
         } catch {
           // It has just ended, so the next query finds it in the sums of the job.
         }
       }),
     );
-  return sumStatus({ id, job, ranges, steps, ...execution });
+  return sumStatus({ id, job, ranges, steps, awaited, ...execution });
 }
 
 /** The job's first input. */

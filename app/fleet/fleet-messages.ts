@@ -50,6 +50,8 @@ export interface JobInput {
   readonly kind: FleetKind;
   readonly settings: FleetSettings;
   readonly limits: FleetLimits;
+  /** The workers whose folders are pushed: the range of each runs there, and nowhere else. */
+  readonly workers?: readonly string[];
   /** The end of the run before, when its failed files are tried again. */
   readonly retries?: JobEnd;
   /** Where the history before this one ended. */
@@ -110,6 +112,8 @@ export interface RangeInput {
   readonly range: number;
   readonly round: 'move' | 'retry' | 'delete';
   readonly settings: FleetSettings;
+  /** The only worker that can do its steps. */
+  readonly worker?: string;
   /** The rest that the round before left. */
   readonly rest?: RangeRest;
   /** Where the history before this one ended. */
@@ -158,6 +162,7 @@ export interface JobStatus {
   readonly failedParts: number;
   readonly counts: FleetCounts;
   readonly limits: FleetLimits;
+  readonly workers?: readonly string[];
   /** One letter for each range: waiting, running, done, failed, stopped. */
   readonly map: string;
 }
@@ -224,4 +229,9 @@ export function jobWorkflowId(id: string): string {
 
 export function rangeWorkflowId(id: string, range: number): string {
   return `${jobWorkflowId(id)}/range-${range}`;
+}
+
+/** The queue of one worker, for the steps that need its folder. */
+export function ownQueue(queue: string, worker: string): string {
+  return `${queue}:${worker}`;
 }

@@ -39,6 +39,8 @@ export interface FleetStatus {
   readonly filesDone: number;
   readonly bytesDone: number;
   readonly workers: readonly FleetWorker[];
+  /** Workers that the job waits for: no other has their folders. */
+  readonly awaited: readonly string[];
   readonly limits: FleetLimits;
 }
 
@@ -74,12 +76,21 @@ export interface StatusParts {
   readonly job: JobStatus;
   readonly ranges: readonly RangeStatus[];
   readonly steps: readonly RunningStep[];
+  readonly awaited?: readonly string[];
   readonly state: JobStateName;
   readonly started: string;
   readonly ended?: string;
 }
 
-export function sumStatus({ id, job, ranges, state, steps, ...times }: StatusParts): FleetStatus {
+export function sumStatus({
+  awaited = [],
+  id,
+  job,
+  ranges,
+  state,
+  steps,
+  ...times
+}: StatusParts): FleetStatus {
   const sum = (read: (range: RangeStatus) => number) =>
     ranges.reduce((total, range) => total + read(range), 0);
   const counts = ranges.reduce((total, range) => addFleetCounts(total, range.counts), job.counts);
@@ -111,6 +122,7 @@ export function sumStatus({ id, job, ranges, state, steps, ...times }: StatusPar
     filesDone: counts.files + moving.reduce((total, { pulse }) => total + pulse.files, 0),
     bytesDone: counts.bytes + moving.reduce((total, { pulse }) => total + pulse.bytes, 0),
     workers: byWorker(steps),
+    awaited: [...awaited].sort(),
     limits: job.limits,
   };
 }

@@ -28,14 +28,14 @@ export async function startAndFollow(
 ): Promise<FleetEndSummary> {
   await using client = await connect(temporal);
   const work = await fleetSteps.begin(context, id, request);
-  const { kind } = request;
+  const { kind, workers } = request;
   const memo = {
     id,
     kind,
-    source: withoutSecrets(request.source.place),
+    source: workers ? `workers ${workers.join(',')}` : withoutSecrets(request.source.place),
     destination: withoutSecrets(work.destination),
   };
-  await client.start({ work, memo, limits, settings });
+  await client.start({ work, memo, limits, settings, ...(workers && { workers }) });
   onStarted();
   return await followJob(context, { client, memo, isDetached });
 }
@@ -56,14 +56,15 @@ async function connect(temporal: TemporalOptions): Promise<FleetClient> {
 
 export async function work(
   context: JobContext,
-  request: Pick<WorkerRequest, 'drainMs' | 'metricsAddress' | 'slots' | 'temporal' | 'tracesUrl'>,
+  request: Pick<WorkerRequest, 'drainMs' | 'metricsAddress' | 'offers' | 'slots' | 'temporal' | 'tracesUrl'>,
 ): Promise<WorkerSummary> {
   const { runWorker } = await withPackages(() => import('./worker/worker.ts'));
-  const { address, queue } = request.temporal;
+  const { offers, temporal } = request;
+  const { address, queue } = temporal;
   return runWorker(context, {
     ...request,
     steps: fleetSteps,
-    onReady: () => context.emit({ type: 'fleetWorker', address, queue }),
+    onReady: () => context.emit({ type: 'fleetWorker', address, queue, ...offers }),
     onEvent: (event) => tell(context, event),
     onLog: (message) => context.emit({ type: 'warning', warning: 'temporal', message }),
   });

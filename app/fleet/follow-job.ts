@@ -87,11 +87,16 @@ async function watch(
   signal: AbortSignal,
 ): Promise<void> {
   let isSilent = false;
+  let told = '';
   while (!signal.aborted) {
     try {
       const status = await client.status(id);
       isSilent = false;
-      if (!signal.aborted) emitProgress(context, status);
+      if (signal.aborted) return;
+      emitProgress(context, status);
+      const awaited = status.awaited.join(', ');
+      if (awaited !== '' && awaited !== told) emitAwaited(context, id, awaited);
+      told = awaited;
     } catch {
       if (!isSilent && !signal.aborted)
         context.emit({
@@ -103,6 +108,11 @@ async function watch(
     }
     await systemClock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
   }
+}
+
+function emitAwaited({ emit }: JobContext, id: string, workers: string): void {
+  const message = `The job ${id} waits for these workers: ${workers}. Start each on its machine: dray fleet worker --name NAME --folder FOLDER.`;
+  emit({ type: 'warning', warning: 'noFleetWorker', message });
 }
 
 function emitProgress(context: JobContext, status: FleetStatus): void {

@@ -35,12 +35,18 @@ async function openWorkspace(repository: string): Promise<string> {
 beforeAll(async () => {
   fleet = await openFleet();
   sandbox = createSandbox();
-  workers = [await fleet.startWorker(), await fleet.startWorker()];
+  workers = await Promise.all(['a', 'b'].map(startWorker));
 });
 afterAll(async () => {
   sandbox?.[Symbol.dispose]();
   await fleet?.[Symbol.asyncDispose]();
 });
+
+/** Each offers a folder with its name. */
+function startWorker(name: string): Promise<FleetWorker> {
+  mkdirSync(sandbox.path(name), { recursive: true });
+  return fleet.startWorker({ words: ['--name', name, '--folder', sandbox.path(name)] });
+}
 
 /** The files of a clone of the branch, which is verified. */
 async function clonedFiles(repository: string): Promise<ReadonlyMap<string, string>> {
@@ -125,6 +131,63 @@ describe('a fleet of two workers', () => {
         await doomed.kill();
       },
     });
+  });
+
+  it('pushes the folders of its workers as one commit, and no path of them reaches Temporal', async () => {
+    for (let at = 0; at < 60; at += 1) sandbox.write(`${'ab'[at % 2]}/shard-${at % 4}/local-${at}`, `${at}`);
+    for (const name of ['a', 'b']) sandbox.write(`${name}/local-readme`, 'on both');
+    const words = ['push', '--workers', 'a,b', place('folders'), '--part-files', '20', '--json'];
+    const { exitCode, stderr, stdout, summary } = await fleet.run(...words, '-m', 'two machines');
+    expect(exitCode, stdout + stderr).toBe(0);
+    expect(summary).toMatchObject({
+      ...{ result: 'done', ranges: 2, counts: { files: 62, copiedFiles: 62 } },
+      ...{ source: 'workers a,b', published: { branch: 'main', isNew: true } },
+    });
+    const expected = ['a', 'b'].flatMap((name) =>
+      filesBelow(sandbox.path(name)).map(
+        (file) => [file.slice(sandbox.path(name).length + 1), readFileSync(file, 'utf8')] as const,
+      ),
+    );
+    expect(await clonedFiles('folders')).toEqual(new Map(expected));
+    sandbox.write('b/local-readme', 'changed on one');
+    const differing = await fleet.run('push', '--workers', 'a,b', place('folders'), '--id', 'differing');
+    expect(differing.exitCode).toBe(5);
+    expect(differing.stdout).toMatch(/At 1 path, the workers "a" and "b" have different files/);
+    const [list] = filesBelow(path('folders/.dray-fleet/differing/failures'));
+    expect(JSON.parse(readFileSync(list!, 'utf8'))).toMatchObject({ path: 'local-readme', code: 'conflict' });
+    expect((await fleet.temporal.stored()).includes('local-')).toBe(false);
+  });
+
+  longIt('waits for a worker that was killed, names it, and goes on once it is back', async () => {
+    for (let at = 0; at < FILES; at += 1) sandbox.write(`doomed/${at % 10}/${at}`, `content of ${at}`);
+    sandbox.write('a/only', 'of a');
+    const doomed = await startWorker('doomed');
+    await expect(startWorker('doomed')).rejects.toThrow(/has the name .*doomed.* already/);
+    const job = fleet.follow(
+      ...['push', '--workers', 'a,doomed', place('back'), '--by-worker', '--id', 'back'],
+      ...['--dead-after', '5s', ...SLOW],
+    );
+    const ended = (lines: FleetWorker['lines']) =>
+      lines.filter(({ state, step }) => step === 'runPart' && state === 'ended').length;
+    await expect.poll(() => ended(doomed.lines)).toBeGreaterThan(0);
+    await doomed.kill();
+    await expect
+      .poll(async () => (await fleet.run('status', 'back')).stdout, { timeout: 60_000, interval: 1_000 })
+      .toMatch(/^Waits {3}for doomed$/m);
+    const back = await startWorker('doomed');
+    const { exitCode, stderr, stdout, summary } = await job.ended;
+    expect(exitCode, stdout + stderr).toBe(0);
+    expect(stdout).toContain('waits for these workers: doomed.');
+    expect(summary).toMatchObject({ failed: 0, published: { isNew: true } });
+    // It did not begin anew.
+    expect(ended(doomed.lines)).toBeGreaterThan(0);
+    expect(ended(back.lines)).toBeLessThan(FILES / 20);
+    const files = await clonedFiles('back');
+    for (const name of ['a', 'doomed'])
+      for (const file of filesBelow(sandbox.path(name)))
+        expect(files.get(`${name}/${file.slice(sandbox.path(name).length + 1)}`)).toBe(
+          readFileSync(file, 'utf8'),
+        );
   });
 
   longIt('stores a large object of a layout without chunks, in two readings', async () => {

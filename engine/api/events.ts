@@ -393,6 +393,9 @@ export interface FleetWorkerEvent {
   /** Of Temporal, `HOST:PORT`. */
   readonly address: string;
   readonly queue: string;
+  /** The folder that it offers, and its name. */
+  readonly folder?: string;
+  readonly worker?: string;
 }
 
 /** A worker of a fleet began or ended a step of a job. */

@@ -11,6 +11,9 @@ import type { ComparedBy } from './events.ts';
 import type { JobContext, VerifyRequest } from './jobs.ts';
 import type { CheckTreesRequest, SyncRequest } from './trees.ts';
 
+/** The name by which a job asks for a worker's folder. */
+export const WORKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
 export type FleetKind = 'copy' | 'sync' | 'check' | 'verify' | 'push';
 
 /** The options of the jobs that a fleet takes; those of another kind are ignored. */
@@ -30,6 +33,13 @@ export interface FleetRequest
   readonly author?: string;
   /** The folder of the dataset that the objects replace, such as `raw/2026`. Default: the whole dataset. */
   readonly into?: string;
+  /**
+   * Of `push`: push the folders of these workers instead of a bucket. Each is a range. Source and destination
+   * are then the repository.
+   */
+  readonly workers?: readonly string[];
+  /** Each of these folders lies below the name of its worker. Default: they share one tree of paths. */
+  readonly byWorker?: boolean;
   /** About how many ranges list at the same time. Default 64. A small source has fewer. */
   readonly rangesWanted?: number;
   /** A part ends at this many files. Default 20,000. */

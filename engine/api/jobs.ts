@@ -41,6 +41,8 @@ export interface JobContext {
   readonly requestThrottle?: Throttle;
   /** Called at the start of each attempt of a request to a remote. */
   readonly onCall?: CallListener;
+  /** Of a worker of a fleet: the one folder that jobs may push, and the name by which they ask for it. */
+  readonly offers?: { readonly worker: string; readonly folder: string };
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;
   /** For `cat` and `copy OBJECT -`; resolves when it accepts more. */

@@ -96,6 +96,7 @@ export function formatFleetStatus(status: FleetStatus): string[] {
     ...(counts.failed > 0
       ? [`Failed  ${formatPlural(counts.failed, 'file')}, in ${formatPlural(failedParts, 'ended part')}`]
       : []),
+    ...(status.awaited.length > 0 ? [`Waits   for ${status.awaited.join(', ')}`] : []),
     ...formatLimits(status.limits),
     ...formatTable(
       status.workers.map(({ bytes, files, steps, worker }) => [

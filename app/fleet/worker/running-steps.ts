@@ -3,6 +3,7 @@
  * to a history.
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { systemClock } from '../../../engine/base/clock.ts';
 import type { Pulse } from '../fleet-messages.ts';
 import { decode } from '../payloads.ts';
 
@@ -22,6 +23,20 @@ export function countStarted({ raw }: WorkflowExecutionDescription): number {
 
 function startedOf({ pendingActivities }: WorkflowExecutionDescription['raw']) {
   return (pendingActivities ?? []).filter(({ state }) => state === STARTED);
+}
+
+/** Longer than a worker that is there needs to begin a step. */
+const AWAITED_MS = 5_000;
+
+/** Steps wait, and no worker has begun one of them. */
+export function waitsLong({ raw }: WorkflowExecutionDescription): boolean {
+  const pending = raw.pendingActivities ?? [];
+  if (pending.length === 0 || startedOf(raw).length > 0) return false;
+  return pending.some(({ nextAttemptScheduleTime, scheduledTime }) => {
+    // Later than now while a failed step waits for its next attempt.
+    const dueMs = Number((nextAttemptScheduleTime ?? scheduledTime)?.seconds ?? 0) * 1000;
+    return dueMs > 0 && systemClock.nowMs() - dueMs > AWAITED_MS;
+  });
 }
 
 const NO_PULSE: Pulse = { files: 0, bytes: 0 };

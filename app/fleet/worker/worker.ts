@@ -1,6 +1,5 @@
 /** A worker of a fleet: does steps of any job of its queue until it is stopped. */
 import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import {
@@ -13,6 +12,7 @@ import {
 import { DrayError } from '../../../engine/api/error.ts';
 import type { FleetSteps } from '../../../engine/api/fleet.ts';
 import type { JobContext } from '../../../engine/api/jobs.ts';
+import { ownQueue } from '../fleet-messages.ts';
 import { withTracingPackages } from '../packages.ts';
 import {
   type ConnectionSettings,
@@ -22,6 +22,7 @@ import {
 } from '../temporal-options.ts';
 import { bundleName, bundleWorkflows } from '../workflow-bundle.ts';
 import { createActivities, type StepEvent } from './activities.ts';
+import { checkNameFree, WORKER_IDENTITY } from './same-name.ts';
 import { createStepMetrics } from './step-metrics.ts';
 import type { Tracing } from './tracing.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -39,6 +40,8 @@ export interface WorkerRequest {
   readonly metricsAddress?: string;
   /** Of a collector of OpenTelemetry. */
   readonly tracesUrl?: string;
+  /** The folder that jobs may push, and the name by which they ask for it. */
+  readonly offers?: NonNullable<JobContext['offers']>;
   readonly steps: FleetSteps;
   /** Called again when the worker has reached a Temporal that was away. */
   readonly onReady: () => void;
@@ -91,22 +94,21 @@ interface Reach {
 /** Works until it is stopped, or until it loses Temporal for good. */
 async function serve(
   context: JobContext,
-  { drainMs, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
+  { drainMs, offers, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
   { bundle, converter, onAnswer, settings, tracing }: Reach,
 ): Promise<void> {
   const connection = await NativeConnection.connect(settings);
   try {
-    const worker = await Worker.create({
+    if (offers) await checkNameFree(connection, temporal, offers.worker);
+    const options = {
       connection,
       namespace: temporal.namespace,
-      taskQueue: temporal.queue,
-      identity: `${hostname()}:${process.pid}`,
+      identity: WORKER_IDENTITY,
       dataConverter: converter,
-      workflowBundle: bundle,
       ...tracing?.options,
       activities: createActivities({
         steps,
-        context,
+        context: offers ? { ...context, offers } : context,
         metrics: createStepMetrics(Runtime.instance().metricMeter),
         onEvent,
       }),
@@ -114,21 +116,32 @@ async function serve(
       shutdownGraceTime: drainMs,
       maxHeartbeatThrottleInterval: HEARTBEATS_MS,
       defaultHeartbeatThrottleInterval: HEARTBEATS_MS,
-    });
-    const running = worker.run();
-    const stop = () => worker.shutdown();
-    context.signal.addEventListener('abort', stop, { once: true });
-    try {
-      if (context.signal.aborted) stop();
+    };
+    const workers = [await Worker.create({ ...options, taskQueue: temporal.queue, workflowBundle: bundle })];
+    if (offers)
+      workers.push(await Worker.create({ ...options, taskQueue: ownQueue(temporal.queue, offers.worker) }));
+    await runAll(workers, context.signal, () => {
       onAnswer();
       onReady();
-      await running;
-    } finally {
-      context.signal.removeEventListener('abort', stop);
-    }
+    });
   } finally {
     await connection.close();
   }
+}
+
+/** When one ends, the others end too. */
+async function runAll(workers: readonly Worker[], signal: AbortSignal, onRun: () => void): Promise<void> {
+  const stop = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const running = workers.map((worker) => worker.run().finally(stop));
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  onRun();
+  const ends = await Promise.allSettled(running);
+  signal.removeEventListener('abort', stop);
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 async function startTracing(

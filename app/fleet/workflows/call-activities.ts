@@ -6,18 +6,24 @@ import {
   ChildWorkflowFailure,
   proxyActivities,
   TimeoutFailure,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { FleetActivities } from '../activity-types.ts';
 import { WORKER_STOPPED } from '../failure-types.ts';
-import type { FleetSettings } from '../fleet-messages.ts';
+import { type FleetSettings, ownQueue } from '../fleet-messages.ts';
 
 /** The longest time of a step. Work that takes longer belongs into smaller parts. */
 const STEP_TIMEOUT = '7 days';
 /** A part is not at fault when workers die. But a part that kills every worker must not run for ever. */
 const DEATHS_MAX = 20;
 
-export function callActivities({ attemptsMax, silenceMaxMs }: FleetSettings): FleetActivities {
+/** @param worker The only one that can do the steps. Default: any worker of the queue. */
+export function callActivities(
+  { attemptsMax, silenceMaxMs }: FleetSettings,
+  worker?: string,
+): FleetActivities {
   return proxyActivities<FleetActivities>({
+    ...(worker !== undefined && { taskQueue: ownQueue(workflowInfo().taskQueue, worker) }),
     startToCloseTimeout: STEP_TIMEOUT,
     heartbeatTimeout: silenceMaxMs,
     // The result of a step that ends while it is cancelled still counts.

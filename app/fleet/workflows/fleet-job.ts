@@ -220,11 +220,14 @@ function restOf({ rests }: FleetWorkflowState, range: number): RangeRest | undef
 }
 
 async function startRange(job: JobRun, round: RangeInput['round'], range: number): Promise<void> {
-  const { settings, work } = job.input;
+  const { settings, work, workers } = job.input;
+  const worker = workers?.[range];
   const rest = restOf(job.state, range);
   const options = {
     workflowId: rangeWorkflowId(work.id, range),
-    args: [{ work, range, round, settings, ...(rest && { rest }) }] as [RangeInput],
+    args: [
+      { work, range, round, settings, ...(rest && { rest }), ...(worker !== undefined && { worker }) },
+    ] as [RangeInput],
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
   };
   const child = await job.scope.run(() => startChild(fleetRange, options));
@@ -332,6 +335,7 @@ function statusOf(job: JobRun): JobStatus {
   const map = mapOf(job);
   return {
     ...{ kind: input.kind, phase, isPaused, startedMs, ranges, estimatedKeys, counts, limits, map },
+    ...(input.workers && { workers: input.workers }),
     rangesRunning: [...running.keys()],
     rangesDone: countDone(map),
     partsDone: parts,

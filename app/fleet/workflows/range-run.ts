@@ -44,7 +44,7 @@ export function openRange(input: RangeInput): RangeRun {
   const isMove = round === 'move';
   return {
     input,
-    steps: callActivities(settings),
+    steps: callActivities(settings, input.worker),
     pace: createPace(settings.partsAtOnce),
     waiting: [...(resumed?.waiting ?? firstTasks(input))],
     running: new Set(),

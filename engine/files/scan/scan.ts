@@ -32,6 +32,8 @@ export interface ScanOptions {
   readonly isPlain?: boolean;
   /** Whether to enter a folder; its path ends in `/`. A folder that is not entered is not an entry. */
   readonly enter?: (folder: string) => boolean;
+  /** Whether to pass over a path, and all below it, without a look. */
+  readonly skips?: (path: string) => boolean;
   /** Non-empty folders are entries too, each before its content; the root first, under ''. */
   readonly folders?: boolean;
   /** Names read before a batch is returned. */
@@ -95,6 +97,7 @@ interface Walk {
   readonly ignore: boolean;
   readonly isPlain: boolean;
   readonly enter: ((folder: string) => boolean) | undefined;
+  readonly skips: ((path: string) => boolean) | undefined;
   readonly folders: boolean;
   readonly reach: TreeReach | undefined;
   entries: ScannedEntry[];
@@ -134,9 +137,9 @@ const PERMISSION_BITS = 0o7777;
 export function* scanWorkspace(options: ScanOptions): Generator<ScanBatch> {
   const { batchSize = 1000 } = options;
   const root = options.root.endsWith('/') ? options.root : `${options.root}/`;
-  const { enter, folders = false, ignore, isPlain = false, reach } = options;
+  const { enter, folders = false, ignore, isPlain = false, reach, skips } = options;
   const walk: Walk = {
-    ...{ root, ignore, isPlain, enter, folders, reach },
+    ...{ root, ignore, isPlain, enter, folders, reach, skips },
     ...{ entries: [], problems: [], seenInRoot: undefined, hasVanished: false },
   };
   const above: Folder[] = [];
@@ -208,6 +211,7 @@ function takeDueSubfolder(folder: Folder): Subfolder | undefined {
 
 function takeName(walk: Walk, folder: Folder, name: string): void {
   const path = folder.path + name;
+  if (walk.skips?.(path)) return;
   if (isReserved(walk, folder, name)) return;
   if (walk.isPlain && isUnfinishedName(name)) return;
   let stats: Stats | undefined;

@@ -1,7 +1,7 @@
 /** The first step: checks the request where the user is, and stores it for the workers. */
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import type { FleetRequest, FleetWork } from '../../api/fleet.ts';
+import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import type { PlaceRequest } from '../../api/trees.ts';
 import { readVersion } from '../../base/dray-version.ts';
@@ -20,6 +20,7 @@ import { preparePush } from './push/prepare-push.ts';
 export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
   const [from, to] = [sharedPlace(context, request.source), sharedPlace(context, request.destination)];
   if (request.kind === 'verify') await checkRepository(context, from);
+  else if (request.workers) checkWorkers(request.workers);
   else checkApart(from, to, context.environment);
   checkFilter(request);
   if (request.kind === 'push') await preparePush(context, urlOf(to), request);
@@ -60,6 +61,22 @@ function sharedPlace(context: JobContext, request: PlaceRequest): RemotePlace {
   throw new DrayError('usage', `${place.text} ${why}. Name two buckets.`, {
     advice: 'For other places, use "dray copy", "dray sync" or "dray check".',
   });
+}
+
+const WORKERS_MAX = 1_000;
+
+/** @throws `usage` */
+function checkWorkers(workers: readonly string[]): void {
+  const refuse = (message: string) => {
+    throw new DrayError('usage', message, { advice: 'Give --workers the names, such as "a,b,c".' });
+  };
+  const bad = workers.find((name) => !WORKER_NAME.test(name));
+  if (bad !== undefined)
+    refuse(`"${bad}" cannot be the name of a worker: use up to 63 letters, digits, dots, dashes.`);
+  const twice = workers.find((name, at) => workers.indexOf(name) !== at);
+  if (twice !== undefined) refuse(`The worker "${twice}" is named twice.`);
+  if (workers.length === 0) refuse('No worker is named.');
+  if (workers.length > WORKERS_MAX) refuse(`${workers.length} workers are more than ${WORKERS_MAX}.`);
 }
 
 /** @throws `notARepository` */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
-import type { FleetRequest, FleetWork } from '../../api/fleet.ts';
+import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { FLEET_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -164,6 +164,8 @@ const request: v.GenericSchema<unknown, FleetRequest> = v.object({
   message: v.optional(v.string()),
   author: v.optional(v.string()),
   into: v.optional(v.string()),
+  workers: v.optional(v.array(v.pipe(v.string(), v.regex(WORKER_NAME)))),
+  byWorker: v.optional(v.boolean()),
   readDataPercent: v.optional(amount),
   rangesWanted: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))),
   partFilesMax: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),

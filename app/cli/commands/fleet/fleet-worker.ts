@@ -1,7 +1,13 @@
+import { realpathSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DrayError } from '../../../../engine/api/error.ts';
+import { WORKER_NAME } from '../../../../engine/api/fleet.ts';
 import { given } from '../../../../engine/api/given.ts';
 import { formatCount, formatDuration, formatPlural } from '../../../../engine/api/numbers.ts';
+import { localPlaceKind } from '../../../../engine/files/scan/local-place.ts';
 import type { WorkerSummary } from '../../../fleet/worker/worker.ts';
 import { type CommandHost, type CommandView, runCommand } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -11,6 +17,8 @@ import { addTemporalOptions, type TemporalFlags, toTemporalOptions } from '../..
 
 interface WorkerOptions extends TemporalFlags {
   readonly slots: number;
+  readonly name?: string;
+  readonly folder?: string;
   readonly drain: number;
   readonly metrics?: string;
   readonly traces?: string;
@@ -26,6 +34,16 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
     .command('worker')
     .description(
       'Works on the jobs of a queue, part by part, until you stop it. Start any number, on any machines that reach Temporal and the buckets, and stop them at any time. Each uses its own credentials, as "dray copy" would on its machine.',
+    )
+    .option(
+      '--folder <path>',
+      'let jobs read this folder: "dray fleet push --workers" stores it. No job can name another one',
+    )
+    .addOption(
+      new Option(
+        '--name <name>',
+        'the name by which jobs ask for the folder (default: the name of this machine)',
+      ).argParser(parseWorkerName),
     )
     .addOption(
       new Option('--slots <n>', 'parts at the same time')
@@ -50,12 +68,13 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
   command.action((options: WorkerOptions, self: Command) =>
     runCommand(host, self, {
       start: async (context) => {
+        const offers = offerOf(options, context.directory);
         const { work } = await import('../../../fleet/fleet.ts');
         return work(context, {
           temporal: toTemporalOptions(options, context.directory),
           slots: options.slots,
           drainMs: options.drain,
-          ...given({ metricsAddress: options.metrics, tracesUrl: options.traces }),
+          ...given({ metricsAddress: options.metrics, offers, tracesUrl: options.traces }),
         });
       },
       stopMessage: () =>
@@ -67,14 +86,16 @@ export function addFleetWorker(fleet: Command, host: CommandHost): void {
   addExamples(command, [
     ['dray fleet worker --temporal temporal.example.com:7233', 'on each machine'],
     ['dray fleet worker --slots 16 --metrics :9464', 'a large one, with metrics'],
+    ['dray fleet worker --name a --folder /data/out', 'jobs may push what this machine has produced'],
   ]);
 }
 
 const view: CommandView<WorkerSummary> = {
   onEvent: (event, output) => {
-    if (event.type === 'fleetWorker')
-      output.result(`Working for the queue ${event.queue} of ${event.address}.`);
-    else if (event.type === 'fleetStep' && output.verbose)
+    if (event.type === 'fleetWorker') {
+      const offer = event.folder === undefined ? '' : ` Jobs may push ${event.folder} as "${event.worker}".`;
+      output.result(`Working for the queue ${event.queue} of ${event.address}.${offer}`);
+    } else if (event.type === 'fleetStep' && output.verbose)
       output.result(`${event.state.padEnd(7)}  ${event.job}  ${event.step}  ${event.part}`.trimEnd());
   },
   onSummary: ({ failedSteps, steps }, output) =>
@@ -82,6 +103,29 @@ const view: CommandView<WorkerSummary> = {
       `Stopped after ${formatPlural(steps, 'step')}${failedSteps > 0 ? `, ${formatCount(failedSteps)} of them failed` : ''}.`,
     ),
 };
+
+/** @throws `usage` */
+function offerOf(
+  { folder, name = hostname() }: Pick<WorkerOptions, 'folder' | 'name'>,
+  directory: string,
+): { readonly worker: string; readonly folder: string } | undefined {
+  if (folder === undefined) return undefined;
+  const path = resolve(directory, folder);
+  if (localPlaceKind(path) !== 'folder')
+    throw new DrayError('usage', `${path} is not a folder, so a worker cannot offer it.`, {
+      advice: 'Give --folder one that exists.',
+    });
+  if (!WORKER_NAME.test(name))
+    throw new DrayError('usage', `"${name}" cannot be the name of a worker.`, {
+      advice: 'Give it one with --name.',
+    });
+  return { worker: name, folder: realpathSync(path) };
+}
+
+function parseWorkerName(text: string): string {
+  if (WORKER_NAME.test(text)) return text;
+  throw new InvalidArgumentError('Use up to 63 letters, digits, dots and dashes.');
+}
 
 /** `:9464` listens on all addresses. Temporal's SDK takes no names. */
 function parseListen(text: string): string {

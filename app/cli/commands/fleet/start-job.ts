@@ -116,8 +116,8 @@ const view: CommandView<FleetEndSummary> = {
 
 function exitCodeOfFleet({ counts, kind, refused, result }: FleetEndSummary): number {
   if (result === 'started') return 0;
-  if (refused?.code === 'conflict') return exitCodeOf('conflict');
   if (result === 'stopped' || refused?.code === 'tooManyDeletes') return EXIT_FAILED;
+  if (refused) return exitCodeOf(refused.code);
   if (kind === 'verify') return counts.missing + counts.damaged > 0 ? EXIT_FAILED : 0;
   if (kind !== 'check') return 0;
   const { differing, onlyInDestination, onlyInSource } = counts;

@@ -17,12 +17,15 @@ import { canTravel } from '../../trees/source-items.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
 import { type FleetPart, knownPart, readPart, writePart } from '../fleet-part.ts';
 import { LARGE_BYTES, PART_BYTES_MAX, PART_FILES_MAX } from '../fleet-sizes.ts';
+import { createFolderSource, offeredFolder } from '../push/folder-source.ts';
 import { boundsOf, looksAtBoth, readRange } from './plan-ranges.ts';
 
 /** The most large objects of a part, since its document names them. */
 const LARGE_MAX = 1_000;
 /** A part has at most this many keys for each of its files, because a worker lists all keys again. */
 const KEYS_FOR_FILE_MAX = 10;
+/** Entries of all workers together that are merged in memory. */
+const MERGED_ENTRIES_MAX = 400_000;
 
 /** Keeps the parts that an earlier call has written, and their bounds. */
 export function cutRange(
@@ -41,7 +44,8 @@ export function cutRange(
     const bounds = await readRange(folder, range);
     const after = before?.upTo ?? bounds.after;
     const parts = [...written];
-    for await (const cut of cuts(context, request, boundsOf(after, bounds.upTo))) {
+    const items = request.workers ? folderItems(context, request, range) : pairItems(context, request);
+    for await (const cut of cuts(items, request, boundsOf(after, bounds.upTo))) {
       const part = await writePart(folder, { ...cut, range, number: first + parts.length });
       parts.push(part);
       // Another worker has cut here before: its bounds hold, and the listing is at another key.
@@ -76,17 +80,16 @@ function resultOf(parts: readonly FleetPart[], isLast: boolean): CutResult {
 type Cut = Omit<FleetPart, 'range' | 'number'>;
 
 /** The last part ends with the range, so that it includes later keys that only the destination has. */
-async function* cuts(context: JobContext, request: FleetRequest, range: KeyRange): AsyncGenerator<Cut> {
+async function* cuts(items: ItemsWithin, request: FleetRequest, range: KeyRange): AsyncGenerator<Cut> {
   const {
     kind,
     largeBytes = LARGE_BYTES,
     partBytesMax = PART_BYTES_MAX,
-    partFilesMax = PART_FILES_MAX,
+    partFilesMax = partFilesOf(request),
   } = request;
   // A check reads nothing at once, and where a push cuts an object depends on what comes before.
   const hasPieces = kind === 'copy' || kind === 'sync';
   const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
-  const pair = await openTreePair(context, request, { range });
   let counts = { keys: 0, items: 0, files: 0, bytes: 0, large: [] as FleetPart['large'][number][] };
   const cutAt = ({ after, upTo }: Pick<Cut, 'after' | 'upTo'>, isLast: boolean): Cut => {
     const { bytes, files, large } = counts;
@@ -97,34 +100,59 @@ async function* cuts(context: JobContext, request: FleetRequest, range: KeyRange
     };
   };
   let { after } = range;
-  try {
-    const destination = looksAtBoth(request) ? itemsOf(pair.destination, context.signal) : nothing();
-    for await (const batch of mergeTrees(itemsOf(pair.source, context.signal), destination)) {
-      for (const { isExtra, item } of inOrder(batch)) {
-        counts.keys += 1;
-        if (canTravel(item) && filter.includes(item)) {
-          counts.items += 1;
-          if (!isExtra && hasPieces && item.sizeBytes >= largeBytes)
-            counts.large.push({ key: item.path, sizeBytes: item.sizeBytes });
-          else if (!isExtra) {
-            counts.files += 1;
-            counts.bytes += item.sizeBytes;
-          }
+  for await (const seen of items(range))
+    for (const { isExtra, item } of seen) {
+      counts.keys += 1;
+      if (canTravel(item) && filter.includes(item)) {
+        counts.items += 1;
+        if (!isExtra && hasPieces && item.sizeBytes >= largeBytes)
+          counts.large.push({ key: item.path, sizeBytes: item.sizeBytes });
+        else if (!isExtra && !item.special) {
+          counts.files += 1;
+          counts.bytes += item.sizeBytes;
         }
-        const isFull =
-          counts.items >= partFilesMax ||
-          counts.bytes >= partBytesMax ||
-          counts.large.length >= LARGE_MAX ||
-          counts.keys >= partFilesMax * KEYS_FOR_FILE_MAX;
-        if (!isFull || item.path === '') continue;
-        yield cutAt({ after, upTo: item.path }, false);
-        after = item.path;
       }
+      const isFull =
+        counts.items >= partFilesMax ||
+        counts.bytes >= partBytesMax ||
+        counts.large.length >= LARGE_MAX ||
+        counts.keys >= partFilesMax * KEYS_FOR_FILE_MAX;
+      if (!isFull || item.path === '') continue;
+      yield cutAt({ after, upTo: item.path }, false);
+      after = item.path;
     }
-    yield cutAt({ after, upTo: range.upTo }, true);
-  } finally {
-    await pair.close();
-  }
+  yield cutAt({ after, upTo: range.upTo }, true);
+}
+
+type ItemsWithin = (range: KeyRange) => AsyncIterable<Iterable<SeenItem>>;
+
+function pairItems(context: JobContext, request: FleetRequest): ItemsWithin {
+  return async function* (range) {
+    const pair = await openTreePair(context, request, { range });
+    try {
+      const destination = looksAtBoth(request) ? itemsOf(pair.destination, context.signal) : nothing();
+      for await (const batch of mergeTrees(itemsOf(pair.source, context.signal), destination))
+        yield inOrder(batch);
+    } finally {
+      await pair.close();
+    }
+  };
+}
+
+/** What cannot be read is reported when the part runs. */
+function folderItems(context: JobContext, request: FleetRequest, ofWorker: number): ItemsWithin {
+  const { signal } = context;
+  const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
+  return async function* (range) {
+    const root = offeredFolder(context, request, ofWorker);
+    for await (const items of createFolderSource({ root, range, filter, signal }).items(() => {}))
+      yield items.map((item) => ({ item, isExtra: false }));
+  };
+}
+
+/** The end of a push holds the entries of one part of each worker. */
+function partFilesOf({ workers }: FleetRequest): number {
+  return workers ? Math.min(PART_FILES_MAX, Math.ceil(MERGED_ENTRIES_MAX / workers.length)) : PART_FILES_MAX;
 }
 
 function itemsOf(side: TreeSide, signal: AbortSignal): AsyncIterable<readonly TreeItem[]> {

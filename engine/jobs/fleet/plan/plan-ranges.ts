@@ -25,6 +25,7 @@ export function planRanges(context: JobContext, work: FleetWork): Promise<FleetP
     if (request.kind === 'verify') return planVerification(context, folder, request);
     if (request.kind === 'push')
       await checkPrefix(context, folder.store, await readTarget(context, folder, request));
+    if (request.workers) return { ranges: request.workers.length, estimatedKeys: 0 };
     let found = await folder.read(NAME, ranges);
     if (!found) {
       const divided = await divide(context, request);

@@ -19,16 +19,13 @@ import {
 import type { Layout } from '../../../model/layout.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
-import type { ObjectStore } from '../../../remotes/object-store.ts';
 import { objectKey, packKey } from '../../../repository/keys.ts';
 import { hashOfChunks } from '../../../repository/packs/chunked-blob.ts';
 import { PackBuilder } from '../../../repository/packs/pack.ts';
-import { catObject, downloadWhole } from '../../../transfer/download/download-object.ts';
-import type { AdaptiveLimit } from '../../../transfer/limit/adaptive-limit.ts';
-import { changed, vanished } from '../../../transfer/upload/remote-source.ts';
+import { changed } from '../../../transfer/upload/remote-source.ts';
 import type { OpenedRemote } from '../../session/opened-remote.ts';
-import { createTreeMemory } from '../../trees/move/movers.ts';
 import { createObjectCutter } from './object-cutter.ts';
+import type { PartSource } from './part-source.ts';
 
 const MIB = 1024 * 1024;
 /** Objects up to this size are read whole. */
@@ -47,7 +44,7 @@ export interface StoredContent {
 }
 
 export interface ContentStoreOptions {
-  readonly source: { readonly store: ObjectStore; readonly limit: AdaptiveLimit };
+  readonly source: Pick<PartSource, 'cat' | 'read'>;
   readonly repository: OpenedRemote;
   readonly layout: Layout;
   readonly signal: AbortSignal;
@@ -76,7 +73,6 @@ export class ContentStore {
   readonly #packMemory = new Budget(PACK_MEMORY_BYTES);
   readonly #waiting = new Budget(WAITING_MAX);
   readonly #cutting = new Budget(CUT_AT_ONCE);
-  readonly #treeMemory = createTreeMemory({});
   readonly #written: WrittenObject[] = [];
   /** Objects that are looked for or sent now, or that are there. */
   readonly #objects = new Map<BlobHash, Promise<void>>();
@@ -197,12 +193,8 @@ export class ContentStore {
   }
 
   async #read(item: TreeItem): Promise<{ readonly hash: BlobHash; readonly bytes: Uint8Array }> {
-    const { limit, store } = this.#options.source;
-    const { path: key, sizeBytes, token: etag } = item;
-    const into = Buffer.allocUnsafeSlow(sizeBytes);
-    const call = { store, key, etag, sizeBytes, into, limit, signal: this.#tasks.signal };
-    const { bytes } = await downloadWhole(call);
-    this.#readBytes += sizeBytes;
+    const bytes = await this.#options.source.read(item, this.#tasks.signal);
+    this.#readBytes += bytes.length;
     return { hash: hashOf(bytes), bytes };
   }
 
@@ -276,15 +268,8 @@ export class ContentStore {
     this.#note(key, sizeBytes);
   }
 
-  /** In order, and verified at its end. */
   async #cat(item: TreeItem, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
-    const { limit, store } = this.#options.source;
-    const { signal } = this.#tasks;
-    const { path: key } = item;
-    const info = await limit.run(() => store.head(key, { checksums: true, signal }), { bytes: 0, signal });
-    if (!info) throw vanished(key);
-    const pinned = item.token === '' ? info : { ...info, etag: item.token };
-    await catObject({ store, key, info: pinned, limit, memory: this.#treeMemory, signal, write });
+    await this.#options.source.cat(item, write, this.#tasks.signal);
     this.#readBytes += item.sizeBytes;
   }
 

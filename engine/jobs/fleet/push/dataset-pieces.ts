@@ -1,4 +1,5 @@
 /** The new dataset in order: the base before the prefix, what the parts have stored, the base behind it. */
+import type { FleetRequest } from '../../../api/fleet.ts';
 import type { Entry } from '../../../model/entry.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import type { ManifestPiece } from '../../../repository/manifest/join-manifest.ts';
@@ -7,6 +8,7 @@ import { readEntries } from '../../../repository/manifest/read-entries.ts';
 import { readSegment } from '../../../repository/manifest/stored-segment.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
 import { readPart } from '../fleet-part.ts';
+import { type MergeProblem, mergeWorkers } from './merge-workers.ts';
 import { readPartEntries } from './part-entries.ts';
 import { foldersOf, type PushTarget } from './push-target.ts';
 
@@ -14,6 +16,7 @@ export class DatasetPieces {
   readonly #folder: FleetFolder;
   readonly #ranges: number;
   readonly #target: PushTarget;
+  readonly #workers: readonly string[] | undefined;
   readonly #call: { readonly signal: AbortSignal };
   /** Files at the end of a part, behind which another part goes on with longer names. */
   readonly #doubtful = new Set<string>();
@@ -21,12 +24,13 @@ export class DatasetPieces {
 
   constructor(
     folder: FleetFolder,
-    { ranges, target }: { readonly ranges: number; readonly target: PushTarget },
+    { ranges, request, target }: PiecesOptions,
     call: { readonly signal: AbortSignal },
   ) {
     this.#folder = folder;
     this.#ranges = ranges;
     this.#target = target;
+    this.#workers = request.workers;
     this.#call = call;
   }
 
@@ -68,7 +72,30 @@ export class DatasetPieces {
     return undefined;
   }
 
+  /** What all workers have stored, in order. */
+  merged(onProblem: (problem: MergeProblem) => void): AsyncGenerator<readonly Entry[]> {
+    const workers = (this.#workers ?? []).map((worker, range) => ({ worker, batches: this.#ofRange(range) }));
+    return mergeWorkers(workers, onProblem);
+  }
+
+  async *#ofRange(range: number): AsyncGenerator<readonly Entry[]> {
+    for (let number = 0; ; number += 1) {
+      const part = { range, number };
+      const [cut, stored] = await Promise.all([
+        readPart(this.#folder, part),
+        readPartEntries(this.#folder, part),
+      ]);
+      if (!cut || !stored) this.#missing += 1;
+      if (stored) yield stored.rest;
+      if (!cut || cut.isLast) return;
+    }
+  }
+
   async *#ofParts(): AsyncGenerator<ManifestPiece> {
+    if (this.#workers) {
+      for await (const entries of this.merged(() => {})) yield { entries };
+      return;
+    }
     let open: readonly string[] = [];
     for (let range = 0; range < this.#ranges; range += 1)
       for (let number = 0; ; number += 1) {
@@ -108,6 +135,12 @@ export class DatasetPieces {
         };
     }
   }
+}
+
+interface PiecesOptions {
+  readonly ranges: number;
+  readonly request: Pick<FleetRequest, 'workers'>;
+  readonly target: PushTarget;
 }
 
 interface BaseStretch {

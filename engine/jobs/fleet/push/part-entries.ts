@@ -1,12 +1,13 @@
 /**
  * What a part has stored: the document `entries/RRRRR-NNNNNN.json`. Segments that end in a cut are stored in
- * the repository; the rest of the entries lies in the document until the parts are joined.
+ * the repository; the rest of the entries lies in the document until the parts are joined. Of a worker's
+ * folder, all entries lie there.
  */
 import * as v from 'valibot';
 import type { PartRequest } from '../../../api/fleet.ts';
 import type { Entry, SegmentHash } from '../../../model/entry.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';
-import { decodeSegment, encodeSegment } from '../../../repository/manifest/segment.ts';
+import { decodeSegment, type EncodedSegment, encodeSegment } from '../../../repository/manifest/segment.ts';
 import { SegmentCutter } from '../../../repository/manifest/segment-cutter.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
 import { partName, segmentRef } from '../fleet-part.ts';
@@ -28,7 +29,8 @@ export interface PartEntries {
 export interface EntriesToWrite {
   readonly entries: readonly Entry[];
   readonly open: readonly string[];
-  readonly onSegment: (segment: ReturnType<typeof encodeSegment>) => Promise<void>;
+  /** Stores a segment. Absent: the document holds all entries. */
+  readonly onSegment?: (segment: EncodedSegment) => Promise<void>;
 }
 
 export async function writePartEntries(
@@ -41,7 +43,7 @@ export async function writePartEntries(
   let rest: Entry[] = [];
   for (const entry of entries) {
     rest.push(entry);
-    if (!cutter.add(entry)) continue;
+    if (!onSegment || !cutter.add(entry)) continue;
     const segment = encodeSegment(rest);
     await onSegment(segment);
     segments.push(segment.ref);

@@ -29,6 +29,7 @@ import type { FleetFolder } from '../fleet-folder.ts';
 import { DatasetPieces } from './dataset-pieces.ts';
 import { changesNear } from './near-changes.ts';
 import { type PushTarget, readTarget } from './push-target.ts';
+import { whyUnmerged } from './why-unmerged.ts';
 
 const RACES_MAX = 100;
 const RACE_PAUSE_MS = 50;
@@ -71,6 +72,10 @@ class Publication {
 
   async run(): Promise<PublishResult> {
     const { base, branch } = this.#options.target;
+    if (this.#options.request.workers) {
+      const unmerged = await whyUnmerged(this.#context, this.#folder, this.#options);
+      if (unmerged) return { refused: unmerged };
+    }
     const pieces = new DatasetPieces(this.#folder, this.#options, this.#call);
     const { manifest, totals } = await joinManifest({
       pieces: pieces.inOrder(),
@@ -190,8 +195,10 @@ class Publication {
   }
 
   #message(): string {
-    const { message, source } = this.#options.request;
-    return message ?? `Push: ${source.place.replace(/\?.*$/s, '')}`;
+    const { message, source, workers } = this.#options.request;
+    return (
+      message ?? `Push: ${workers ? `workers ${workers.join(', ')}` : source.place.replace(/\?.*$/s, '')}`
+    );
   }
 }
 

@@ -74,6 +74,15 @@ async function pin(
   return (await folder.read(NAME, pinned))!;
 }
 
+/** Where the paths of a range lie in the dataset. */
+export function prefixOfRange(
+  { prefix }: Pick<PushTarget, 'prefix'>,
+  { byWorker, workers }: Pick<FleetRequest, 'byWorker' | 'workers'>,
+  range: number,
+): string {
+  return byWorker ? `${prefix}${workers![range]}/` : prefix;
+}
+
 function prefixOf({ into }: Pick<FleetRequest, 'into'>): string {
   return into === undefined ? '' : `${into}/`;
 }

@@ -31,6 +31,7 @@ const WORKERS = {
 export const APART = {
   'aws-client-s3': '@aws-sdk/client-s3',
   'aws-credential-providers': '@aws-sdk/credential-providers',
+  'aws-lib-storage': '@aws-sdk/lib-storage',
   'hash-wasm': 'hash-wasm',
   'own-certificate': 'selfsigned',
   websocket: 'ws',

@@ -93,8 +93,8 @@ export interface ObjectStore {
 
 /** Properties that wrappers pass on unchanged. */
 export interface MultipartTraits {
-  /** `putStream` sends parts by these calls and `put` alone, so the retry wrapper can repeat each of them. */
-  readonly streamsInParts?: boolean;
+  /** The store's `putStream` by these calls and `put` only, so that a wrapper can retry each of them. */
+  readonly putStreamBy?: PutStreamBy;
   /**
    * `complete` compares the checksum of all received bytes, and returns it, so that no caller needs to ask.
    */
@@ -104,6 +104,13 @@ export interface MultipartTraits {
 }
 
 export type StreamStore = Pick<ObjectStore, 'head' | 'put'> & { readonly multipart: MultipartStore };
+
+export type PutStreamBy = (
+  store: StreamStore,
+  key: RemoteKey,
+  body: AsyncIterable<Uint8Array>,
+  options: PutStreamOptions,
+) => Promise<PutOutcome>;
 
 export interface MultipartStore extends MultipartTraits {
   create(key: RemoteKey, options?: CreateUploadOptions): Promise<UploadId>;

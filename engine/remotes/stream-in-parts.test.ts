@@ -55,7 +55,7 @@ describe('A stream that is sent in parts', () => {
     const told: (number | undefined)[] = [];
     const multipart: MultipartStore = {
       ...memory.multipart!,
-      streamsInParts: true,
+      putStreamBy: putStreamInParts,
       partBytesMax: PART_BYTES,
       create: (key, options) => {
         told.push(options?.partSizeBytes);
@@ -149,7 +149,7 @@ describe('Streams behind the retry wrapper', () => {
     const memory = createMemoryStore();
     const carrying: ObjectStore = {
       ...memory,
-      multipart: { ...memory.multipart!, streamsInParts: true },
+      multipart: { ...memory.multipart!, putStreamBy: putStreamInParts },
     };
     const faults = createFaults();
     const cut = new DrayError('unreachable', 'The wire was cut.', { retry: 'retry' });

@@ -6,15 +6,7 @@ import { DrayError } from '../api/error.ts';
 import { checkAborted } from '../base/abort.ts';
 import { combineCrc64 } from '../checksums/crc-combine.ts';
 import { crc64Nvme, loadCrc64 } from '../checksums/crc64-nvme.ts';
-import type {
-  MultipartUpload,
-  ObjectInfo,
-  PartInfo,
-  PutOptions,
-  PutOutcome,
-  PutStreamOptions,
-  StreamStore,
-} from './object-store.ts';
+import type { MultipartUpload, PartInfo, PutOutcome, PutStreamOptions, StreamStore } from './object-store.ts';
 import { receiveChecksum } from './received-checksum.ts';
 import { streamPartBytes } from './stream-part-size.ts';
 
@@ -41,9 +33,7 @@ export async function putStreamInParts(
       const checksum = options.checksum ?? { crc64nvme: crc64Nvme(first) };
       return await store.put(key, first, { ...options, checksum });
     }
-    const { signal } = options;
-    const head = () => store.head(key, signal ? { signal } : {});
-    if (await isRefusedBeforehand(options, head)) return { written: false };
+    if (await isRefused(store, key, options)) return { written: false };
     const ready = [first, second.value];
     return await uploadParts(store, { key, partBytes, ready, rest: parts }, options);
   } finally {
@@ -101,7 +91,7 @@ async function uploadParts(
       checksum,
       ...(condition ? { condition } : {}),
     });
-    if (!outcome.written) await multipart.abort(upload).catch(() => {});
+    if (!outcome.written) await multipart.abort(upload);
     return outcome;
   } catch (error) {
     await Promise.all(sending);
@@ -112,12 +102,10 @@ async function uploadParts(
   }
 }
 
-export type HeadOfTarget = () => Promise<ObjectInfo | undefined>;
-
-/** A refused write may lose its answer, and a stream can be read only once, so its head is read first. */
-export async function isRefusedBeforehand({ condition }: PutOptions, head: HeadOfTarget): Promise<boolean> {
+async function isRefused(store: StreamStore, key: string, options: PutStreamOptions): Promise<boolean> {
+  const { condition, signal } = options;
   if (!condition) return false;
-  const found = await head();
+  const found = await store.head(key, signal ? { signal } : {});
   return 'absent' in condition ? found !== undefined : found?.etag !== condition.etag;
 }
 
@@ -162,7 +150,7 @@ async function* cutInParts(
 }
 
 /** The source, closed as soon as the signal fires, even while it gives nothing (an idle pipe). */
-async function* stoppable(
+export async function* stoppable(
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {

@@ -19,6 +19,7 @@ import type {
   PartInfo,
   PutOptions,
 } from '../object-store.ts';
+import { putStreamInParts } from '../stream-in-parts.ts';
 import { streamPartBytes } from '../stream-part-size.ts';
 import { isNotFound } from './peer-client.ts';
 import {
@@ -50,7 +51,7 @@ export function createPeerMultipart(root: PeerRoot): MultipartStore {
   const uploads = new RunningUploads(root);
   const { client, signalOf } = root;
   return {
-    streamsInParts: true,
+    putStreamBy: putStreamInParts,
     confirmsWhole: true,
     partBytesMax: PEER_LIMITS.bodyBytesMax,
     async create(key, options) {

@@ -132,7 +132,7 @@ type Ask = <K extends ObjectCall>(
 function createMultipart(ask: Ask): MultipartStore {
   const callOf = ({ signal }: CallOptions = {}) => (signal ? { signal } : {});
   return {
-    streamsInParts: true,
+    putStreamBy: putStreamInParts,
     partBytesMax: PEER_LIMITS.bodyBytesMax,
     create: async (key, { checksum, ...options } = {}) =>
       (await ask('create', { key, checksum }, callOf(options))).uploadId,

@@ -3,13 +3,13 @@
  * time. The seldom ones load the SDK (`calls/sdk-call.ts`).
  */
 import type { ObjectStore, StorePlace } from '../object-store.ts';
-import { putStreamInParts } from '../stream-in-parts.ts';
 import { writeOrSeeRefusal } from './calls/condition-preview.ts';
 import { copy } from './calls/copy.ts';
 import { deleteKeys } from './calls/delete.ts';
 import { createMultipart } from './calls/multipart.ts';
 import { partsOf } from './calls/object-parts.ts';
 import { get, head, list, put, read } from './calls/objects.ts';
+import { putStream } from './calls/put-stream.ts';
 import type { S3Caller } from './calls/s3-call.ts';
 import { createS3Sender, type S3Connection } from './s3-connection.ts';
 
@@ -44,7 +44,7 @@ export function createS3Store(connection: S3Connection, storePlace?: StorePlace)
     ...single,
     get: (key, options = {}) => get(caller, key, options),
     read: (key, options) => read(caller, key, options),
-    putStream: (key, body, options = {}) => putStreamInParts({ ...single, multipart }, key, body, options),
+    putStream: (key, body, options = {}) => putStream({ ...single, multipart }, key, body, options),
     list: (request, options = {}) => list(caller, request, options),
     delete: (keys, options = {}) => deleteKeys(caller, keys, options),
     copy: (from, to, options = {}) => copy(caller, multipart, { from, to }, options),

@@ -33,7 +33,6 @@ import type {
   PutOutcome,
   RemoteKey,
 } from '../object-store.ts';
-import { putStreamInParts } from '../stream-in-parts.ts';
 import { resumed } from './resumed-body.ts';
 import { wrapStore } from './wrap-store.ts';
 
@@ -78,8 +77,8 @@ export function withRetry(store: ObjectStore, options: RetryOptions): ObjectStor
         return (await ownWrite(store, key, bytes, put?.signal)) ?? outcome;
       }),
     putStream: (key, body, put = {}) =>
-      multipart?.streamsInParts
-        ? putStreamInParts({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
+      multipart?.putStreamBy
+        ? multipart.putStreamBy({ head: wrapped.head, put: wrapped.put, multipart }, key, body, put)
         : store.putStream(key, body, put),
     copy: copyAgain(store, policy),
     ...(multipart && { multipart }),

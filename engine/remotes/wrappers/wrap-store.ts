@@ -59,9 +59,9 @@ export function wrapStore(store: ObjectStore, around: AroundCall): ObjectStore {
 }
 
 function wrapMultipart(multipart: MultipartStore, around: AroundCall): MultipartStore {
-  const { confirmsWhole, partBytesMax, streamsInParts } = multipart;
+  const { confirmsWhole, partBytesMax, putStreamBy } = multipart;
   return {
-    ...(streamsInParts && { streamsInParts }),
+    ...(putStreamBy && { putStreamBy }),
     ...(confirmsWhole && { confirmsWhole }),
     ...(partBytesMax !== undefined && { partBytesMax }),
     create: (key, call) => around('multipart.create', call?.signal, () => multipart.create(key, call), key),

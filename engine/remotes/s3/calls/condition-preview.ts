@@ -1,25 +1,30 @@
 /**
  * Conditions on many bytes. A store that refuses a conditional write may close the connection without reading
- * the body, and its answer is then lost with it (versitygw does so). So Dray reads the object's head after a
- * write from memory was cut off. Without trouble it is one request.
+ * the body, and its answer is then lost with it (versitygw does so). So:
+ *
+ * - After a write from memory was cut off, Dray reads the object's head. Without trouble it is one request.
+ * - A stream can be read only once, so the head comes first. The write still carries the condition.
  */
 import { DrayError } from '../../../api/error.ts';
-import type { PutOptions, PutOutcome } from '../../object-store.ts';
-import { type HeadOfTarget, isRefusedBeforehand } from '../../stream-in-parts.ts';
+import type { ObjectInfo, PutOptions, PutOutcome } from '../../object-store.ts';
 
 /** Smaller bodies fit the socket's buffers, so their answers are not lost. */
 const CUT_OFF_ABOVE_BYTES = 256 * 1024;
+
+type Head = () => Promise<ObjectInfo | undefined>;
+
+export async function isRefusedBeforehand({ condition }: PutOptions, head: Head): Promise<boolean> {
+  if (!condition) return false;
+  const found = await head();
+  return 'absent' in condition ? found !== undefined : found?.etag !== condition.etag;
+}
 
 /**
  * Writes. When the connection breaks and the condition no longer holds, returns `written: false`. This write
  * may itself have changed the object; the caller then sees its bytes as another writer's.
  */
 export async function writeOrSeeRefusal(
-  {
-    bytes,
-    options,
-    head,
-  }: { readonly bytes: Uint8Array; readonly options: PutOptions; readonly head: HeadOfTarget },
+  { bytes, options, head }: { readonly bytes: Uint8Array; readonly options: PutOptions; readonly head: Head },
   write: () => Promise<PutOutcome>,
 ): Promise<PutOutcome> {
   try {

@@ -27,6 +27,7 @@ import { sourceSize } from './copy.ts';
 import { copySourceOf, fullPlaceOf } from './copy-source.ts';
 import { listUploads } from './list-uploads.ts';
 import { partInfoOf } from './object-parts.ts';
+import { putStream } from './put-stream.ts';
 import {
   exchangeXml,
   noteVerified,
@@ -42,7 +43,7 @@ type PartSource = Parameters<MultipartStore['uploadPartCopy']>[2];
 
 export function createMultipart(caller: S3Caller): MultipartStore {
   return {
-    streamsInParts: true,
+    putStreamBy: putStream,
     create: (key, options = {}) => create(caller, key, options),
     uploadPart: (upload, number, bytes, options = {}) =>
       uploadPart(caller, upload, { number, bytes, options }),

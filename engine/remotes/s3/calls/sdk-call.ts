@@ -142,7 +142,7 @@ let loaded: Promise<LoadedSdk> | undefined;
 /**
  * One client for all remotes: it writes and reads, and has neither place, keys nor connections of its own.
  */
-function loadSdk(): Promise<LoadedSdk> {
+export function loadSdk(): Promise<LoadedSdk> {
   loaded ??= import('@aws-sdk/client-s3').then((module) => ({ module, client: createClient(module) }));
   return loaded;
 }

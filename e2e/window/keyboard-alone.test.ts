@@ -1,18 +1,33 @@
 /** The tasks of the guide's page about the window, in one run and by the keyboard alone. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
+import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
+import { watchFleet } from './keyboard/fleet-by-keys.ts';
+import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
+import { tendJob } from './keyboard/jobs-by-keys.ts';
+import {
+  chooseByName,
+  chooseInMenu,
+  command,
+  findRef,
+  press,
+  pressUntil,
+  tabTo,
+} from './keyboard/press-keys.ts';
+import { editRemote } from './keyboard/remotes-by-keys.ts';
+import { useTransferMenu } from './keyboard/transfers-by-keys.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { playFleet } from './played-fleet.ts';
 import { rowOf, rowsShown } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
-const PRESSES_MAX = 120;
 /** Takes half a minute at the rate of `cloneAndPause`. */
 const RECORDING_BYTES = 2 * 1024 * 1024;
 
@@ -26,6 +41,8 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   it(`does ${runBudget({ short: 'tasks', long: 'every task' })} of the guide`, async () => {
     await using window = await openWindow(browser);
     await window.page.addInitScript(refusePointer);
+    // No real fleet has its ranges at the same point twice.
+    await playFleet(window.page, Date.now());
     await window.page.reload();
     const root = join(window.folder, 'home', 'coast');
     mkdirSync(root);
@@ -45,18 +62,27 @@ const TASKS: readonly ((window: OpenWindow, root: string) => Promise<void>)[] = 
     clearAndUndo,
     restoreOld,
     compare,
+    nameVersion,
     branch,
     settleConflict,
     discardAndIgnore,
     resizeColumn,
+    seeDeletions,
     saveJob,
+    tendJob,
     addRemote,
     copyAcross,
     lookInside,
+    seeWhoChanged,
+    playSound,
+    filterAndMakeFolder,
     syncAndDelete,
+    editRemote,
     measure,
     verify,
     cloneAndPause,
+    useTransferMenu,
+    watchFleet,
     changeSettings,
   ],
 });
@@ -135,27 +161,18 @@ async function branch({ page }: OpenWindow): Promise<void> {
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
   for (const name of ['side', 'main']) {
-    await findBranch(page, name);
+    await findRef(page, `branch ${name}`);
     await page.keyboard.press('Enter');
     await press(page, dialog.getByRole('button', { name: 'Switch', exact: true }));
     await page.getByRole('button', { name: `Branch ${name}` }).waitFor();
   }
-  const row = await findBranch(page, 'side');
+  const row = await findRef(page, 'branch side');
   await page.keyboard.press('ContextMenu');
   await pressUntil(page, 'ArrowDown', page.getByRole('menuitem', { name: 'Delete the branch side...' }));
   await page.keyboard.press('Enter');
   await press(page, dialog.getByRole('button', { name: 'Delete the branch' }));
   await page.getByText('The branch side was deleted').waitFor();
   await row.waitFor({ state: 'detached' });
-}
-
-/** Opens the list of branches and puts the focus on this one. */
-async function findBranch(page: Page, name: string): Promise<Locator> {
-  await command(page, 'Switch to another branch');
-  const row = page.getByRole('row', { name: new RegExp(`branch ${name}`) });
-  await tabTo(page, page.getByRole('grid', { name: 'Branches and tags' }).getByRole('row').first());
-  await pressUntil(page, 'ArrowDown', row);
-  return row;
 }
 
 /** Another machine has pushed another version of a file that changed here. Both are kept. */
@@ -186,12 +203,6 @@ async function copyAcross({ folder, page }: OpenWindow): Promise<void> {
   await pressUntil(page, 'Shift+Tab', page.getByRole('button', { name: 'Copy to the right' }));
   await page.keyboard.press('Enter');
   await expect.poll(() => existsSync(join(folder, 'shelf', 'coast', 'notes.txt')), WAIT).toBe(true);
-}
-
-async function chooseByName(page: Page, pane: Locator, name: string): Promise<void> {
-  await tabTo(page, pane.getByRole('grid'));
-  await page.keyboard.type(name);
-  await pane.getByRole('row', { name, selected: true }).waitFor();
 }
 
 /** The folder and its copy at the remote become the same again, and the copy is deleted. */
@@ -235,7 +246,7 @@ async function compare({ page }: OpenWindow): Promise<void> {
   await page.getByRole('grid', { name: 'Commits' }).waitFor();
 }
 
-/** The menu of a row discards a new file, Undo brings it back, and then a line ignores it. */
+/** The menu of a row discards a new file, Undo and Kept files bring it back, and then a line ignores it. */
 async function discardAndIgnore({ page }: OpenWindow, root: string): Promise<void> {
   const path = join(root, 'a scratch.tmp');
   writeFileSync(path, 'mine alone');
@@ -246,15 +257,21 @@ async function discardAndIgnore({ page }: OpenWindow, root: string): Promise<voi
     await tabTo(page, page.getByRole('treegrid'));
     await page.keyboard.press('Home');
     await row.and(page.locator('.change-row-active')).waitFor();
-    await page.keyboard.press('Shift+F10');
-    await pressUntil(page, 'ArrowDown', page.getByRole('menuitem', { name }));
-    await page.keyboard.press('Enter');
+    await chooseInMenu(page, name);
   };
   await choose(/^Discard the new file/);
   await expect.poll(() => existsSync(path), WAIT).toBe(false);
   const message = page.getByRole('alertdialog', { name: '1 new file moved to Kept files' });
   await press(page, message.getByRole('button', { name: 'Undo' }));
   await expect.poll(() => existsSync(path), WAIT).toBe(true);
+  await choose(/^Discard the new file/);
+  await expect.poll(() => existsSync(path), WAIT).toBe(false);
+  await press(page, page.getByRole('button', { name: 'Kept files' }));
+  const kept = page.getByRole('dialog', { name: 'Kept files' });
+  await press(page, kept.getByRole('button', { name: /^Put back/ }).first());
+  await expect.poll(() => readFileSync(path, 'utf8'), WAIT).toBe('mine alone');
+  await page.keyboard.press('Escape');
+  await kept.waitFor({ state: 'detached' });
   await choose(/^Ignore/);
   await press(page, page.getByRole('dialog').getByRole('button', { name: 'Ignore it' }));
   await expect.poll(() => existsSync(join(root, '.drayignore')), WAIT).toBe(true);
@@ -368,32 +385,4 @@ async function changeSettings({ page }: OpenWindow): Promise<void> {
   await expect
     .poll(() => page.evaluate(() => document.documentElement.dataset.density), WAIT)
     .toBe('compact');
-}
-
-/** Runs a command of the palette by its first letters. */
-async function command(page: Page, name: string): Promise<void> {
-  await page.keyboard.press('Control+k');
-  await page.getByRole('menu', { name: 'Commands' }).waitFor();
-  await page.keyboard.type(name);
-  await page.getByRole('menuitem', { name }).and(page.locator('[data-focused]')).first().waitFor();
-  await page.keyboard.press('Enter');
-  await page.getByRole('menu', { name: 'Commands' }).waitFor({ state: 'detached' });
-}
-
-async function press(page: Page, target: Locator): Promise<void> {
-  await tabTo(page, target);
-  await page.keyboard.press('Enter');
-}
-
-function tabTo(page: Page, target: Locator): Promise<void> {
-  return pressUntil(page, 'Tab', target);
-}
-
-async function pressUntil(page: Page, key: string, target: Locator): Promise<void> {
-  await target.waitFor();
-  for (let steps = 0; steps < PRESSES_MAX; steps += 1) {
-    if (await target.evaluate((element) => element === document.activeElement)) return;
-    await page.keyboard.press(key);
-  }
-  throw new Error(`${PRESSES_MAX} times ${key} do not lead to ${target}.`);
 }

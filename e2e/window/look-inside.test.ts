@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { parquetFile } from '../../engine/host/preview/parquet/parquet.fixture.ts';
+import { toneOf } from './encode-wav.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { PICTURES, startHistoryRepository } from './history-repository.ts';
@@ -240,26 +241,4 @@ function cells(page: Page, region: string): Promise<readonly (readonly string[])
   return rows.evaluateAll((all) =>
     all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')),
   );
-}
-
-/** A WAV file with a tone: 16 bits, one channel, 44,100 samples a second, more than one part in length. */
-function toneOf(seconds: number): Buffer {
-  const rate = 44_100;
-  const data = Buffer.alloc(seconds * rate * 2);
-  for (let at = 0; at < seconds * rate; at += 1)
-    data.writeInt16LE(Math.round(8_000 * Math.sin((at * 440 * 2 * Math.PI) / rate)), at * 2);
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate * 2, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(data.length, 40);
-  return Buffer.concat([head, data]);
 }

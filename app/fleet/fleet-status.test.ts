@@ -62,6 +62,19 @@ describe('the status of a fleet', () => {
     ]);
   });
 
+  it('counts a part as waiting until a worker has begun it', () => {
+    const status = sumStatus({
+      ...{ id: 'x', job: JOB, state: 'running', started: '2026-01-01T00:00:00Z' },
+      ranges: [range(1, 20), { ...range(2, 30), partsRunning: 3 }],
+      steps: [step('a:1', 1, 6, 1, 'cutRange'), step('a:1', 2, 8, 6)],
+    });
+    expect(status).toMatchObject({ partsRunning: 1, partsWaiting: 7 });
+    expect(status.running).toMatchObject([
+      { range: 1, partsRunning: 0, partsWaiting: 3 },
+      { range: 2, partsRunning: 1, partsWaiting: 4 },
+    ]);
+  });
+
   it('is read from the end of a job that has ended, with the ranges that never ran', () => {
     const { counts, estimatedKeys, limits } = JOB;
     const end: JobEnd = {

@@ -111,8 +111,10 @@ export function sumStatus({
       .map((range) => runningRange(range, steps))
       .sort((left, right) => left.range - right.range),
     partsDone: job.partsDone + (isMoving ? sum(({ partsDone }) => partsDone) : 0),
-    partsRunning: sum(({ partsRunning }) => partsRunning),
-    partsWaiting: sum(({ partsWaiting }) => partsWaiting),
+    ...begunParts(
+      { partsRunning: sum((range) => range.partsRunning), partsWaiting: sum((range) => range.partsWaiting) },
+      steps,
+    ),
     failedParts: job.failedParts,
     filesKnown: done.files + sum(({ filesKnown }) => filesKnown),
     bytesKnown: done.bytes + sum(({ bytesKnown }) => bytesKnown),
@@ -148,6 +150,17 @@ export function countDone(map: string): number {
   return [...map].filter((letter) => letter === 'd' || letter === 'f').length;
 }
 
+type PartCounts = Pick<RangeStatus, 'partsRunning' | 'partsWaiting'>;
+
+/** A workflow counts a part as running from its request on; it waits until a worker has begun it. */
+function begunParts(
+  { partsRunning, partsWaiting }: PartCounts,
+  steps: readonly Pick<RunningStep, 'type'>[],
+): PartCounts {
+  const begun = Math.min(partsRunning, steps.filter(({ type }) => type !== 'cutRange').length);
+  return { partsRunning: begun, partsWaiting: partsWaiting + partsRunning - begun };
+}
+
 function runningRange(
   { counts, filesKnown, isListed, partsDone, partsRunning, partsWaiting, range }: RangeStatus,
   steps: readonly RunningStep[],
@@ -155,7 +168,8 @@ function runningRange(
   const own = steps.filter(({ pulse }) => pulse.range === range);
   const inParts = own.filter(({ type }) => type === 'runPart');
   return {
-    ...{ range, partsDone, partsRunning, partsWaiting, filesKnown, isListed },
+    ...{ range, partsDone, filesKnown, isListed },
+    ...begunParts({ partsRunning, partsWaiting }, own),
     files: counts.files + inParts.reduce((sum, { pulse }) => sum + pulse.files, 0),
     failed: Math.max(0, counts.failed),
     workers: [...new Set(own.map(({ worker }) => worker))].sort(),

@@ -8,7 +8,7 @@ import { openBrowse, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 
 describe.skipIf(!findChromium())('Browse', () => {
   const started = startBrowserAndStore();
@@ -32,7 +32,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     await shown.getByText('main').waitFor();
     await shown.getByText('1 file, 11 B').waitFor();
     await shown.getByText('First birds').waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect((await row(right, 'objects').count()) + (await row(right, 'packs').count())).toBe(0);
     await expect.poll(() => right.locator('.pane-foot').innerText()).toBe('1 branch, 1 tag');
 
@@ -44,7 +44,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     const asked = page.getByRole('dialog', { name: 'birds is a Dray repository' });
     await asked.waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(existsSync(join(bucketFolder, 'birds/dray.json'))).toBe(true);
     await asked.getByRole('button', { name: 'Cancel' }).click();
 

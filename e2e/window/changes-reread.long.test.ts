@@ -6,7 +6,7 @@ import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('A list of changes that is read again', () => {
@@ -76,7 +76,7 @@ describe.skipIf(!findChromium())('A list of changes that is read again', () => {
     unlinkSync(sandbox.path(WORK, 'more/059.txt'));
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByText('No row selected').waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(window.complaints).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWorkspace, rowOf, rowsShown } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The Changes screen of a folder that changes', () => {
@@ -34,7 +34,7 @@ describe.skipIf(!findChromium())('The Changes screen of a folder that changes', 
     await page.getByText(/The folder has changed: \d more changes/).waitFor();
     expect(await rowsShown(page)).toEqual(before);
     expect(await rowOf(page, 'obsolete.txt').boundingBox()).toEqual(place);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await show.click();
     await rowOf(page, 'later/').waitFor();
     await page.getByText('1 excluded').waitFor();

@@ -9,7 +9,7 @@ import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { installFakeDesktop, revealedPaths } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { createHistoryRepository, NOTES } from './history-repository.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
@@ -36,7 +36,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('/scratch/\\[1] a.tmp', { exact: true }).waitFor();
     expect(existsSync(join(root, '.drayignore'))).toBe(false);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Ignore it' }).click();
     await rowOf(page, '.drayignore').waitFor();
     await rowOf(page, 'scratch/[1] a.tmp').waitFor({ state: 'detached' });
@@ -93,7 +93,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     await row(right, 'deep').dblclick();
     await row(right, 'a b%.txt').click();
     await page.keyboard.press('ContextMenu');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(await copies('Copy the S3 key')).toBe('deep/a b%.txt');
     await row(right, 'a b%.txt').click({ button: 'right' });
     expect(await copies('Copy the URL')).toBe('s3://menus/deep/a%20b%25.txt');
@@ -169,7 +169,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
       await discard('notes.md');
       await page.getByText('notes.md has no change to discard').waitFor();
       writeFileSync(notes, 'changed here');
-      expect(await findViolations(page)).toEqual([]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
       expect(window.complaints).toEqual([]);
     },
   );
@@ -186,7 +186,7 @@ describe.skipIf(!findChromium())('The menu of a row', () => {
     await ended.getByRole('button', { name: /^Details of/ }).focus();
     await page.keyboard.press('ContextMenu');
     expect(await items(page)).toEqual(['Remove from the list', 'Copy the path']);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('menuitem', { name: 'Remove from the list' }).click();
     await ended.waitFor({ state: 'detached' });
   });

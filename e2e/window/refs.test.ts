@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { NOTES, startHistoryRepository } from './history-repository.ts';
 import { WAIT } from './window-workspace.ts';
 
@@ -18,7 +18,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
       await using window = await repository.open();
       const { complaints, page } = window;
       await commit(page, 'second').click({ button: 'right' });
-      expect(await findViolations(page)).toEqual([]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
       await page.getByRole('menuitem', { name: 'New tag here...' }).click();
       await dialog(page).getByLabel('Name of the tag').fill('a b');
       await dialog(page).getByRole('button', { name: 'Make the tag' }).click();
@@ -63,11 +63,11 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
       await page.getByRole('button', { name: 'Branch main' }).click();
       const refs = page.getByRole('grid', { name: 'Branches and tags' });
       await refs.getByRole('row', { name: /branch side/ }).waitFor();
-      expect(await findViolations(page)).toEqual([]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
       await page.getByRole('button', { name: 'More of side' }).click();
       await page.getByRole('menuitem', { name: 'Delete the branch side...' }).click();
       await dialog(page).getByText('1 commit is in no other branch or tag').waitFor();
-      expect(await findViolations(page)).toEqual([]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
       await dialog(page).getByRole('button', { name: 'Delete the branch' }).click();
       await expect.poll(() => commit(page, 'on the side').count(), WAIT).toBe(0);
       await undo(page, 'The branch side was deleted');
@@ -91,7 +91,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     await dialog(page)
       .getByText(/^In your folder: /)
       .waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog(page).getByRole('button', { name: 'Switch', exact: true }).click();
     await expect.poll(() => existsSync(join(root, 'side.txt')), WAIT).toBe(true);
     await page.getByRole('button', { name: 'Branch side' }).waitFor();
@@ -137,7 +137,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     await expect
       .poll(() => differences.allTextContents(), WAIT)
       .toEqual([expect.stringContaining('side.txt')]);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Swap A and B' }).click();
     await page.getByRole('heading', { name: 'From side to v1' }).waitFor();
     await page.reload();

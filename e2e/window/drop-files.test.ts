@@ -14,7 +14,7 @@ import { openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { PATIENCE_MS } from './open-window.ts';
 
 const MIB = 1024 * 1024;
@@ -52,7 +52,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
       expect(readFileSync(join(bucketFolder, 'into', path)).equals(sent), path).toBe(true);
     }
     expect(readdirSync(join(home, 'dropped'))).toEqual(['empty.txt', 'runs']);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     // Existing files are replaced only after the user agrees.
     await dropFromDesktop(page, left.getByRole('grid'), paths);
@@ -87,7 +87,7 @@ describe.skipIf(!findChromium())('A drop from the desktop onto Browse', () => {
     expect(words).toMatch(/large\.bin: .*read-only/);
     expect(words).toMatch(/small\.txt: .*read-only/);
     expect(readdirSync(peer.root)).toEqual([]);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
   });
 
   longIt('continues while another screen is shown, and stops on request', async () => {

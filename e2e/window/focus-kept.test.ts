@@ -8,7 +8,7 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { createHistoryRepository } from './history-repository.ts';
 import { type HeldRequests, holdRequests } from './hold-request.ts';
 import { WAIT } from './window-workspace.ts';
@@ -24,7 +24,7 @@ describe.skipIf(!findChromium())('A button that works', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('new');
     await pressHeld(page, held, dialog.getByRole('button', { name: 'Make folder' }), 'browse.makeFolder');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     held.release();

@@ -10,7 +10,7 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { RECENTLY } from './window-workspace.ts';
 
@@ -33,13 +33,13 @@ describe.skipIf(!findChromium())('Home', () => {
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await chooseFolder(page, 'Folder with your files', root);
     await page.getByRole('radio', { name: /^A folder/ }).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     const place = join(window.folder, 'versions');
     await page.getByLabel('Folder for the versions').fill(place);
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByText('is now a workspace').waitFor();
     await expect.poll(() => page.getByRole('definition').allInnerTexts(), WAIT).toEqual(['3', '16 B']);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Push', exact: true }).click();
     await waitForTransfer(page, 'Push photos');
 
@@ -91,7 +91,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await chooseFolder(page, 'Folder to download them to', clone);
     await page.getByRole('button', { name: 'Create it' }).click();
     await choosePlace(page, { bucket: server.bucket, folder: 'scans' });
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Download the files' }).click();
     await waitForTransfer(page, 'Clone clone');
     for (const [path, text] of Object.entries(FILES))
@@ -105,7 +105,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await card.getByText('1 with another mode').waitFor();
     await card.getByRole('button', { name: 'More of clone' }).click();
     await page.getByRole('menuitem', { name: 'Forget this workspace' }).click();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('button', { name: 'Forget', exact: true }).click();
     await card.waitFor({ state: 'detached' });
     expect(readFileSync(join(clone, 'a.txt'), 'utf8')).toBe(FILES['a.txt']);
@@ -150,7 +150,7 @@ describe.skipIf(!findChromium())('Home', () => {
       const label = origin.startsWith('My') ? 'Folder with your files' : 'Folder to download them to';
       await chooseFolder(page, label, typo);
       await dialog.getByText(`The folder ${typo} does not exist. Create it?`).waitFor();
-      expect(await findViolations(page)).toEqual([]);
+      expect(await findViolationsInBothThemes(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'detached' });
     }
@@ -223,7 +223,7 @@ describe.skipIf(!findChromium())('Home', () => {
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').innerText()).toMatch(/key|credentials|refuse/i);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByText('A folder', { exact: true }).click();
     await page.getByLabel('Folder for the versions').fill(join(window.folder, 'versions'));
     await page.getByRole('button', { name: 'Set up' }).click();

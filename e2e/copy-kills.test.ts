@@ -298,7 +298,7 @@ function expectFetchedOnce(runs: readonly Run[]): void {
 }
 
 describe('An upload that a kill left unfinished', () => {
-  longIt('is listed and aborted, and the same command then starts it anew', async () => {
+  it('is listed and aborted, and the same command then starts it anew', async () => {
     const copy = up('aborted');
     const partsOf = (requests: readonly LoggedRequest[]) =>
       sent(copy.name)(requests).filter(({ part }) => part > 0);

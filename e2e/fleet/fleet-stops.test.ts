@@ -1,5 +1,9 @@
 /** A fleet survives dead workers, a dead Temporal and pauses. A gate stops each job at the same point. */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { differences } from './bucket-trees.ts';
@@ -81,6 +85,23 @@ describe('a fleet', () => {
     expect(job.exitCode, job.stdout).toBe(0);
     expect(differences(fleet, 'source', 'late')).toEqual([]);
     expect(await late.stop()).toBe(0);
+  });
+
+  longIt('has workers that wait for Temporal with a bounded number of open files (needs Linux)', async () => {
+    if (process.platform !== 'linux') return void console.log('Not counted: open files, without /proc.');
+    const worker = spawn(
+      process.execPath,
+      [COMMAND, 'fleet', 'worker', '--json', '--temporal', '127.0.0.1:1'],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const counts: number[] = [];
+    // It warns after the first failure, the second, the fourth, and so on.
+    for await (const line of createInterface(worker.stdout)) {
+      if (JSON.parse(line).warning !== 'temporal') continue;
+      counts.push(readdirSync(`/proc/${worker.pid}/fd`).length);
+      if (counts.length === 3) worker.kill('SIGTERM');
+    }
+    expect(counts[2]! - counts[1]!).toBeLessThan(4);
   });
 
   longIt('continues when the command that follows it is interrupted', async () => {

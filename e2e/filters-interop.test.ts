@@ -17,7 +17,7 @@ import { listPlace } from '../engine/jobs/one-place/list-place.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { type FilterList, sampleFilterLists, toArguments, writeTree } from './filter-lists.ts';
 
-const LISTS = Number(process.env.DRAY_FILTER_LISTS ?? runBudget({ short: 20, long: 150 }));
+const LISTS = Number(process.env.DRAY_FILTER_LISTS ?? runBudget({ short: 8, long: 150 }));
 const SEED = 19;
 
 /** The paths that Dray's options select, or undefined when Dray refuses the options. */

@@ -12,7 +12,7 @@ import { status } from '../engine/jobs/working-copy/status.ts';
 import { createS3Dataset, type S3Dataset } from './s3-dataset.ts';
 import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
-const ROUNDS = runBudget({ short: 2, long: 6 });
+const ROUNDS = runBudget({ short: 1, long: 6 });
 const EDITS = 100;
 /** From before the command does anything until after its end. */
 const KILL_AFTER_MS = { min: 150, max: 850 };

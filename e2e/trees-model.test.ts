@@ -18,7 +18,7 @@ type Tree = ReadonlyMap<string, string>;
 type Kind = 'folder' | 'store';
 
 const SEED = 20_261_121;
-const RUNS = runBudget({ short: 20, long: 250 });
+const RUNS = runBudget({ short: 10, long: 250 });
 
 const names = fc.constantFrom(
   'f0',

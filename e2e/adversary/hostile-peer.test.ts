@@ -26,7 +26,7 @@ import {
 } from './outcomes.ts';
 
 const SEED = 20_261_123;
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 300, long: 2_000 }));
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 150, long: 2_000 }));
 const LANES = 6;
 const TIMEOUT_MS = 7_200_000;
 

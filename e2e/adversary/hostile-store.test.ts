@@ -27,7 +27,7 @@ import { type HostileStore, startHostileStore } from './hostile-store.ts';
 import { createOutcomes, printRun, refuseUnforeseen, skipPauses } from './outcomes.ts';
 
 const SEED = 20_261_123;
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 400, long: 3_000 }));
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 150, long: 3_000 }));
 const LANES = 4;
 const TIMEOUT_MS = 7_200_000;
 /** An honest store answers any of these commands in a fiftieth of this. */

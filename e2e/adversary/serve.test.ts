@@ -21,7 +21,7 @@ import { createSender, createStepMaker, type Step, type StepAnswer } from './ser
 
 const SEED = 20_261_123;
 /** With those of the other hostile sides, 10,000 in `npm run test:long`. */
-const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 2_300, long: 9_200 }));
+const STEPS = Number(process.env.DRAY_ADVERSARY_STEPS ?? runBudget({ short: 1_000, long: 9_200 }));
 const LANES = 6;
 const TIMEOUT_MS = 7_200_000;
 /**

@@ -216,7 +216,7 @@ describe('for any two sides of any base, a merge', () => {
         expectValid(apply(ours, resolveMerge(merged, 'ours')));
         expectValid(apply(ours, resolveMerge(merged, 'theirs')));
       }),
-      { numRuns: runBudget({ short: 400, long: 2000 }) },
+      { numRuns: runBudget({ short: 200, long: 2000 }) },
     );
   });
 
@@ -231,7 +231,7 @@ describe('for any two sides of any base, a merge', () => {
           ),
         );
       }),
-      { numRuns: runBudget({ short: 400, long: 2000 }) },
+      { numRuns: runBudget({ short: 200, long: 2000 }) },
     );
   });
 
@@ -248,7 +248,7 @@ describe('for any two sides of any base, a merge', () => {
           expect(apply(ours, resolveMerge(here, winner))).toEqual(apply(theirs, resolveMerge(there, loser)));
         }
       }),
-      { numRuns: runBudget({ short: 400, long: 2000 }) },
+      { numRuns: runBudget({ short: 200, long: 2000 }) },
     );
   });
 
@@ -283,7 +283,7 @@ describe('for any two sides of any base, a merge', () => {
           expect(files).toEqual([...new Set(files)]);
         }
       }),
-      { numRuns: runBudget({ short: 400, long: 2000 }) },
+      { numRuns: runBudget({ short: 200, long: 2000 }) },
     );
   });
 

@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../../app/cli/command.fixture.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { differences } from './bucket-trees.ts';
 import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
@@ -52,7 +51,7 @@ describe('a fleet', () => {
     expect(await other.stop()).toBe(0);
   });
 
-  longIt('continues when Temporal is killed and started again', async () => {
+  it('continues when Temporal is killed and started again', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 50);
     await fleet.run('copy', place('source'), place('restarted'), ...SMALL, '--id', 'restarted', '--detach');
@@ -67,7 +66,7 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
-  longIt('gets workers that were started while Temporal was away', async () => {
+  it('gets workers that were started while Temporal was away', async () => {
     await fleet.temporal.kill();
     const warned = Promise.withResolvers<Record<string, unknown>>();
     const worker = fleet.startWorker({
@@ -87,7 +86,7 @@ describe('a fleet', () => {
     expect(await late.stop()).toBe(0);
   });
 
-  longIt('has workers that wait for Temporal with a bounded number of open files (needs Linux)', async () => {
+  it('has workers that wait for Temporal with a bounded number of open files (needs Linux)', async () => {
     if (process.platform !== 'linux') return void console.log('Not counted: open files, without /proc.');
     const worker = spawn(
       process.execPath,
@@ -104,7 +103,7 @@ describe('a fleet', () => {
     expect(counts[2]! - counts[1]!).toBeLessThan(4);
   });
 
-  longIt('continues when the command that follows it is interrupted', async () => {
+  it('continues when the command that follows it is interrupted', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const command = fleet.follow('copy', place('source'), place('left'), ...SMALL, '--id', 'left');
@@ -119,7 +118,7 @@ describe('a fleet', () => {
     await worker.stop();
   });
 
-  longIt('pauses, and continues with another worker when it is resumed', async () => {
+  it('pauses, and continues with another worker when it is resumed', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const words = ['copy', place('source'), place('paused'), ...SMALL, '--id', 'paused'];
@@ -139,7 +138,7 @@ describe('a fleet', () => {
     await second.stop();
   });
 
-  longIt('gives the parts of a worker that is stopped to another', async () => {
+  it('gives the parts of a worker that is stopped to another', async () => {
     const first = await fleet.startWorker({ endpoint: gate.endpoint, words: ['--drain', '0s'] });
     gate.hold(isWrite, 30);
     const job = fleet.run('copy', place('source'), place('drained'), ...SMALL);
@@ -152,7 +151,7 @@ describe('a fleet', () => {
     await second.stop();
   });
 
-  longIt('stops when its job is cancelled, and the same command copies the rest', async () => {
+  it('stops when its job is cancelled, and the same command copies the rest', async () => {
     const worker = await fleet.startWorker({ endpoint: gate.endpoint });
     gate.hold(isWrite, 30);
     const words = ['copy', place('source'), place('cancelled'), ...SMALL];

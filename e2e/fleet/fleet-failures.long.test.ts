@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { differences } from './bucket-trees.ts';
 import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
@@ -57,32 +56,29 @@ describe('a fleet', () => {
     expect(differences(fleet, 'source', 'files')).toEqual([]);
   });
 
-  longIt(
-    'sets aside a part that fails as a whole, continues, and tries the part again on request',
-    async () => {
-      gate.refuse(
-        ({ method, url }) => method === 'GET' && /fleet\/poison\/parts\/.*0001\.json/.test(url.pathname),
-      );
-      const { exitCode, stdout, summary } = await fleet.run(
-        'copy',
-        place('source'),
-        place('parts'),
-        ...SMALL,
-        '--id',
-        'poison',
-      );
-      expect(exitCode, stdout).toBe(4);
-      expect(summary).toMatchObject({
-        failed: 50,
-        failedParts: 1,
-        counts: { files: FILES, copiedFiles: FILES - 50 },
-      });
-      gate.release();
-      await retry('poison');
-      expect((await fleet.run('status', 'poison', '--json')).summary).toMatchObject({ state: 'done' });
-      expect(differences(fleet, 'source', 'parts')).toEqual([]);
-    },
-  );
+  it('sets aside a part that fails as a whole, continues, and tries the part again on request', async () => {
+    gate.refuse(
+      ({ method, url }) => method === 'GET' && /fleet\/poison\/parts\/.*0001\.json/.test(url.pathname),
+    );
+    const { exitCode, stdout, summary } = await fleet.run(
+      'copy',
+      place('source'),
+      place('parts'),
+      ...SMALL,
+      '--id',
+      'poison',
+    );
+    expect(exitCode, stdout).toBe(4);
+    expect(summary).toMatchObject({
+      failed: 50,
+      failedParts: 1,
+      counts: { files: FILES, copiedFiles: FILES - 50 },
+    });
+    gate.release();
+    await retry('poison');
+    expect((await fleet.run('status', 'poison', '--json')).summary).toMatchObject({ state: 'done' });
+    expect(differences(fleet, 'source', 'parts')).toEqual([]);
+  });
 
   it('ends a job whose source does not exist, and leaves no name of an object with Temporal', async () => {
     const missing = await fleet.run('copy', 's3://no-such-bucket/', place('missing'), ...SMALL);

@@ -38,7 +38,7 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   });
   afterAll(() => browser?.close());
 
-  it(`does ${runBudget({ short: 'tasks', long: 'every task' })} of the guide`, async () => {
+  it(`does ${runBudget({ short: 'some tasks', long: 'most tasks' })} of the guide`, async () => {
     await using window = await openWindow(browser);
     await window.page.addInitScript(refusePointer);
     // No real fleet has its ranges at the same point twice.

@@ -1,4 +1,4 @@
-/** The new dataset in order: the base before the prefix, what the parts have stored, the base behind it. */
+/** The new dataset in order: the base before the prefix, the entries of the parts, the rest of the base. */
 import type { FleetRequest } from '../../../api/fleet.ts';
 import type { Entry } from '../../../model/entry.ts';
 import { comparePaths } from '../../../model/entry.ts';
@@ -9,7 +9,7 @@ import { readSegment } from '../../../repository/manifest/stored-segment.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
 import { readPart } from '../fleet-part.ts';
 import { type MergeProblem, mergeWorkers } from './merge-workers.ts';
-import { readPartEntries } from './part-entries.ts';
+import { type PartEntries, readPartEntries } from './part-entries.ts';
 import { foldersOf, type PushTarget } from './push-target.ts';
 
 export class DatasetPieces {
@@ -18,7 +18,7 @@ export class DatasetPieces {
   readonly #target: PushTarget;
   readonly #workers: readonly string[] | undefined;
   readonly #call: { readonly signal: AbortSignal };
-  /** Files at the end of a part, behind which another part goes on with longer names. */
+  /** Files at the end of a part whose path also begins the names of a later part. */
   readonly #doubtful = new Set<string>();
   #missing = 0;
 
@@ -72,13 +72,18 @@ export class DatasetPieces {
     return undefined;
   }
 
-  /** What all workers have stored, in order. */
+  /** The entries of all workers, in order. */
   merged(onProblem: (problem: MergeProblem) => void): AsyncGenerator<readonly Entry[]> {
     const workers = (this.#workers ?? []).map((worker, range) => ({ worker, batches: this.#ofRange(range) }));
     return mergeWorkers(workers, onProblem);
   }
 
   async *#ofRange(range: number): AsyncGenerator<readonly Entry[]> {
+    for await (const { rest } of this.#storedParts(range)) yield rest;
+  }
+
+  /** The parts of a range in order. Counts those that are missing. */
+  async *#storedParts(range: number): AsyncGenerator<PartEntries> {
     for (let number = 0; ; number += 1) {
       const part = { range, number };
       const [cut, stored] = await Promise.all([
@@ -86,7 +91,7 @@ export class DatasetPieces {
         readPartEntries(this.#folder, part),
       ]);
       if (!cut || !stored) this.#missing += 1;
-      if (stored) yield stored.rest;
+      if (stored) yield stored;
       if (!cut || cut.isLast) return;
     }
   }
@@ -98,24 +103,15 @@ export class DatasetPieces {
     }
     let open: readonly string[] = [];
     for (let range = 0; range < this.#ranges; range += 1)
-      for (let number = 0; ; number += 1) {
-        const part = { range, number };
-        const [cut, stored] = await Promise.all([
-          readPart(this.#folder, part),
-          readPartEntries(this.#folder, part),
-        ]);
-        if (!cut || !stored) this.#missing += 1;
-        if (stored) {
-          const first = stored.segments[0]?.first ?? stored.rest[0]?.path;
-          const last = stored.rest.at(-1)?.path ?? stored.segments.at(-1)?.last;
-          if (first !== undefined && last !== undefined) {
-            for (const file of open) if (first.startsWith(file)) this.#doubtful.add(file);
-            open = [...open.filter((file) => last.startsWith(file)), ...stored.open];
-          }
-          for (const segment of stored.segments) yield { segment };
-          yield { entries: stored.rest };
+      for await (const { open: openAtEnd, rest, segments } of this.#storedParts(range)) {
+        const first = segments[0]?.first ?? rest[0]?.path;
+        const last = rest.at(-1)?.path ?? segments.at(-1)?.last;
+        if (first !== undefined && last !== undefined) {
+          for (const file of open) if (first.startsWith(file)) this.#doubtful.add(file);
+          open = [...open.filter((file) => last.startsWith(file)), ...openAtEnd];
         }
-        if (!cut || cut.isLast) break;
+        for (const segment of segments) yield { segment };
+        yield { entries: rest };
       }
   }
 

@@ -1,10 +1,10 @@
 /** `POST /v1/read`: many small files in one answer. */
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import * as v from 'valibot';
 import { type DrayError, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
-import { checkUnchanged, describeFailure, readStatOf } from '../files/read/open-file.ts';
+import { describeFailure, readStatOf, readWhole } from '../files/read/open-file.ts';
 import { PEER_LIMITS, type PeerReadResult } from '../peer-protocol/messages.ts';
 import { answerBatch, type PeerCall, PeerRefusal, receiveJson, sent } from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
@@ -70,16 +70,10 @@ function readOne(
         });
       if (stat.sizeBytes > roomBytes) return 'left';
       const bytes = Buffer.allocUnsafe(stat.sizeBytes);
-      let filled = 0;
-      while (filled < bytes.length) {
-        const count = readSync(descriptor, bytes, filled, bytes.length - filled, filled);
-        if (count === 0) break;
-        filled += count;
-      }
-      checkUnchanged(file, filled);
+      readWhole(file, bytes);
       return {
         result: {
-          sizeBytes: filled,
+          sizeBytes: bytes.length,
           mtimeNs: stat.mtimeNs.toString(),
           mode: Number(stats.mode & PERMISSION_BITS),
           token: peerToken(stat, openedMs),

@@ -2,11 +2,11 @@
  * Reads local files for plain copies: small ones whole, large ones by ranges. Both detect changes during the
  * read.
  */
-import { closeSync, constants, readSync } from 'node:fs';
+import { closeSync, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { fileToken } from '../../model/tree-item.ts';
-import { checkUnchanged, FileFailure, openFile, readError, readStatOf } from './open-file.ts';
+import { FileFailure, openFile, readError, readStatOf, readWhole } from './open-file.ts';
 import type { ReadStat } from './reader-types.ts';
 
 export type { ReadStat };
@@ -25,7 +25,12 @@ export interface SmallFile {
 
 const PERMISSION_BITS = 0o7777n;
 
-export interface ReadSmallOptions {
+export interface OpenOptions {
+  /** The file's name in errors; its path otherwise. */
+  readonly name?: string;
+}
+
+export interface ReadSmallOptions extends OpenOptions {
   /** Receives the bytes, if they fit. */
   readonly into?: Uint8Array;
   /** A larger file has changed since it was listed. */
@@ -37,27 +42,21 @@ export interface ReadSmallOptions {
  * @throws DrayError `io` with `data.reason` as file readers do: `vanished`, `unreadable`, `notAFile`,
  * `changedWhileRead`, `failed`.
  */
-export function readSmallFile(path: string, { bytesMax, into }: ReadSmallOptions): SmallFile {
+export function readSmallFile(path: string, { bytesMax, into, name = path }: ReadSmallOptions): SmallFile {
   try {
     const file = openFile(path);
     try {
       const stat = readStatOf(file);
       if (stat.sizeBytes > bytesMax) throw new FileFailure('changedWhileRead');
-      const room =
+      const bytes =
         into && into.length >= stat.sizeBytes ? into.subarray(0, stat.sizeBytes) : allocate(stat.sizeBytes);
-      let filled = 0;
-      while (filled < room.length) {
-        const count = readSync(file.descriptor, room, filled, room.length - filled, filled);
-        if (count === 0) break;
-        filled += count;
-      }
-      checkUnchanged(file, filled);
-      return { bytes: room.subarray(0, filled), stat, mode: Number(file.stats.mode & PERMISSION_BITS) };
+      readWhole(file, bytes);
+      return { bytes, stat, mode: Number(file.stats.mode & PERMISSION_BITS) };
     } finally {
       closeSync(file.descriptor);
     }
   } catch (cause) {
-    throw readError(path, cause);
+    throw readError(name, cause);
   }
 }
 
@@ -79,22 +78,22 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 const EXACT = { bigint: true } as const;
 
 /** Opens a large file for reads of ranges in any order. */
-export async function openFileSource(path: string): Promise<FileSource> {
+export async function openFileSource(path: string, { name = path }: OpenOptions = {}): Promise<FileSource> {
   const openedMs = Date.now();
-  const handle = await attempt(path, () => open(path, OPEN_FLAGS));
+  const handle = await attempt(name, () => open(path, OPEN_FLAGS));
   try {
-    const stats = await attempt(path, () => handle.stat(EXACT));
-    if (!stats.isFile()) throw readError(path, new FileFailure('notAFile'));
+    const stats = await attempt(name, () => handle.stat(EXACT));
+    if (!stats.isFile()) throw readError(name, new FileFailure('notAFile'));
     const stat = readStatOf({ descriptor: handle.fd, stats, openedMs });
     return {
-      name: path,
+      name,
       sizeBytes: stat.sizeBytes,
       token: tokenOf(stat),
       mtimeNs: stat.mtimeNs,
       mode: Number(stats.mode & PERMISSION_BITS),
-      read: (start, into, signal) => attempt(path, () => fill(handle, start, into, signal)),
+      read: (start, into, signal) => attempt(name, () => fill(handle, start, into, signal)),
       checkUnchanged: () =>
-        attempt(path, async () => {
+        attempt(name, async () => {
           const now = await handle.stat(EXACT);
           const isSame =
             now.size === stats.size && now.mtimeNs === stats.mtimeNs && now.ctimeNs === stats.ctimeNs;
@@ -123,11 +122,11 @@ async function fill(
   return into;
 }
 
-async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function attempt<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw readError(path, cause);
+    throw readError(name, cause);
   }
 }
 

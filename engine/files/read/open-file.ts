@@ -2,7 +2,7 @@
  * Opens one file for reading and checks that it stays unchanged. Blocking calls: for worker threads and small
  * jobs.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ReadStat } from './reader-types.ts';
@@ -59,6 +59,17 @@ export function checkUnchanged(file: OpenFile, readBytes: number): void {
   const isSame =
     before.mtimeNs === after.mtimeNs && before.ctimeNs === after.ctimeNs && before.size === after.size;
   if (!isSame || Number(after.size) !== readBytes) throw new FileFailure('changedWhileRead');
+}
+
+/** Reads the whole file into a buffer of its size. Throws as `checkUnchanged`. */
+export function readWhole(file: OpenFile, into: Uint8Array): void {
+  let filled = 0;
+  while (filled < into.length) {
+    const count = readSync(file.descriptor, into, filled, into.length - filled, filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  checkUnchanged(file, filled);
 }
 
 export function readStatOf({ stats, openedMs }: OpenFile): ReadStat {

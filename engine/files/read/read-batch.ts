@@ -4,17 +4,10 @@
  * reading thousands of small files.
  */
 import { hash as digestOf } from 'node:crypto';
-import { closeSync, readSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { ErrorRecord } from '../../api/error.ts';
 import { type BlobHash, EMPTY_BLOB } from '../../model/entry.ts';
-import {
-  checkUnchanged,
-  describeFailure,
-  FileFailure,
-  nearestTimeNs,
-  openFile,
-  readStatOf,
-} from './open-file.ts';
+import { describeFailure, nearestTimeNs, openFile, readStatOf, readWhole } from './open-file.ts';
 import { classOf, type ReaderSettings } from './read-limits.ts';
 import type { ReadRequest, ReadResult, ReadStat } from './reader-types.ts';
 
@@ -82,10 +75,9 @@ function readOne(task: BatchTask, index: number, offset: number, columns: Column
       doubles[row] = OUTCOME_RESIZED;
       return 0;
     }
-    const end = offset + sizeBytes;
-    readExactly(file.descriptor, task.buffer, offset, end);
-    checkUnchanged(file, sizeBytes);
-    const hash = sizeBytes === 0 ? EMPTY_BLOB : digestOf('sha256', task.buffer.subarray(offset, end), 'hex');
+    const bytes = task.buffer.subarray(offset, offset + sizeBytes);
+    readWhole(file, bytes);
+    const hash = sizeBytes === 0 ? EMPTY_BLOB : digestOf('sha256', bytes, 'hex');
     doubles[row] = OUTCOME_WHOLE;
     doubles[row + 1] = (stat.executable ? FLAG_EXECUTABLE : 0) | (stat.isRacy ? FLAG_RACY : 0);
     doubles[row + 2] = offset;
@@ -97,14 +89,6 @@ function readOne(task: BatchTask, index: number, offset: number, columns: Column
     return sizeBytes;
   } finally {
     closeSync(file.descriptor);
-  }
-}
-
-function readExactly(descriptor: number, buffer: Uint8Array, from: number, to: number): void {
-  for (let at = from; at < to; ) {
-    const count = readSync(descriptor, buffer, at, to - at, null);
-    if (count === 0) throw new FileFailure('changedWhileRead');
-    at += count;
   }
 }
 

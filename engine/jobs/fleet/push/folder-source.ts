@@ -1,24 +1,17 @@
 /**
- * The folder that a worker offers, as the source of a part. No link below it is followed, also none that
- * appears meanwhile, so no step reads anything outside of it.
+ * The folder that a worker offers, as the source of a part. No link below it is followed, not even one that
+ * appears while the job runs, so no step reads a file outside the folder.
  */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, lstatSync, read, readlinkSync, readSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { DrayError } from '../../../api/error.ts';
 import type { FleetRequest } from '../../../api/fleet.ts';
 import type { JobContext } from '../../../api/jobs.ts';
 import { checkAborted } from '../../../base/abort.ts';
-import { createHeldFolders } from '../../../base/held-folders.ts';
-import {
-  checkUnchanged,
-  FileFailure,
-  nearestTimeNs,
-  type OpenFile,
-  openFile,
-  readError,
-} from '../../../files/read/open-file.ts';
+import { createHeldFolders, type HeldFolders } from '../../../base/held-folders.ts';
+import { type FileSource, openFileSource, readSmallFile } from '../../../files/read/file-source.ts';
+import { attemptRead, FileFailure, nearestTimeNs, readError } from '../../../files/read/open-file.ts';
 import { targetNotUtf8 } from '../../../files/scan/local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from '../../../files/scan/scan.ts';
 import { heldReach } from '../../../files/scan/tree-reach.ts';
@@ -31,11 +24,10 @@ import type { PartSource, PartSourceOptions } from './part-source.ts';
 const PIECE_BYTES = 1024 * 1024;
 const EXACT = { bigint: true, throwIfNoEntry: false } as const;
 const PERMISSION_BITS = 0o7777;
-const readPiece = promisify(read);
 
 /**
- * The folder of the worker that a range belongs to, which has to be this one.
- * @throws `usage`: a job that asks another worker for it was not made by Dray
+ * The folder that this worker offers for a range.
+ * @throws `usage` if the range belongs to another worker; Dray itself never asks for that
  */
 export function offeredFolder(
   { offers }: Pick<JobContext, 'offers'>,
@@ -52,7 +44,7 @@ export interface FolderSourceOptions extends PartSourceOptions {
   /** With all links resolved. */
   readonly root: string;
   readonly range: KeyRange;
-  /** Gets what is left out by design. */
+  /** Gets each file that is skipped by design, such as a socket. */
   readonly onSkipped?: (path: string, message: string) => void;
 }
 
@@ -65,23 +57,6 @@ export function createFolderSource({
 }: FolderSourceOptions): PartSource {
   const { isWithin, mayHold } = reachOf(range);
   const folders = createHeldFolders(root);
-  const below = <T>(path: string, work: (absolute: string) => T): T => {
-    const reach = heldReach(folders);
-    try {
-      return work(reach.absoluteOf(path));
-    } catch (cause) {
-      throw readError(path, cause);
-    } finally {
-      reach.release();
-    }
-  };
-  const open = (item: TreeItem): OpenFile => {
-    const file = below(item.path, openFile);
-    if (Number(file.stats.size) === item.sizeBytes && nearestTimeNs(file.stats.mtimeNs) === item.mtimeNs)
-      return file;
-    closeSync(file.descriptor);
-    throw readError(item.path, new FileFailure('changedWhileRead'));
-  };
   return {
     async *items(onProblem) {
       const reach = heldReach(folders);
@@ -92,7 +67,8 @@ export function createFolderSource({
           skips: (path) => !isWithin(path) && !mayHold(`${path}/`),
         })) {
           checkAborted(scanning);
-          for (const problem of problems) if (isWithin(problem.path)) tell(problem, onProblem, onSkipped);
+          for (const problem of problems)
+            if (isWithin(problem.path)) reportProblem(problem, onProblem, onSkipped);
           yield entries
             .map(itemOf)
             .filter((item) => isWithin(item.path) && canTravel(item) && filter.includes(item));
@@ -102,66 +78,62 @@ export function createFolderSource({
         reach.release();
       }
     },
-    look: (item) => below(item.path, (absolute) => lookAt(item, absolute)),
+    look(item) {
+      using held = holdItem(folders, item);
+      return attemptRead(item.path, () => statItem(item, held.path));
+    },
     async read(item) {
-      const file = open(item);
-      try {
-        const bytes = Buffer.allocUnsafeSlow(item.sizeBytes);
-        let filled = 0;
-        for (let count = -1; count !== 0 && filled < bytes.length; filled += count)
-          count = readSync(
-            file.descriptor,
-            bytes,
-            filled,
-            Math.min(PIECE_BYTES, bytes.length - filled),
-            null,
-          );
-        checkUnchanged(file, filled);
-        return bytes;
-      } catch (cause) {
-        throw readError(item.path, cause);
-      } finally {
-        closeSync(file.descriptor);
-      }
+      using held = holdItem(folders, item);
+      const { path: name, sizeBytes: bytesMax } = item;
+      const into = Buffer.allocUnsafeSlow(bytesMax);
+      const { bytes, stat } = readSmallFile(held.path, { name, bytesMax, into });
+      checkListed(item, stat);
+      return bytes;
     },
     async cat(item, write, signal) {
-      const file = open(item);
+      await using source = await openItem(folders, item);
+      checkListed(item, source);
       const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
-      const next = async () => {
-        try {
-          return (await readPiece(file.descriptor, piece, 0, piece.length, null)).bytesRead;
-        } catch (cause) {
-          throw readError(item.path, cause);
-        }
-      };
-      try {
-        let filled = 0;
-        for (let count = await next(); count > 0; count = await next()) {
-          checkAborted(signal);
-          filled += count;
-          await write(piece.subarray(0, count));
-        }
-        try {
-          checkUnchanged(file, filled);
-        } catch (cause) {
-          throw readError(item.path, cause);
-        }
-      } finally {
-        closeSync(file.descriptor);
+      for (let start = 0; start < item.sizeBytes; start += PIECE_BYTES) {
+        const into = piece.subarray(0, item.sizeBytes - start);
+        await write(await source.read(start, into, signal));
       }
+      await source.checkUnchanged();
     },
   };
+}
+
+interface HeldItem extends Disposable {
+  /** Valid until it is disposed of. */
+  readonly path: string;
+}
+
+function holdItem(folders: HeldFolders, { path }: TreeItem): HeldItem {
+  const reach = heldReach(folders);
+  const absolute = attemptRead(path, () => reach.absoluteOf(path));
+  return { path: absolute, [Symbol.dispose]: () => reach.release() };
+}
+
+async function openItem(folders: HeldFolders, item: TreeItem): Promise<FileSource> {
+  using held = holdItem(folders, item);
+  return await openFileSource(held.path, { name: item.path });
+}
+
+/** @throws DrayError `io` for a file that is no longer the listed one */
+function checkListed(item: TreeItem, file: Pick<FileSource, 'mtimeNs' | 'sizeBytes'>): void {
+  if (file.sizeBytes !== item.sizeBytes || nearestTimeNs(file.mtimeNs) !== item.mtimeNs)
+    throw readError(item.path, new FileFailure('changedWhileRead'));
 }
 
 function itemOf({ kind, mode, mtimeMs, path, sizeBytes }: ScannedEntry): TreeItem {
   const item = { path, kind: 'file', token: '', modifiedMs: mtimeMs, mode, isFile: true } as const;
   if (kind === 'file') return { ...item, sizeBytes };
-  // A link's target is read when its turn comes.
+  // `look` reads the link's target.
   const special = kind === 'link' ? ({ kind, target: '' } as const) : ({ kind } as const);
   return { ...item, sizeBytes: 0, special };
 }
 
-function lookAt(item: TreeItem, absolute: string): TreeItem | undefined {
+function statItem(item: TreeItem, absolute: string): TreeItem | undefined {
   const stats = lstatSync(absolute, EXACT);
   if (!stats) return undefined;
   const { special } = item;
@@ -182,7 +154,7 @@ function lookAt(item: TreeItem, absolute: string): TreeItem | undefined {
   };
 }
 
-function tell(
+function reportProblem(
   { message, path, problem }: ScanProblem,
   onProblem: (path: string, error: DrayError) => void,
   onSkipped: (path: string, message: string) => void,
@@ -192,7 +164,7 @@ function tell(
     onProblem(path, new DrayError('io', message, { data: { path, reason: problem } }));
 }
 
-/** Which paths lie in a stretch, and which folders can hold one of them. */
+/** Decides whether a path lies in the range, and whether a folder can hold such a path. */
 function reachOf({ after, upTo }: KeyRange) {
   const isBehind = (path: string) => after === undefined || comparePaths(path, after) > 0;
   const isBefore = (path: string) => upTo === undefined || comparePaths(path, upTo) <= 0;

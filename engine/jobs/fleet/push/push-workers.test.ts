@@ -218,7 +218,7 @@ describe('The folders of workers', () => {
   });
 });
 
-async function lookAtAll(source: PartSource): Promise<TreeItem[]> {
+async function readAll(source: PartSource): Promise<TreeItem[]> {
   const items: TreeItem[] = [];
   for await (const page of source.items(() => {})) items.push(...page);
   return items.map((item) => source.look(item)!);
@@ -244,7 +244,7 @@ describe('A worker', () => {
       ...{ root: sandbox.path('a'), range: {}, signal },
       filter: createTreeFilter({}),
     });
-    const [item] = await lookAtAll(source);
+    const [item] = await readAll(source);
     expect(Buffer.from(await source.read(item!, signal)).toString()).toBe('public');
     renameSync(sandbox.path('a/data'), sandbox.path('a/was'));
     symlinkSync(sandbox.path('secret'), sandbox.path('a/data'));
@@ -260,7 +260,7 @@ describe('A worker', () => {
       ...{ root: sandbox.path('a'), range: {}, signal },
       filter: createTreeFilter({}),
     });
-    const [item] = await lookAtAll(source);
+    const [item] = await readAll(source);
     sandbox.write('a/log', 'two lines');
     const changed = { code: 'io', data: { path: 'log', reason: 'changedWhileRead' } };
     await expect(source.read(item!, signal)).rejects.toMatchObject(changed);

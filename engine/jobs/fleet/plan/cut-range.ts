@@ -18,7 +18,7 @@ import { type FleetFolder, withFleet } from '../fleet-folder.ts';
 import { type FleetPart, knownPart, readPart, writePart } from '../fleet-part.ts';
 import { LARGE_BYTES, PART_BYTES_MAX, PART_FILES_MAX } from '../fleet-sizes.ts';
 import { createFolderSource, offeredFolder } from '../push/folder-source.ts';
-import { boundsOf, looksAtBoth, readRange } from './plan-ranges.ts';
+import { boundsOf, listsBothSides, readRange } from './plan-ranges.ts';
 
 /** The most large objects of a part, since its document names them. */
 const LARGE_MAX = 1_000;
@@ -69,12 +69,12 @@ async function writtenParts(
 }
 
 function resultOf(parts: readonly FleetPart[], isLast: boolean): CutResult {
-  const told = ({ bytes, files, large }: FleetPart): CutPart => ({
+  const partOf = ({ bytes, files, large }: FleetPart): CutPart => ({
     files,
     bytes,
     largeBytes: large.map(({ sizeBytes }) => sizeBytes),
   });
-  return { parts: parts.map(told), isLast };
+  return { parts: parts.map(partOf), isLast };
 }
 
 type Cut = Omit<FleetPart, 'range' | 'number'>;
@@ -87,9 +87,8 @@ async function* cuts(items: ItemsWithin, request: FleetRequest, range: KeyRange)
     partBytesMax = PART_BYTES_MAX,
     partFilesMax = partFilesOf(request),
   } = request;
-  // A check reads nothing at once, and where a push cuts an object depends on what comes before.
+  // A check splits no object, and the cuts of a pushed object depend on the bytes before them.
   const hasPieces = kind === 'copy' || kind === 'sync';
-  const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
   let counts = { keys: 0, items: 0, files: 0, bytes: 0, large: [] as FleetPart['large'][number][] };
   const cutAt = ({ after, upTo }: Pick<Cut, 'after' | 'upTo'>, isLast: boolean): Cut => {
     const { bytes, files, large } = counts;
@@ -101,9 +100,9 @@ async function* cuts(items: ItemsWithin, request: FleetRequest, range: KeyRange)
   };
   let { after } = range;
   for await (const seen of items(range))
-    for (const { isExtra, item } of seen) {
+    for (const { isExtra, isIncluded, item } of seen) {
       counts.keys += 1;
-      if (canTravel(item) && filter.includes(item)) {
+      if (isIncluded) {
         counts.items += 1;
         if (!isExtra && hasPieces && item.sizeBytes >= largeBytes)
           counts.large.push({ key: item.path, sizeBytes: item.sizeBytes });
@@ -127,26 +126,28 @@ async function* cuts(items: ItemsWithin, request: FleetRequest, range: KeyRange)
 type ItemsWithin = (range: KeyRange) => AsyncIterable<Iterable<SeenItem>>;
 
 function pairItems(context: JobContext, request: FleetRequest): ItemsWithin {
+  const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
+  const isIncluded = (item: TreeItem) => canTravel(item) && filter.includes(item);
   return async function* (range) {
     const pair = await openTreePair(context, request, { range });
     try {
-      const destination = looksAtBoth(request) ? itemsOf(pair.destination, context.signal) : nothing();
+      const destination = listsBothSides(request) ? itemsOf(pair.destination, context.signal) : nothing();
       for await (const batch of mergeTrees(itemsOf(pair.source, context.signal), destination))
-        yield inOrder(batch);
+        yield inOrder(batch, isIncluded);
     } finally {
       await pair.close();
     }
   };
 }
 
-/** What cannot be read is reported when the part runs. */
+/** The folder source filters the items. It reports unreadable ones when the part runs. */
 function folderItems(context: JobContext, request: FleetRequest, ofWorker: number): ItemsWithin {
   const { signal } = context;
   const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
   return async function* (range) {
     const root = offeredFolder(context, request, ofWorker);
     for await (const items of createFolderSource({ root, range, filter, signal }).items(() => {}))
-      yield items.map((item) => ({ item, isExtra: false }));
+      yield items.map((item) => ({ item, isExtra: false, isIncluded: true }));
   };
 }
 
@@ -164,15 +165,22 @@ async function* nothing(): AsyncGenerator<readonly TreeItem[]> {}
 
 interface SeenItem {
   readonly item: TreeItem;
+  /** Only the destination has it. */
   readonly isExtra: boolean;
+  /** The job works on it. A part lists the other keys too, so they count towards its size. */
+  readonly isIncluded: boolean;
 }
 
-function* inOrder({ extras, pairs }: MatchedBatch): Generator<SeenItem> {
+function* inOrder(
+  { extras, pairs }: MatchedBatch,
+  isIncluded: (item: TreeItem) => boolean,
+): Generator<SeenItem> {
+  const seen = (item: TreeItem, isExtra: boolean) => ({ item, isExtra, isIncluded: isIncluded(item) });
   let at = 0;
   for (const { source } of pairs) {
     for (; at < extras.length && comparePaths(extras[at]!.path, source.path) < 0; at += 1)
-      yield { item: extras[at]!, isExtra: true };
-    yield { item: source, isExtra: false };
+      yield seen(extras[at]!, true);
+    yield seen(source, false);
   }
-  for (; at < extras.length; at += 1) yield { item: extras[at]!, isExtra: true };
+  for (; at < extras.length; at += 1) yield seen(extras[at]!, true);
 }

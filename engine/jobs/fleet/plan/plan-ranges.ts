@@ -50,7 +50,7 @@ async function divide(context: JobContext, request: FleetRequest) {
   const pair = await openTreePair(context, request);
   try {
     await checkSource(pair, context.signal);
-    const sides = looksAtBoth(request) ? [pair.source, pair.destination] : [pair.source];
+    const sides = listsBothSides(request) ? [pair.source, pair.destination] : [pair.source];
     return await divideKeys({
       stores: sides.map((side) => readerOf(side, context.signal)),
       rangesWanted: request.rangesWanted ?? RANGES_WANTED,
@@ -62,7 +62,7 @@ async function divide(context: JobContext, request: FleetRequest) {
 }
 
 /** Extra files at the destination are work too. */
-export function looksAtBoth({ kind, oneWay }: FleetRequest): boolean {
+export function listsBothSides({ kind, oneWay }: FleetRequest): boolean {
   return kind === 'sync' || (kind === 'check' && !oneWay);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds incoming commits with one request for each remote and branch: a read of the branch's ref. The answers
- * stay in memory for all windows. An error is kept beside the last answer. Folders are not scanned: the
+ * Finds incoming commits. Each remote and branch takes one request, a read of the branch's ref. All windows
+ * share the answers, which stay in memory; an error is kept beside the last answer. No folder is scanned: the
  * counts of outgoing changes come from other requests.
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';

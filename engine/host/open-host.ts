@@ -46,7 +46,7 @@ export interface OpenHostOptions {
   readonly environment: JobContext['environment'];
   /** Flags of the command that opens it, for all its jobs. */
   readonly connection?: ConnectionFlags;
-  /** Called at each crash; `isGivenUp`: no new thread was started. */
+  /** Called at each crash. `isGivenUp`: no new thread starts. */
   readonly onCrash?: (error: DrayError, isGivenUp: boolean) => void;
   /** Runs `dray` for saved jobs, which start when they are due. Absent: no saved job runs. */
   readonly runDray?: RunDray;

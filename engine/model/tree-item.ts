@@ -24,7 +24,7 @@ export interface TreeItem {
    * `kind` 'file'.
    */
   readonly isFile?: true;
-  /** The store was asked about this object (HEAD): it does not have what is absent here. */
+  /** A HEAD has read this object's facts, so the store does not have the fields that are absent here. */
   readonly wasAsked?: true;
   readonly kind: 'file' | 'object';
   /** Permission bits of a file or a folder, where both sides keep them. */

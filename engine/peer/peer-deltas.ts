@@ -1,6 +1,7 @@
 /**
- * `/v1/deltas`: one side of a block delta at this server. A delta is opened, called, and completed or ended.
- * One without a call for five minutes is ended; then a target beside the old file leaves nothing behind.
+ * `/v1/deltas`: one side of a block delta at this server. A client opens a delta, calls it, and completes or
+ * ends it. The server ends a delta that gets no call for five minutes, and removes its new file unless the
+ * delta writes in place.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -58,9 +59,7 @@ interface Delta {
   completed?: Promise<string>;
   usedMs: number;
   callsUnderWay: number;
-  /**
-   * Deltas whose threads may use its files. Clients that are cut off leave them behind, and return meanwhile.
-   */
+  /** Running calls, except `complete`. A client that lost its connection may come back while they run. */
   readonly works: Set<Promise<void>>;
   /** A target for comparison only. */
   readonly isDryRun: boolean;

@@ -138,7 +138,7 @@ function fishOption(option: CompletionOption): string {
   return parts.join(' ');
 }
 
-/** Options whose value is the next word, which is then not a command. */
+/** Options that take the next word as their value, so that word is no command. */
 function valueOptionPattern(tree: CompletionNode, prefix = ''): string {
   const names = flattenTree(tree)
     .flatMap((node) => node.options)

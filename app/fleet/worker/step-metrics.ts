@@ -1,6 +1,6 @@
 /**
- * Counts the steps of a worker for Prometheus, beside the metrics of Temporal's SDK. Without
- * `--metrics`, they go nowhere. Tags come from small fixed sets: no job, no place, no name of a file.
+ * Counts the steps of a worker for Prometheus, beside the metrics of Temporal's SDK. Without `--metrics`
+ * nothing is exported. Each tag has a small fixed set of values: no job, no place, no file name.
  */
 import type { MetricMeter } from '@temporalio/common';
 import type { FleetCounts } from '../../../engine/api/fleet.ts';
@@ -48,7 +48,7 @@ export function createStepMetrics(meter: MetricMeter): StepMetrics {
       const end = (state: string) => steps.add(1, { step, end: state });
       return {
         moved(soFar) {
-          // The engine takes bytes back that did not arrive; a counter cannot.
+          // The engine subtracts bytes that did not arrive; a counter cannot decrease.
           if (soFar <= known) return;
           bytes.add(soFar - known, { step });
           known = soFar;
@@ -79,7 +79,7 @@ export function filesOf(result: unknown): Readonly<Record<string, number>> {
   };
 }
 
-/** Some steps return their counts, some have them in a field, and some move no files. */
+/** The counts of a step's result. Some steps return them, some have them in a field, some have none. */
 function countsOf(result: unknown): FleetCounts | undefined {
   if (typeof result !== 'object' || result === null) return undefined;
   if ('copiedFiles' in result) return result as FleetCounts;

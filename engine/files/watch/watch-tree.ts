@@ -72,7 +72,7 @@ class FolderWatches {
     this.#watched.clear();
   }
 
-  /** Watches the folder and, on Linux, each one below. @param onEntry Called for each entry of these. */
+  /** Watches the folder and, on Linux, all folders below. @param onEntry Called for each of their entries. */
   async enter(top: string, onEntry: (path: string) => void = () => {}): Promise<void> {
     const { foldersMax = Number.POSITIVE_INFINITY } = this.#options;
     const open = [top];
@@ -124,7 +124,7 @@ class FolderWatches {
     if (!IS_RECURSIVE) void this.#enterIfNew(`${path}/`);
   }
 
-  /** Watches a new folder, or one that replaced another. Reports the entries that it has already. */
+  /** Watches a new folder, or one that replaced another. Reports the entries that exist already. */
   async #enterIfNew(folder: string): Promise<void> {
     const now = await lstat(join(this.#options.root, folder.slice(0, -1))).catch(() => undefined);
     const isFolder = now?.isDirectory() === true;

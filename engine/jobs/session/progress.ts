@@ -9,13 +9,13 @@ import type { Traffic } from './traffic.ts';
 
 const EVERY_MS = 100;
 
-/** The phase that reports a job's traffic now. An earlier phase reports nothing late. */
+/** The current phase of each job. Only it reports traffic, so an earlier phase reports nothing late. */
 const reporting = new WeakMap<Traffic, object>();
 
 export interface Progress {
   /** @param path The file of the bytes, if it is listed by `begin`. */
   add(files: number, bytes: number, path?: string): void;
-  /** Counts what was there already and did not have to be moved. */
+  /** Counts files and bytes that the destination already had. */
   keep(files: number, bytes: number, path?: string): void;
   /** Lists a file as in transit until `finish`. Idempotent. */
   begin(file: NamedFile): void;

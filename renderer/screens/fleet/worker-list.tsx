@@ -5,7 +5,7 @@ import { formatRate } from '../../design/format.ts';
 
 const WIDTH = 120;
 const HEIGHT = 24;
-/** Points of a line; the engine keeps so many. */
+/** Points of a line: as many as the engine keeps. */
 const POINTS = 60;
 
 export function WorkerList({ progress }: { readonly progress: FleetProgress }) {
@@ -71,7 +71,7 @@ function totalWords({ bytes, files }: FleetWorkerCard): string {
     : `${formatBytes(bytes)}, ${formatPlural(files, 'file')}`;
 }
 
-/** All workers have the same scale. The figure beside it says the newest value. */
+/** All lines have the same scale. The figure beside a line is its newest value. */
 function Rates({ highest, rates }: { readonly highest: number; readonly rates: readonly number[] }) {
   if (rates.length < 2) return null;
   const step = WIDTH / (POINTS - 1);

@@ -1,4 +1,4 @@
-/** The words for the states of transfers and of what they leave: one word for one state on every screen. */
+/** The words for the states of transfers and of their results: one word for each state on every screen. */
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import type { BadgeTone } from '../../design/badge.tsx';
 import { phaseWords } from './transfer-words.ts';
@@ -23,8 +23,8 @@ export function stateWord({ order, phase, state, summary }: Transfer): StateWord
 }
 
 /**
- * A push that made no commit, and a pull that brought none, changed nothing. A copy that goes on may find
- * that all had arrived before its pause, so it is done.
+ * A push without a new commit, and a pull without one, changed nothing. A resumed copy may find that all
+ * files had arrived before its pause, so it is done.
  */
 function doneWord({ kind }: Transfer['order'], summary: Transfer['summary']): StateWord {
   if (kind !== 'push' && kind !== 'pull') return DONE;

@@ -1,7 +1,7 @@
 /**
- * From a store to a store. Within one service the store itself copies, and no bytes pass through this
- * machine. Between two, the bytes of one request are written by the next at once: no disk, and no more memory
- * than what is in flight.
+ * Moves objects from a store to a store. Within one service the store itself copies, and no bytes pass
+ * through this machine. Between two services, the bytes that one request reads are sent by the next at once:
+ * they use no disk, and memory only for the bytes in flight.
  */
 import { Budget } from '../../../base/budget.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
@@ -24,8 +24,8 @@ import { createPassBatches } from './pass-small-files.ts';
 
 const LARGE_OBJECTS_OPEN_MAX = 8;
 /**
- * After this many objects that could be sent but not copied by the store, and none that it copied, the store
- * is not asked again: for example, the bucket belongs to another account.
+ * Once the store has refused to copy this many objects that could then be sent, and has copied none, Dray
+ * sends the rest without asking. For example, the bucket belongs to another account.
  */
 const REFUSALS_MAX = 8;
 
@@ -56,7 +56,7 @@ export async function createStoreCopier(run: StoreRun, delta: DeltaMover | undef
         return copied;
       }
       const passed = await pass(item, over);
-      // An object that cannot be read either (archived, or with its own key) says nothing about the others.
+      // An object that cannot be read at all (archived, or with its own key) throws above and is not counted.
       refusals += 1;
       return passed;
     },

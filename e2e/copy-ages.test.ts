@@ -76,9 +76,9 @@ async function endOfSecond(): Promise<void> {
 }
 
 async function namesAt(prefix: string): Promise<readonly string[]> {
-  const told = newContext();
-  await listPlace(told, { ...at(prefix), recursive: true }).catch(() => {});
-  return eventsOf(told, 'entry')
+  const context = newContext();
+  await listPlace(context, { ...at(prefix), recursive: true }).catch(() => {});
+  return eventsOf(context, 'entry')
     .map(({ path }) => path)
     .sort();
 }
@@ -168,9 +168,9 @@ describe.each(TRIED)('--%s', (bound) => {
     expect(
       await checkTrees(newContext(), { source: { place: 'nothing' }, destination: at(prefix), filter }),
     ).toMatchObject({ onlyInDestination: names.length });
-    const told = newContext();
-    await listPlace(told, { ...at(prefix), filter });
-    expect(eventsOf(told, 'entry').map(({ path }) => path)).toEqual(names);
+    const context = newContext();
+    await listPlace(context, { ...at(prefix), filter });
+    expect(eventsOf(context, 'entry').map(({ path }) => path)).toEqual(names);
     expect(await usage(newContext(), { ...at(prefix), filter })).toMatchObject({ files: names.length });
     expect(await removePlace(newContext(), { ...at(prefix), recursive: true, filter })).toMatchObject({
       removed: names.length,
@@ -180,7 +180,7 @@ describe.each(TRIED)('--%s', (bound) => {
 });
 
 describe('The ages of objects', () => {
-  const lookupOf = (told: ReturnType<typeof newContext>) => eventsOf(told, 'lookup')[0]!.lookup;
+  const lookupOf = (context: ReturnType<typeof newContext>) => eventsOf(context, 'lookup')[0]!.lookup;
 
   it('cost one HEAD for each object that passes the name and size filters, once', async () => {
     const prefix = await uploadAged();
@@ -191,11 +191,11 @@ describe('The ages of objects', () => {
     };
     const dryRun = async (more: { noIndex?: true } = {}) => {
       await server.resetRequests();
-      const told = newContext();
+      const context = newContext();
       const pair = { source: at(prefix), destination: { place: 'to' }, filter };
-      const summary = await copyTree(told, { ...pair, dryRun: true, ...more });
+      const summary = await copyTree(context, { ...pair, dryRun: true, ...more });
       const asked = (await operations()).filter((name) => name === 'HeadObject').length;
-      return { asked, summary, lookup: lookupOf(told) };
+      return { asked, summary, lookup: lookupOf(context) };
     };
     // One more HEAD finds out whether the source is a single object.
     expect(await dryRun()).toMatchObject({
@@ -214,10 +214,10 @@ describe('The ages of objects', () => {
   const deleteByAge = async (prefix: string, more: Partial<SyncRequest> = {}) => {
     sandbox.path('nothing', 'x');
     await server.resetRequests();
-    const told = newContext();
+    const context = newContext();
     const pair = { source: { place: 'nothing' }, destination: at(prefix), filter: FILTERS.newer.filter };
-    const { deletedFiles } = await syncTree(told, { ...pair, dryRun: true, ...more });
-    return { deletedFiles, operations: (await operations()).sort(), ...lookupOf(told) };
+    const { deletedFiles } = await syncTree(context, { ...pair, dryRun: true, ...more });
+    return { deletedFiles, operations: (await operations()).sort(), ...lookupOf(context) };
   };
 
   longIt(
@@ -248,18 +248,18 @@ describe('The ages of objects', () => {
     await using store = await startFakeS3();
     for (const name of ['a', 'b']) store.objects.set(`t/${name}`, Buffer.from(name));
     sandbox.path('nothing', 'x');
-    const told = testContext(sandbox.folder, {
+    const context = testContext(sandbox.folder, {
       environment: { ...store.environment, DRAY_CACHE: sandbox.path('cache') },
     });
     const pair = { source: { place: 'nothing' }, destination: { place: `s3://${store.bucket}/t` } };
-    const sync = (filter: TreeFilterRequest) => syncTree(told, { ...pair, filter });
+    const sync = (filter: TreeFilterRequest) => syncTree(context, { ...pair, filter });
     // The fake store reports 10:00 that morning as the upload time of every object.
     expect(await sync({ newerThanMs: Date.UTC(2026, 10, 13, 11) })).toMatchObject({ deletedFiles: 0 });
     const older = { olderThanMs: Date.UTC(2026, 10, 13, 11) };
     store.fault = ({ key, method }) =>
       method === 'HEAD' && key === 't/b' ? { status: 403, code: 'AccessDenied' } : undefined;
     await expect(sync(older)).rejects.toMatchObject({ code: 'partial' });
-    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'b', error: { code: 'accessDenied' } }]);
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'b', error: { code: 'accessDenied' } }]);
     expect([...store.objects.keys()]).toEqual(['t/a', 't/b']);
     store.fault = () => undefined;
     expect(await sync(older)).toMatchObject({ deletedFiles: 2 });

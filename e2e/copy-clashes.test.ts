@@ -54,9 +54,9 @@ describe.each(SERVERS.slice(0, runBudget({ short: 1, long: SERVERS.length })))(
     });
 
     const keys = async () => {
-      const told = contextOf(server.environment);
-      await listPlace(told, { place: url, recursive: true });
-      return eventsOf(told, 'entry').map(({ path }) => path);
+      const context = contextOf(server.environment);
+      await listPlace(context, { place: url, recursive: true });
+      return eventsOf(context, 'entry').map(({ path }) => path);
     };
     const sync = (more: Partial<SyncRequest> = {}) =>
       syncTree(contextOf(server.environment), {
@@ -219,10 +219,10 @@ describe('An object with content and a name that ends in a slash', () => {
 
   it('is reported and skipped in a copy to a folder', async () => {
     const [source] = stores;
-    const told = contextOf(source!.environment);
+    const context = contextOf(source!.environment);
     const pair = { source: { place: `s3://${source!.bucket}/from` }, destination: { place: 'to' } };
-    expect(await copyTree(told, pair)).toMatchObject({ copiedFiles: 1, failed: 1 });
-    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 't/', error: { code: 'unsafePath' } }]);
+    expect(await copyTree(context, pair)).toMatchObject({ copiedFiles: 1, failed: 1 });
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 't/', error: { code: 'unsafePath' } }]);
     expect(below('to')).toEqual(['t', 't/a']);
   });
 });

@@ -123,19 +123,19 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
 
     it('du sums sizes by folder to the given depth', async () => {
       for (const key of ['usage/a', 'usage/b/c', 'usage/b/d/e', 'usage/b/d/f', 'usage/b-/g']) await put(key);
-      const told = async (depth?: number) => {
+      const filesByFolder = async (depth?: number) => {
         const run = context();
         const summary = await usage(run, { place: url('usage'), ...(depth === undefined ? {} : { depth }) });
         expect(summary).toMatchObject({ files: 5, bytes: 35 });
         return eventsOf(run, 'usage').map(({ files, path }) => [path, files]);
       };
-      expect(await told(0)).toEqual([['', 5]]);
-      expect(await told()).toEqual([
+      expect(await filesByFolder(0)).toEqual([['', 5]]);
+      expect(await filesByFolder()).toEqual([
         ['b-/', 1],
         ['b/', 3],
         ['', 5],
       ]);
-      expect(await told(9)).toEqual([
+      expect(await filesByFolder(9)).toEqual([
         ['b-/', 1],
         ['b/d/', 2],
         ['b/', 3],
@@ -246,8 +246,10 @@ function describeOn(name: string, start: () => Promise<S3Endpoint>): void {
       }
       const run = context();
       expect(await uploads(run, { place: url('pending/') })).toMatchObject({ uploads: 2, aborted: 0 });
-      const told = eventsOf(run, 'upload').sort((a, b) => (a.path < b.path ? -1 : 1));
-      expect(told.map(({ bytes, parts, path, uploadId }) => ({ bytes, parts, path, uploadId }))).toEqual([
+      const begunUploads = eventsOf(run, 'upload').sort((a, b) => (a.path < b.path ? -1 : 1));
+      expect(
+        begunUploads.map(({ bytes, parts, path, uploadId }) => ({ bytes, parts, path, uploadId })),
+      ).toEqual([
         { path: 'a.bin', parts: 1, bytes: 5 * MIB, uploadId: begun[0] },
         { path: 'sub/b.bin', parts: 1, bytes: 5 * MIB, uploadId: begun[1] },
       ]);

@@ -45,7 +45,7 @@ const run = async (...parameters: readonly string[]) => {
   return result;
 };
 /** The last record of `--json`. */
-const told = async (...parameters: readonly string[]) => {
+const summaryOf = async (...parameters: readonly string[]) => {
   const { exitCode, stderr, stdout } = await run(...parameters, '--json');
   expect([exitCode, stderr]).toEqual([0, '']);
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
@@ -67,17 +67,17 @@ describe('A file that differs only in its time or mode', () => {
   it('gets the new time without being sent again, to a peer and from it', async () => {
     await run('copy', 'source', place);
     for (const name of Object.keys(SIZES)) age(`source/${name}`, OLD + 100);
-    expect(await told('copy', 'source', place)).toMatchObject({
+    expect(await summaryOf('copy', 'source', place)).toMatchObject({
       touchedFiles: 3,
       copiedFiles: 0,
       sentBytes: 0,
     });
     for (const name of Object.keys(SIZES))
       expect(statSync(sandbox.path(`offered/${name}`)).mtimeMs).toBe((OLD + 100) * 1000);
-    expect(await told('copy', 'source', place)).toMatchObject({ result: 'upToDate' });
+    expect(await summaryOf('copy', 'source', place)).toMatchObject({ result: 'upToDate' });
     await run('copy', place, 'back');
     for (const name of Object.keys(SIZES)) age(`offered/${name}`, OLD + 200);
-    expect(await told('copy', place, 'back')).toMatchObject({ touchedFiles: 3, copiedFiles: 0 });
+    expect(await summaryOf('copy', place, 'back')).toMatchObject({ touchedFiles: 3, copiedFiles: 0 });
     for (const name of Object.keys(SIZES))
       expect(statSync(sandbox.path(`back/${name}`)).mtimeMs).toBe((OLD + 200) * 1000);
   });
@@ -85,31 +85,34 @@ describe('A file that differs only in its time or mode', () => {
   it('gets the new mode in both directions, as the dry run says', async () => {
     await run('copy', 'source', place);
     for (const name of Object.keys(SIZES)) chmodSync(sandbox.path(`source/${name}`), 0o750);
-    expect(await told('copy', 'source', place, '--dry-run')).toMatchObject({
+    expect(await summaryOf('copy', 'source', place, '--dry-run')).toMatchObject({
       touchedFiles: 3,
       copiedFiles: 0,
     });
     expect(modeOf('offered/small')).not.toBe(0o750);
-    expect(await told('copy', 'source', place)).toMatchObject({
+    expect(await summaryOf('copy', 'source', place)).toMatchObject({
       touchedFiles: 3,
       copiedFiles: 0,
       sentBytes: 0,
     });
     for (const name of Object.keys(SIZES)) expect(modeOf(`offered/${name}`)).toBe(0o750);
-    expect(await told('copy', 'source', place)).toMatchObject({ result: 'upToDate', touchedFiles: 0 });
+    expect(await summaryOf('copy', 'source', place)).toMatchObject({ result: 'upToDate', touchedFiles: 0 });
     await run('copy', place, 'back');
     chmodSync(sandbox.path('offered/large'), 0o604);
     age('offered/small', OLD + 7);
     chmodSync(sandbox.path('offered/small'), 0o600);
-    expect(await told('sync', place, 'back')).toMatchObject({ touchedFiles: 2, copiedFiles: 0 });
+    expect(await summaryOf('sync', place, 'back')).toMatchObject({ touchedFiles: 2, copiedFiles: 0 });
     expect([modeOf('back/large'), modeOf('back/small')]).toEqual([0o604, 0o600]);
-    expect(await told('sync', place, 'back')).toMatchObject({ touchedFiles: 0 });
+    expect(await summaryOf('sync', place, 'back')).toMatchObject({ touchedFiles: 0 });
   });
 
   longIt('keeps its mode with --immutable', async () => {
     await run('copy', 'source', place);
     chmodSync(sandbox.path('source/small'), 0o750);
-    expect(await told('copy', 'source', place, '--immutable')).toMatchObject({ touchedFiles: 0, failed: 0 });
+    expect(await summaryOf('copy', 'source', place, '--immutable')).toMatchObject({
+      touchedFiles: 0,
+      failed: 0,
+    });
     expect(modeOf('offered/small')).not.toBe(0o750);
   });
 });
@@ -119,7 +122,7 @@ describe('Among the options of a copy', () => {
     plant('source/changed', 'new, and longer');
     plant('offered/tree/changed', 'old');
     plant('offered/tree/gone', 'gone');
-    await told(
+    await summaryOf(
       'sync',
       'source',
       plainPlace(server.address.port, 'tree'),
@@ -139,13 +142,13 @@ describe('Among the options of a copy', () => {
     plant('offered/one', 'old', OLD + 100);
     const refused = await run('copy', 'source', place, '--immutable');
     expect([refused.exitCode, text('offered/one')]).toEqual([4, 'old']);
-    expect(await told('copy', 'source', place, '--update')).toMatchObject({
+    expect(await summaryOf('copy', 'source', place, '--update')).toMatchObject({
       skippedFiles: 1,
       copiedFiles: 0,
     });
     plant('offered/one', 'NEW CONTENT');
-    expect(await told('copy', 'source', place)).toMatchObject({ copiedFiles: 0 });
-    expect(await told('copy', 'source', place, '--checksum')).toMatchObject({ copiedFiles: 1 });
+    expect(await summaryOf('copy', 'source', place)).toMatchObject({ copiedFiles: 0 });
+    expect(await summaryOf('copy', 'source', place, '--checksum')).toMatchObject({ copiedFiles: 1 });
     expect(text('offered/one')).toBe('new content');
   });
 
@@ -164,22 +167,22 @@ describe('Among the options of a copy', () => {
     mkdirSync(sandbox.path('source/skip/empty'));
     mkdirSync(sandbox.path('source/keep/empty'));
     symlinkSync('a.txt', sandbox.path('source/skip/link'));
-    await told('copy', 'source', place, '--exclude', 'skip/**', '--exclude', '*.log');
+    await summaryOf('copy', 'source', place, '--exclude', 'skip/**', '--exclude', '*.log');
     expect(readdirSync(sandbox.path('offered')).filter((name) => name !== '.dray-tmp')).toEqual(['keep']);
     expect(readdirSync(sandbox.path('offered/keep')).sort()).toEqual(['a.txt', 'empty']);
     plant('offered/skip/extra', 'stays');
-    await told('sync', 'source', place, '--exclude', 'skip/**', '--exclude', '*.log');
+    await summaryOf('sync', 'source', place, '--exclude', 'skip/**', '--exclude', '*.log');
     expect(text('offered/skip/extra')).toBe('stays');
   });
 
   longIt('--links stores links as objects, as with any store', async () => {
     plant('source/a.txt', 'a');
     symlinkSync('a.txt', sandbox.path('source/link'));
-    await told('copy', 'source', place, '--links');
+    await summaryOf('copy', 'source', place, '--links');
     expect(text('offered/link.rclonelink')).toBe('a.txt');
     const { exitCode, stdout } = await run('check', 'source', place, '--links', '-v');
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('link.rclonelink')]);
-    await told('copy', place, 'back', '--links');
+    await summaryOf('copy', place, 'back', '--links');
     expect(text('back/link')).toBe('a');
   });
 
@@ -197,8 +200,8 @@ describe('Among the options of a copy', () => {
 
   it('--dry-run forecasts requests in batches, at no cost', async () => {
     for (let index = 0; index < 1_000; index += 1) plant(`source/${index}`, String(index));
-    const forecast = await told('copy', 'source', place, '--dry-run');
-    const done = await told('copy', 'source', place);
+    const forecast = await summaryOf('copy', 'source', place, '--dry-run');
+    const done = await summaryOf('copy', 'source', place);
     expect(forecast.forecast).toMatchObject({ dollars: 0, writes: 4, total: 4 });
     expect(forecast.copiedFiles).toBe(1_000);
     expect(done.requests.total).toBeLessThanOrEqual(8);
@@ -226,8 +229,8 @@ describe('A sync where files became folders or links', () => {
       plant(`${there}/gone`, 'gone');
     }
     const all = { copiedFiles: 11, deletedFiles: 12, failed: 0 };
-    expect(await told('sync', 'source', plainPlace(server.address.port, 'tree'))).toMatchObject(all);
-    expect(await told('sync', plainPlace(server.address.port, 'tree'), 'back')).toMatchObject(all);
+    expect(await summaryOf('sync', 'source', plainPlace(server.address.port, 'tree'))).toMatchObject(all);
+    expect(await summaryOf('sync', plainPlace(server.address.port, 'tree'), 'back')).toMatchObject(all);
     for (const name of ['offered/tree', 'back'])
       expect(describeTree(sandbox.path(name))).toEqual(describeTree(sandbox.path('source')));
   });

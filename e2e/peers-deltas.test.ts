@@ -100,7 +100,7 @@ const run = (...parameters: readonly string[]) =>
     environment: { DRAY_TOKEN: TEST_TOKEN, XDG_CACHE_HOME: sandbox.path('cache') },
   });
 /** The last record of `--json`. */
-const told = async (...parameters: readonly string[]) => {
+const summaryOf = async (...parameters: readonly string[]) => {
   const { exitCode, stderr, stdout } = await run(...parameters, '--json');
   expect([exitCode, stderr]).toEqual([0, '']);
   return JSON.parse(stdout.trim().split('\n').at(-1)!);
@@ -133,10 +133,10 @@ describe('A large file that exists at both ends', () => {
     plant(`${from}/small`, Buffer.from('beside it'));
     chmodSync(sandbox.path(from, 'disk.img'), 0o750);
     plant(`${to}/disk.img`, old);
-    const foreseen = await told('copy', ...places(), '--dry-run');
+    const foreseen = await summaryOf('copy', ...places(), '--dry-run');
     expect(isSame(`${from}/disk.img`, `${to}/disk.img`)).toBe(false);
     wire.bytes();
-    const done = await told('sync', ...places());
+    const done = await summaryOf('sync', ...places());
     expect(isSame(`${from}/disk.img`, `${to}/disk.img`)).toBe(true);
     const stat = statSync(sandbox.path(to, 'disk.img'));
     expect([stat.mtimeMs, stat.mode & 0o7777]).toEqual([(OLD + 60) * 1000, 0o750]);
@@ -146,7 +146,7 @@ describe('A large file that exists at both ends', () => {
     expect(foreseen.forecast.reads + foreseen.forecast.writes).toBeLessThanOrEqual(done.requests.total);
     expect(wire.bytes()).toBeLessThan(1.5 * MIB);
     expect(readdirSync(sandbox.path(to)).sort()).toEqual(['disk.img', 'small']);
-    expect(await told('copy', ...places())).toMatchObject({ result: 'upToDate' });
+    expect(await summaryOf('copy', ...places())).toMatchObject({ result: 'upToDate' });
   });
 
   longIt('is updated by its differences only from peer to peer', async () => {
@@ -155,7 +155,7 @@ describe('A large file that exists at both ends', () => {
     try {
       plant('offered/disk.img', changed, OLD + 60);
       plant('other/disk.img', old);
-      const done = await told('copy', place, plainPlace(second.address.port));
+      const done = await summaryOf('copy', place, plainPlace(second.address.port));
       expect(isSame('offered/disk.img', 'other/disk.img')).toBe(true);
       expect(Math.max(done.sentBytes, done.receivedBytes)).toBeLessThan(1.1 * MIB);
       expect(wire.bytes()).toBeLessThan(1.5 * MIB);
@@ -168,10 +168,10 @@ describe('A large file that exists at both ends', () => {
     const grown = Buffer.concat([old.subarray(0, 5 * MIB), noise(MIB, 3)]);
     plant('source/file', grown, OLD + 60);
     plant('offered/file', old.subarray(0, 5 * MIB));
-    expect((await told('copy', 'source', place)).sentBytes).toBe(MIB);
+    expect((await summaryOf('copy', 'source', place)).sentBytes).toBe(MIB);
     expect(isSame('source/file', 'offered/file')).toBe(true);
     plant('source/file', old.subarray(0, 3 * MIB + 5), OLD + 120);
-    expect((await told('copy', 'source', place)).sentBytes).toBeLessThanOrEqual(64 * 1024);
+    expect((await summaryOf('copy', 'source', place)).sentBytes).toBeLessThanOrEqual(64 * 1024);
     expect(isSame('source/file', 'offered/file')).toBe(true);
   });
 
@@ -183,7 +183,7 @@ describe('A large file that exists at both ends', () => {
     ] as const) {
       const target = to === 'here' ? 'here' : 'offered/tree';
       plant(`${target}/file`, old.subarray(0, 24 * MIB));
-      const done = await told('copy', from, to, '--backup-dir', kept);
+      const done = await summaryOf('copy', from, to, '--backup-dir', kept);
       expect(done.sentBytes + done.receivedBytes).toBeLessThan(1.1 * MIB);
       expect(isSame(`${target}/file`, 'source/file')).toBe(true);
       expect(
@@ -197,7 +197,7 @@ describe('A large file that exists at both ends', () => {
     plant('offered/file', old.subarray(0, 24 * MIB));
     for (let number = 0; number < 30; number += 1) plant(`source/small${number}`, noise(100, number));
     chmodSync(sandbox.path('source/small1'), 0o701);
-    const done = await told('copy', 'source', place, '--bwlimit', '100M');
+    const done = await summaryOf('copy', 'source', place, '--bwlimit', '100M');
     expect(done.sentBytes).toBeLessThan(1.1 * MIB + 3_000);
     expect(done.requests.total).toBeLessThan(20);
     expect(isSame('source/file', 'offered/file')).toBe(true);
@@ -208,7 +208,7 @@ describe('A large file that exists at both ends', () => {
     const size = 12 * MIB;
     plant('source/file', changed.subarray(9 * MIB, 9 * MIB + size), OLD + 60);
     plant('offered/file', old.subarray(9 * MIB, 9 * MIB + size));
-    expect((await told('copy', 'source', place, '--no-delta')).sentBytes).toBe(size);
+    expect((await summaryOf('copy', 'source', place, '--no-delta')).sentBytes).toBe(size);
     expect(isSame('source/file', 'offered/file')).toBe(true);
   });
 
@@ -223,7 +223,7 @@ describe('A large file that exists at both ends', () => {
     const { port } = peer.address;
     const older = await openOlder(port);
     try {
-      const done = await told('copy', 'source', plainPlace(older.port));
+      const done = await summaryOf('copy', 'source', plainPlace(older.port));
       expect(done).toMatchObject({ copiedFiles: 1, failed: 0, sentBytes: size });
       expect(older.refused()).toBe(1);
       expect(isSame('source/file', 'offered/file')).toBe(true);
@@ -245,7 +245,7 @@ describe('A large file that exists at both ends', () => {
       lost.add(call);
       return true;
     };
-    const done = await told('copy', 'source', place);
+    const done = await summaryOf('copy', 'source', place);
     expect([...lost].sort()).toEqual([...calls].sort());
     expect(done).toMatchObject({ copiedFiles: 1, failed: 0 });
     expect(done.sentBytes).toBeLessThan(1.1 * MIB);
@@ -279,10 +279,10 @@ describe('A file with holes', () => {
     plantSparse('source/below/image', SPARSE_BYTES / 4 + MIB + 123, OLD);
     // A file system without holes has none to keep.
     const most = diskBytes('source/below/image') + MIB;
-    expect((await told('copy', 'source', place)).sentBytes).toBeLessThan(1.2 * MIB);
+    expect((await summaryOf('copy', 'source', place)).sentBytes).toBeLessThan(1.2 * MIB);
     expect(wire.bytes()).toBeLessThan(2 * MIB);
     expect(diskBytes('offered/below/image')).toBeLessThanOrEqual(most);
-    expect((await told('copy', place, 'back')).receivedBytes).toBeLessThan(1.2 * MIB);
+    expect((await summaryOf('copy', place, 'back')).receivedBytes).toBeLessThan(1.2 * MIB);
     expect(wire.bytes()).toBeLessThan(2 * MIB);
     expect(diskBytes('back/below/image')).toBeLessThanOrEqual(most);
     expect(isSame('source/below/image', 'back/below/image')).toBe(true);
@@ -290,14 +290,14 @@ describe('A file with holes', () => {
     mkdirSync(sandbox.path('other'));
     const second = await serve('other');
     try {
-      await told('copy', place, plainPlace(second.address.port));
+      await summaryOf('copy', place, plainPlace(second.address.port));
       expect(wire.bytes()).toBeLessThan(2 * MIB);
       expect(diskBytes('other/below/image')).toBeLessThanOrEqual(most);
       expect(isSame('source/below/image', 'other/below/image')).toBe(true);
     } finally {
       await second.close();
     }
-    expect(await told('copy', place, 'back')).toMatchObject({ result: 'upToDate' });
+    expect(await summaryOf('copy', place, 'back')).toMatchObject({ result: 'upToDate' });
   });
 
   it.each(DELTA_MODES)('keeps its holes in a delta %s', async (inPlace) => {
@@ -305,14 +305,14 @@ describe('A file with holes', () => {
     plantSparse('offered/image', (SPARSE_BYTES / 4) * 3, OLD - 60, 6);
     const most = diskBytes('source/image') + MIB;
     const options = inPlace === '' ? [] : [inPlace];
-    const done = await told('delta', 'source/image', plainPlace(wire.port, 'image'), ...options);
+    const done = await summaryOf('delta', 'source/image', plainPlace(wire.port, 'image'), ...options);
     expect(done).toMatchObject({ result: 'copied' });
     expect(done.sentBytes).toBeLessThan(1.2 * MIB);
     expect(wire.bytes()).toBeLessThan(2 * MIB);
     expect(isSame('source/image', 'offered/image')).toBe(true);
     // In place, old data turns into a hole only where the system supports that: Linux, on most file systems.
     expect(diskBytes('offered/image')).toBeLessThanOrEqual(inPlace === '' ? most : most + 2 * MIB);
-    expect(await told('delta', 'source/image', plainPlace(wire.port, 'image'))).toMatchObject({
+    expect(await summaryOf('delta', 'source/image', plainPlace(wire.port, 'image'))).toMatchObject({
       sentBytes: 0,
     });
   });
@@ -321,7 +321,7 @@ describe('A file with holes', () => {
     plantSparse('source/image', 3 * MIB, OLD, 5);
     sandbox.path('offered/image');
     plant('offered/image', noise(SPARSE_BYTES, 9), OLD - 60);
-    const done = await told('delta', 'source/image', plainPlace(wire.port, 'image'), '--inplace');
+    const done = await summaryOf('delta', 'source/image', plainPlace(wire.port, 'image'), '--inplace');
     expect(done.sentBytes).toBeLessThan(1.2 * MIB);
     expect(isSame('source/image', 'offered/image')).toBe(true);
   });

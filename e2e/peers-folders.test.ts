@@ -103,9 +103,9 @@ const WAYS = [
 ] as const;
 
 async function sendOn(command: 'copy' | 'sync', ...more: readonly string[]) {
-  const told = [];
-  for (const [, from, to] of WAYS) told.push(await dray(command, from(), to(), ...more));
-  return told;
+  const summaries = [];
+  for (const [, from, to] of WAYS) summaries.push(await dray(command, from(), to(), ...more));
+  return summaries;
 }
 
 async function expectSame(): Promise<void> {
@@ -117,7 +117,8 @@ describe('Read-only folders and others', () => {
   it(
     'arrive with their modes and times, and a second run only lists them',
     async () => {
-      for (const told of await sendOn('copy')) expect(told).toMatchObject({ result: 'copied', failed: 0 });
+      for (const summary of await sendOn('copy'))
+        expect(summary).toMatchObject({ result: 'copied', failed: 0 });
       await expectSame();
       const again = await sendOn('copy');
       expect(again.map(({ result, touchedFolders }) => [result, touchedFolders])).toEqual([
@@ -142,10 +143,10 @@ describe('Read-only folders and others', () => {
         touch -d '2022-01-01 00:00:00.123456789' module/v1/new module/v1/inner module/v1
         chmod 0555 module/v1 module/v1/inner
       `);
-      for (const told of await sendOn('sync'))
-        expect(told).toMatchObject({ copiedFiles: 3, deletedFiles: 2, failed: 0 });
+      for (const summary of await sendOn('sync'))
+        expect(summary).toMatchObject({ copiedFiles: 3, deletedFiles: 2, failed: 0 });
       await expectSame();
-      for (const told of await sendOn('sync')) expect(told).toMatchObject({ result: 'upToDate' });
+      for (const summary of await sendOn('sync')) expect(summary).toMatchObject({ result: 'upToDate' });
     },
     TIMEOUT_MS,
   );
@@ -154,7 +155,8 @@ describe('Read-only folders and others', () => {
     'are deleted although read-only when the source no longer has them',
     async () => {
       await change('chmod -R u+w module && rm -r module && touch -d "2023-01-01 00:00:00.25" .');
-      for (const told of await sendOn('sync')) expect(told).toMatchObject({ deletedFiles: 3, failed: 0 });
+      for (const summary of await sendOn('sync'))
+        expect(summary).toMatchObject({ deletedFiles: 3, failed: 0 });
       await expectSame();
     },
     TIMEOUT_MS,
@@ -164,11 +166,11 @@ describe('Read-only folders and others', () => {
     'get new times in one request where nothing else differs',
     async () => {
       await change(`for at in many/*; do touch -d '2024-05-06 07:08:09.101112131' $at; done`);
-      const told = await sendOn('copy');
-      for (const { copiedFiles, result, touchedFolders } of told)
+      const summaries = await sendOn('copy');
+      for (const { copiedFiles, result, touchedFolders } of summaries)
         expect([result, copiedFiles, touchedFolders]).toEqual(['copied', 0, FOLDERS - 1]);
       // Besides the listings, one request reads the times at the source and one sets them.
-      expect(told.map(({ requests }) => requests.total)).toEqual([5, 3, 2]);
+      expect(summaries.map(({ requests }) => requests.total)).toEqual([5, 3, 2]);
       await expectSame();
     },
     TIMEOUT_MS,

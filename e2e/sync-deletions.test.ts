@@ -168,9 +168,9 @@ describe('A sync onto a repository', () => {
   ])('deletes nothing unless --max-delete allows the number: %s', async (_what, folder) => {
     const repository = ['dray.json', 'packs/x', 'refs/heads/main'].map((key) => `to/${folder}${key}`);
     for (const key of repository) store.objects.set(key, Buffer.from('x'));
-    const told = newContext();
-    expect(await onto({ dryRun: true }, told)).toMatchObject({ deletedFiles: 3 });
-    expect(eventsOf(told, 'warning')).toMatchObject([{ warning: 'deletesRepository', path: folder }]);
+    const context = newContext();
+    expect(await onto({ dryRun: true }, context)).toMatchObject({ deletedFiles: 3 });
+    expect(eventsOf(context, 'warning')).toMatchObject([{ warning: 'deletesRepository', path: folder }]);
     await expect(onto()).rejects.toMatchObject({
       code: 'tooManyDeletes',
       message: expect.stringMatching(/repository of Dray.*--max-delete 3/),

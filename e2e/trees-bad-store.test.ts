@@ -220,8 +220,8 @@ describe('A store', () => {
     sandbox.write('up/n2', 'N2');
     const checked = await checkTrees(context, up());
     expect(checked).toMatchObject({ same: 3, differing: 1, onlyInSource: 0, onlyInDestination: 0 });
-    const told = context.events.filter(({ type }) => type === 'compared');
-    expect(told.map((event) => 'path' in event && event.path)).toHaveLength(4);
+    const compared = context.events.filter(({ type }) => type === 'compared');
+    expect(compared.map((event) => 'path' in event && event.path)).toHaveLength(4);
   });
 
   it('that stops listing half-way makes a sync fail before it deletes anything', async () => {

@@ -16,15 +16,15 @@ afterEach(() => store[Symbol.asyncDispose]());
 
 const keys = () => [...store.objects.keys()].sort();
 async function remove(key: string, more: Partial<RemovePlaceRequest> = {}) {
-  const told = testContext('/', { environment: store.environment });
+  const context = testContext('/', { environment: store.environment });
   const place = `s3://${store.bucket}/${key}`;
-  const summary = await removePlace(told, { place, connection: { endpoint: store.endpoint }, ...more });
+  const summary = await removePlace(context, { place, connection: { endpoint: store.endpoint }, ...more });
   return {
     summary,
-    paths: eventsOf(told, 'change')
+    paths: eventsOf(context, 'change')
       .map(({ path }) => path)
       .sort(),
-    told,
+    context,
   };
 }
 
@@ -76,9 +76,9 @@ describe('dray rm', () => {
       if (method === 'POST' && query.has('delete')) return { status: 403, code: 'AccessDenied' };
       return method === 'DELETE' && key === 'p/a' ? { status: 403, code: 'AccessDenied' } : undefined;
     };
-    const { summary, told } = await remove('p/', { recursive: true });
+    const { summary, context } = await remove('p/', { recursive: true });
     expect([summary.removed, summary.failed, keys()]).toEqual([3, 1, ['p', 'p-beside', 'p/a', 'q']]);
-    expect(eventsOf(told, 'fileFailed')).toMatchObject([{ path: 'a', error: { code: 'accessDenied' } }]);
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([{ path: 'a', error: { code: 'accessDenied' } }]);
   });
 });
 
@@ -96,10 +96,10 @@ describe('dray uploads --abort', () => {
         document: `<ListMultipartUploadsResult>${uploads.join('')}</ListMultipartUploadsResult>`,
       };
     };
-    const told = testContext('/', { environment: store.environment });
+    const context = testContext('/', { environment: store.environment });
     const place = `s3://${store.bucket}/data`;
     const request = { place, connection: { endpoint: store.endpoint }, abort: true };
-    expect(await uploads(told, request)).toMatchObject({ aborted: 2 });
+    expect(await uploads(context, request)).toMatchObject({ aborted: 2 });
     expect(store.log.filter((line) => line.startsWith('DELETE')).sort()).toEqual([
       'DELETE data',
       'DELETE data/x',

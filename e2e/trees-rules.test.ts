@@ -116,15 +116,15 @@ describe('A copy to a store', () => {
   it("copies nothing from a workspace's own folder, even if --files-from lists it", async () => {
     file('from/.dray/config.json', 'secret', STORED_MS);
     file('from/a', 'a', STORED_MS);
-    const told = contextIn();
+    const context = contextIn();
     expect(
-      await copyTree(told, {
+      await copyTree(context, {
         source: { place: 'from' },
         destination: at('to'),
         filter: { filesFrom: ['.dray/config.json', 'a'] },
       }),
     ).toMatchObject({ copiedFiles: 1, failed: 1 });
-    expect(eventsOf(told, 'fileFailed')).toMatchObject([
+    expect(eventsOf(context, 'fileFailed')).toMatchObject([
       { path: '.dray/config.json', error: { code: 'unsafePath' } },
     ]);
     expect(keys()).toEqual(['to/a']);
@@ -275,9 +275,9 @@ describe('A check with --links', () => {
     });
     rmSync(sandbox.path('from/link'));
     symlinkSync('b', sandbox.path('from/link'));
-    const told = contextIn();
-    expect(await checkTrees(told, request)).toMatchObject({ same: 2, differing: 1 });
-    expect(eventsOf(told, 'compared').find(({ result }) => result === 'differs')).toMatchObject({
+    const context = contextIn();
+    expect(await checkTrees(context, request)).toMatchObject({ same: 2, differing: 1 });
+    expect(eventsOf(context, 'compared').find(({ result }) => result === 'differs')).toMatchObject({
       path: 'link.rclonelink',
       by: 'md5',
     });

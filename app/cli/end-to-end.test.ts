@@ -206,11 +206,11 @@ describe('output for scripts', () => {
   it("includes a server's token with --quiet, since nothing else prints it", async () => {
     const { exitCode, stdout } = await runCli(['serve', data, '--listen', '127.0.0.1:0', '--quiet'], {
       onStarted: (child) => {
-        let told = '';
+        let output = '';
         child.stdout!.on('data', (text) => {
-          told += text;
+          output += text;
           // A minute at most, in case the token is never printed.
-          if (told.includes('export DRAY_TOKEN=')) child.kill('SIGTERM');
+          if (output.includes('export DRAY_TOKEN=')) child.kill('SIGTERM');
         });
         setTimeout(() => child.kill('SIGTERM'), 60_000).unref();
       },

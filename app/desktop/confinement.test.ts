@@ -37,9 +37,9 @@ describe('requests to the main process', () => {
     const { electron, page, contents } = await openPage();
     const heard: string[] = [];
     answerOwn(electron, 'ask', String, (text) => heard.push(text));
-    hearOwn(electron, 'tell', () => heard.push('told'));
+    hearOwn(electron, 'notify', () => heard.push('notified'));
     await expect(page.invokes({ contents, frame }, 'ask', 'x')).rejects.toThrow('Refused.');
-    page.sends({ contents, frame }, 'tell');
+    page.sends({ contents, frame }, 'notify');
     expect(heard).toEqual([]);
   });
 

@@ -76,11 +76,11 @@ describe('the start', () => {
   });
 
   it('at login shows nothing, and quits if there is nothing to resume', async () => {
-    const { windows, tell, app } = await start({ argv: ['/opt/dray', '--hidden'] });
+    const { windows, emitTransfers, app } = await start({ argv: ['/opt/dray', '--hidden'] });
     expect(windows).toHaveLength(0);
-    await tell(transfer({ id: 'a', state: 'running' }));
+    await emitTransfers(transfer({ id: 'a', state: 'running' }));
     expect(app.hasQuit).toBe(false);
-    await tell(transfer({ id: 'a', state: 'done' }));
+    await emitTransfers(transfer({ id: 'a', state: 'done' }));
     await until(() => app.hasQuit);
   });
 });

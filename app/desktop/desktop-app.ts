@@ -105,8 +105,8 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     quit: () => app.quit(),
   });
   /** @returns The list before this one; undefined at first. */
-  const tell = (now: readonly Transfer[]): readonly Transfer[] | undefined => {
-    const before = work.tellTransfers(now);
+  const updateTransfers = (now: readonly Transfer[]): readonly Transfer[] | undefined => {
+    const before = work.updateTransfers(now);
     const progress = progressOf(now);
     showProgress(electron, window.current(), progress);
     tray.update(progress);
@@ -123,21 +123,21 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
     isLogin: isOpenedAtLogin(electron, facts.argv),
     onCrash: (error, isGivenUp) => {
       if (isGivenUp) {
-        tell([]);
+        updateTransfers([]);
         work.forget();
-        tray.tellJobs({ waiting: 0, running: 0 });
+        tray.showJobs({ waiting: 0, running: 0 });
       }
       showCrash(electron, window, error, isGivenUp ? () => engine : undefined);
     },
     onJobs: (list) => {
-      const { counts, endings } = work.tellJobs(list);
-      tray.tellJobs(counts);
-      void tellEndings(electron, { endings, place: '#/jobs', engine, window });
+      const { counts, endings } = work.updateJobs(list);
+      tray.showJobs(counts);
+      void notifyEnded(electron, { endings, place: '#/jobs', engine, window });
       if (work.isKnown()) quitWhenIdle();
     },
     onTransfers: (now) => {
-      const before = tell(now);
-      void tellEndings(electron, { endings: findEndings(before, now), place: '#/transfers', engine, window });
+      const before = updateTransfers(now);
+      void notifyEnded(electron, { endings: findEndings(before, now), place: '#/transfers', engine, window });
       // Also when the app started hidden at login and finds nothing to resume.
       quitWhenIdle();
     },
@@ -152,7 +152,7 @@ async function openDesktop(electron: ElectronParts, facts: DesktopFacts): Promis
   setMenu(electron, facts, window);
   app.on('activate', () => window.show());
   app.on('window-all-closed', () => {
-    work.tellClosed();
+    work.noteWindowsClosed();
     quitWhenIdle();
   });
   quitInOrder(electron, { engine, tray });
@@ -216,7 +216,7 @@ function checkIncoming(
   const check = async (): Promise<void> => {
     if (!isVisible()) return;
     const { looks } = await engine.ask('home.look', { maxAgeMs: CHECK_EVERY_MS });
-    tray.tellLooks(looks);
+    tray.showIncoming(looks);
   };
   const checkQuietly = () => void check().catch(() => {});
   const timer = setInterval(checkQuietly, CHECK_EVERY_MS);
@@ -247,7 +247,7 @@ function quitInOrder(
   });
 }
 
-async function tellEndings(
+async function notifyEnded(
   electron: ElectronParts,
   parts: {
     readonly endings: readonly Ending[];

@@ -16,7 +16,7 @@ import { type EngineHostOptions, openEngineHost } from './engine-host.ts';
 
 async function open(engine = createFakeEngine(), more: Partial<EngineHostOptions> = {}) {
   const { electron } = createFakeElectron({ userData: tmpdir() });
-  const told: (readonly Transfer[])[] = [];
+  const received: (readonly Transfer[])[] = [];
   const crashes: { readonly error: DrayError; readonly isGivenUp: boolean }[] = [];
   const host = await openEngineHost(electron, {
     openHost: engine.openHost,
@@ -24,14 +24,22 @@ async function open(engine = createFakeEngine(), more: Partial<EngineHostOptions
     runDray: () => Promise.reject(new Error('No job runs here.')),
     isLogin: false,
     onJobs: () => {},
-    onTransfers: (transfers) => told.push(transfers),
+    onTransfers: (transfers) => received.push(transfers),
     onCrash: (error, isGivenUp) => crashes.push({ error, isGivenUp }),
     ...more,
   });
   const contents = new FakeWebContents();
   const ports = () =>
     contents.sent.filter(({ channel }) => channel === PORT_CHANNEL).map(({ ports: [port] }) => port!);
-  return { engine, host, told, crashes, contents, ports, askForPort: () => host.handPort(contents as never) };
+  return {
+    engine,
+    host,
+    received,
+    crashes,
+    contents,
+    ports,
+    askForPort: () => host.handPort(contents as never),
+  };
 }
 
 /** The page's side of a port. */
@@ -92,14 +100,14 @@ describe('an engine that crashes', () => {
   });
 
   it('is followed again after its restart, so that progress continues', async () => {
-    const { engine, told } = await open();
+    const { engine, received } = await open();
     const watched = () => engine.asked.filter(({ name }) => name === 'transfers.watch').length;
     await until(() => watched() === 1);
     engine.crash();
     await until(() => watched() === 2);
-    engine.tellTransfers([transfer({ id: 'a', state: 'running' })]);
-    await until(() => told.length > 0);
-    expect(told[0]).toMatchObject([{ id: 'a' }]);
+    engine.emitTransfers([transfer({ id: 'a', state: 'running' })]);
+    await until(() => received.length > 0);
+    expect(received[0]).toMatchObject([{ id: 'a' }]);
   });
 
   it('makes a page wait after the restarts end, and serves it when the user restarts it', async () => {

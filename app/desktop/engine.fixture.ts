@@ -16,9 +16,9 @@ export interface FakeEngine {
   readonly environments: OpenHostOptions['environment'][];
   /** Of the last thread. */
   readonly options: () => OpenHostOptions | undefined;
-  readonly tellJobs: (list: SavedJobList) => void;
+  readonly emitJobs: (list: SavedJobList) => void;
   readonly counts: { open: number; closed: number };
-  readonly tellTransfers: (transfers: readonly Transfer[]) => void;
+  readonly emitTransfers: (transfers: readonly Transfer[]) => void;
   readonly crash: (isGivenUp?: boolean) => void;
 }
 
@@ -95,12 +95,12 @@ export function createFakeEngine(answers: Answers = {}): FakeEngine {
         },
       };
     },
-    tellTransfers(transfers) {
+    emitTransfers(transfers) {
       for (const [port, id] of watchers)
         port.post({ is: 'events', id, events: [{ type: 'transfers', transfers }] } satisfies HostMessage);
     },
     options: () => last,
-    tellJobs(list) {
+    emitJobs(list) {
       for (const [port, id] of jobWatchers)
         port.post({ is: 'events', id, events: [{ type: 'savedJobs', list }] } satisfies HostMessage);
     },
@@ -136,7 +136,7 @@ function portPair(): readonly [HostPort, HostPort] {
     close() {
       if (!isOpen) return;
       isOpen = false;
-      for (const { closers } of sides) for (const tell of closers) setImmediate(tell);
+      for (const { closers } of sides) for (const onClose of closers) setImmediate(onClose);
     },
   });
   return [make(0), make(1)];

@@ -51,8 +51,8 @@ async function startInFake(
     ...facts,
   });
   if (isFirst) await until(() => engine.asked.some(({ name }) => name === 'transfers.watch'));
-  const tell = async (...transfers: Parameters<typeof engine.tellTransfers>[0]) => {
-    engine.tellTransfers(transfers);
+  const emitTransfers = async (...transfers: Parameters<typeof engine.emitTransfers>[0]) => {
+    engine.emitTransfers(transfers);
     // Lets events and their consequences run, each one turn after the other.
     for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -60,7 +60,7 @@ async function startInFake(
     ...fake,
     engine,
     isFirst,
-    tell,
+    emitTransfers,
     places: () => fake.windows[0]!.webContents.sent.map(({ message }) => message),
   };
 }

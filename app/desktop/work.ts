@@ -8,15 +8,15 @@ import type { TrayJobs } from './window/tray.ts';
 
 export interface Work {
   /** @returns The list before this one; undefined at first. */
-  tellTransfers(now: readonly Transfer[]): readonly Transfer[] | undefined;
+  updateTransfers(now: readonly Transfer[]): readonly Transfer[] | undefined;
   /** @returns The endings for notifications, and the counts for the tray. */
-  tellJobs(now: SavedJobList): { readonly endings: readonly Ending[]; readonly counts: TrayJobs };
+  updateJobs(now: SavedJobList): { readonly endings: readonly Ending[]; readonly counts: TrayJobs };
   /** Called when the engine has stopped for good: no work is left. */
   forget(): void;
   hasTransfers(): boolean;
   hasJobs(): boolean;
   /** Called when the last window closes. From then on, an unread list of transfers keeps nothing open. */
-  tellClosed(): void;
+  noteWindowsClosed(): void;
   /** True once the engine has reported its jobs and transfers. */
   isKnown(): boolean;
   /** False until the engine has reported its jobs, because some may wait. */
@@ -37,12 +37,12 @@ export function createWork(): Work {
     ) ?? false;
   const hasJobs = () => jobs !== undefined && jobs.waiting + jobs.running > 0;
   return {
-    tellTransfers(now) {
+    updateTransfers(now) {
       const before = transfers;
       transfers = now;
       return before;
     },
-    tellJobs(now) {
+    updateJobs(now) {
       const endings = findJobEndings(list, now, startedMs);
       list = now;
       jobs = countJobs(now);
@@ -54,7 +54,7 @@ export function createWork(): Work {
     },
     hasTransfers,
     hasJobs,
-    tellClosed() {
+    noteWindowsClosed() {
       isClosed = true;
     },
     isKnown: () => (transfers !== undefined || isClosed) && jobs !== undefined,

@@ -65,13 +65,13 @@ export async function work(
     ...request,
     steps: fleetSteps,
     onReady: () => context.emit({ type: 'fleetWorker', address, queue, ...offers }),
-    onEvent: (event) => tell(context, event),
+    onEvent: (event) => report(context, event),
     onLog: (message) => context.emit({ type: 'warning', warning: 'temporal', message }),
   });
 }
 
 /** The progress of one step says little; `dray fleet status` shows the sums. */
-function tell({ emit }: JobContext, event: StepEvent): void {
+function report({ emit }: JobContext, event: StepEvent): void {
   if (event.type === 'job') {
     if (event.event.type === 'fileFailed' || event.event.type === 'warning') emit(event.event);
     return;
@@ -81,12 +81,12 @@ function tell({ emit }: JobContext, event: StepEvent): void {
     ...(range === undefined ? [] : [`range ${range}`]),
     ...(part === undefined ? [] : [`part ${part}`]),
   ];
-  const told = { type: 'fleetStep', step: event.step, job, part: place.join(', ') } as const;
+  const fields = { type: 'fleetStep', step: event.step, job, part: place.join(', ') } as const;
   if (event.type !== 'failed') {
-    emit({ ...told, state: event.type });
+    emit({ ...fields, state: event.type });
     return;
   }
-  emit({ ...told, state: 'failed', error: toErrorRecord(event.error) });
+  emit({ ...fields, state: 'failed', error: toErrorRecord(event.error) });
   const where = [job, ...place].join(', ');
   emit({
     type: 'warning',

@@ -87,7 +87,7 @@ async function watch(
   signal: AbortSignal,
 ): Promise<void> {
   let isSilent = false;
-  let told = '';
+  let reported = '';
   while (!signal.aborted) {
     try {
       const status = await client.status(id);
@@ -95,8 +95,8 @@ async function watch(
       if (signal.aborted) return;
       emitProgress(context, status);
       const awaited = status.awaited.join(', ');
-      if (awaited !== '' && awaited !== told) emitAwaited(context, id, awaited);
-      told = awaited;
+      if (awaited !== '' && awaited !== reported) emitAwaited(context, id, awaited);
+      reported = awaited;
     } catch {
       if (!isSilent && !signal.aborted)
         context.emit({

@@ -101,14 +101,14 @@ function openJobLimit({ client, info }: Context, jobId: string, ownSteps: () => 
   };
 }
 
-/** Tells the range that its store asks for fewer requests. */
+/** Signals to the range that its store asks for fewer requests. */
 function slowDownListener({ client, info }: Context): CallListener {
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let sentMs = Number.NEGATIVE_INFINITY;
   const { workflowId } = info.workflowExecution!;
   return () => (failure) => {
     const nowMs = systemClock.monotonicMs();
-    if (failure !== 'slowDown' || nowMs - toldMs < SLOW_DOWN_EVERY_MS || !workflowId.includes('/')) return;
-    toldMs = nowMs;
+    if (failure !== 'slowDown' || nowMs - sentMs < SLOW_DOWN_EVERY_MS || !workflowId.includes('/')) return;
+    sentMs = nowMs;
     client.workflow
       .getHandle(workflowId)
       .signal(SIGNALS.slowDown)

@@ -74,7 +74,7 @@ function formatOwnCommands(folder: string): string {
     .replace(/^/, `  cd ${folder}\n`);
 }
 
-async function tell({ data, remote, clone }: Places): Promise<void> {
+async function demonstrate({ data, remote, clone }: Places): Promise<void> {
   say(`$ cd ${data}`);
   say(
     '1. Make the folder a workspace. Its repository is a plain folder here; s3://BUCKET/PREFIX works the same.',
@@ -116,7 +116,7 @@ async function main(folder: string | undefined): Promise<void> {
       folder === undefined ? undefined : resolve(process.env.INIT_CWD ?? '.', folder),
       places,
     );
-    await tell(places);
+    await demonstrate(places);
     await prove(places);
     say('Everything is still there to look at:');
     print(`  workspace   ${places.data}`, `  repository  ${places.remote}`, `  clone       ${places.clone}`);

@@ -13,6 +13,6 @@ it('a window whose engine keeps crashing ends, and frees its port', async () => 
     code: 'internal',
     message: expect.stringContaining('on purpose It will not restart.'),
   });
-  const told = context.events.find((event) => event.type === 'window');
-  if (told?.type === 'window') await expect(fetch(told.url)).rejects.toThrow();
+  const announced = context.events.find((event) => event.type === 'window');
+  if (announced?.type === 'window') await expect(fetch(announced.url)).rejects.toThrow();
 });

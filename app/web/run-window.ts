@@ -82,9 +82,9 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
       );
     if (root !== undefined) await addWorkspace(host, root);
     const { newLink, port } = server;
-    const tellLink = () => emit({ type: 'window', url: newLink(), port });
-    tellLink();
-    request.linkRequests?.on('data', tellLink);
+    const emitLink = () => emit({ type: 'window', url: newLink(), port });
+    emitLink();
+    request.linkRequests?.on('data', emitLink);
     if (request.opensBrowser) {
       const onFailure = (message: string) => warn('noBrowser', message);
       browser = startBrowser(newLink(), { environment, signal, onFailure });
@@ -93,7 +93,7 @@ export async function runWindow(context: JobContext, request: WindowRequest): Pr
       // A window without an engine is useless.
       await Promise.race([untilAborted(signal), givenUp.promise]);
     } finally {
-      request.linkRequests?.off('data', tellLink);
+      request.linkRequests?.off('data', emitLink);
     }
     return { port, opened };
   } finally {

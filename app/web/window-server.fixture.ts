@@ -11,7 +11,7 @@ import { readWindowFiles } from './window-files.ts';
 export interface FakePort {
   readonly port: HostPort;
   readonly received: unknown[];
-  tell(message: unknown): void;
+  send(message: unknown): void;
   /** As when the engine's thread ends. */
   end(): void;
   isClosed(): boolean;
@@ -127,7 +127,7 @@ function createFakePort(): FakePort {
   };
   return {
     received,
-    tell: (message) => listener(message),
+    send: (message) => listener(message),
     end,
     isClosed: () => isClosed,
     port: {

@@ -127,7 +127,7 @@ describe('messages', () => {
     const heard = new Promise((resolve) =>
       socket.once('message', (data) => resolve(JSON.parse(String(data)))),
     );
-    port!.tell({ is: 'answer', id: 1, answer: { workspaces: [] } });
+    port!.send({ is: 'answer', id: 1, answer: { workspaces: [] } });
     expect(await heard).toEqual({ is: 'answer', id: 1, answer: { workspaces: [] } });
     socket.close();
     await vi.waitFor(() => expect(port!.isClosed()).toBe(true), WAIT);
@@ -160,9 +160,9 @@ describe('messages', () => {
     socket.pause();
     // More than the system's own buffers hold.
     const answer = 'x'.repeat(4 * MIB);
-    for (let id = 1; id <= 4; id += 1) port!.tell({ is: 'answer', id, answer });
+    for (let id = 1; id <= 4; id += 1) port!.send({ is: 'answer', id, answer });
     for (let filesDone = 1; filesDone <= 5_000; filesDone += 1)
-      port!.tell({ is: 'events', id: 9, events: [{ type: 'progress', phase: 'upload', filesDone }] });
+      port!.send({ is: 'events', id: 9, events: [{ type: 'progress', phase: 'upload', filesDone }] });
     // Nothing is read from it meanwhile.
     socket.send('{"do":"stop","id":1}');
     socket.resume();
@@ -178,7 +178,7 @@ describe('messages', () => {
     socket.pause();
     const answer = 'x'.repeat(64 * 1024);
     for (let id = 1; id <= 21_000 && !port!.isClosed(); id += 1)
-      port!.tell({ is: 'answer', id, answer: id < 500 ? answer : '' });
+      port!.send({ is: 'answer', id, answer: id < 500 ? answer : '' });
     socket.on('message', () => {});
     const closed = closeCode(socket);
     socket.resume();

@@ -48,7 +48,7 @@ const ALL = [DRAY, RCLONE, S5CMD, NODE, BROKEN, ABSENT];
 
 const HALF: Target = { kind: 'ratio', of: 'dray', toBestOf: ['rclone', 's5cmd', 'aws'], atMost: 0.5 };
 
-const told = (target: Target, entrants: readonly EntrantResult[]) =>
+const verdictOf = (target: Target, entrants: readonly EntrantResult[]) =>
   formatVerdict(judge(target, entrants), entrants);
 
 describe('A target', () => {
@@ -74,16 +74,16 @@ describe('A target', () => {
   });
 
   it('is printed with its bound, the result and the verdict', () => {
-    expect(told({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL)).toBe(
+    expect(verdictOf({ ...HALF, toBestOf: ['rclone'], atMost: 0.1 }, ALL)).toBe(
       'target: dray takes at most 0.1 times as long as rclone: reached 0.500, NOT met',
     );
   });
 
   it('names only the tools that it was compared with', () => {
-    expect(told(HALF, ALL)).toBe(
+    expect(verdictOf(HALF, ALL)).toBe(
       'target: dray takes at most 0.5 times as long as the fastest of rclone, s5cmd: reached 0.500, met',
     );
-    expect(told(HALF, [DRAY, S5CMD, BROKEN])).toBe(
+    expect(verdictOf(HALF, [DRAY, S5CMD, BROKEN])).toBe(
       'target: dray takes at most 0.5 times as long as s5cmd: reached 0.250, met',
     );
   });
@@ -92,12 +92,12 @@ describe('A target', () => {
     const blind = { ...measured('blind', 'dray', [1]) };
     const without = { ...blind, outcome: { ...blind.outcome, runs: [] } } as EntrantResult;
     const reasons = [
-      told(HALF, [DRAY, BROKEN]),
-      told({ ...HALF, toBestOf: ['dvc'] }, ALL),
-      told(HALF, [RCLONE]),
-      told({ kind: 'excess', of: 'dray', over: 'node', atMostMs: 1 }, [DRAY]),
-      told({ kind: 'peakRss', of: 'blind', atMostBytes: 1 }, [without]),
-      told({ kind: 'sent', of: 'blind', atMostBytes: 1 }, [without]),
+      verdictOf(HALF, [DRAY, BROKEN]),
+      verdictOf({ ...HALF, toBestOf: ['dvc'] }, ALL),
+      verdictOf(HALF, [RCLONE]),
+      verdictOf({ kind: 'excess', of: 'dray', over: 'node', atMostMs: 1 }, [DRAY]),
+      verdictOf({ kind: 'peakRss', of: 'blind', atMostBytes: 1 }, [without]),
+      verdictOf({ kind: 'sent', of: 'blind', atMostBytes: 1 }, [without]),
     ].map((line) => line.split(': unknown: ')[1]);
     expect(reasons).toEqual([
       'none of rclone, s5cmd, aws was measured',

@@ -185,8 +185,8 @@ function formatTargetCell(row: ResultRow): string {
   if (verdicts.length === 0) return '-';
   if (verdicts.length <= VERDICTS_IN_CELL_MAX)
     return verdicts.map((verdict) => formatShortVerdict(verdict, row.result.entrants)).join('<br>');
-  const told = verdicts.filter(({ reached }) => reached !== null);
-  return `${told.filter(({ isMet }) => isMet).length} of ${told.length} met, see below`;
+  const judged = verdicts.filter(({ reached }) => reached !== null);
+  return `${judged.filter(({ isMet }) => isMet).length} of ${judged.length} met, see below`;
 }
 
 const REASON_CHARACTERS_MAX = 200;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 export const CANARY_SECRET = 'CANARY-THAT-NOBODY-MAY-READ';
 /** A name in the canary that no client requests: only a listing of its folder reveals it. */
-export const CANARY_NAME = 'only-a-listing-tells-this-name';
+export const CANARY_NAME = 'only-a-listing-shows-this-name';
 const LONG_AGO_SECONDS = 1_000_000_000;
 /** Names that look like old temporary files or parts of an upload, so that a sweep would remove them. */
 const TEMPTING = [

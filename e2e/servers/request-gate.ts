@@ -6,7 +6,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 
-/** Tells the requests that a gate counts from all others, which always pass. */
+/** Selects the requests that a gate counts. All others pass. */
 export type Counted = (request: { readonly method: string; readonly url: URL }) => boolean;
 
 export interface RequestGate extends AsyncDisposable {

@@ -67,7 +67,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     // The focus moves into the opened folder, and nothing is selected.
     await expect.poll(() => isFocused(row(left, 'reads')), WAIT).toBe(true);
     await expect.poll(() => chosenIn(left), WAIT).toEqual([]);
-    const lookAtNext = async (name: string) => {
+    const previewNext = async (name: string) => {
       await page.keyboard.press('ArrowDown');
       await expect.poll(() => chosenIn(left), WAIT).toEqual([name]);
       await page.keyboard.press('Space');
@@ -78,11 +78,11 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
       await page.keyboard.press('Escape');
       await expect.poll(() => isFocused(row(left, name)), WAIT).toBe(true);
     };
-    await (await lookAtNext('notes.md')).getByText('On the reads.').waitFor();
+    await (await previewNext('notes.md')).getByText('On the reads.').waitFor();
     await close('notes.md');
-    await (await lookAtNext('numbers.bin')).getByText('No preview for this kind of file.').waitFor();
+    await (await previewNext('numbers.bin')).getByText('No preview for this kind of file.').waitFor();
     await close('numbers.bin');
-    const image = (await lookAtNext('pixel.png')).getByRole('img', { name: 'pixel.png' });
+    const image = (await previewNext('pixel.png')).getByRole('img', { name: 'pixel.png' });
     await expect.poll(() => image.evaluate((shown: HTMLImageElement) => shown.naturalWidth), WAIT).toBe(1);
     await close('pixel.png');
     await page.keyboard.press('Backspace');

@@ -19,7 +19,7 @@ describe.skipIf(!findChromium())('The Changes screen of a folder that changes', 
     });
     const { page } = window;
     await page.getByText('Nothing to push').waitFor();
-    await page.getByText(/^Looked at \d\d:\d\d, watching$/).waitFor();
+    await page.getByText(/^Scanned at \d\d:\d\d, watching$/).waitFor();
     await page.getByText(/At \d\d:\d\d every file of this folder was in the last commit/).waitFor();
     changeDataset(dataset);
     await rowOf(page, 'measurements/').waitFor();

@@ -300,7 +300,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     'get notices in their form, refused as the command refuses them, and tested before they are saved',
     async () => {
       using user = createUser();
-      const told = join(user.work, 'told');
+      const notices = join(user.work, 'notices');
       await user.dray('job', 'add', 'night', '--', 'check', 'photos', 'none-such');
       await using window = await openWindow(browser, { folder: user.folder, ...SCREEN });
       const { page } = window;
@@ -327,14 +327,14 @@ describe.skipIf(!findChromium())('Jobs', () => {
       await dialog.getByText('looks like a secret', { exact: false }).waitFor();
       await dialog.getByRole('button', { name: 'Webhook' }).press('Enter');
       await page.getByRole('option', { name: 'None', exact: true }).press('Enter');
-      await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);
+      await fill('Run a command', `echo "$DRAY_NOTICE" >> '${notices}'`);
       await dialog.getByRole('button', { name: 'Send a test notice' }).press('Enter');
       await dialog.getByText('A test notice was sent.').waitFor();
       // The claim is about the command that was tested.
       await fill('Run a command', 'true');
       await dialog.getByText('A test notice was sent.').waitFor({ state: 'detached' });
-      await fill('Run a command', `echo "$DRAY_NOTICE" >> '${told}'`);
-      expect(readFileSync(told, 'utf8')).toBe('test\n');
+      await fill('Run a command', `echo "$DRAY_NOTICE" >> '${notices}'`);
+      expect(readFileSync(notices, 'utf8')).toBe('test\n');
       expect(await findViolationsInBothThemes(page)).toEqual([]);
       await fill('After days without success', '9');
       await page.keyboard.press('Enter');
@@ -350,12 +350,12 @@ describe.skipIf(!findChromium())('Jobs', () => {
       await cardOf(page, 'night').getByText('Failed', { exact: true }).waitFor();
       const line = 'Command on failure and recovery, after 9 days without success';
       await cardOf(page, 'night').getByText(line).waitFor();
-      await expect.poll(() => readFileSync(told, 'utf8')).toBe('test\nfailure\n');
+      await expect.poll(() => readFileSync(notices, 'utf8')).toBe('test\nfailure\n');
       await page.getByRole('button', { name: 'Edit night' }).press('Enter');
       await dialog.getByText('Notices: by a command').click();
       await expect
         .poll(() => dialog.getByLabel('Run a command', { exact: true }).inputValue())
-        .toContain(told);
+        .toContain(notices);
       expect(window.complaints).toEqual([]);
     },
   );

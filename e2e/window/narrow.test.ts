@@ -75,7 +75,7 @@ describe.skipIf(!findChromium())('A narrow window', () => {
     rmSync(join(theirFolder, 'temperature and humidity of day 5.csv'));
     await runCli(['push', '-m', 'Corrections of the other laboratory'], { cwd: theirs, environment: {} });
     writeFileSync(join(folder, 'temperature and humidity of day 3.csv'), 'changed');
-    writeFileSync(join(folder, 'a new file with a long and telling name.csv'), 'new');
+    writeFileSync(join(folder, 'a new file with a long and detailed name.csv'), 'new');
     window = await openWorkspace(browser, { root, screen: '#/home' });
     const { page } = window;
     await askEngine(page, 'fleet.keepServer', { server: PLAYED_SERVER });

@@ -21,7 +21,7 @@ const LOOK_MS = 10_000;
 export type Theme = 'light' | 'dark';
 
 /**
- * For tests that open a window for each theme, as a budget: the shell's test looks at every screen in both.
+ * For tests that open a window for each theme, as a budget: the shell's test opens every screen in both.
  */
 export const THEMES = {
   short: ['light'],

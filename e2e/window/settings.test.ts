@@ -104,22 +104,22 @@ describe.skipIf(!findChromium())('Settings', () => {
     const { context, folder, origin } = window;
     const page = await context.newPage();
     await page.addInitScript(() => {
-      const told: string[] = [];
-      class Told extends EventTarget {
+      const shown: string[] = [];
+      class FakeNotification extends EventTarget {
         static permission = 'default';
         static async requestPermission() {
-          Told.permission = 'granted';
+          FakeNotification.permission = 'granted';
           return 'granted';
         }
         constructor(title: string) {
           super();
-          told.push(title);
+          shown.push(title);
         }
       }
-      Object.assign(globalThis, { Notification: Told, told });
+      Object.assign(globalThis, { Notification: FakeNotification, shown });
       document.hasFocus = () => false;
     });
-    const told = () => page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+    const shown = () => page.evaluate(() => (globalThis as unknown as { shown: string[] }).shown);
     await page.goto(`${origin}/#/settings`);
     await page.getByText('This browser needs your permission').waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -137,7 +137,7 @@ describe.skipIf(!findChromium())('Settings', () => {
     await page.getByText('is now a workspace').waitFor();
     rmSync(join(folder, 'versions'), { recursive: true });
     await page.getByRole('button', { name: 'Push', exact: true }).click();
-    await expect.poll(told, WAIT).toEqual(['Failed: Push data']);
+    await expect.poll(shown, WAIT).toEqual(['Failed: Push data']);
   });
 });
 

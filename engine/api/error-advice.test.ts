@@ -4,8 +4,8 @@ import {
   DrayError,
   fromErrorRecord,
   messageWithoutAdvice,
+  receivedError,
   toErrorRecord,
-  toldError,
 } from './error.ts';
 
 describe('Advice', () => {
@@ -26,6 +26,6 @@ describe('Advice', () => {
   });
 
   it('of another machine is dropped', () => {
-    expect(toldError({ ...toErrorRecord(error), code: 'io' }).data).toEqual({});
+    expect(receivedError({ ...toErrorRecord(error), code: 'io' }).data).toEqual({});
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DrayError, excerpt, exitCodeOf, quotedExcerpt, toDrayError, toldError } from './error.ts';
+import { DrayError, excerpt, exitCodeOf, quotedExcerpt, receivedError, toDrayError } from './error.ts';
 
 describe('an error that quotes outside text', () => {
   it('is short enough to print and to send, whatever the length and depth of that text', () => {
@@ -30,16 +30,16 @@ describe('an error that quotes outside text', () => {
 
   it('replaces an unknown code of a peer by one of the list', () => {
     for (const code of ['constructor', '__proto__', 'toString', '', 'internal'])
-      expect(Number.isInteger(exitCodeOf(toldError({ code, message: '' }).code))).toBe(true);
+      expect(Number.isInteger(exitCodeOf(receivedError({ code, message: '' }).code))).toBe(true);
   });
 
   it('of another machine cannot decide whom this one trusts or who gets a token', () => {
     const forged = { address: 'nas:7370', fingerprint: 'AA', peer: 'nas:7370', status: 401, path: 'a' };
     for (const code of ['unknownPeer', 'noCredentials', 'aborted', 'internal'])
-      expect(toldError({ code, message: 'm', data: forged })).toEqual(
+      expect(receivedError({ code, message: 'm', data: forged })).toEqual(
         expect.objectContaining({ code: 'remoteFailed', message: 'm', retry: 'no', data: { path: 'a' } }),
       );
-    expect(toldError({ code: 'accessDenied', message: 'm', retry: 'retry', data: forged })).toEqual(
+    expect(receivedError({ code: 'accessDenied', message: 'm', retry: 'retry', data: forged })).toEqual(
       expect.objectContaining({ code: 'accessDenied', retry: 'retry', data: { path: 'a' } }),
     );
   });

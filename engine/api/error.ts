@@ -194,7 +194,7 @@ const OWN_FACTS: ReadonlySet<string> = new Set([
 ]);
 
 /** An error as another machine sent it. */
-export interface ToldError {
+export interface ReceivedError {
   readonly code: string;
   readonly message: string;
   readonly retry?: RetryAdvice | undefined;
@@ -202,7 +202,7 @@ export interface ToldError {
 }
 
 /** Keeps what another machine may state. An unknown code becomes that machine's own failure. */
-export function toldError({ code, data = {}, message, retry = 'no' }: ToldError): ErrorRecord {
+export function receivedError({ code, data = {}, message, retry = 'no' }: ReceivedError): ErrorRecord {
   const isKnown = Object.hasOwn(EXIT_CODES, code) && !OWN_CODES.has(code);
   const facts = Object.entries(data).filter(([name]) => !OWN_FACTS.has(name));
   return {

@@ -12,7 +12,7 @@ function createSocketPair() {
     const listeners = new Map<string, Listener[]>();
     const end = {
       readyState: 0,
-      tell(type: string, data?: unknown) {
+      dispatch(type: string, data?: unknown) {
         for (const listener of listeners.get(type) ?? []) listener({ data });
       },
       addEventListener(type: string, listener: Listener) {
@@ -20,12 +20,12 @@ function createSocketPair() {
       },
       send(text: string) {
         if (end.readyState !== 1) throw new Error('It is not open.');
-        setImmediate(() => otherOf(end).tell('message', text));
+        setImmediate(() => otherOf(end).dispatch('message', text));
       },
       close() {
         for (const each of ends) {
           each.readyState = 3;
-          setImmediate(() => each.tell('close'));
+          setImmediate(() => each.dispatch('close'));
         }
       },
     };
@@ -37,10 +37,10 @@ function createSocketPair() {
     open() {
       for (const end of ends) {
         end.readyState = 1;
-        end.tell('open');
+        end.dispatch('open');
       }
     },
-    sendRaw: (data: unknown) => ends[0].tell('message', data),
+    sendRaw: (data: unknown) => ends[0].dispatch('message', data),
   };
 }
 

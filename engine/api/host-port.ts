@@ -24,7 +24,7 @@ export interface MessagePortLike {
 
 export function fromMessagePort(port: MessagePortLike): HostPort {
   const closing = createClosing();
-  port.addEventListener('close', closing.tell);
+  port.addEventListener('close', closing.notify);
   return {
     post(message) {
       if (!closing.isClosed()) port.postMessage(message);
@@ -36,7 +36,7 @@ export function fromMessagePort(port: MessagePortLike): HostPort {
     onClose: closing.onClose,
     close() {
       port.close();
-      closing.tell();
+      closing.notify();
     },
   };
 }
@@ -69,7 +69,7 @@ export function fromWebSocket(socket: WebSocketLike): HostPort {
     if (listener) listener(message);
     else early.push(message);
   });
-  socket.addEventListener('close', closing.tell);
+  socket.addEventListener('close', closing.notify);
   return {
     post(message) {
       if (socket.readyState === OPEN) socket.send(JSON.stringify(message));
@@ -82,7 +82,7 @@ export function fromWebSocket(socket: WebSocketLike): HostPort {
     onClose: closing.onClose,
     close() {
       socket.close();
-      closing.tell();
+      closing.notify();
     },
   };
 }
@@ -104,7 +104,7 @@ function createClosing() {
       if (isClosed) listener();
       else listeners.push(listener);
     },
-    tell() {
+    notify() {
       if (isClosed) return;
       isClosed = true;
       for (const listener of listeners.splice(0)) listener();

@@ -65,7 +65,7 @@ describe('a pool of worker threads', () => {
     const notes = Promise.withResolvers<number>();
     const thread = pool.open(notes.resolve);
     const unanswered = thread.run(Number.NaN);
-    thread.tell(21);
+    thread.notify(21);
     expect(await notes.promise).toBe(42);
     const failed = expect(unanswered).rejects.toMatchObject({ code: 'aborted' });
     await pool.terminate();

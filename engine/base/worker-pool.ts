@@ -53,7 +53,7 @@ export type RunTask<Task, Result> = (task: Task) => Promise<Result>;
 export interface PoolLane<Task, Result> {
   readonly run: RunTask<Task, Result>;
   /** Sends a note for the thread's current task. */
-  tell(note: unknown): void;
+  notify(note: unknown): void;
 }
 
 export interface WorkerPool<Task, Result> {
@@ -135,7 +135,7 @@ export function createWorkerPool<Task, Result>(
       const member = threads.open(onNote);
       return {
         run: (task) => runIn(member, task, false),
-        tell: (note) => member.worker.postMessage({ note } satisfies PoolNote<unknown>),
+        notify: (note) => member.worker.postMessage({ note } satisfies PoolNote<unknown>),
       };
     },
     hasIdle: () => threads.leastBusy()?.jobs.size === 0,

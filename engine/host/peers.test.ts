@@ -34,12 +34,12 @@ describe('a token', () => {
     });
     if (process.platform !== 'win32')
       expect(statSync(sandbox.path('config', 'peer-tokens.json')).mode & 0o777).toBe(0o600);
-    const told = await peers();
-    expect(told).toEqual([
+    const listed = await peers();
+    expect(listed).toEqual([
       { address: 'dray://nas:7370', token: 'kept' },
       { address: 'dray://nas:7371?tls=off', token: 'kept' },
     ]);
-    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(JSON.stringify(listed)).not.toContain('secret');
     await client.ask('peers.logout', { peer: 'dray://nas:7370' });
     expect(await peers()).toEqual([{ address: 'dray://nas:7371?tls=off', token: 'kept' }]);
     await expect(client.ask('peers.logout', { peer: 'nas' })).rejects.toMatchObject({ code: 'notFound' });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { toldError } from '../api/error.ts';
+import { receivedError } from '../api/error.ts';
 import { isFileItem, isWritten, WriteItemSchema, WriteResultSchema } from './messages.ts';
 
 /** Mostly valid values, with an invalid one in any place. */
@@ -58,7 +58,7 @@ it('an error code that is not one of ours, or internal to a peer, becomes remote
   const error = { message: 'x', retry: 'no', data: {} };
   const codeOf = (code: string) => {
     const parsed = v.parse(WriteResultSchema, { error: { ...error, code } });
-    return 'error' in parsed ? toldError(parsed.error).code : undefined;
+    return 'error' in parsed ? receivedError(parsed.error).code : undefined;
   };
   expect(codeOf('notFound')).toBe('notFound');
   for (const code of ['made-up', 'internal', 'constructor', '__proto__'])

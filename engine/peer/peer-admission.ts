@@ -7,8 +7,8 @@
  * machine share the address of loopback, and all users of an office share the router's. If the limit held for
  * the right token too, one of them could lock out the others. So the limit does not make guessing hard. The
  * token does: it has 256 bits, or at least 16 characters that the user chose, and each guess needs a new
- * connection. The limit slows clients that repeat an old token. The server tells them to wait, and Dray's own
- * client does.
+ * connection. The limit slows clients that repeat an old token. The server asks them to wait, and Dray's own
+ * client waits.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';

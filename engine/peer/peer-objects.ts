@@ -152,52 +152,54 @@ async function carryOut({ bytes, call, store }: Carrying, name: ObjectCall, inpu
   const { response, signal } = call;
   const multipart = store.multipart as MultipartStore;
   const given = <K extends ObjectCall>(_name: K) => input as Input[K];
-  const tell = (value: unknown) => answerJsonText(response, 200, objectJson(value));
+  const answer = (value: unknown) => answerJsonText(response, 200, objectJson(value));
   switch (name) {
     case 'head':
-      return tell({ info: (await store.head(given(name).key, { signal })) ?? null });
+      return answer({ info: (await store.head(given(name).key, { signal })) ?? null });
     case 'get':
       return answerObject(call, store, given(name));
     case 'put': {
       const { key, ...put } = given(name);
-      return tell(await store.put(key, bytes, defined({ ...put, signal })));
+      return answer(await store.put(key, bytes, defined({ ...put, signal })));
     }
     case 'list':
-      return tell(await store.list(defined(given(name)) as ListRequest, { signal }));
+      return answer(await store.list(defined(given(name)) as ListRequest, { signal }));
     case 'delete': {
       const { ifMatch, keys } = given(name);
       await store.delete(keys, defined({ ifMatch, signal }));
-      return tell({});
+      return answer({});
     }
     case 'copy': {
       const { from, to, ...copy } = given(name);
-      return tell(await store.copy(from, to, defined({ ...copy, signal })));
+      return answer(await store.copy(from, to, defined({ ...copy, signal })));
     }
     case 'create': {
       const { key, ...create } = given(name);
-      return tell({ uploadId: await multipart.create(key, defined({ ...create, signal })) });
+      return answer({ uploadId: await multipart.create(key, defined({ ...create, signal })) });
     }
     case 'uploadPart': {
       const { key, number, uploadId, ...put } = given(name);
-      return tell(await multipart.uploadPart({ key, uploadId }, number, bytes, defined({ ...put, signal })));
+      return answer(
+        await multipart.uploadPart({ key, uploadId }, number, bytes, defined({ ...put, signal })),
+      );
     }
     case 'uploadPartCopy': {
       const { from, ifMatch, key, number, range, uploadId } = given(name);
       const source = defined({ key: from, range, ifMatch });
-      return tell(await multipart.uploadPartCopy({ key, uploadId }, number, source, { signal }));
+      return answer(await multipart.uploadPartCopy({ key, uploadId }, number, source, { signal }));
     }
     case 'listParts':
-      return tell({ parts: await multipart.listParts(given(name), { signal }) });
+      return answer({ parts: await multipart.listParts(given(name), { signal }) });
     case 'complete': {
       const { key, parts, uploadId, ...put } = given(name);
       const infos = parts.map((part) => defined(part));
-      return tell(await multipart.complete({ key, uploadId }, infos, defined({ ...put, signal })));
+      return answer(await multipart.complete({ key, uploadId }, infos, defined({ ...put, signal })));
     }
     case 'abort':
       await multipart.abort(given(name), { signal });
-      return tell({});
+      return answer({});
     case 'listUploads':
-      return tell(await multipart.listUploads(defined(given(name)), { signal }));
+      return answer(await multipart.listUploads(defined(given(name)), { signal }));
   }
 }
 

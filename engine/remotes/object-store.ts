@@ -293,7 +293,7 @@ export interface BodyMemory {
   /** Memory that was taken and not filled. */
   giveBack(piece: Uint8Array): void;
   /** Calls back once, when there is room again. */
-  onRoom(tell: () => void): void;
+  onRoom(listener: () => void): void;
 }
 
 export interface ReadOptions extends GetOptions {

@@ -52,13 +52,13 @@ describe('A stream that is sent in parts', () => {
 
   it("is cut to the store's part sizes, which the store learns", async () => {
     const memory = createMemoryStore();
-    const told: (number | undefined)[] = [];
+    const sizes: (number | undefined)[] = [];
     const multipart: MultipartStore = {
       ...memory.multipart!,
       putStreamBy: putStreamInParts,
       partBytesMax: PART_BYTES,
       create: (key, options) => {
-        told.push(options?.partSizeBytes);
+        sizes.push(options?.partSizeBytes);
         return memory.multipart!.create(key, options);
       },
     };
@@ -68,7 +68,7 @@ describe('A stream that is sent in parts', () => {
     const bytes = noise(2 * PART_BYTES + 1, 67);
     for (const options of [{ partSizeBytes: 3 * PART_BYTES }, { partSizeBytes: 1 }, { sizeBytes: 700e9 }])
       await store.putStream('k', pieces(bytes, 65_537), options);
-    expect(told).toEqual([PART_BYTES, PART_BYTES, PART_BYTES]);
+    expect(sizes).toEqual([PART_BYTES, PART_BYTES, PART_BYTES]);
     expect((await memory.head('k', { partNumber: 1 }))!.partCount).toBe(3);
     expect(meter.totals().writes).toBe(15);
   });

@@ -33,7 +33,8 @@ export interface LockHolder {
   /** RFC 3339. */
   readonly since: string;
   /**
-   * Tells the process from earlier and later ones with its id; absent where the system does not provide it.
+   * Distinguishes the process from earlier and later ones with its id; absent where the system does not
+   * provide it.
    */
   readonly life?: ProcessLife;
 }

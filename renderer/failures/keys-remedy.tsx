@@ -54,7 +54,7 @@ function KeysDialog({ profile, onClose, onMended }: RemedyDialogProps & { readon
   );
 }
 
-/** Tells where typed keys are stored. */
+/** Says where typed keys are stored. */
 export function keeperWords(keptBy: 'computer' | 'engine'): string {
   return keptBy === 'engine'
     ? 'Dray’s engine holds them in its memory until it ends, and asks again after that. No file has them, and this page does not keep them.'

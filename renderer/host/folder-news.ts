@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 
 const listeners = new Set<(root: string) => void>();
 
-export function tellFolderChanged(root: string): void {
+export function announceFolderChange(root: string): void {
   for (const listener of listeners) listener(root);
 }
 

@@ -198,7 +198,7 @@ function Ways({ query }: { readonly query: QueryExplanation }) {
   );
 }
 
-/** The way is chosen from the scan; only reading the files tells which contents are new. */
+/** The method is chosen from the scan; only reading the files shows which contents are new. */
 function describeBreakEven({ breakEvenObjects, candidates, each }: QueryExplanation): string {
   if (breakEvenObjects === 0) return 'A listing of any remote costs more.';
   const asked =

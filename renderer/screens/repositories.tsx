@@ -84,7 +84,7 @@ function NoRepositories() {
   );
 }
 
-/** The sums of the known figures. The notes tell how many repositories they cover. */
+/** The sums of the known figures. The notes say how many repositories they cover. */
 function Sums({ repositories }: { readonly repositories: readonly RepositoryCard[] }) {
   const known = repositories.filter(({ tip }) => tip);
   const measured = repositories.filter(({ stored }) => stored);

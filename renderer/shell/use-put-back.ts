@@ -1,7 +1,7 @@
 /** Moves files of the bin back to their paths, also after the component that offered it has unmounted. */
 import { useState } from 'react';
 import { formatPlural } from '../../engine/api/numbers.ts';
-import { tellFolderChanged } from '../host/folder-news.ts';
+import { announceFolderChange } from '../host/folder-news.ts';
 import { useHost, useRefresh } from '../host/use-host.tsx';
 import { showFailure, showToast } from './toasts/toasts.tsx';
 
@@ -19,7 +19,7 @@ export function usePutBack(): PutBack {
     setPending(true);
     try {
       const { restored } = await host.ask('kept.putBack', { root, id });
-      tellFolderChanged(root);
+      announceFolderChange(root);
       showToast({ tone: 'success', title: `Put back ${formatPlural(restored, 'file')}` });
       return true;
     } catch (error) {

@@ -19,9 +19,9 @@ export interface TrayJobs {
 
 export interface TransferTray {
   readonly update: (progress: DockProgress) => void;
-  readonly tellJobs: (jobs: TrayJobs) => void;
+  readonly showJobs: (jobs: TrayJobs) => void;
   /** Shows the number of workspaces with changes to pull or push in the menu. */
-  readonly tellLooks: (looks: readonly IncomingLook[]) => void;
+  readonly showIncoming: (looks: readonly IncomingLook[]) => void;
   readonly dispose: () => void;
 }
 
@@ -84,11 +84,11 @@ export function createTransferTray(
   return {
     dispose,
     update,
-    tellJobs(now) {
+    showJobs(now) {
       jobs = now;
       update(last);
     },
-    tellLooks(looks) {
+    showIncoming(looks) {
       waiting = describeLooks(looks);
       update(last);
     },

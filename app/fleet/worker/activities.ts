@@ -92,13 +92,13 @@ async function runStep<Result>(
   const share = join(activity, work.id);
   const total = totalOf(work.id);
   const ownTotal = total.open();
-  const tellPulse = () => activity.heartbeat({ ...pulse, total: total.read() } satisfies Pulse);
-  const beat = setInterval(tellPulse, PULSE_MS);
-  const told = { step: name, place: place.named };
+  const sendPulse = () => activity.heartbeat({ ...pulse, total: total.read() } satisfies Pulse);
+  const beat = setInterval(sendPulse, PULSE_MS);
+  const fields = { step: name, place: place.named };
   const meter = metrics.open(name);
-  onEvent({ type: 'started', ...told });
+  onEvent({ type: 'started', ...fields });
   try {
-    tellPulse();
+    sendPulse();
     await share.known;
     const result = await step({
       ...context,
@@ -115,7 +115,7 @@ async function runStep<Result>(
         onEvent({ type: 'job', event });
       },
     });
-    onEvent({ type: 'ended', ...told });
+    onEvent({ type: 'ended', ...fields });
     meter.ended(result);
     ownTotal.ended(result);
     return result;
@@ -126,7 +126,7 @@ async function runStep<Result>(
     }
     meter.failed();
     const known = toDrayError(error);
-    onEvent({ type: 'failed', ...told, error: known });
+    onEvent({ type: 'failed', ...fields, error: known });
     throw toFailure(name, known, activity.info.attempt);
   } finally {
     clearInterval(beat);

@@ -42,7 +42,7 @@ describe('the metrics of steps', () => {
     });
   });
 
-  it('tell failed steps from those that were given back, and throttled requests from others', () => {
+  it('count failed steps apart from those given back, and throttled requests apart from others', () => {
     const { meter, sums } = openSums();
     const metrics = createStepMetrics(meter);
     metrics.open('runPart').failed();

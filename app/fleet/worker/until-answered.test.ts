@@ -11,7 +11,7 @@ const dropped = () => Object.assign(new Error('Poll failed'), { name: 'Transport
 
 /** Each call fails with the next error; after the last one it serves until it is stopped. */
 function serving(...errors: readonly unknown[]) {
-  const run = { served: 0, told: [] as string[], pauses: [] as number[], stop: new AbortController() };
+  const run = { served: 0, messages: [] as string[], pauses: [] as number[], stop: new AbortController() };
   const left = [...errors];
   const served = untilAnswered(
     async (onAnswer) => {
@@ -22,7 +22,7 @@ function serving(...errors: readonly unknown[]) {
     {
       temporal,
       signal: run.stop.signal,
-      onWait: (message) => run.told.push(message),
+      onWait: (message) => run.messages.push(message),
       clock: {
         random: () => 1,
         sleep: async (pauseMs) => {
@@ -48,8 +48,8 @@ describe('a worker without Temporal', () => {
     await served;
     expect(run.served).toBe(1);
     expect(run.pauses).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
-    expect(run.told).toHaveLength(3);
-    expect(run.told[0]).toContain('Temporal at host:7233 does not answer: ');
+    expect(run.messages).toHaveLength(3);
+    expect(run.messages[0]).toContain('Temporal at host:7233 does not answer: ');
   });
 
   it('does not wait for what time does not mend', async () => {

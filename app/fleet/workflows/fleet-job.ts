@@ -114,16 +114,16 @@ function update(job: JobRun, change: Partial<FleetWorkflowState>): void {
 }
 
 function handleMessages(job: JobRun): void {
-  const tellRanges = async (signal: PauseSignal) => {
-    await Promise.all([...job.running.values()].map((range) => tell(range, signal)));
+  const signalRanges = async (signal: PauseSignal) => {
+    await Promise.all([...job.running.values()].map((range) => signalRange(range, signal)));
   };
   setHandler(pauseSignal, async () => {
     update(job, { isPaused: true });
-    await tellRanges(pauseSignal);
+    await signalRanges(pauseSignal);
   });
   setHandler(resumeSignal, async () => {
     update(job, { isPaused: false });
-    await tellRanges(resumeSignal);
+    await signalRanges(resumeSignal);
   });
   setHandler(retryFailedSignal, () => update(job, { wantsRetry: true }));
   setHandler(setLimitsSignal, (limits) => update(job, { limits }));
@@ -131,7 +131,7 @@ function handleMessages(job: JobRun): void {
   setHandler(jobStatusQuery, () => statusOf(job));
 }
 
-async function tell(range: Range, signal: PauseSignal): Promise<void> {
+async function signalRange(range: Range, signal: PauseSignal): Promise<void> {
   try {
     await range.signal(signal);
   } catch (error) {
@@ -233,7 +233,7 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
   const child = await job.scope.run(() => startChild(fleetRange, options));
   job.running.set(range, child);
   // The pause came before the range was known.
-  if (job.state.isPaused) await tell(child, pauseSignal);
+  if (job.state.isPaused) await signalRange(child, pauseSignal);
   child
     .result()
     .then(({ counts, parts, ...left }) => {

@@ -15,7 +15,7 @@ export interface Choices {
 
 export const NO_CHOICES: Choices = { skipped: new Map(), decided: new Map(), forAll: undefined };
 
-/** Tells whether a row is excluded by itself, by a folder above it, or not at all. */
+/** Decides whether a row is excluded by itself, by a folder above it, or not at all. */
 export function skipOf({ skipped }: Choices, path: string): 'itself' | 'above' | undefined {
   if (skipped.size === 0) return undefined;
   if (skipped.has(path)) return 'itself';

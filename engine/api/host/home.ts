@@ -6,7 +6,7 @@ import type { TransferOrder } from './transfers.ts';
 export interface HomeRequests {
   'home.list': { input: Nothing; answer: { readonly workspaces: readonly WorkspaceCard[] } };
   /**
-   * Tells whether the remotes of the known workspaces have new commits. Takes one request for each remote
+   * Reports whether the remotes of the known workspaces have new commits. Takes one request for each remote
    * whose answer is older than `maxAgeMs`, and none if Settings forbid it, unless the user asked (`isAsked`).
    */
   'home.look': {

@@ -37,7 +37,7 @@ const TICK_MS = 20;
 
 const CONTENT = v.object({
   note: v.string(),
-  /** Tells the process from others with the same number. */
+  /** Distinguishes the process from others with the same id. */
   life: v.optional(v.object({ numbering: v.string(), startTicks: v.string() })),
 });
 type Content = v.InferOutput<typeof CONTENT>;

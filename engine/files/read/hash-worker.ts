@@ -52,7 +52,7 @@ function post(answer: PoolAnswer<ReaderAnswer>, moved: readonly ArrayBuffer[] = 
   port.postMessage(answer, moved);
 }
 
-function tell(note: NoteFromThread): void {
+function notify(note: NoteFromThread): void {
   port.postMessage({ note } satisfies PoolNote<NoteFromThread>);
 }
 
@@ -74,7 +74,7 @@ async function answerLarge(id: number, task: LargeTask): Promise<void> {
   try {
     const result = await readLarge(task, isHandedOver ? handedBlocks : scratchBlocks());
     isReadingLarge = false;
-    for (const _ of given.splice(0)) tell({ kind: 'unused' });
+    for (const _ of given.splice(0)) notify({ kind: 'unused' });
     post({ id, result });
   } catch (error) {
     post({ id, error: toErrorRecord(error) });
@@ -84,7 +84,7 @@ async function answerLarge(id: number, task: LargeTask): Promise<void> {
 /** Returns a block at once that arrives after its file's end, because the file turned out smaller. */
 function acceptBlock(span: Span | undefined): void {
   if (!isReadingLarge) {
-    tell({ kind: 'unused' });
+    notify({ kind: 'unused' });
     return;
   }
   wantedCount -= 1;
@@ -94,7 +94,7 @@ function acceptBlock(span: Span | undefined): void {
 
 function wantBlock(): void {
   wantedCount += 1;
-  tell({ kind: 'wantBlock' });
+  notify({ kind: 'wantBlock' });
 }
 
 async function nextGiven(): Promise<Span | undefined> {
@@ -116,7 +116,7 @@ const handedBlocks: BlockHost = {
     return bytesOf(span);
   },
   sendBlock(chunks) {
-    tell({ kind: 'chunks', chunks });
+    notify({ kind: 'chunks', chunks });
     return Promise.resolve();
   },
   chunkerTools() {
@@ -146,7 +146,7 @@ function scratchBlocks(): BlockHost {
       pending.push(...chunks);
       const isLast = restBytes <= PIECE_BYTES;
       if (isLast || pieces % PIECES_PER_BLOCK === 0) {
-        tell({ kind: 'chunks', chunks: pending });
+        notify({ kind: 'chunks', chunks: pending });
         pending = [];
       }
       return Promise.resolve();

@@ -164,7 +164,7 @@ async function giveBlock(run: ReadRun, lane: Lane, large: LargeUnderWay): Promis
       return;
     }
     if (lease !== undefined) lane.blockLeases.push(lease);
-    lane.tell({ span: lease?.span } satisfies NoteToThread);
+    lane.notify({ span: lease?.span } satisfies NoteToThread);
   } catch (error) {
     run.fail(error);
   }

@@ -91,7 +91,7 @@ function takeEntry(
   const item = kind === 'file' && (special || folders) ? { ...plain, ...knownMode(mode) } : plain;
   if (includes && !includes(item)) return;
   if (kind === 'file') {
-    if (order && path.endsWith(LINK_SUFFIX)) tellLinkName(path, onProblem);
+    if (order && path.endsWith(LINK_SUFFIX)) reportLinkName(path, onProblem);
     else items.push(item);
   } else if (order) order.add(item);
   else {
@@ -163,7 +163,7 @@ function linksInOrder(): LinkOrder {
   };
 }
 
-function tellLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
+function reportLinkName(path: string, onProblem: LocalTreeOptions['onProblem']): void {
   const message =
     `${path} is a file whose name has the form of a link's object, so it would be read as a link. ` +
     'It was left out; rename it.';

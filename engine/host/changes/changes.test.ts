@@ -59,7 +59,7 @@ describe('the changes of a push', () => {
     expect(await rows({ filter: 'nothing has it' })).toEqual({ total: 0, rows: [] });
   });
 
-  it('mark a folder as gone only if no file of it is kept, also in a pull', async () => {
+  it('mark a folder as deleted only if no file of it is kept, also in a pull', async () => {
     const { client, sandbox } = fixture;
     const goneFolders = async (direction: 'push' | 'pull', at = root) => {
       const { list } = await client.ask('changes.open', { root: at, direction });

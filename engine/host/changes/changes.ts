@@ -14,7 +14,7 @@ import { previewEntry, previewLocalFile } from '../preview/preview-sources.ts';
 import { withCommits } from '../repository-read.ts';
 import { markGone } from './deleted-folders.ts';
 import { scanFolder, stopScan } from './folder-scan.ts';
-import { tellFolderNews, untilWatched } from './folder-watches.ts';
+import { emitFolderNews, untilWatched } from './folder-watches.ts';
 import { createRowList, type RowList } from './row-list.ts';
 
 /** The largest local file whose preview shows a hash; reading it takes about a second. */
@@ -63,7 +63,7 @@ export const CHANGES: HandlersOf<'changes'> = {
     const { emit, host } = call;
     const leave = host.keptChoices.listen(root, (version) => emit({ type: 'choices', root, version }));
     try {
-      return await tellFolderNews(root, call);
+      return await emitFolderNews(root, call);
     } finally {
       leave();
     }

@@ -1,4 +1,4 @@
-/** Tells a folder that is deleted as a whole from one that keeps unchanged files. */
+/** Distinguishes a folder that is deleted as a whole from one that keeps unchanged files. */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangeRow } from '../../api/host/changes.ts';

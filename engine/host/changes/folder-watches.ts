@@ -25,7 +25,7 @@ interface Shared {
 const byHost = new WeakMap<HostState, Map<string, Shared>>();
 
 /** Sends an event at once and after each change, until the request is aborted. */
-export async function tellFolderNews(root: string, { emit, host, signal }: HostCall): Promise<never> {
+export async function emitFolderNews(root: string, { emit, host, signal }: HostCall): Promise<never> {
   const shared = sharedOf(host, root);
   const listener = (news: FolderEvent) => emit(news);
   shared.listeners.add(listener);
@@ -57,12 +57,12 @@ function sharedOf(host: HostState, root: string): Shared {
   const known = watches.get(root);
   if (known) return known;
   const listeners: Shared['listeners'] = new Set();
-  const tell = (news: FolderEvent) => {
+  const publish = (news: FolderEvent) => {
     shared.news = news;
     for (const listener of listeners) listener(shared.news);
   };
   const settling = createSettling({ quietMs: QUIET_MS, patienceMs: PATIENCE_MS }, () =>
-    tell({ ...shared.news, changes: shared.news.changes + 1 }),
+    publish({ ...shared.news, changes: shared.news.changes + 1 }),
   );
   const tree = watchTree({
     root,
@@ -74,7 +74,7 @@ function sharedOf(host: HostState, root: string): Shared {
     },
     onEnd(unwatched) {
       settling.stop();
-      tell({ ...shared.news, unwatched });
+      publish({ ...shared.news, unwatched });
     },
   });
   const shared: Shared = {
@@ -83,7 +83,7 @@ function sharedOf(host: HostState, root: string): Shared {
     events: 0,
     ready: tree.ready.then(() => {
       const { unwatched, ...news } = shared.news;
-      if (unwatched === 'starting') tell({ ...news, watchedMs: host.clock.nowMs() });
+      if (unwatched === 'starting') publish({ ...news, watchedMs: host.clock.nowMs() });
     }),
     close() {
       settling.stop();

@@ -66,7 +66,7 @@ describe('the choices kept for a workspace', () => {
     expect(filesKept()).toEqual([]);
   });
 
-  it('tell all windows of their workspace each new version', async () => {
+  it('send each new version to all windows of their workspace', async () => {
     const rows = await rowsAt(['a', 'b']);
     const kept = openKept();
     const heard: string[] = [];

@@ -30,7 +30,7 @@ import { createTransferRecord, isEnded, type TransferRecord, wasBegun } from './
 import { cleanUp, type RunHost, runOnce } from './transfer-run.ts';
 
 const QUEUE_MAX = 1_000;
-const TELL_EVERY_MS = 200;
+const EMIT_EVERY_MS = 200;
 const TICK_MS = 1_000;
 const PROGRESS_EVERY_MS = 1_000;
 
@@ -90,7 +90,7 @@ class FileQueue implements TransferQueue {
   /** Cancelled transfers, whose partial uploads are removed as soon as nothing else works in their place. */
   readonly #uncleaned = new Set<TransferRecord>();
   readonly #removed = createRemovedRecords();
-  #telling: NodeJS.Timeout | undefined;
+  #emitTimer: NodeJS.Timeout | undefined;
   #savingProgress: NodeJS.Timeout | undefined;
   #isClosing = false;
   /** Many change at once, and one write covers them all before any of them takes effect. */
@@ -107,7 +107,7 @@ class FileQueue implements TransferQueue {
       connectionFlags: () => host.connectionFlags(),
       onWorkspace: (root) => host.addWorkspace(root),
       onNews: () => {
-        this.#tellSoon();
+        this.#emitSoon();
         this.#saveProgressSoon();
       },
     };
@@ -154,7 +154,7 @@ class FileQueue implements TransferQueue {
       this.#records = this.#records.filter((kept) => kept !== record);
       throw error;
     }
-    this.#tellSoon();
+    this.#emitSoon();
     this.#pump();
     return facts.id;
   }
@@ -192,7 +192,7 @@ class FileQueue implements TransferQueue {
     this.#watchers.add(listener);
     // A stalled job sends no event, but its rate must fall.
     const ticks = setInterval(() => {
-      if (this.#records.some(({ run }) => run)) this.#tellSoon();
+      if (this.#records.some(({ run }) => run)) this.#emitSoon();
     }, TICK_MS);
     return () => {
       clearInterval(ticks);
@@ -202,7 +202,7 @@ class FileQueue implements TransferQueue {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    clearTimeout(this.#telling);
+    clearTimeout(this.#emitTimer);
     clearTimeout(this.#savingProgress);
     const running = [...this.#held];
     for (const { facts, run } of running) {
@@ -360,7 +360,7 @@ class FileQueue implements TransferQueue {
    */
   #save(): void {
     if (this.#isHeld) return;
-    this.#tellSoon(0);
+    this.#emitSoon(0);
     try {
       this.#write();
     } catch (error) {
@@ -381,15 +381,15 @@ class FileQueue implements TransferQueue {
     }, PROGRESS_EVERY_MS);
   }
 
-  #tellSoon(withinMs = TELL_EVERY_MS): void {
+  #emitSoon(withinMs = EMIT_EVERY_MS): void {
     if (this.#watchers.size === 0 || this.#isClosing) return;
     // A change of state does not wait behind progress counts.
     if (withinMs === 0) {
-      clearTimeout(this.#telling);
-      this.#telling = undefined;
+      clearTimeout(this.#emitTimer);
+      this.#emitTimer = undefined;
     }
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
+    this.#emitTimer ??= setTimeout(() => {
+      this.#emitTimer = undefined;
       const transfers = this.list();
       for (const watcher of this.#watchers) watcher(transfers);
     }, withinMs);

@@ -121,12 +121,12 @@ export function createTransferRecord(facts: TransferFacts): TransferRecord {
     },
     read(nowMs) {
       const { failures: _, inFlight, inFlightMax, isUncleaned: __, ...known } = facts;
-      const { killedBeforeMs: ___, killedMs: ____, ...told } = known;
+      const { killedBeforeMs: ___, killedMs: ____, ...shown } = known;
       const order = shortened(facts.order);
-      if (facts.state !== 'running') return { ...told, order, bytesPerSecond: 0 };
+      if (facts.state !== 'running') return { ...shown, order, bytesPerSecond: 0 };
       const { bytesDone, bytesTotal } = facts;
       return {
-        ...told,
+        ...shown,
         order,
         ...(inFlight === undefined ? {} : { inFlight }),
         ...(inFlightMax === undefined ? {} : { inFlightMax }),

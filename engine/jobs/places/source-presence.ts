@@ -1,6 +1,6 @@
 /**
- * Tells an empty place from a mistyped one. A bucket has no folders, so a prefix without objects is most
- * likely mistyped. A peer has folders, and they may be empty.
+ * Distinguishes an empty place from a mistyped one. A bucket has no folders, so a prefix without objects is
+ * most likely mistyped. A peer has folders, and they may be empty.
  */
 import type { OpenedRemote } from '../session/opened-remote.ts';
 

@@ -64,8 +64,8 @@ export function createPushForecast({
       const packs = Math.ceil(packedBytes / packTarget);
       const segments = segmentsTouched(base, changes);
       // Content is checked once after it was sent, segments and the commit before the branch moves.
-      const seen = confirmsWrites ? [] : [looksAt(objects + packs), looksAt(segments + 1)];
-      const sumOf = (kind: 'heads' | 'lists') => seen.reduce((sum, looks) => sum + looks[kind], 0);
+      const checks = confirmsWrites ? [] : [existenceChecks(objects + packs), existenceChecks(segments + 1)];
+      const sumOf = (kind: 'heads' | 'lists') => checks.reduce((sum, check) => sum + check[kind], 0);
       const counts = {
         reads: reads + (query.chosen === 'each' ? query.each.requests : 0) + sumOf('heads'),
         writes: writes + packs + segments + COMMIT_WRITES,
@@ -85,7 +85,7 @@ export function createPushForecast({
 }
 
 /** A lower bound: foreign keys between them make the listing longer. */
-function looksAt(objects: number): { readonly heads: number; readonly lists: number } {
+function existenceChecks(objects: number): { readonly heads: number; readonly lists: number } {
   return objects < HEADS_PER_PAGE
     ? { heads: objects, lists: 0 }
     : { heads: 0, lists: Math.ceil(objects / LIST_PAGE_KEYS) };

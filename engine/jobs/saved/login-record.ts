@@ -1,6 +1,6 @@
 /**
- * Tells the first start of a login from later ones. After a crash the system starts the process again, and
- * the jobs that run at login have run already.
+ * Distinguishes the first start of a login from later ones. After a crash the system starts the process
+ * again, and the jobs that run at login have run already.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

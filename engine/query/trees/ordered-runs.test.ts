@@ -13,7 +13,7 @@ describe('concurrent producers', () => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
         const runs = createOrderedRuns<string>({ signal });
-        const told: string[] = [];
+        const results: string[] = [];
         for (let next = 0; ; ) {
           while (next < plan.length && runs.hasRoom) {
             const run = next;
@@ -26,10 +26,10 @@ describe('concurrent producers', () => {
             });
           }
           const result = await runs.next();
-          if (result !== undefined) told.push(result);
+          if (result !== undefined) results.push(result);
           else if (next >= plan.length) break;
         }
-        expect(told).toEqual(plan.flatMap((pauses, run) => pauses.map((_, at) => `${run}.${at}`)));
+        expect(results).toEqual(plan.flatMap((pauses, run) => pauses.map((_, at) => `${run}.${at}`)));
         await runs[Symbol.asyncDispose]();
       }),
       { numRuns: 40, seed: 11 },

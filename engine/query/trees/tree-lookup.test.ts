@@ -254,27 +254,27 @@ describe('looking up a source on a store', () => {
 
   it('buffers a bounded part of the source, even with a slow store', async () => {
     let pulled = 0;
-    let told = 0;
+    let matched = 0;
     let most = 0;
     async function* counted(count: number) {
       for (let at = 0; at < count; at += 1_000) {
         pulled += 1_000;
-        most = Math.max(most, pulled - told);
+        most = Math.max(most, pulled - matched);
         yield Array.from({ length: 1_000 }, (_, more) => item(String(at + more).padStart(8, '0')));
       }
     }
     for (const wantExtras of [false, true]) {
       for (const keys of [2_500, 40_000]) {
         pulled = 0;
-        told = 0;
+        matched = 0;
         const step = Math.floor(400_000 / keys);
         const store = await storeOf(
           Array.from({ length: keys }, (_, at) => String(at * step).padStart(8, '0')),
         );
         const source = counted(400_000);
         const options = { source, store, limit, signal, tally: createLookupTally(), wantExtras };
-        for await (const { pairs } of lookUpDestination(options)) told += pairs.length;
-        expect(told).toBe(400_000);
+        for await (const { pairs } of lookUpDestination(options)) matched += pairs.length;
+        expect(matched).toBe(400_000);
       }
     }
     expect(most).toBeLessThanOrEqual(150_000);

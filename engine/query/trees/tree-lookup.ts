@@ -106,7 +106,7 @@ async function* lookUpMany(
     yield* matchPage(state, windows.takeUntil(pageEnd), page.items);
     if (pageEnd === undefined) return;
     seenUntil = pageEnd;
-    if (tellsOfMany(state)) continue;
+    if (isDense(state)) continue;
     seenUntil = yield* lookUpWindows(state, windows, seenUntil);
   }
   if (!wantExtras) return;
@@ -116,7 +116,7 @@ async function* lookUpMany(
   }
 }
 
-const tellsOfMany = ({ itemsInPage }: LookupState): boolean => itemsInPage >= ITEMS_IN_LONE_PAGE;
+const isDense = ({ itemsInPage }: LookupState): boolean => itemsInPage >= ITEMS_IN_LONE_PAGE;
 
 /** One page and all the source items that it covers, however many. */
 async function* matchPage(
@@ -149,7 +149,7 @@ async function* lookUpWindows(
   let boundary = from;
   let isSourceOver = false;
   for (;;) {
-    while (!isSourceOver && runs.hasRoom && !tellsOfMany(state)) {
+    while (!isSourceOver && runs.hasRoom && !isDense(state)) {
       const items = await windows.take(windowItems(state));
       isSourceOver = items.length === 0;
       if (isSourceOver) break;
@@ -159,7 +159,7 @@ async function* lookUpWindows(
     }
     const batch = await runs.next();
     if (batch) yield batch;
-    else if (isSourceOver || tellsOfMany(state)) return boundary;
+    else if (isSourceOver || isDense(state)) return boundary;
   }
 }
 

@@ -10,7 +10,7 @@ export interface StoreAbilities {
   /** `head` with a part's number returns its size and the number of parts. */
   readonly countsParts: boolean;
   /** `parts` returns the parts' checksums. */
-  readonly tellsParts: boolean;
+  readonly listsParts: boolean;
   /** `copy` obeys `condition`. */
   readonly copiesUnderConditions: boolean;
   /** `delete` is known to obey `ifMatch`. */
@@ -22,7 +22,7 @@ export const MEMORY_STORE: StoreAbilities = {
   keepsDescriptions: true,
   keepsChecksums: true,
   countsParts: true,
-  tellsParts: true,
+  listsParts: true,
   copiesUnderConditions: true,
   removesUnderConditions: true,
 };
@@ -32,7 +32,7 @@ export const FILE_STORE: StoreAbilities = {
   keepsDescriptions: false,
   keepsChecksums: false,
   countsParts: false,
-  tellsParts: false,
+  listsParts: false,
   copiesUnderConditions: true,
   removesUnderConditions: true,
 };
@@ -41,9 +41,9 @@ export const VERSITYGW: StoreAbilities = {
   keepsDescriptions: true,
   keepsChecksums: true,
   countsParts: true,
-  tellsParts: false,
+  listsParts: false,
   copiesUnderConditions: false,
   removesUnderConditions: true,
 };
 
-export const MINIO: StoreAbilities = { ...VERSITYGW, tellsParts: true, removesUnderConditions: false };
+export const MINIO: StoreAbilities = { ...VERSITYGW, listsParts: true, removesUnderConditions: false };

@@ -23,7 +23,7 @@ const DESCRIPTION: ObjectDescription = {
 
 export function describeDescriptions(store: () => ObjectStore, abilities: StoreAbilities): void {
   /** Checks that an object written with the description returns all of it, or nothing. */
-  const told = (description: ObjectDescription) => (abilities.keepsDescriptions ? description : {});
+  const keptPart = (description: ObjectDescription) => (abilities.keepsDescriptions ? description : {});
   const descriptionOf = (info: ObjectInfo | undefined): ObjectDescription => {
     const { contentType, metadata, cacheControl, contentDisposition, contentEncoding, contentLanguage } =
       info!;
@@ -41,7 +41,7 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
         const got = await store().get(key);
         got!.body.destroy();
         for (const info of [await store().head(key), read!.info, got!.info])
-          expect(descriptionOf(info), key).toEqual(told(DESCRIPTION));
+          expect(descriptionOf(info), key).toEqual(keptPart(DESCRIPTION));
       }
     });
 
@@ -51,19 +51,19 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
       const upload = { key, uploadId: await multipart!.create(key, DESCRIPTION) };
       const part = await multipart!.uploadPart(upload, 1, text('content'));
       written(await multipart!.complete(upload, [part]));
-      expect(descriptionOf(await store().head(key))).toEqual(told(DESCRIPTION));
+      expect(descriptionOf(await store().head(key))).toEqual(keptPart(DESCRIPTION));
     });
 
     it('gives bytes of no known kind the generic content type', async () => {
       written(await store().put('described/plain', text('x')));
-      const expected = told({ contentType: 'application/octet-stream' });
+      const expected = keptPart({ contentType: 'application/octet-stream' });
       expect(descriptionOf(await store().head('described/plain'))).toEqual(expected);
     });
 
     it('describes the whole object even if a range of it is read', async () => {
       const bytes = noise(10_000, 40);
       const etag = written(await store().put('described/ranged', bytes, DESCRIPTION));
-      const whole = { key: 'described/ranged', sizeBytes: 10_000, etag, ...told(DESCRIPTION) };
+      const whole = { key: 'described/ranged', sizeBytes: 10_000, etag, ...keptPart(DESCRIPTION) };
       const range = { start: 100, end: 200 };
       const read = await store().read('described/ranged', { range, maxBytes: 100 });
       expect(read!.bytes.byteLength).toBe(100);
@@ -80,7 +80,7 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
     it('keep the description of the object', async () => {
       written(await store().put('copied/from', text('x'), DESCRIPTION));
       written(await store().copy('copied/from', 'copied/to'));
-      expect(descriptionOf(await store().head('copied/to'))).toEqual(told(DESCRIPTION));
+      expect(descriptionOf(await store().head('copied/to'))).toEqual(keptPart(DESCRIPTION));
     });
 
     it('replace the description of the object on request', async () => {
@@ -90,7 +90,7 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
         const to = `described-anew/to/${key}`;
         written(await store().copy(`described-anew/from/${key}`, to, { description }));
         expect(await readText(store(), to)).toBe(key);
-        expect(descriptionOf(await store().head(to))).toEqual(told(description));
+        expect(descriptionOf(await store().head(to))).toEqual(keptPart(description));
       }
     });
 
@@ -100,7 +100,7 @@ export function describeDescriptions(store: () => ObjectStore, abilities: StoreA
       const etag = written(await store().put('touched', text('the content'), before));
       written(await store().copy('touched', 'touched', { description: after, ifMatch: etag }));
       expect(await readText(store(), 'touched')).toBe('the content');
-      expect(descriptionOf(await store().head('touched'))).toEqual(told(after));
+      expect(descriptionOf(await store().head('touched'))).toEqual(keptPart(after));
     });
 
     it('copy only the object that the etag names', async () => {

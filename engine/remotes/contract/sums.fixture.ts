@@ -31,9 +31,9 @@ export function describeKeptChecksums(store: () => ObjectStore, abilities: Store
       for (const [kind, claim] of Object.entries(claims())) {
         const checksum = await claim;
         const outcome = await store().put(`sums/${kind}`, bytes, { checksum });
-        const told = checksumsOf(checksum);
-        if (outcome.written && outcome.checksums) expect(outcome.checksums).toMatchObject(told);
-        const expected = abilities.keepsChecksums ? told : undefined;
+        const sent = checksumsOf(checksum);
+        if (outcome.written && outcome.checksums) expect(outcome.checksums).toMatchObject(sent);
+        const expected = abilities.keepsChecksums ? sent : undefined;
         const call = { checksums: true, maxBytes: bytes.byteLength };
         const got = await store().get(`sums/${kind}`, { checksums: true });
         got!.body.destroy();
@@ -134,10 +134,10 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
       const expected = Buffer.concat([pieces[0], pieces[2]]);
       const read = await store().read(key, { maxBytes: expected.byteLength });
       expect(Buffer.compare(read!.bytes, expected)).toBe(0);
-      const told = (await store().head(key, { checksums: true }))!.checksums;
+      const returned = (await store().head(key, { checksums: true }))!.checksums;
       // Nobody gave one of the whole; a store that computes one itself must be right.
-      if (told?.covers === 'whole' && told.crc64nvme !== undefined)
-        expect(told).toMatchObject(await computeChecksum('crc64nvme', expected));
+      if (returned?.covers === 'whole' && returned.crc64nvme !== undefined)
+        expect(returned).toMatchObject(await computeChecksum('crc64nvme', expected));
     });
 
     it('take parts only from the object that the etag names', async () => {
@@ -155,9 +155,9 @@ export function describeJoinedChecksums(store: () => ObjectStore, abilities: Sto
     it('are listed with their sizes and checksums, if the store lists them', async () => {
       const { upload, parts } = await send('parts/object', 'crc64nvme');
       const etag = written(await multipart().complete(upload, parts));
-      const told = await store().parts?.('parts/object');
-      if (!abilities.tellsParts) expect(told).toBeUndefined();
-      else expect(told).toEqual({ etag, parts: parts.map(({ etag: _, ...part }) => part) });
+      const returned = await store().parts?.('parts/object');
+      if (!abilities.listsParts) expect(returned).toBeUndefined();
+      else expect(returned).toEqual({ etag, parts: parts.map(({ etag: _, ...part }) => part) });
       written(await store().put('parts/whole', text('in one piece')));
       expect(await store().parts?.('parts/whole')).toBeUndefined();
       expect(await store().parts?.('parts/absent')).toBeUndefined();

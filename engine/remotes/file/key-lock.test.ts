@@ -116,7 +116,7 @@ describe("A key's lock", () => {
     });
   });
 
-  it('tells a suspended holder that it lost the lock, and leaves the new one in place', async () => {
+  it('fails a suspended holder that lost the lock, and leaves the new lock in place', async () => {
     const theirs = JSON.stringify({ process: 1, host: 'elsewhere', id: 'theirs' });
     const late = withKeyLock({ root, key: 'key', clock: systemClock }, async (held) => {
       await writeFile(lock, theirs);

@@ -41,14 +41,14 @@ function lend(pieces: number): Lender {
     buffer,
     free,
     take: () => free.pop(),
-    onRoom: (tell) => {
-      waiting = tell;
+    onRoom: (listener) => {
+      waiting = listener;
     },
     giveBack(bytes) {
       if (bytes.buffer === buffer) free.push(pieceAt(bytes.byteOffset));
-      const tell = waiting;
+      const listener = waiting;
       waiting = undefined;
-      tell?.();
+      listener?.();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Calls to one peer: authorisation, retries, and validation of its answers before anything uses them. */
 import * as v from 'valibot';
-import { DrayError, type ErrorCode, excerpt, toldError } from '../../api/error.ts';
+import { DrayError, type ErrorCode, excerpt, receivedError } from '../../api/error.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createRetryBudget, type RetryPolicy, retrying } from '../../base/retry.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../../peer-protocol/messages.ts';
@@ -229,7 +229,7 @@ function checkAnswer(address: string, { headers, status }: HttpAnswer, bytes: Ui
       retry: RETRIES[status] ?? (status >= 500 ? 'retry' : 'no'),
       data: { address, status },
     });
-  const { code, data, message, retry } = toldError(parsed.output.error);
+  const { code, data, message, retry } = receivedError(parsed.output.error);
   throw new DrayError(code, message.slice(0, MESSAGE_CHARS_MAX), {
     retry,
     data: { ...data, address, status },

@@ -43,7 +43,7 @@ export async function openPeerDeltaSource(
       return sign ? bytes.subarray(0, digestBytes) : undefined;
     },
     async checkUnchanged() {
-      await calls.tell('check', {}, signal);
+      await calls.ask('check', {}, signal);
     },
     close: () => calls.end(),
   };
@@ -69,10 +69,10 @@ export async function openPeerDeltaTarget(
     write: async (ranges, bytes, stop) =>
       (await calls.send('write', { ranges: [...ranges] }, bytes, stop)).bytes,
     clear: async (ranges, stop) => {
-      await calls.tell('clear', { ranges: [...ranges] }, stop);
+      await calls.ask('clear', { ranges: [...ranges] }, stop);
     },
     copy: async (moves, stop) => {
-      await calls.tell('copy', { moves: [...moves] }, stop);
+      await calls.ask('copy', { moves: [...moves] }, stop);
     },
     async complete() {
       const { token = '' } = await client.ask(`deltas/${opened.delta}/complete`, {}, Completed, signal);
@@ -115,9 +115,9 @@ function callsOf(client: PeerClient, id: string) {
       new Uint8Array(lengths.buffer).set(bytes.subarray(0, chunks * 4));
       return { lengths, digests: bytes.slice(chunks * 4) };
     },
-    tell: (name: DeltaCall, input: object, signal: AbortSignal) =>
+    ask: (name: DeltaCall, input: object, signal: AbortSignal) =>
       client.ask(`deltas/${id}/${name}`, input, Nothing, signal),
-    /** Tells the peer even after a stop, because it can free what it holds. */
+    /** Runs even after a stop, so that the peer frees its memory and files. */
     async end() {
       const signal = AbortSignal.timeout(5_000);
       await client

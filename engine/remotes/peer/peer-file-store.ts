@@ -5,7 +5,7 @@
  * (`mode`, in octal digits) are kept, which are the file's own. Conditions are refused: repositories use
  * another interface of a peer, which supports them.
  */
-import { DrayError, fromErrorRecord, type ToldError, toldError } from '../../api/error.ts';
+import { DrayError, fromErrorRecord, type ReceivedError, receivedError } from '../../api/error.ts';
 import { comparePaths } from '../../model/entry.ts';
 import { formatObjectTime, MTIME_METADATA } from '../../model/object-time.ts';
 import { PEER_LIMITS, type PeerEntryRow, type WriteItem } from '../../peer-protocol/messages.ts';
@@ -218,7 +218,7 @@ async function writeFiles(
   const contents = files.filter(({ special }) => !special).map(({ bytes }) => bytes);
   const results = await writePeerFiles(client, { items, contents }, signalOf(options));
   return results.map((result) =>
-    'error' in result ? { error: toldError(result.error) } : { etag: result.token },
+    'error' in result ? { error: receivedError(result.error) } : { etag: result.token },
   );
 }
 
@@ -230,7 +230,7 @@ async function readFiles(
   const { contents, results } = await readPeerFiles(client, { paths: keys.map(pathOf) }, signalOf(options));
   let at = 0;
   return results.map((result) => {
-    if ('error' in result) return { error: toldError(result.error) };
+    if ('error' in result) return { error: receivedError(result.error) };
     const bytes = contents.subarray(at, at + result.sizeBytes);
     at += result.sizeBytes;
     return { bytes, mtimeNs: BigInt(result.mtimeNs), mode: result.mode, etag: result.token };
@@ -417,6 +417,6 @@ function listedObject(key: string, [, , sizeBytes, modifiedMs, , etag]: PeerEntr
   return { key, sizeBytes, etag, modifiedMs, isFile: true };
 }
 
-function errorOf(error: ToldError): DrayError {
-  return fromErrorRecord(toldError(error));
+function errorOf(error: ReceivedError): DrayError {
+  return fromErrorRecord(receivedError(error));
 }

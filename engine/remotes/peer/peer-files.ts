@@ -1,6 +1,6 @@
 /** Reads and writes files of a peer's folder by the calls of the protocol (`engine/peer/PROTOCOL.md`). */
 import * as v from 'valibot';
-import { DrayError, type ToldError } from '../../api/error.ts';
+import { DrayError, type ReceivedError } from '../../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../../checksums/crc64-nvme.ts';
 import {
   EntryPageSchema,
@@ -278,7 +278,7 @@ export async function removePeerFiles(
   client: PeerClient,
   paths: readonly string[],
   signal: AbortSignal,
-): Promise<readonly (ToldError | null)[]> {
+): Promise<readonly (ReceivedError | null)[]> {
   const { errors } = await client.ask('remove', { paths }, RemoveAnswer, signal);
   if (errors.length !== paths.length) throw malformedAnswer(client);
   return errors;

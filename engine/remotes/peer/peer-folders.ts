@@ -2,7 +2,7 @@
  * Modes and times of a peer's folders, many per request: read and written like small files, under paths that
  * end in a slash.
  */
-import { toldError } from '../../api/error.ts';
+import { receivedError } from '../../api/error.ts';
 import type { FolderCalls, FolderToSet } from '../file-calls.ts';
 import type { PeerClient } from './peer-client.ts';
 import { readPeerFiles, writePeerFiles } from './peer-files.ts';
@@ -32,7 +32,7 @@ export function createPeerFolders(client: PeerClient, below: string): FolderCall
     },
     async set(folders, { signal = never }) {
       const results = await writePeerFiles(client, { items: folders.map(itemOf), contents: [] }, signal);
-      return results.map((result) => ('error' in result ? toldError(result.error) : undefined));
+      return results.map((result) => ('error' in result ? receivedError(result.error) : undefined));
     },
   };
 }

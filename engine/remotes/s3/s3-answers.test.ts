@@ -304,7 +304,7 @@ describe('An S3 store', () => {
     [403, 'AccessDenied'],
     [403, 'ExpiredToken'],
   ])(
-    'tells nothing of parts where the store does not know the question or these keys may not ask it (%i %s)',
+    'returns no parts where the store does not know the request or refuses it to these keys (%i %s)',
     async (status, code) => {
       script = (response, line) => {
         if (line.startsWith('HEAD')) response.writeHead(200, { etag: '"e-2"' }).end();

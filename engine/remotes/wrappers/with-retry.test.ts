@@ -75,21 +75,21 @@ describe('A listing of files that breaks', () => {
   const listed = async (more: Partial<EntriesOptions> = {}) => {
     const { asked, files } = breakingFiles(keys, 0);
     const store = withRetry({ ...createMemoryStore(), files }, { clock: fakeClock() });
-    const told: string[] = [];
-    for await (const page of store.files!.entries(more)) told.push(...page.map(({ key }) => key));
-    return { asked, told };
+    const received: string[] = [];
+    for await (const page of store.files!.entries(more)) received.push(...page.map(({ key }) => key));
+    return { asked, received };
   };
 
   it('continues after the last received entry', async () => {
-    const { asked, told } = await listed();
-    expect(told).toEqual(keys);
+    const { asked, received } = await listed();
+    expect(received).toEqual(keys);
     expect(asked).toEqual(['', 'a', 'c']);
   });
 
   it('starts again for a caller that needs problems, and repeats no entry', async () => {
     const problems: string[] = [];
-    const { told } = await listed({ onProblem: (message) => problems.push(message) });
-    expect(told).toEqual(keys);
+    const { received } = await listed({ onProblem: (message) => problems.push(message) });
+    expect(received).toEqual(keys);
     expect(problems).toEqual(['seen from ""']);
   });
 });

@@ -10,7 +10,7 @@
  * A request that failed may have happened all the same (its answer was lost). Repeating is then harmless for
  * everything but a condition, which now meets our own write and fails. So after such a failure a condition
  * that does not hold is examined: if the object has the bytes that we wrote, the write happened. Two writers
- * that write equal bytes both win then; bytes under a condition must tell writers apart where that matters.
+ * that write equal bytes both win then; where that matters, the bytes must differ between writers.
  * The same holds for a copy of an object onto itself, which may change its etag: it happened if the object
  * has the expected size and metadata.
  */

@@ -165,19 +165,19 @@ describe('previousFromParts', () => {
     await store.put('whole', randomBytes(100));
     expect(await previousFromParts(store, 'whole', (await store.head('whole'))!)).toBeUndefined();
     const info = { etag: 'e', sizeBytes: 30 };
-    const telling = (...sizes: readonly (number | undefined)[]): ObjectStore => ({
+    const withParts = (...sizes: readonly (number | undefined)[]): ObjectStore => ({
       ...store,
       parts: async () => ({
         etag: 'e',
         parts: sizes.map((sizeBytes, at) => ({ number: at + 1, sizeBytes: sizeBytes ?? 0, crc64nvme: 1n })),
       }),
     });
-    expect(await previousFromParts(telling(10, 10, 10), KEY, info)).toMatchObject({ blockBytes: 10 });
-    expect(await previousFromParts(telling(20, 10), KEY, info)).toMatchObject({ blockBytes: 20 });
+    expect(await previousFromParts(withParts(10, 10, 10), KEY, info)).toMatchObject({ blockBytes: 10 });
+    expect(await previousFromParts(withParts(20, 10), KEY, info)).toMatchObject({ blockBytes: 20 });
     for (const sizes of [[10, 15, 5], [10, 10], [10, 20], [0, 30], []])
-      expect(await previousFromParts(telling(...sizes), KEY, info)).toBeUndefined();
-    expect(await previousFromParts(telling(10, 10, 10), KEY, { ...info, etag: 'other' })).toBeUndefined();
-    const { parts: _, ...untelling } = store;
-    expect(await previousFromParts(untelling, KEY, info)).toBeUndefined();
+      expect(await previousFromParts(withParts(...sizes), KEY, info)).toBeUndefined();
+    expect(await previousFromParts(withParts(10, 10, 10), KEY, { ...info, etag: 'other' })).toBeUndefined();
+    const { parts: _, ...withoutParts } = store;
+    expect(await previousFromParts(withoutParts, KEY, info)).toBeUndefined();
   });
 });

@@ -123,15 +123,15 @@ function createRing(memory: Uint8Array): BodyMemory {
   let waiting: (() => void) | undefined;
   return {
     take: () => free.pop(),
-    onRoom(tell) {
-      waiting = tell;
+    onRoom(listener) {
+      waiting = listener;
     },
     giveBack(bytes) {
       if (bytes.buffer !== buffer) return;
       free.push(pieceAt(bytes.byteOffset));
-      const tell = waiting;
+      const listener = waiting;
       waiting = undefined;
-      tell?.();
+      listener?.();
     },
   };
 }

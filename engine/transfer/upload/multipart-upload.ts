@@ -73,7 +73,7 @@ async function uploadOnce(
   const session = await openUploadSession(sessionRequest(request, multipart), multipart);
   let isSent = false;
   try {
-    const known = tellsSums.get(request.store)?.[session.mode];
+    const known = keepsSums.get(request.store)?.[session.mode];
     const checksEtags = known === false || (known === undefined && session.mode === 'plain');
     const sent = await sendParts(request, { multipart, session, checksEtags });
     attempt.copiedParts = sent.copiedParts;
@@ -117,7 +117,7 @@ function isFinal(error: unknown, isSent: boolean): boolean {
 }
 
 /** Whether stores are known to keep the checksum of an object uploaded in parts, in either mode. */
-const tellsSums = new WeakMap<ObjectStore, Partial<Record<UploadMode, boolean>>>();
+const keepsSums = new WeakMap<ObjectStore, Partial<Record<UploadMode, boolean>>>();
 
 interface Sent {
   readonly multipart: MultipartStore;
@@ -153,7 +153,7 @@ async function finish(request: PartsUpload, context: Sent): Promise<UploadedObje
     parts: parts.map(({ info: { etag }, isMd5 }) => ({ etag, ...(isMd5 === undefined ? {} : { isMd5 }) })),
     signal,
   });
-  tellsSums.set(store, { ...tellsSums.get(store), [session.mode]: by === 'checksum' });
+  keepsSums.set(store, { ...keepsSums.get(store), [session.mode]: by === 'checksum' });
   journal.forget(key);
   return { ...result, etag: info.etag, confirmedBy: by };
 }

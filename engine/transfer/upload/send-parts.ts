@@ -130,12 +130,12 @@ async function storePart(sending: Sending, part: Part, into: Uint8Array): Promis
   const found = { bytes, sum: sumPart(request.checksum, bytes) };
   const at = heldPart(session, part, found) ?? (await copyPart(sending, part, found));
   const { how, info } = at ?? { how: 'sent' as const, info: await sendPart(sending, part, found) };
-  const looksAtEtag = sending.checksEtags && isMd5(info.etag);
+  const comparesEtag = sending.checksEtags && isMd5(info.etag);
   note(sending, part, {
     how,
     info,
     sum: found.sum,
-    ...(looksAtEtag ? { isMd5: matchesEtag(info.etag, bytes) } : {}),
+    ...(comparesEtag ? { isMd5: matchesEtag(info.etag, bytes) } : {}),
   });
 }
 

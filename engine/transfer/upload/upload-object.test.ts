@@ -10,7 +10,7 @@ beforeAll(loadCrc64);
 
 /** A store whose puts return less, like those of some servers; counts its HEADs. */
 function answering(
-  answer: (told: PutOutcome) => PutOutcome,
+  answer: (outcome: PutOutcome) => PutOutcome,
   inner: ObjectStore = createMemoryStore({ etags: 'md5' }),
 ) {
   const heads: string[] = [];
@@ -29,7 +29,7 @@ describe('putObject', () => {
   const bytes = randomBytes(1_000);
 
   it.each([0, 1, 1_000])('stores %i bytes in one request that the answer confirms', async (sizeBytes) => {
-    const { heads, inner, store } = answering((told) => told);
+    const { heads, inner, store } = answering((outcome) => outcome);
     const some = bytes.subarray(0, sizeBytes);
     const description = { contentType: 'text/csv', metadata: { mtime: '1.5' }, storageClass: 'STANDARD_IA' };
     const put = await putObject({ store, key: KEY, bytes: some, description });
@@ -39,7 +39,9 @@ describe('putObject', () => {
   });
 
   it('accepts an etag that is the MD5', async () => {
-    const { heads, store } = answering((told) => (told.written ? { written: true, etag: told.etag } : told));
+    const { heads, store } = answering((outcome) =>
+      outcome.written ? { written: true, etag: outcome.etag } : outcome,
+    );
     expect(await putObject({ store, key: KEY, bytes })).toMatchObject({ confirmedBy: 'md5' });
     expect(heads).toEqual([]);
   });

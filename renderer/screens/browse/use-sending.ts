@@ -84,7 +84,7 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
     }
     const outcome = await sendFiles(walkDropped(items, { place, confirmed }));
     await refresh('browse.open');
-    if (outcome && parseRoute(location.hash).screen !== 'browse') tellElsewhere(outcome);
+    if (outcome && parseRoute(location.hash).screen !== 'browse') showArrival(outcome);
   };
   return {
     copy: (dragged, into) => {
@@ -106,7 +106,7 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
 }
 
 /** Browse itself shows a report. */
-function tellElsewhere({ bytesDone, filesDone, filesFailed }: DropProgress): void {
+function showArrival({ bytesDone, filesDone, filesFailed }: DropProgress): void {
   const title = `Dropped files have arrived: ${formatPlural(filesDone, 'file')}, ${formatBytes(bytesDone)}`;
   if (filesFailed === 0) showToast({ tone: 'success', title });
   else

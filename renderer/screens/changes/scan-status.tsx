@@ -15,7 +15,7 @@ const UNWATCHED: Readonly<Record<NonNullable<ScanStatus['unwatched']>, string>> 
 export function ScanStatusText({ lookedMs, unwatched }: ScanStatus) {
   return (
     <span className="cut soft" title={unwatched && `The folder is ${UNWATCHED[unwatched]}.`}>
-      Looked at {formatClock(lookedMs)}, {unwatched ? 'not watched' : 'watching'}
+      Scanned at {formatClock(lookedMs)}, {unwatched ? 'not watched' : 'watching'}
       {unwatched && <span className="unseen">: {UNWATCHED[unwatched]}</span>}
     </span>
   );

@@ -1,7 +1,7 @@
 /** Shows the line that ignores a path, adds it on confirmation, and offers Undo. */
 import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/ignore-line.ts';
 import { ConfirmDialog, Dialog } from '../../design/overlays/dialog.tsx';
-import { tellFolderChanged } from '../../host/folder-news.ts';
+import { announceFolderChange } from '../../host/folder-news.ts';
 import { useHost } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 
@@ -27,7 +27,7 @@ export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
   const takeBack = async (added: IgnoreAdded) => {
     try {
       await host.ask('changes.unignore', { root, ...added });
-      tellFolderChanged(root);
+      announceFolderChange(root);
     } catch (error) {
       showFailure('The line was not removed', error);
     }
@@ -35,7 +35,7 @@ export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
   const addLine = async () => {
     try {
       const added = await host.ask('changes.ignore', { root, path });
-      tellFolderChanged(root);
+      announceFolderChange(root);
       showToast({
         tone: 'success',
         title: `${path} is ignored`,

@@ -1,7 +1,7 @@
 /** Discards local changes, and offers Undo for the files that were moved to the bin. */
 import type { ChangeRow } from '../../../engine/api/host/changes.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
-import { tellFolderChanged } from '../../host/folder-news.ts';
+import { announceFolderChange } from '../../host/folder-news.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 import { usePutBack } from '../../shell/use-put-back.ts';
@@ -16,7 +16,7 @@ export function useDiscard(): (root: string, row: Discarded) => Promise<void> {
     const paths = fromPath === undefined ? [path] : [path, fromPath];
     try {
       const { failed, kept, renamed, transfer } = await host.ask('changes.discard', { root, paths });
-      tellFolderChanged(root);
+      announceFolderChange(root);
       void refresh('browse.open');
       if (kept)
         showToast({

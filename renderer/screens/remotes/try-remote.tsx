@@ -41,8 +41,8 @@ export function TryRemote({ target, keys, token }: TryRemoteProps) {
     setFault(undefined);
     setOutcome('running');
     const onEvents = (events: readonly { readonly type: string }[]): void => {
-      const told = events.filter((event): event is CheckEvent => event.type === 'check');
-      setChecks((before) => [...before, ...told]);
+      const found = events.filter((event): event is CheckEvent => event.type === 'check');
+      setChecks((before) => [...before, ...found]);
     };
     const input = { target, ...(keys ? { keys } : {}), ...(token === undefined ? {} : { token }) };
     host.ask('remotes.test', input, { signal: stop.signal, onEvents }).then(

@@ -15,11 +15,11 @@ function openPages() {
     offsets.push(offset);
     return { total: TOTAL, rows: Array.from({ length: limit }, (_, at) => rowAt(offset + at)) };
   });
-  const lookAt = async (first: number, last = first + 40) => {
+  const scrollTo = async (first: number, last = first + 40) => {
     pages.look(first, last);
     await vi.runAllTimersAsync();
   };
-  return { offsets, pages, lookAt };
+  return { offsets, pages, scrollTo };
 }
 
 describe('the pages of a list of rows', () => {
@@ -27,20 +27,20 @@ describe('the pages of a list of rows', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('are requested when they come into view, once while they are held', async () => {
-    const { lookAt, offsets, pages } = openPages();
-    await lookAt(0);
+    const { scrollTo, offsets, pages } = openPages();
+    await scrollTo(0);
     expect(pages.total()).toBe(TOTAL);
     expect(pages.rowAt(7)).toEqual(rowAt(7));
-    await lookAt(PAGE_ROWS - 10);
-    await lookAt(0);
+    await scrollTo(PAGE_ROWS - 10);
+    await scrollTo(0);
     expect(offsets).toEqual([0, PAGE_ROWS]);
   });
 
   it('are held up to a limit: those out of view for longest go first', async () => {
-    const { lookAt, offsets, pages } = openPages();
+    const { scrollTo, offsets, pages } = openPages();
     for (let page = 0; page < 3 * PAGES_KEPT; page += 1) {
-      await lookAt(0);
-      await lookAt(page * PAGE_ROWS);
+      await scrollTo(0);
+      await scrollTo(page * PAGE_ROWS);
     }
     const held = Array.from({ length: TOTAL / PAGE_ROWS }, (_, page) => pages.rowAt(page * PAGE_ROWS));
     expect(held.filter((row) => row !== undefined)).toHaveLength(PAGES_KEPT);
@@ -49,10 +49,10 @@ describe('the pages of a list of rows', () => {
   });
 
   it('that are only scrolled past are not requested', async () => {
-    const { lookAt, offsets, pages } = openPages();
-    await lookAt(0);
+    const { scrollTo, offsets, pages } = openPages();
+    await scrollTo(0);
     for (let row = 0; row < TOTAL - 100; row += 10_000) pages.look(row, row + 40);
-    await lookAt(TOTAL - 41);
+    await scrollTo(TOTAL - 41);
     expect(offsets).toEqual([0, TOTAL - PAGE_ROWS]);
   });
 

@@ -42,7 +42,7 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
   const stale = new Set<number>();
   let seen: readonly [number, number] = [0, 0];
   const underWay = new Map<number, AbortController>();
-  const { subscribe, tell, version } = createVersion();
+  const { subscribe, increase, version } = createVersion();
   let latest: Answer | undefined;
   let failure: unknown;
   /** The number of changes of the list. */
@@ -80,7 +80,7 @@ export function createRowPages<Answer extends RowAnswer>(fetchRows: FetchRows<An
     } finally {
       if (underWay.get(page) === stop) underWay.delete(page);
     }
-    tell();
+    increase();
     if (began !== changes) fetchMissing(...seen);
   };
   const fetchMissing = (from: number, to: number) => {
@@ -125,7 +125,7 @@ function createVersion() {
   let version = 0;
   return {
     version: () => version,
-    tell: () => {
+    increase: () => {
       version += 1;
       notify();
     },

@@ -41,8 +41,8 @@ export async function writeSums(
   request: LargeRequest & { readonly from: number; readonly to: number },
   parts: readonly { readonly number: number; readonly etag: string; readonly crc64nvme: bigint }[],
 ): Promise<void> {
-  const told = parts.map(({ crc64nvme, etag, number }) => ({ number, etag, crc64nvme: `${crc64nvme}` }));
-  await folder.write(`${folderOf(request)}sums-${request.from}-${request.to}.json`, told);
+  const written = parts.map(({ crc64nvme, etag, number }) => ({ number, etag, crc64nvme: `${crc64nvme}` }));
+  await folder.write(`${folderOf(request)}sums-${request.from}-${request.to}.json`, written);
 }
 
 /** Removes the row and the sums, so that the object begins anew. */

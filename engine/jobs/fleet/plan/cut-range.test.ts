@@ -72,7 +72,7 @@ describe('The parts of a fleet', () => {
     );
     const key = fc
       .string({ unit: character, minLength: 1, maxLength: 5 })
-      // A listing cannot tell these from folders.
+      // A listing cannot distinguish these from folders.
       .filter(
         (text) =>
           !text.endsWith('/') && !text.startsWith('/') && !text.split('/').some((part) => /^\.*$/.test(part)),

@@ -9,8 +9,8 @@ import { DatasetPieces } from './dataset-pieces.ts';
 import type { MergeProblem } from './merge-workers.ts';
 import type { PushTarget } from './push-target.ts';
 
-/** Problems that the worker prints; the document names more. */
-const TOLD_MAX = 10;
+/** Warnings that the worker prints; the document lists all problems. */
+const WARNINGS_MAX = 10;
 
 export interface MergeOptions {
   readonly request: FleetRequest;
@@ -36,7 +36,7 @@ export async function whyUnmerged(
     first ??= problem;
     problems += 1;
     failures.add({ path, error: { code: 'conflict', message } });
-    if (problems <= TOLD_MAX) context.emit({ type: 'warning', warning: 'fleetConflict', message, path });
+    if (problems <= WARNINGS_MAX) context.emit({ type: 'warning', warning: 'fleetConflict', message, path });
   });
   for await (const batch of merged) {
     checkAborted(context.signal);

@@ -108,8 +108,8 @@ describe('A verification in parts', () => {
     expect(findings.length).toBe(counts.missing + counts.damaged);
     const events = contextIn(root);
     await verify(events, { readDataPercent: 100 });
-    const told = events.events.flatMap((event) => (event.type === 'check' ? [event] : []));
-    for (const { detail, paths = [] } of told) {
+    const checks = events.events.flatMap((event) => (event.type === 'check' ? [event] : []));
+    for (const { detail, paths = [] } of checks) {
       const same = findings.filter((finding) => finding.detail === detail);
       expect(same, detail).not.toEqual([]);
       expect(same.flatMap((finding) => finding.paths).sort()).toEqual([...paths].sort());

@@ -14,7 +14,7 @@ import { createTraffic } from '../../session/traffic.ts';
 import { isFinding, type VerifyTools } from './findings.ts';
 
 const LIST_FROM_OBJECTS = 500;
-const TOLD_PATHS_MAX = 1000;
+const REPORTED_PATHS_MAX = 1000;
 /** Requests that are running or waiting: as many as can ever be in flight (`--transfers`). */
 const REQUESTS_BEGUN_MAX = 10_000;
 
@@ -233,7 +233,7 @@ export class ObjectCheck {
         check: object.isMissing ? 'missing' : 'damaged',
         result: 'failed',
         detail,
-        paths: paths.slice(0, TOLD_PATHS_MAX),
+        paths: paths.slice(0, REPORTED_PATHS_MAX),
       });
     }
     return all.size;

@@ -255,11 +255,11 @@ describe('a notice', () => {
     const look = noticeStaleness({ ...host(), folder });
     expect(readStaleNotice(folder, 'photos')).toBe(0);
     await look(job);
-    const toldMs = readStaleNotice(folder, 'photos');
-    expect(toldMs).toBeGreaterThan(0);
+    const noticedMs = readStaleNotice(folder, 'photos');
+    expect(noticedMs).toBeGreaterThan(0);
     await look(job);
     await until(2);
-    expect(readStaleNotice(folder, 'photos')).toBe(toldMs);
+    expect(readStaleNotice(folder, 'photos')).toBe(noticedMs);
     writeJobState(folder, 'photos', { runs: [run('done'), failed], lastSuccessMs: Date.now() });
     await look(job);
     await noticeRun({ folder, job, before: [failed] }, host());

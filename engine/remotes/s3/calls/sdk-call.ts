@@ -14,7 +14,7 @@ import { exchangeXml, requestFor, type S3Caller, xmlBody } from './s3-call.ts';
 
 export type SdkModule = typeof import('@aws-sdk/client-s3');
 
-/** The part of the SDK's commands by which TypeScript tells their outputs apart. */
+/** The part of the SDK's commands by which TypeScript distinguishes their outputs. */
 type AnyCommand = { resolveMiddleware(...args: never[]): (...args: never[]) => Promise<{ output: object }> };
 type OutputOf<Command extends AnyCommand> = Awaited<
   ReturnType<ReturnType<Command['resolveMiddleware']>>

@@ -44,18 +44,18 @@ describe('Dropped files', () => {
 
   it('stop on request, and a stopped file does not count as failed', async () => {
     const control = new AbortController();
-    const told: DropProgress[] = [];
+    const reported: DropProgress[] = [];
     const last = await sendDropped(walk(1_000), {
       send: async () => {
         control.abort();
         throw new Error('Stopped on request.');
       },
-      onProgress: (progress) => told.push(progress),
+      onProgress: (progress) => reported.push(progress),
       signal: control.signal,
     });
     expect(last.filesDone).toBe(0);
     expect(last).toMatchObject({ isStopped: true, filesFailed: 0, failures: [] });
-    expect(told.at(-1)?.isOver).toBe(true);
+    expect(reported.at(-1)?.isOver).toBe(true);
   });
 
   it('send no file after the stop, even one that was just being found or opened', async () => {

@@ -29,9 +29,9 @@ class FakeRequest {
   answer() {
     this.#end(this.onload);
   }
-  #end(tell: () => void) {
+  #end(handler: () => void) {
     open = open.filter((one) => one !== this);
-    tell();
+    handler();
     this.onloadend();
   }
 }

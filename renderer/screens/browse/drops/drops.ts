@@ -38,13 +38,13 @@ export async function sendFiles(files: AsyncIterable<DroppedFile>): Promise<Drop
       }
       const { signal } = control;
       const before = sum;
-      const onProgress = (next: DropProgress): void => tell(addProgress(before, next));
+      const onProgress = (next: DropProgress): void => setProgress(addProgress(before, next));
       sum = addProgress(before, await sendDropped(takeWaiting(signal), { send, onProgress, signal }));
     }
   } finally {
     control = undefined;
     removeEventListener('beforeunload', askBefore);
-    tell({ ...sum, isOver: true });
+    setProgress({ ...sum, isOver: true });
   }
   return sum;
 }
@@ -56,7 +56,7 @@ export function stopDrops(): void {
 
 /** Removes the report of a finished drop. */
 export function dismissDrops(): void {
-  if (!control) tell(undefined);
+  if (!control) setProgress(undefined);
 }
 
 /** Undefined if nothing was dropped, or its report was removed. */
@@ -108,7 +108,7 @@ function addProgress(before: DropProgress, more: DropProgress): DropProgress {
   };
 }
 
-function tell(next: DropProgress | undefined): void {
+function setProgress(next: DropProgress | undefined): void {
   progress = next;
   notify();
 }

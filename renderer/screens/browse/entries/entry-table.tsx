@@ -188,7 +188,7 @@ function useEntryDrop({ viewport }: RowGridState, latest: { readonly current: En
   };
   const { dropProps, isDropTarget } = useDrop({
     ref: viewport,
-    // During a drag, a text file cannot be told from selected text. The drop ignores selected text.
+    // During a drag, a text file looks the same as selected text. The drop ignores selected text.
     getDropOperation: () => 'copy',
     onDropEnter: (event) => setFolder(folderAt(event)),
     onDropMove: (event) => setFolder(folderAt(event)),

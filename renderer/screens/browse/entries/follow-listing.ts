@@ -24,14 +24,14 @@ export interface FollowedListing {
 export function followListing(
   host: Pick<ReconnectingHost, 'ask'>,
   place: string,
-  tell: (now: ListingNow) => void,
+  onChange: (now: ListingNow) => void,
 ): FollowedListing {
   let now: ListingNow = { list: undefined, listed: 0, state: 'opening', isRepository: false };
   let stopping = new AbortController();
   let hasLeft = false;
   const change = (next: ListingNow) => {
     now = next;
-    if (!hasLeft) tell(now);
+    if (!hasLeft) onChange(now);
   };
   const onEvents: AskOptions['onEvents'] = (events) => {
     const newest = events.findLast((event) => event.type === 'listing');

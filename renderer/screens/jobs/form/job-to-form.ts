@@ -16,7 +16,7 @@ export function formOfJob(job: SavedJobCard): JobForm {
   };
 }
 
-/** Options and places apart, or the whole line where only the command can tell them apart. */
+/** Options and places apart, or the whole line where only the command can separate them. */
 function commandOf({ arguments: words, kind, places }: SavedJobCard): Partial<JobForm> {
   const known = JOB_KINDS.find((each) => each === kind) ?? 'copy';
   const options = optionsOf(words, places, known);

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client';
 import { DrayError } from '../../engine/api/error.ts';
 import type { FleetKind, FleetWork } from '../../engine/api/fleet.ts';
+import { checkListens } from './check-listens.ts';
 import {
   DEFAULT_SETTINGS,
   type FleetLimits,
@@ -29,7 +30,8 @@ import { connectionSettings, dataConverter, type TemporalOptions } from './tempo
 import { type RunningStep, readPulses, waitsLong } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
 
-const CONNECT_MS = 10_000;
+/** To connect, and then to get a first answer. */
+const CONNECT_MS = 5_000;
 /** How long a query waits for a worker. */
 const QUERY_MS = 10_000;
 
@@ -78,6 +80,7 @@ export interface FleetClient extends AsyncDisposable {
 export async function connectFleet(temporal: TemporalOptions): Promise<FleetClient> {
   const settings = await connectionSettings(temporal);
   const converter = await dataConverter(temporal);
+  await checkListens(settings.address, { limitMs: CONNECT_MS });
   const connection = await Connection.connect({ ...settings, connectTimeout: CONNECT_MS }).catch((error) => {
     throw fromTemporal(error, temporal);
   });

@@ -46,12 +46,17 @@ export function fromTemporal(
   const code = isGrpcServiceError(service) ? (CODES[service.code] ?? 'remoteFailed') : 'unreachable';
   const why = isGrpcServiceError(service) ? service.details : (error as Error).message;
   return code === 'unreachable'
-    ? new DrayError(code, `Temporal at ${address} does not answer: ${why || 'no connection'}.`, {
-        cause: error,
-        advice: 'To try it on this machine, start one: temporal server start-dev',
-        command: 'temporal server start-dev',
-      })
+    ? noAnswer(address, why || 'no connection', error)
     : new DrayError(code, `Temporal at ${address} refused: ${why}.`, { cause: error });
+}
+
+export function noAnswer(address: string, why: string, cause: unknown): DrayError {
+  return new DrayError('unreachable', `Temporal at ${address} does not answer: ${why}.`, {
+    cause,
+    advice:
+      'Check the address: --temporal, or TEMPORAL_ADDRESS. To try it on this machine, start one: temporal server start-dev',
+    command: 'temporal server start-dev',
+  });
 }
 
 /** A job that ended with a failure. */

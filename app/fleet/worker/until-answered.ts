@@ -2,7 +2,7 @@
  * A worker outlives Temporal: while the server is away, at the start of the worker or later, it waits and
  * tries again, so it needs no supervisor to get over a restart of the server.
  */
-import type { DrayError } from '../../../engine/api/error.ts';
+import { type DrayError, messageWithoutAdvice } from '../../../engine/api/error.ts';
 import { type Clock, systemClock } from '../../../engine/base/clock.ts';
 import { fromTemporal } from '../temporal-errors.ts';
 import type { TemporalOptions } from '../temporal-options.ts';
@@ -48,6 +48,6 @@ function isPowerOfTwo(count: number): boolean {
   return Number.isInteger(Math.log2(count));
 }
 
-function explain({ message }: DrayError): string {
-  return `${message} The worker waits, and tries again until it answers.`;
+function explain(error: DrayError): string {
+  return `${messageWithoutAdvice(error)} The worker waits, and tries again until it answers.`;
 }

@@ -1,7 +1,5 @@
 /** A worker of a fleet: does steps of any job of its queue until it is stopped. */
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import {
@@ -14,6 +12,7 @@ import {
 import { DrayError } from '../../../engine/api/error.ts';
 import type { FleetSteps } from '../../../engine/api/fleet.ts';
 import type { JobContext } from '../../../engine/api/jobs.ts';
+import { checkListens } from '../check-listens.ts';
 import { ownQueue } from '../fleet-messages.ts';
 import { withTracingPackages } from '../packages.ts';
 import {
@@ -100,7 +99,7 @@ async function serve(
   { drainMs, offers, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
   { bundle, converter, onAnswer, settings, tracing }: Reach,
 ): Promise<void> {
-  await checkListens(settings.address, context.signal);
+  await checkListens(settings.address, { limitMs: ANSWER_MS, signal: context.signal });
   if (context.signal.aborted) return;
   const connection = await NativeConnection.connect(settings);
   try {
@@ -131,27 +130,6 @@ async function serve(
     });
   } finally {
     await connection.close();
-  }
-}
-
-/**
- * Without this, a worker that waits runs out of file descriptors: each connection that Temporal's package
- * fails to open leaves seven of them open (1.24.0, on Linux).
- * @returns Also when the signal fires.
- * @throws ECONNREFUSED and the like, or when nothing answers for `ANSWER_MS`
- */
-async function checkListens(address: string, signal: AbortSignal): Promise<void> {
-  const { hostname, port } = new URL(`tcp://${address}`);
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) });
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-  try {
-    await once(socket, 'connect', { signal: limit });
-  } catch (cause) {
-    if (signal.aborted) return;
-    if (!limit.aborted) throw cause;
-    throw new Error(`no connection within ${ANSWER_MS / 1000} s`, { cause });
-  } finally {
-    socket.destroy();
   }
 }
 

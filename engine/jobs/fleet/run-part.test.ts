@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
 import { runFleet } from '../../../e2e/run-fleet.ts';
 import type { FleetRequest } from '../../api/fleet.ts';
+import type { JobContext } from '../../api/jobs.ts';
 import { fleetSteps as steps } from './fleet-steps.ts';
 
 freshStorePerTest();
@@ -90,6 +91,21 @@ describe('A part in which files failed', () => {
     expect(counts).toMatchObject({ files: 3, onlyInSource: 2, differing: 1, failed: 0 });
     expect(failuresOf('c').trim().split('\n').length).toBe(3);
     expect(await steps.retryFailed(contextIn(), work, part)).toMatchObject({ retried: 0 });
+  });
+});
+
+describe('A part of many files', () => {
+  it('has few of them in flight, because a worker runs several parts', async () => {
+    fill(1_500);
+    const inFlight: number[] = [];
+    const emit: JobContext['emit'] = (event) => {
+      if (event.type === 'progress' && event.phase === 'upload')
+        inFlight.push((event.filesTotal ?? 0) - event.filesDone);
+    };
+    const { counts } = await runFleet({ context: { ...contextIn(), emit }, id: 'many', request });
+    expect(counts.copiedFiles).toBe(1_500);
+    expect(Math.max(...inFlight)).toBeGreaterThan(0);
+    expect(Math.max(...inFlight)).toBeLessThanOrEqual(256);
   });
 });
 

@@ -25,6 +25,11 @@ import { itemState } from './pair-memory.ts';
 
 /** Items in flight. Waiting items cost little memory, and requests are bounded elsewhere. */
 const ITEMS_MAX = 1_024;
+/**
+ * Of a part, at least. A worker runs several in one process, and what waits survives collections of garbage:
+ * with 1,024 in each part, a worker took 1.15 to 1.42 times the CPU time (40,000 files, two parts).
+ */
+const ITEMS_OF_PART_MAX = 256;
 
 export interface TreeWork {
   readonly mover: Mover;
@@ -44,7 +49,7 @@ export async function takeSteps(
   work: TreeWork,
   batches: AsyncIterable<MatchedBatch>,
 ): Promise<void> {
-  const room = new Budget(ITEMS_MAX);
+  const room = new Budget(itemsMaxOf(run));
   const { counts, filter, tasks } = run;
   const { folders, deferred } = work;
   const heap = createHeapBound();
@@ -76,6 +81,12 @@ export async function takeSteps(
   } finally {
     work.mover.flush?.();
   }
+}
+
+/** Enough for the requests in flight of both sides. */
+function itemsMaxOf({ context, part }: TreeRun): number {
+  const { transfers = 0 } = context.connection;
+  return part ? Math.min(ITEMS_MAX, Math.max(ITEMS_OF_PART_MAX, 2 * transfers)) : ITEMS_MAX;
 }
 
 function takeExtra(

@@ -30,9 +30,9 @@ import { connectionSettings, dataConverter, type TemporalOptions } from './tempo
 import { type RunningStep, readPulses, waitsLong } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
 
-/** To connect, and then to get a first answer. */
+/** The time to connect, and then again to get a first answer. */
 const CONNECT_MS = 5_000;
-/** How long a query waits for a worker. */
+/** The time that a query waits for a worker. */
 const QUERY_MS = 10_000;
 
 /** Shown by `list`, for jobs that have ended too. */
@@ -59,11 +59,11 @@ export interface StartRequest {
 
 export interface FleetClient extends AsyncDisposable {
   start(request: StartRequest): Promise<void>;
-  /** While the job runs, a worker answers. */
+  /** Needs a worker while the job runs. */
   status(id: string): Promise<FleetStatus>;
-  /** Its row in `list`. Needs no worker. */
+  /** The job's row in `list`. Needs no worker. */
   describe(id: string): Promise<ListedJob>;
-  /** Its work, which no list shows: the destination with the flags about the place. */
+  /** The job's work: the destination with the flags about the place. No list shows it. */
   work(id: string): Promise<FleetWork>;
   /** Resolves when the job has ended. */
   result(id: string): Promise<JobEnd>;
@@ -73,7 +73,7 @@ export interface FleetClient extends AsyncDisposable {
   resume(id: string): Promise<void>;
   setLimits(id: string, limits: FleetLimits): Promise<void>;
   cancel(id: string): Promise<void>;
-  /** A running job tries them at its end; a job that has ended runs again. */
+  /** A running job tries its failed files at its end; a job that has ended runs again. */
   retryFailed(id: string): Promise<'later' | 'started' | 'nothing'>;
 }
 
@@ -153,7 +153,7 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
   };
 }
 
-/** A range that waits for its worker keeps no other waiting. */
+/** A range that waits for its worker does not delay the others. */
 function settingsFor(workers: readonly string[] = [], own: Partial<FleetSettings> = {}): FleetSettings {
   const settings = { ...DEFAULT_SETTINGS, ...own };
   return { ...settings, rangesAtOnce: Math.max(settings.rangesAtOnce, workers.length) };

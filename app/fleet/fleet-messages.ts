@@ -52,9 +52,9 @@ export interface JobInput {
   readonly limits: FleetLimits;
   /** The workers whose folders are pushed: the range of each runs there, and nowhere else. */
   readonly workers?: readonly string[];
-  /** The end of the run before, when its failed files are tried again. */
+  /** The final state of the previous run, if this one tries its failed files again. */
   readonly retries?: JobEnd;
-  /** Where the history before this one ended. */
+  /** The state at the end of the previous history. */
   readonly resumed?: FleetWorkflowState;
 }
 
@@ -83,12 +83,12 @@ interface PartSize {
   readonly bytes: number;
 }
 
-/** A part that repeatedly failed as a whole, or one of its large objects. */
+/** A part that failed repeatedly as a whole, or one large object of a part. */
 interface SetAsidePart extends PartSize {
   readonly large?: number;
 }
 
-/** The rest that a range leaves to a later round. */
+/** The work that a range leaves to a later round. */
 export interface RangeRest {
   readonly range: number;
   /** Parts with files that failed. */
@@ -103,7 +103,7 @@ export interface RangeRest {
 /** The result of a range in one round. */
 export interface RangeEnd extends RangeRest {
   readonly parts: number;
-  /** What this round adds to the job's counts. Fields can be negative: a retry subtracts failures. */
+  /** Added to the job's counts. Fields can be negative: a retry subtracts failures. */
   readonly counts: FleetCounts;
 }
 
@@ -116,7 +116,7 @@ export interface RangeInput {
   readonly worker?: string;
   /** The rest that the round before left. */
   readonly rest?: RangeRest;
-  /** Where the history before this one ended. */
+  /** The state at the end of the previous history. */
   readonly resumed?: RangeState;
 }
 

@@ -23,7 +23,7 @@ export interface BenchServer extends S3Endpoint {
   };
 }
 
-/** What all servers of a bench did since the last reset. */
+/** Counts the work of all servers of a bench since the last reset. */
 export interface ServerWatch {
   reset(): Promise<void>;
   read(): Promise<ServerWork>;

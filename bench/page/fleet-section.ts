@@ -8,7 +8,7 @@ export interface FleetFigure {
   /** Its place on the page. */
   readonly order: number;
   readonly title: string;
-  /** What was measured, and how, in sentences. */
+  /** The subject and the method of the measurement, in sentences. */
   readonly text: string;
   /** Repeats it. */
   readonly command: string;
@@ -16,7 +16,7 @@ export interface FleetFigure {
   readonly headings: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly targets: readonly FleetTarget[];
-  /** What the table does not show: reasons, limits. */
+  /** Reasons and limits, which the table does not show. */
   readonly notes: readonly string[];
 }
 

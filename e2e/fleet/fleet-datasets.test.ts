@@ -158,7 +158,7 @@ describe('a fleet of two workers', () => {
     expect((await fleet.temporal.stored()).includes('local-')).toBe(false);
   });
 
-  longIt('waits for a worker that was killed, names it, and goes on once it is back', async () => {
+  longIt('waits for a worker that was killed, names it, and continues once it is back', async () => {
     for (let at = 0; at < FILES; at += 1) sandbox.write(`doomed/${at % 10}/${at}`, `content of ${at}`);
     sandbox.write('a/only', 'of a');
     const doomed = await startWorker('doomed');

@@ -20,7 +20,7 @@ const DRAWN_MAX = 60;
 describe.skipIf(!findChromium())(`A prefix of ${COUNT} objects in Browse`, () => {
   const started = startBrowser();
 
-  longIt('is shown from its first page on, and its reading stops and goes on', async () => {
+  longIt('is shown from its first page on, and its reading stops and continues', async () => {
     await using many = await startManyObjects(ROWS);
     let release = () => {};
     const held = new Promise<void>((resolve) => {

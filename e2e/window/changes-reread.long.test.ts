@@ -39,7 +39,7 @@ describe.skipIf(!findChromium())('A list of changes that is read again', () => {
       expect(await heading.textContent()).toBe('059.txt');
       expect(await scrolled()).toBe(place);
     };
-    // A menu stays open, and the grid keeps the keyboard, which goes on at its row.
+    // A menu stays open, and the grid keeps the keyboard, which continues at its row.
     await rowOf(page, 'more/059.txt').click({ button: 'right' });
     const entry = page.getByRole('menuitem', { name: 'Copy the path', exact: true });
     await entry.waitFor();
@@ -56,7 +56,7 @@ describe.skipIf(!findChromium())('A list of changes that is read again', () => {
 
     place = await scrolled();
 
-    // A row further up moves the chosen one by one; a key goes on from there.
+    // A row further up moves the chosen one by one; a key continues from there.
     sandbox.write(`${WORK}/aaa.txt`, 'first of all');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByRole('button', { name: 'Push 128 changes' }).waitFor();

@@ -79,13 +79,13 @@ describe.skipIf(!findChromium())('A clone', () => {
     await card.getByText('Paused').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     slow.store.gate.release();
-    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByRole('button', { name: 'Continue' }).click();
     await card.getByText('No changes').waitFor();
     expectWhole();
     expect(window.complaints).toEqual([]);
   });
 
-  longIt('goes on by itself after a kill of `dray ui`', async () => {
+  longIt('continues by itself after a kill of `dray ui`', async () => {
     const killed = await open();
     await startClone(killed);
     await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
@@ -121,7 +121,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     },
   );
 
-  longIt('that was cancelled stays as a card, which can go on or be removed', async () => {
+  longIt('that was cancelled stays as a card, which can continue or be removed', async () => {
     await using window = await open();
     const { page } = window;
     await startClone(window);
@@ -133,7 +133,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     const card = page.getByRole('article', { name: 'clone' });
     await card.getByText('Not all files are here').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await card.getByRole('button', { name: 'Go on' }).click();
+    await card.getByRole('button', { name: 'Continue' }).click();
     await card.getByText('Downloading').waitFor();
     await card.getByRole('button', { name: 'More of clone' }).click();
     await page.getByRole('menuitem', { name: 'Forget this workspace' }).click();

@@ -49,7 +49,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
   });
 
   longIt(
-    'goes on after a kill of `dray ui`, waits after a second one, and shows what had arrived',
+    'continues after a kill of `dray ui`, waits after a second one, and shows what had arrived',
     async () => {
       const killed = await openWindow(slow.browser, {
         environment: slow.store.environment,
@@ -87,7 +87,7 @@ describe.skipIf(!findChromium())('A running transfer', () => {
     },
   );
 
-  longIt('goes on after a crash of the engine, which restarts, and the window says so', async () => {
+  longIt('continues after a crash of the engine, which restarts, and the window says so', async () => {
     await using window = await openWindow(slow.browser, {
       environment: { ...slow.store.environment, NODE_OPTIONS: `--import=${CRASH_ON_DEMAND}` },
       path: '/#/transfers',

@@ -227,7 +227,7 @@ export type DeletesVerdict =
   | { readonly isAllowed: true }
   | { readonly isAllowed: false; readonly code: 'tooManyDeletes' | 'partial'; readonly message: string };
 
-/** What a push did at its end. */
+/** The result of a push's last step. */
 export interface PublishResult {
   /** The commit that the branch names now; absent when nothing was published, or there is none. */
   readonly commit?: string;

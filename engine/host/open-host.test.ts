@@ -74,7 +74,7 @@ describe('an engine in a thread of its own', () => {
     const host = open({ workerUrl: fragileWorker(), onCrash: crash.resolve });
     const keys = { accessKeyId: 'AK', secretAccessKey: 'typed-secret' };
     await connectHost(host.openPort()).ask('keys.hold', { profile: 'lab', keys });
-    // What is dropped into a browser is copied outside of the thread.
+    // Files dropped into a browser are copied outside of the thread.
     expect(JSON.stringify(await host.readEnvironment())).toContain('typed-secret');
     host.openPort().post({ crash: true });
     await crash.promise;

@@ -299,8 +299,8 @@ export interface BodyMemory {
 export interface ReadOptions extends GetOptions {
   readonly maxBytes: number;
   /**
-   * Where the bytes may go, if they fit; the store may also use memory of its own, so use the answer's
-   * `bytes`. The store does not touch it after the call has ended, in whichever way.
+   * The store may write the bytes here if they fit, or use its own memory, so use the answer's `bytes`. It
+   * does not touch this memory after the call has ended, not even after an error.
    */
   readonly into?: Uint8Array;
 }

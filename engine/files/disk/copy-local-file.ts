@@ -116,8 +116,8 @@ async function copyContent(source: OpenFile, copy: LocalCopy): Promise<number> {
 }
 
 /**
- * Where a reflink failed once, as the source's device and the target's folder: at most one for each pair of
- * places of this process.
+ * The pairs of places between which a reflink has failed, as the source's device and the target's folder. It
+ * holds at most one entry for each pair of this process.
  */
 const withoutReflinks = new Set<string>();
 

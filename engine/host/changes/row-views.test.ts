@@ -68,7 +68,7 @@ describe('the views of a list of changes', () => {
     let looks = 0;
     const monotonicMs = () => {
       looks += 1;
-      // The fourth look at the clock is after the first 2,048 rows.
+      // The fourth read of the clock is after the first 2,048 rows.
       if (looks === 4) stop.abort();
       return looks * 60;
     };

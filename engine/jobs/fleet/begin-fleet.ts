@@ -1,4 +1,4 @@
-/** The first step: checks the request where the user is, and stores it for the workers. */
+/** The first step, on the user's machine: checks the request and stores it for the workers. */
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
 import { type FleetRequest, type FleetWork, WORKER_NAME } from '../../api/fleet.ts';
@@ -98,7 +98,7 @@ function checkFilter({ filter = {} }: FleetRequest): void {
   });
 }
 
-/** With the flags about the place, and a slash, so that it always means a folder. */
+/** The URL with the flags about the place. It ends in a slash, so it always means a folder. */
 function urlOf({ connection, url }: RemotePlace): string {
   if (url.kind !== 's3') throw new Error('unreachable');
   const text = formatRemoteUrl({ ...url, ...resolveLocation(url, connection) });

@@ -18,7 +18,7 @@ export async function readFailedFiles(
 ): Promise<FleetFailures> {
   const folder = await openFleetFolder(context, work);
   try {
-    // One more than needed, so that the caller learns whether there are others.
+    // One more than needed shows the caller whether there are others.
     const names = await folder.names('failures/', filesMax + 1);
     const files: FleetFailures['files'][number][] = [];
     for (const name of names) {

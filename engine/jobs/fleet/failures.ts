@@ -10,7 +10,7 @@ import { partName } from './fleet-part.ts';
 const LINES_MAX = 10_000;
 
 const line = v.union([
-  /** `isDeleting`: failed in the round that deletes. */
+  /** `isDeleting`: the file failed in the round that deletes. */
   v.object({
     path: v.string(),
     code: v.picklist(ERROR_CODES),
@@ -27,7 +27,7 @@ const line = v.union([
 type Line = v.InferOutput<typeof line>;
 
 export interface FailureList {
-  /** With an `emit` that also notes failures. */
+  /** Its `emit` also notes failures. */
   readonly context: JobContext;
   readonly counts: Pick<FleetCounts, 'failedBy' | 'comparedBy' | 'bytes'>;
   add(failed: {
@@ -44,7 +44,7 @@ interface CollectOptions {
   readonly isDeleting?: boolean;
   /** The failures are those of one object in pieces. */
   readonly large?: number;
-  /** Lines that a new attempt keeps. */
+  /** Lines of an earlier attempt that stay. */
   readonly differences?: readonly Line[];
 }
 
@@ -107,7 +107,7 @@ function nameOf(part: PartRequest, large: number | undefined): string {
 
 export interface NamedFailure {
   readonly path: string;
-  /** Absent: it did not fail, but a check found it so. */
+  /** Absent for a finding of a check, which is no failure. */
   readonly code?: ErrorCode;
   readonly message: string;
 }
@@ -148,7 +148,7 @@ export interface KnownFailures {
   /** Files that failed; differences that a check found are no failures. */
   readonly failed: number;
   readonly paths: readonly string[];
-  /** The list of paths is incomplete, or a deletion failed: the whole part has to run again. */
+  /** The list of paths is incomplete, or a deletion failed, so the whole part has to run again. */
   readonly needsAll: boolean;
   readonly isDeleting: boolean;
 }

@@ -1,4 +1,4 @@
-/** The last step: writes the report, and removes what only the workers needed. */
+/** The last step: writes the report, and removes the documents that only the workers needed. */
 import * as v from 'valibot';
 import type { FinishRequest, FleetReport, FleetRequest, FleetWork, PublishResult } from '../../api/fleet.ts';
 import type { JobContext } from '../../api/jobs.ts';
@@ -57,7 +57,7 @@ export function finishFleet(
   });
 }
 
-/** A repeated step does not read what the first one has removed. Nothing that lacks a file is committed. */
+/** A repeated step reads no document that the first one removed. An incomplete dataset is not committed. */
 async function publishOnce(
   context: JobContext,
   folder: FleetFolder,

@@ -35,7 +35,7 @@ export interface FleetFolder {
 const DOCUMENT_BYTES_MAX = 64 * 1024 * 1024;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-/** The caller closes it. @throws `usage` for an id that cannot be a name */
+/** The caller closes the folder. @throws `usage` for an id that cannot be a name */
 export async function openFleetFolder(
   context: JobContext,
   { destination, id }: Pick<FleetWork, 'destination' | 'id'>,
@@ -137,7 +137,7 @@ const filter = v.object({
   olderThanMs: v.optional(v.number()),
   serverTime: v.optional(v.boolean()),
 });
-/** Only buckets: a worker must not read a path of its disk because a stored request names it. */
+/** Only buckets. Otherwise a stored request could make a worker read a path of its own disk. */
 const place = v.object({ place: v.pipe(v.string(), v.startsWith('s3://')) });
 
 /** The stored request: its places are URLs that end in a slash, and it has no flags of a connection. */
@@ -192,9 +192,9 @@ export async function writeFleetJob(folder: FleetFolder, value: FleetJob): Promi
 }
 
 /**
- * @throws `notFound` when this destination has no such job, which also shows a worker with wrong settings;
- * `damaged` when it is not the one that was begun. Otherwise a user who can write to the destination could
- * make workers copy data that only the workers can read.
+ * @throws `notFound` when this destination has no such job, which also happens to a worker with wrong
+ * settings; `damaged` when its digest differs from the one of the begun job. Otherwise a user who can write
+ * to the destination could make workers copy data that only the workers can read.
  */
 async function readJob(folder: FleetFolder, { digest }: FleetWork): Promise<FleetJob> {
   const found = await findFleetJob(folder);

@@ -66,12 +66,12 @@ export async function knownPart(folder: FleetFolder, request: PartRequest): Prom
   throw new DrayError('notFound', message, { data: { ...request } });
 }
 
-/** Returns the part that is there now: this one, or the one that another worker wrote before. */
+/** Returns the stored part: this one, or the one that another worker wrote before. */
 export async function writePart(folder: FleetFolder, value: FleetPart): Promise<FleetPart> {
   return (await folder.writeNew(nameOf(value), value)) ? value : knownPart(folder, value);
 }
 
-/** For a plan that is the same each time it is made. */
+/** For a plan that is deterministic, so replacing a part changes nothing. */
 export function replacePart(folder: FleetFolder, value: FleetPart): Promise<void> {
   return folder.write(nameOf(value), value);
 }

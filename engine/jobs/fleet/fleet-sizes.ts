@@ -1,6 +1,6 @@
 /** The default sizes of ranges and parts. */
 
-/** Enough that a part's own requests hardly count, and few enough to repeat after a kill. */
+/** Large enough that a part's own requests hardly count, and small enough to repeat after a kill. */
 export const PART_FILES_MAX = 20_000;
 export const PART_BYTES_MAX = 64 * 1024 ** 3;
 /** S3's limit of one copy request. */

@@ -69,7 +69,7 @@ function runKind(
   return run(request, part, options);
 }
 
-/** The whole part, whose entries are one document. What it has stored before is found again. */
+/** Pushes the whole part, whose entries are one document. Content that it stored before is found again. */
 async function pushAgain(
   folder: FleetFolder,
   request: FleetRequest,
@@ -89,7 +89,7 @@ async function pushAgain(
   };
 }
 
-/** Without the files that an earlier run of the part has counted. */
+/** Leaves out the files that an earlier run of the part has counted. */
 function onlyRetried(counts: FleetCounts, retried: number): FleetCounts {
   const { copiedFiles, failed, touchedFiles } = counts;
   return {
@@ -108,7 +108,7 @@ function onlyChanges(counts: FleetCounts): FleetCounts {
 
 interface RunOptions {
   readonly failures: FailureList;
-  /** In the round that deletes: as many files as the first round has counted. */
+  /** For the round that deletes: the number of files that the first round has counted. */
   readonly deletesMax: number | undefined;
   /** Handles only these paths. */
   readonly filesFrom?: readonly string[];

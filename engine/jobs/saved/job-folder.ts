@@ -65,7 +65,7 @@ export function findJob(folder: string, name: string): SavedJob | undefined {
 function checkWriters(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
   const own = process.getuid?.();
   if (own === undefined || ((uid === own || uid === 0) && (mode & 0o022) === 0)) return;
-  const message = `The file of a job can be changed by other users: ${path}. Look at it, then make it your own with "chown" and "chmod 600".`;
+  const message = `The file of a job can be changed by other users: ${path}. Check it, then make it your own with "chown" and "chmod 600".`;
   throw new DrayError('usage', message, { data: { path } });
 }
 

@@ -2,8 +2,8 @@
  * `dray copy` and `dray sync`: copy what differs from one place to another, as plain files and objects.
  *
  * Source and destination are walked side by side while transfers already run; no list holds all names. Copied
- * and equal items are remembered, so that the next run needs no closer look at them. `sync` deletes last, and
- * only after success.
+ * and equal items are remembered, so that the next run needs no closer comparison of them. `sync` deletes
+ * last, and only after success.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';

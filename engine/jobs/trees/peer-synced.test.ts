@@ -1,6 +1,6 @@
 /**
- * What a copy remembers of small files at a peer is on the peer's disk: it requests one sync, after the last
- * file.
+ * A copy remembers small files at a peer only once they are on the peer's disk. It requests one sync, after
+ * the last file.
  */
 import { utimesSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';

@@ -20,7 +20,7 @@ function createSegments() {
 }
 type Segments = ReturnType<typeof createSegments>;
 
-/** What a machine makes of its part: segments that end in a cut, and the rest. */
+/** Cuts the part of one machine: segments that end in a cut, and the rest. */
 function cutAlone({ stored }: Segments, entries: readonly Entry[]): ManifestPiece[] {
   const cutter = new SegmentCutter();
   const pieces: ManifestPiece[] = [];

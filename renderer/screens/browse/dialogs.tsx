@@ -1,4 +1,4 @@
-/** The dialogs of Browse: a folder's name, a confirmed deletion, and a quick look at one file. */
+/** The dialogs of Browse: a folder's name, a confirmed deletion, and the preview of one file. */
 
 import { useState } from 'react';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';

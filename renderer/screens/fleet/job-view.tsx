@@ -229,8 +229,8 @@ function Actions({ server, view: { card, progress } }: JobViewProps) {
         isDanger
         onConfirm={() => void change('cancel')}
       >
-        What it has copied stays. The job cannot go on afterwards; a new job with the same places copies the
-        rest.
+        What it has copied stays. The job cannot continue afterwards; a new job with the same places copies
+        the rest.
       </ConfirmDialog>
     </>
   );

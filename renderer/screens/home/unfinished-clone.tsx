@@ -64,7 +64,7 @@ export function UnfinishedClone({ workspace, onForget }: UnfinishedCloneProps) {
               Forget
             </Button>
             <Button size="small" look="primary" icon="play" isPending={isBusy} onPress={goOn}>
-              Go on
+              Continue
             </Button>
           </>
         )}

@@ -26,7 +26,7 @@ interface WorkerOptions extends TemporalFlags {
 
 const DRAIN_MS = 20_000;
 const DRAIN_MAX_MS = 3_600_000;
-/** What a worker needs in addition to give its parts back. */
+/** The additional time in which a stopped worker gives its parts back. */
 const GRACE_MS = 10_000;
 
 export function addFleetWorker(fleet: Command, host: CommandHost): void {

@@ -1,6 +1,6 @@
 /**
- * Moves one object by several workers: one multipart upload, whose parts are sent from anywhere. The pieces
- * of a fleet are the parts of the upload.
+ * Moves one object by several workers: they send the parts of one multipart upload. A piece of a fleet is a
+ * part of the upload.
  *
  * `beginLarge` decides as `dray copy` would, by a dry run, and begins the upload. `moveLargePieces` sends
  * parts that the store does not have yet. `endLarge` completes the upload under the checksum of the whole and
@@ -138,7 +138,7 @@ async function movePieces(large: LargeObject, request: LargePiecesRequest): Prom
   return moved(large, sent.sentBytes);
 }
 
-/** Sends missing parts, if a piece got lost. */
+/** Sends the parts that are still missing, if any. */
 export function endLarge(context: JobContext, work: FleetWork, request: LargeRequest): Promise<FleetCounts> {
   return withLarge(context, work, request, async (large) => {
     const code = await large.failures.savedCode(large.folder);
@@ -148,7 +148,7 @@ export function endLarge(context: JobContext, work: FleetWork, request: LargeReq
 }
 
 async function end(large: LargeObject): Promise<FleetCounts> {
-  // An earlier call completed the upload and was killed before it could say so.
+  // An earlier call completed the upload and was killed before it could report that.
   if (!(await differs(large))) return { ...moved(large, 0), copiedFiles: 1, copiedBytes: large.sizeBytes };
   const upload = await openUpload(large);
   await checkUpload(large, upload);
@@ -221,7 +221,7 @@ async function orFailed<T>(
   return { ...counts, failed: 1, failedBy: failures.counts.failedBy };
 }
 
-/** Nobody completes the upload any more, and its parts cost money. */
+/** The upload will not be completed, and its stored parts cost money. */
 async function freeParts({ destination, folder, key, request }: LargeObject): Promise<void> {
   const { multipart } = destination.store;
   const row = await readRow(folder, request);

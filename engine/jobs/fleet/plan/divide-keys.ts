@@ -3,7 +3,7 @@
  *
  * A *gap* is a stretch of the key space of which the first page is known. The page's share of the gap
  * (`key-measure.ts`) gives an estimate of its keys. The gaps with the most keys are cut in their middle,
- * again and again: one page of each store for a cut. If nothing lies above the middle, the gap only becomes
+ * repeatedly: each cut reads one page of each store. If nothing lies above the middle, the gap only becomes
  * smaller. A wrong estimate costs little: one range lists for longer than others.
  */
 import { comparePaths } from '../../../model/entry.ts';
@@ -46,7 +46,7 @@ const PAGES_IN_RANGE_MAX = 16;
 const EMPTY_CUTS_MAX = 3;
 
 interface Sample {
-  /** Which of the stores. */
+  /** The index of the store. */
   readonly store: number;
   readonly keys: number;
   readonly first: string;

@@ -27,7 +27,7 @@ export function keyBetween(low: string, high: string | undefined): string | unde
       const isBetween = comparePaths(key, low) > 0 && (high === undefined || comparePaths(key, high) < 0);
       return isBetween ? key : undefined;
     }
-    // No room at this character: the rest of the lower key decides, and anything may follow it.
+    // No character fits here, so the rest of the lower key decides, and any key may follow it.
     top = HIGHEST;
   }
   return undefined;

@@ -3,7 +3,7 @@
  *
  * A key is a number whose digits are its characters, and whose base at each position is the number of
  * characters that occur there, as the keys seen so far show it. So `0a/0a31` and `logs/year=2024/` measure
- * alike, although their bytes use little of what bytes could be.
+ * alike, although they use few of the 256 values of a byte.
  */
 
 /** Later positions are ignored. */
@@ -16,7 +16,7 @@ interface Position {
   readonly seen: Set<number>;
   /** Sorted; rebuilt after new ones. */
   base: readonly number[] | undefined;
-  /** A page showed it behind a position that varied there: it has hardly any other characters. */
+  /** A page showed this position behind one that varied, so it has hardly any unseen characters. */
   isFair: boolean;
   /** Pages whose keys differ from those of the page before at an earlier position. */
   witnesses: number;
@@ -87,7 +87,7 @@ function valueAlong(positions: readonly Position[], key: readonly string[], star
     const { isKnown, share, size } = placeIn(position, key[at]!.codePointAt(0)!);
     value += unit * share;
     unit /= size;
-    // Nothing is known of keys that continue with this character.
+    // No key seen so far has this character here, so the rest cannot be measured.
     if (!isKnown) break;
   }
   return value;
@@ -116,8 +116,8 @@ const LETTERS: readonly (readonly [first: string, last: string])[] = [
 ];
 
 /**
- * Pages begin where a cut was made, mostly at a lowest name. So where they have shown a digit, there are
- * others. A letter that many pages have shown alone is part of a word that all keys have.
+ * A page begins at a cut, mostly at the lowest name there. So a digit that pages have shown has others beside
+ * it. A letter that many pages have shown alone is part of a word that all keys share.
  */
 function baseOf({ isFair, seen, witnesses }: Position): readonly number[] {
   const codes = new Set(seen);

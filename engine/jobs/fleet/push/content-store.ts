@@ -32,7 +32,7 @@ const MIB = 1024 * 1024;
 const WHOLE_BYTES_MAX = 64 * MIB;
 const MEMORY_BYTES = 128 * MIB;
 const PACK_MEMORY_BYTES = 128 * MIB;
-/** Small objects that wait for the one before them. */
+/** The most small objects that wait for the one before them. */
 const WAITING_MAX = 512;
 const PIPE_BYTES = 16 * MIB;
 /** Objects that are cut at the same time, each with memory for a chunk. */
@@ -52,10 +52,10 @@ export interface ContentStoreOptions {
 
 export interface ContentToStore {
   readonly item: TreeItem;
-  /** What the last commit has at its path. */
+  /** The content at this path in the last commit. */
   readonly before: StoredContent | undefined;
   readonly onStored: (content: StoredContent) => void;
-  /** Called instead when this object alone may have failed: true if the others go on. */
+  /** Called instead when this object alone may have failed: true if the others continue. */
   readonly onFailed: (error: unknown) => boolean;
 }
 
@@ -74,7 +74,7 @@ export class ContentStore {
   readonly #waiting = new Budget(WAITING_MAX);
   readonly #cutting = new Budget(CUT_AT_ONCE);
   readonly #written: WrittenObject[] = [];
-  /** Objects that are looked for or sent now, or that are there. */
+  /** Objects that the repository has, or that are being checked or sent. */
   readonly #objects = new Map<BlobHash, Promise<void>>();
   /** Small content of this part, with its place once its pack is closed. */
   readonly #packed = new Map<BlobHash, StoredContent>();
@@ -137,7 +137,7 @@ export class ContentStore {
     );
   }
 
-  /** Resolves when the repository has everything, and has shown it. @throws `remoteFailed` */
+  /** Resolves when the repository has confirmed that it has everything. @throws `remoteFailed` */
   async finish(): Promise<void> {
     try {
       await this.#turn;
@@ -151,7 +151,7 @@ export class ContentStore {
       throw notStored(repository.store, lost);
   }
 
-  /** Reads at once, and waits for its turn. */
+  /** Reads the object at once, then waits for its turn to be packed. */
   async #addPacked({ before: last, item, onFailed, onStored }: ContentToStore): Promise<void> {
     const before = this.#turn;
     const reading = attempt(() => this.#read(item), onFailed);
@@ -294,13 +294,13 @@ export class ContentStore {
       await limit.run(() => store.put(key, bytes, options), { bytes: bytes.length, signal });
       this.#note(key, bytes.length);
     } catch (error) {
-      // No fault of the object that is stored.
+      // The repository failed, not the object that is stored, so the whole part ends.
       this.#tasks.fail(error);
       throw error;
     }
   }
 
-  /** A HEAD costs less than sending what is there. */
+  /** A HEAD costs less than sending an object again. */
   async #has(key: string, sizeBytes: number): Promise<boolean> {
     const { limit, store } = this.#options.repository;
     const { signal } = this.#tasks;

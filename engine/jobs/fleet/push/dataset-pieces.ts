@@ -34,7 +34,7 @@ export class DatasetPieces {
     this.#call = call;
   }
 
-  /** Known at the end. */
+  /** Complete once all pieces have been read. */
   get missingParts(): number {
     return this.#missing;
   }

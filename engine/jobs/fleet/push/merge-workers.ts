@@ -1,6 +1,6 @@
 /**
- * Merges what several workers have stored into one dataset. Equal files at one path are one file; different
- * ones are a problem, and so is a file where another worker has a folder.
+ * Merges the entries of several workers into one dataset. Equal files at one path become one file. Different
+ * files at one path are a problem, and so is a file where another worker has a folder.
  */
 
 import { firstIndexWhere } from '../../../base/sorted-search.ts';
@@ -22,7 +22,7 @@ export interface MergeProblem {
 
 interface Cursor {
   readonly worker: string;
-  /** The place in the list of workers: of equal entries, the first worker's is taken. */
+  /** The index in the list of workers. Of equal entries, the first worker's is taken. */
   readonly order: number;
   readonly batches: AsyncIterator<readonly Entry[]>;
   batch: readonly Entry[];
@@ -37,7 +37,7 @@ export async function* mergeWorkers(
   onProblem: (problem: MergeProblem) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const names = createClashingNames();
-  /** An empty folder, which is none if another worker has something in it. */
+  /** An empty folder. It is dropped if another worker has a file in it. */
   let folder: Entry | undefined;
   let merged: Entry[] = [];
   for await (const { entry, worker } of firstOfEach(workers, onProblem)) {
@@ -113,7 +113,7 @@ async function fill(cursor: Cursor): Promise<boolean> {
   return true;
 }
 
-/** Each worker has put the content into a pack of its own, and each copy has a time of its own. */
+/** Ignores packs and times: each worker has its own pack for the content, and its own copy of the file. */
 function isSameContent(left: Entry, right: Entry): boolean {
   if (left.kind === 'file' && right.kind === 'file')
     return (

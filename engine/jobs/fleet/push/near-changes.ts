@@ -1,4 +1,4 @@
-/** Memory for a merge: the changes of one side that the changes of the other can meet. */
+/** Keeps for a merge only the changes of one side that can conflict with changes of the other. */
 import { firstIndexWhere } from '../../../base/sorted-search.ts';
 import type { Change } from '../../../model/diff.ts';
 import { comparePaths } from '../../../model/entry.ts';

@@ -9,19 +9,19 @@ import {
 import type { BlobHash } from '../../../model/entry.ts';
 import type { Layout } from '../../../model/layout.ts';
 
-/** What the chunker gets at once. */
+/** The most bytes that the chunker gets at once. */
 const PIECE_BYTES = 1024 * 1024;
 
 export interface CutChunk {
   readonly hash: BlobHash;
-  /** Its own memory. */
+  /** In memory of its own. */
   readonly bytes: Uint8Array;
 }
 
 export interface ObjectCutter {
-  /** The chunks that end in these bytes. */
+  /** Yields the chunks that end in these bytes. */
   add(bytes: Uint8Array): Generator<CutChunk>;
-  /** The last chunk. */
+  /** Yields the last chunk. */
   finish(): Generator<CutChunk>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a part has stored: the document `entries/RRRRR-NNNNNN.json`. Segments that end in a cut are stored in
- * the repository; the rest of the entries lies in the document until the parts are joined. Of a worker's
- * folder, all entries lie there.
+ * The document `entries/RRRRR-NNNNNN.json`, which lists the entries of a part. Segments that end in a cut are
+ * stored in the repository; the document holds the other entries until the parts are joined. For a worker's
+ * folder it holds all entries.
  */
 import * as v from 'valibot';
 import type { PartRequest } from '../../../api/fleet.ts';

@@ -1,4 +1,4 @@
-/** What a part stores: the objects of a bucket, or the files of a worker's folder (`folder-source.ts`). */
+/** The source of a part: the objects of a bucket, or the files of a worker's folder (`folder-source.ts`). */
 import type { DrayError } from '../../../api/error.ts';
 import type { TreeFilter } from '../../../model/tree-filter.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
@@ -10,13 +10,13 @@ import type { RemoteSide } from '../../trees/sides.ts';
 import { canTravel } from '../../trees/source-items.ts';
 
 export interface PartSource {
-  /** In order, and through the filter. @param onProblem Gets what cannot be read. */
+  /** In order, and through the filter. @param onProblem Gets each item that cannot be read. */
   items(onProblem: (path: string, error: DrayError) => void): AsyncIterable<readonly TreeItem[]>;
   /** The item as it is now, with all that a dataset stores of it; undefined when it is gone. */
   look(item: TreeItem): TreeItem | undefined;
   /** The whole content of a small item. */
   read(item: TreeItem, signal: AbortSignal): Promise<Uint8Array>;
-  /** Content of any size, in order. What `write` got is valid once this resolves. */
+  /** Passes content of any size to `write`, in order. The content is valid only once this resolves. */
   cat(item: TreeItem, write: (bytes: Uint8Array) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The first step of a push: checks what the user asks for, and makes the repository if there is none. */
+/** The first step of a push: checks the request, and makes the repository if there is none. */
 import { DrayError } from '../../../api/error.ts';
 import type { FleetRequest } from '../../../api/fleet.ts';
 import type { JobContext } from '../../../api/jobs.ts';

@@ -2,8 +2,8 @@
  * The end of a fleet's push: joins the segments of all parts, writes the commit, and moves the branch by
  * compare-and-swap. Where the branch has moved meanwhile, a merge commit is put on top, as in `dray push`.
  *
- * The commit follows from what the job has stored, so a repeated step writes the same one. It finds the
- * branch's commit based on it if an earlier run had moved the branch.
+ * The commit follows from the job's documents, so a repeated step writes the same one. If an earlier run has
+ * moved the branch, the step finds its commit among the branch's newest ones.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../../api/error.ts';
@@ -33,7 +33,7 @@ import { whyUnmerged } from './why-unmerged.ts';
 
 const RACES_MAX = 100;
 const RACE_PAUSE_MS = 50;
-/** How many commits of the branch, newest first, are searched for the own one. */
+/** The number of commits of the branch, newest first, that are searched for the job's own. */
 const SEARCHED_MAX = 1_000;
 
 export async function publishDataset(

@@ -110,7 +110,7 @@ class PartPush {
   readonly #names = createClashingNames();
   /** In order; empty where an object failed. */
   readonly #entries: (Entry | undefined)[] = [];
-  /** Of the dataset: the part's paths lie below it. */
+  /** The folder of the dataset below which the part's paths lie. */
   readonly #prefix: string;
   #counts = { files: 0, bytes: 0, copiedFiles: 0, copiedBytes: 0, unchangedFiles: 0, failed: 0 };
 
@@ -192,7 +192,7 @@ class PartPush {
     });
   }
 
-  /** Undefined: it is gone, or has failed. */
+  /** Undefined if the item is gone or has failed. */
   #look(listed: TreeItem): TreeItem | undefined {
     try {
       return this.#options.source.look(listed);
@@ -244,7 +244,7 @@ class PartPush {
   }
 }
 
-/** What no other object of the part has to do with; anything else ends the step, which is repeated. */
+/** Errors that concern one object alone. Any other error ends the step, which is repeated. */
 function isOfOneObject(error: unknown): error is DrayError {
   if (!(error instanceof DrayError)) return false;
   return ['accessDenied', 'damaged', 'io', 'notFound'].includes(error.code);

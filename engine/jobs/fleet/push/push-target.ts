@@ -74,7 +74,7 @@ async function pin(
   return (await folder.read(NAME, pinned))!;
 }
 
-/** Where the paths of a range lie in the dataset. */
+/** The folder of the dataset below which the paths of a range lie. */
 export function prefixOfRange(
   { prefix }: Pick<PushTarget, 'prefix'>,
   { byWorker, workers }: Pick<FleetRequest, 'byWorker' | 'workers'>,

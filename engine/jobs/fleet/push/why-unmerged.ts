@@ -1,4 +1,4 @@
-/** Reads what the workers have stored once, before anything of it is written to the repository. */
+/** Reads the entries of all workers once, before any of them is written to the repository. */
 import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
 import type { JobContext } from '../../../api/jobs.ts';
 import { formatPlural } from '../../../api/numbers.ts';

@@ -1,7 +1,7 @@
 /**
- * Divides the verification of a repository into parts: some segments, or commits that contain their entries,
- * each once however many commits share it. The first call pins the commits that branches and tags name, so
- * that a repeated call cuts the same parts although others push meanwhile.
+ * Divides the verification of a repository into parts. A part is some segments, or commits that contain
+ * their entries. Each belongs to one part, however many commits share it. The first call pins the commits
+ * that branches and tags name, so a repeated call cuts the same parts although others push meanwhile.
  */
 import * as v from 'valibot';
 import type { FleetPlan, FleetRequest } from '../../../api/fleet.ts';

@@ -26,8 +26,9 @@ import { itemState } from './pair-memory.ts';
 /** Items in flight. Waiting items cost little memory, and requests are bounded elsewhere. */
 const ITEMS_MAX = 1_024;
 /**
- * Of a part, at least. A worker runs several in one process, and what waits survives collections of garbage:
- * with 1,024 in each part, a worker took 1.15 to 1.42 times the CPU time (40,000 files, two parts).
+ * Of a part: the four that a worker runs by default have as many together as a whole copy. What waits
+ * survives collections of garbage: with 1,024 in each part, a worker took 1.15 to 1.42 times the CPU time
+ * (40,000 files, two parts).
  */
 const ITEMS_OF_PART_MAX = 256;
 
@@ -83,7 +84,7 @@ export async function takeSteps(
   }
 }
 
-/** Enough for the requests in flight of both sides. */
+/** `--transfers` requests can be in flight on both sides. */
 function itemsMaxOf({ context, part }: TreeRun): number {
   const { transfers = 0 } = context.connection;
   return part ? Math.min(ITEMS_MAX, Math.max(ITEMS_OF_PART_MAX, 2 * transfers)) : ITEMS_MAX;

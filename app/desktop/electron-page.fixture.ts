@@ -1,4 +1,4 @@
-/** What a page of the fake Electron can reach: IPC, protocols, and the permissions of its session. */
+/** The surroundings of a page of the fake Electron: IPC, protocols, and the permissions of its session. */
 import { EventEmitter } from 'node:events';
 import type { FakeApp } from './electron-app.fixture.ts';
 import { type FakeFrame, type FakeWebContents, preventable } from './electron-window.fixture.ts';

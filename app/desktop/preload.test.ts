@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 
-/** What a sandboxed preload has of Electron, and of the page it shares a document with. */
+/** The parts of Electron and of its page that a sandboxed preload can use. */
 const ipc = Object.assign(new EventEmitter(), {
   sent: [] as unknown[][],
   send: (...given: unknown[]) => void ipc.sent.push(given),

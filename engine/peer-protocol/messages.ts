@@ -1,6 +1,6 @@
 /**
- * What both ends of the peer protocol share: names, bounds and message forms. `engine/peer/PROTOCOL.md` is
- * the specification. Each end checks what the other sends where it reads it.
+ * The names, bounds and message forms that both ends of the peer protocol share. `engine/peer/PROTOCOL.md` is
+ * the specification. Each end checks what it receives.
  */
 import * as v from 'valibot';
 

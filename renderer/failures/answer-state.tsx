@@ -5,7 +5,7 @@ import { ErrorState } from './failure.tsx';
 
 export interface AnswerStateProps {
   readonly of: Pick<UseQueryResult<unknown, Failed>, 'error' | 'isFetching' | 'isPending' | 'refetch'>;
-  /** What happens until the answer is there: `Reading the history`. */
+  /** The activity to show until the answer arrives, such as `Reading the history`. */
   readonly label: string;
   /** Names what failed: `Cannot read the history`. */
   readonly title: string;

@@ -4,7 +4,7 @@ import type { TemporalOptions } from '../temporal-options.ts';
 import { untilAnswered } from './until-answered.ts';
 
 const temporal: TemporalOptions = { address: 'host:7233', namespace: 'default', queue: 'q', tls: false };
-/** What the SDK throws while a server restarts. */
+/** The error that the SDK throws while a server restarts. */
 const refused = () => new Error('tonic::transport::Error(Transport, ConnectError("tcp connect error"))');
 const reset = () => new Error('Failed to call GetSystemInfo: message: "transport error"');
 const dropped = () => Object.assign(new Error('Poll failed'), { name: 'TransportError' });

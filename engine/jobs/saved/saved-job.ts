@@ -73,7 +73,7 @@ const RUN = v.object({
   endedMs: v.exactOptional(TIME),
   /** `running` without a lock on the job: its process was killed. */
   result: v.picklist(['running', 'done', 'failed', 'stopped']),
-  /** What started it: `hand`, `schedule`, `change`, `mount` or `login`. */
+  /** The cause of the run: `hand`, `schedule`, `change`, `mount` or `login`. */
   by: v.string(),
   exitCode: v.exactOptional(v.number()),
   /** One sentence: the end of the command, or its error. */

@@ -26,7 +26,7 @@ export interface LinkedRepository {
 
 export interface LinkOptions {
   /**
-   * What to do when the remote is empty and the workspace never met a repository there. Default: an error.
+   * The action for an empty remote at which the workspace has seen no repository yet. Default: an error.
    */
   readonly ifNone?: 'make' | 'foresee';
 }

@@ -39,7 +39,7 @@ export interface DeltaMover {
    * @param hint `isSparse`: for a source at a peer, as the peer reported it. A local source is checked here.
    */
   move(item: TreeItem, over: TreeItem | undefined, hint?: SparseHint): Promise<Moved | undefined>;
-  /** What `move` would send. Reads both ends. */
+  /** The bytes that `move` would send. Reads both ends. */
   foresee(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface Mover {
    * Gives the destination's item, whose content is equal, the source's modification time, its mode, or both.
    */
   touch(item: TreeItem, over: TreeItem, to: FileTouch): Promise<Pair>;
-  /** What `move` would send, if that is less than the whole item; otherwise undefined. Changes nothing. */
+  /** The bytes that `move` would send; undefined if it would send the whole item. Changes nothing. */
   foresee?(item: TreeItem, over: TreeItem | undefined): Promise<ForeseenDelta | undefined>;
   /** Removes items of the destination. Reports each failure by its path. */
   remove(items: readonly string[], onFailed: (path: string, error: unknown) => void): Promise<void>;

@@ -164,7 +164,7 @@ describe('A large file that exists at both ends', () => {
     }
   });
 
-  it('is updated by its differences only when it grows or shrinks', async () => {
+  longIt('is updated by its differences only when it grows or shrinks', async () => {
     const grown = Buffer.concat([old.subarray(0, 5 * MIB), noise(MIB, 3)]);
     plant('source/file', grown, OLD + 60);
     plant('offered/file', old.subarray(0, 5 * MIB));
@@ -275,7 +275,7 @@ function plantSparse(path: string, dataAt: number, seconds: number, seed = 5): v
 const diskBytes = (path: string) => statSync(sandbox.path(path)).blocks * 512;
 
 describe('A file with holes', () => {
-  it('is sent without its holes and keeps them: to a peer, back, and to another peer', async () => {
+  longIt('is sent without its holes and keeps them: to a peer, back, and to another peer', async () => {
     plantSparse('source/below/image', SPARSE_BYTES / 4 + MIB + 123, OLD);
     // A file system without holes has none to keep.
     const most = diskBytes('source/below/image') + MIB;

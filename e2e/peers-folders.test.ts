@@ -9,6 +9,7 @@ import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../app/cli/command.fixture.ts';
+import { longIt } from '../engine/base/long-it.fixture.ts';
 import { findRsync } from '../engine/jobs/delta/local-rsync.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace } from '../engine/peer/peer.fixture.ts';
@@ -151,7 +152,7 @@ describe('Read-only folders and others', () => {
     TIMEOUT_MS,
   );
 
-  it(
+  longIt(
     'are deleted although read-only when the source no longer has them',
     async () => {
       await change('chmod -R u+w module && rm -r module && touch -d "2023-01-01 00:00:00.25" .');
@@ -162,7 +163,7 @@ describe('Read-only folders and others', () => {
     TIMEOUT_MS,
   );
 
-  it(
+  longIt(
     'get new times in one request where nothing else differs',
     async () => {
       await change(`for at in many/*; do touch -d '2024-05-06 07:08:09.101112131' $at; done`);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeS3, startFakeS3 } from '../../e2e/servers/fake-s3.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { COMMAND } from './command.fixture.ts';
 import { type CliOptions, runCli } from './run-cli.fixture.ts';
@@ -97,7 +98,7 @@ describe('dray job add', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('replaces a job only with --replace, keeps its runs, and saves nothing with --dry-run', async () => {
+  longIt('replaces a job only with --replace, keeps its runs, and saves nothing with --dry-run', async () => {
     sandbox.write('work/photos/a.jpg', '1');
     await dray(['job', 'add', 'night', '--', 'copy', 'photos', 'to']);
     await dray(['job', 'run', 'night']);

@@ -105,7 +105,7 @@ async function pushSlowly({ midway, repository, words = [] }: SlowPush): Promise
 }
 
 describe('a fleet of two workers', () => {
-  it('pushes a bucket as one commit with both, while another push moves the branch', async () => {
+  longIt('pushes a bucket as one commit with both, while another push moves the branch', async () => {
     await fleet.put('raw', numberedFiles(FILES));
     await pushSlowly({ repository: 'pushed', midway: async () => {} });
     for (const { lines } of workers)
@@ -209,7 +209,7 @@ describe('a fleet of two workers', () => {
     expect((await clonedFiles('plain')).get('large') === large).toBe(true);
   });
 
-  it('verifies a repository with both, and reports what is missing by the exit code', async () => {
+  longIt('verifies a repository with both, and reports what is missing by the exit code', async () => {
     const root = await openWorkspace('verified');
     for (let commit = 0; commit < 12; commit += 1) {
       for (let at = 0; at < 10; at += 1)

@@ -44,7 +44,7 @@ describe('a fleet of two workers', () => {
     expect(second.summary).toMatchObject({ counts: { copiedFiles: 0, unchangedFiles: FILES } });
   });
 
-  it('syncs: what the source has lost is deleted, within the bound', async () => {
+  longIt('syncs: what the source has lost is deleted, within the bound', async () => {
     await fleet.put('copy', { '0-extra': 'a', '5/zzz-extra': 'b', '~last-extra': 'c' });
     await fleet.put('source', { '9/object-000009': 'changed' });
     const refused = await fleet.run('sync', place('source'), place('copy'), '--max-delete', '2', ...SMALL);
@@ -59,7 +59,7 @@ describe('a fleet of two workers', () => {
     expect(differences(fleet, 'source', 'copy')).toEqual([]);
   });
 
-  it('checks, and reports differences by the exit code', async () => {
+  longIt('checks, and reports differences by the exit code', async () => {
     const same = await fleet.run('check', place('source'), place('copy'), ...SMALL);
     expect(same, same.stdout).toMatchObject({ exitCode: 0 });
     expect(same.summary).toMatchObject({ counts: { files: FILES, differing: 0 } });

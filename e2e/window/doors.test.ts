@@ -232,7 +232,7 @@ describe.skipIf(!chromium)('The window in a browser', () => {
     });
   });
 
-  it('opens another tab by the key of an open one, and none by the cookie alone', async () => {
+  longIt('opens another tab by the key of an open one, and none by the cookie alone', async () => {
     await using window = await openWindow(browser);
     const { context, origin, page } = window;
     expect(page.url()).not.toContain('key=');

@@ -66,7 +66,7 @@ describe.skipIf(!isRoot || !findChromium())("Another user's workspace", () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('is trusted from its card on Home, as the owner that was shown, or not at all', async () => {
+  longIt('is trusted from its card on Home, as the owner that was shown, or not at all', async () => {
     using sandbox = createSandbox();
     const root = await foreignWorkspace(sandbox);
     await using window = await openWorkspace(browser, { root, screen: '#/home' });

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
@@ -81,7 +82,7 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await expectScreen('changes');
   });
 
-  it('Plan passes axe and matches its picture', async () => {
+  longIt('Plan passes axe and matches its picture', async () => {
     await show('Plan');
     await page.getByText('The whole push').waitFor();
     await expectScreen('plan');
@@ -101,7 +102,7 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await expectScreen('browse');
   });
 
-  it('Repositories passes axe and matches its picture', async () => {
+  longIt('Repositories passes axe and matches its picture', async () => {
     await show('Repositories');
     await page
       .getByRole('button', { name: /^Measure/ })
@@ -110,19 +111,19 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await expectScreen('repositories');
   });
 
-  it('Remotes passes axe and matches its picture', async () => {
+  longIt('Remotes passes axe and matches its picture', async () => {
     await show('Remotes');
     await page.getByText('s3://').first().waitFor();
     await expectScreen('remotes');
   });
 
-  it('Settings passes axe and matches its picture', async () => {
+  longIt('Settings passes axe and matches its picture', async () => {
     await show('Settings');
     await page.getByText('Appearance').waitFor();
     await expectScreen('settings');
   });
 
-  it('Jobs passes axe and matches its picture', async () => {
+  longIt('Jobs passes axe and matches its picture', async () => {
     mkdirSync(join(window.folder, 'backup'));
     await askEngine(page, 'saved.save', {
       name: 'weekly-check',
@@ -143,7 +144,7 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await expectScreen('jobs');
   });
 
-  it('Transfers passes axe and matches its picture', async () => {
+  longIt('Transfers passes axe and matches its picture', async () => {
     await network.setBandwidth(1_500);
     await show('Changes');
     await page.getByRole('button', { name: 'Show them' }).click();
@@ -161,7 +162,7 @@ describe.skipIf(!findChromium()).each(themes)('In the %s theme', (theme) => {
     await page.getByText('Done').first().waitFor();
   });
 
-  it('Fleets passes axe and matches its picture', async () => {
+  longIt('Fleets passes axe and matches its picture', async () => {
     const nowMs = await page.evaluate(() => Date.now());
     await askEngine(page, 'fleet.keepServer', { server: PLAYED_SERVER });
     // Only new connections meet the played fleet.

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../base/long-it.fixture.ts';
 import { comparePaths } from './entry.ts';
 import { collisionFinder, foldName, type NameCollision } from './name-collisions.ts';
 
@@ -96,7 +97,7 @@ describe('name collisions', () => {
     );
   });
 
-  it('use a fold that every character shares with its upper and its lower case', () => {
+  longIt('use a fold that every character shares with its upper and its lower case', () => {
     const offences: string[] = [];
     for (let code = 0; code <= 0x10ffff; code += 1) {
       if (code >= 0xd800 && code <= 0xdfff) continue;

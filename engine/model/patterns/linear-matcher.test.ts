@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../base/long-it.fixture.ts';
 import { ANY, createLinearMatcher, type Part, SOME } from './linear-matcher.ts';
 
 const letter = (wanted: string, count: () => void = () => {}): Part => ({
@@ -77,7 +78,7 @@ describe('a list of patterns', () => {
     expect(steps).toBeLessThan(14 * 100);
   });
 
-  it('keeps matching in bounded memory when it has more states than it can store', () => {
+  longIt('keeps matching in bounded memory when it has more states than it can store', () => {
     let steps = 0;
     const count = () => {
       steps += 1;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../base/long-it.fixture.ts';
 import { runBudget } from '../../base/run-budget.fixture.ts';
 import { estimateObjects } from './estimate-objects.ts';
 import { packHashes } from './hash-run.ts';
@@ -97,7 +98,7 @@ describe('sampleWindows', () => {
     }
   });
 
-  it('learns as much from one window as from about eighty three-digit prefixes', async () => {
+  longIt('learns as much from one window as from about eighty three-digit prefixes', async () => {
     const seeds = 25;
     const errorOfWindow: number[] = [];
     const errorOfPrefixes: number[] = [];

@@ -15,7 +15,7 @@ import { BandwidthSetting } from './settings/bandwidth-setting.tsx';
 import { ConcurrencySetting } from './settings/concurrency-setting.tsx';
 import { CredentialsSetting } from './settings/credentials-setting.tsx';
 import { NotificationSetting } from './settings/notification-setting.tsx';
-import type { SettingProps } from './settings/setting-props.ts';
+import type { SettingChange, SettingProps } from './settings/setting-props.ts';
 
 /** Set by the build. */
 declare const DRAY_VERSION: string;
@@ -26,15 +26,18 @@ export function SettingsScreen() {
   const settings = useAsk('settings.get', {});
   const key = ['settings.get', {}];
   const asked = useRef(0);
-  const set = async (change: Partial<Settings>): Promise<void> => {
-    if (change.theme) applyTheme(change.theme);
-    if (change.density) applyDensity(change.density);
+  const set = async (chosen: SettingChange): Promise<void> => {
     asked.current += 1;
     const own = asked.current;
     // Their answer may be older than this change.
     await client.cancelQueries({ queryKey: key });
+    const before = client.getQueryData<Settings>(key);
+    if (!before) return;
+    const change = typeof chosen === 'function' ? chosen(before) : chosen;
+    if (change.theme) applyTheme(change.theme);
+    if (change.density) applyDensity(change.density);
     // At once: the next change builds on this one, however long the answer takes.
-    client.setQueryData<Settings>(key, (before) => before && { ...before, ...change });
+    client.setQueryData<Settings>(key, { ...before, ...change });
     try {
       const kept = await host.ask('settings.set', change);
       if (own === asked.current) client.setQueryData(key, kept);

@@ -1,4 +1,5 @@
 /** The bandwidth limit: how much, and at which hours, drawn over the day. */
+import type { Settings } from '../../../engine/api/host/settings.ts';
 import { Segmented } from '../../design/controls/choices.tsx';
 import { Field, Select } from '../../design/controls/field.tsx';
 import {
@@ -28,6 +29,9 @@ export function BandwidthSetting({ settings: { bandwidth }, set }: SettingProps)
     else if (next === 'always') set({ bandwidth: { limit: kept } });
     else set({ bandwidth: { limit: kept, ...WORK_HOURS } });
   };
+  // Two fields can change before the screen is drawn again.
+  const setPart = (part: Partial<Settings['bandwidth']>) =>
+    set((now) => ({ bandwidth: { ...now.bandwidth, ...part } }));
   return (
     <div className="stack">
       <Segmented<When>
@@ -42,19 +46,11 @@ export function BandwidthSetting({ settings: { bandwidth }, set }: SettingProps)
       />
       {limit !== null && (
         <div className="bandwidth-fields">
-          <Amount limit={limit} onLimit={(next) => set({ bandwidth: { ...bandwidth, limit: next } })} />
+          <Amount limit={limit} onLimit={(next) => setPart({ limit: next })} />
           {from !== undefined && to !== undefined && (
             <>
-              <TimeField
-                label="From"
-                value={from}
-                onTime={(next) => set({ bandwidth: { ...bandwidth, from: next } })}
-              />
-              <TimeField
-                label="To"
-                value={to}
-                onTime={(next) => set({ bandwidth: { ...bandwidth, to: next } })}
-              />
+              <TimeField label="From" value={from} onTime={(next) => setPart({ from: next })} />
+              <TimeField label="To" value={to} onTime={(next) => setPart({ to: next })} />
             </>
           )}
         </div>

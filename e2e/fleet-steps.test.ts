@@ -271,7 +271,7 @@ describe('A large object', () => {
     },
   );
 
-  it('survives a crash between its pieces, and is one object of one copy for a sync', async () => {
+  longIt('survives a crash between its pieces, and is one object of one copy for a sync', async () => {
     await put();
     let isKilled = false;
     const run = await fleet('large-sync', {

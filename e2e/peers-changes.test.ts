@@ -152,7 +152,7 @@ describe('Among the options of a copy', () => {
     expect(text('offered/one')).toBe('new content');
   });
 
-  it('--immutable applies to links as well', async () => {
+  longIt('--immutable applies to links as well', async () => {
     mkdirSync(sandbox.path('source'), { recursive: true });
     symlinkSync('new', sandbox.path('source/link'));
     symlinkSync('old', sandbox.path('offered/link'));
@@ -209,7 +209,7 @@ describe('Among the options of a copy', () => {
 });
 
 describe('A sync where files became folders or links', () => {
-  it('deletes the obstacles first, to a peer and from it', async () => {
+  longIt('deletes the obstacles first, to a peer and from it', async () => {
     const sizes = { small: 10, middle: 2 * MIB, large: 20 * MIB };
     for (const [name, size] of Object.entries(sizes)) {
       plant(`source/${name} file`, noise(size, 1));

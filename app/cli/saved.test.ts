@@ -267,7 +267,7 @@ describe('dray job serve', () => {
     expect((await dray(['job', 'show', 'slow'])).stdout).toMatch(/state +idle.*last result +stopped\./s);
   });
 
-  it('runs jobs on changes, stops cleanly at SIGTERM, and is the only one', async () => {
+  longIt('runs jobs on changes, stops cleanly at SIGTERM, and is the only one', async () => {
     sandbox.write('work/photos/a', '1');
     await dray(['job', 'add', 'live', '--on-change', '--settle', '1s', '--', 'sync', 'photos', 'to']);
     const server = begin(['job', 'serve']);

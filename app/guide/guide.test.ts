@@ -17,7 +17,7 @@ const PAGES = ['README.md', ...globSync('app/guide/*.md', { cwd: ROOT }).sort()]
   text: readFileSync(`${ROOT}${path}`, 'utf8'),
 }));
 /** Runs twice as long as any other page. `npm run test:long` runs it, and who writes the pages. */
-const LONG_PAGES = ['app/guide/troubleshooting.md', 'app/guide/fleet.md'];
+const LONG_PAGES = ['troubleshooting', 'fleet', 'jobs', 'remotes'].map((page) => `app/guide/${page}.md`);
 const isAllRun = runBudget({ short: process.env.DRAY_GUIDE === 'write', long: true });
 /** Blocks that no test runs. Make this number smaller, not larger. */
 const NOT_RUN_BLOCKS = 6;

@@ -26,8 +26,8 @@ import {
 const TABLE = fileURLToPath(new URL('pinned-counts.json', import.meta.url));
 const REWRITE = 'DRAY_COUNTS=write npm test -- e2e/regression';
 const isWriting = process.env.DRAY_COUNTS === 'write';
-/** Each way has a small and a large file in `npm test`. Peers and changed large files are in the long run. */
-const OTHER_SHAPES = /a large file.*(?:peer|changed)|small files from a peer/;
+/** `npm test` pins each job with small files, and the push of a large one. The others are in the long run. */
+const OTHER_SHAPES = /(?:clone|copy) of a large file|a large file.*changed|small files from a peer/;
 const isAllRun = runBudget({ short: isWriting, long: true });
 const MINUTES = 60_000;
 /**

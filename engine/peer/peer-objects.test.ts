@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../base/long-it.fixture.ts';
 import { FILE_STORE } from '../remotes/contract/abilities.fixture.ts';
 import { describeObjectStoreContract } from '../remotes/contract/suite.fixture.ts';
 import type { PartInfo } from '../remotes/object-store.ts';
@@ -43,22 +44,25 @@ describeObjectStoreContract(
 describe('Objects larger than one request to a peer', () => {
   const MIB = 1024 * 1024;
 
-  it('are stored in full under their checksum and condition, and leave nothing behind if refused', async () => {
-    await using peer = await startTestPeer();
-    const store = createPeerObjectStore(peer.client, '');
-    const bytes = noise(70 * MIB, 1);
-    const checksum = { sha256: createHash('sha256').update(bytes).digest('hex') };
-    const wrong = { sha256: createHash('sha256').digest('hex') };
-    const condition = { absent: true } as const;
-    await expect(store.put('pack', bytes, { checksum: wrong, condition })).rejects.toMatchObject({
-      code: 'checksumRefused',
-    });
-    expect(await store.head('pack')).toBeUndefined();
-    expect(await store.put('pack', bytes, { checksum, condition })).toMatchObject({ written: true });
-    expect(await store.put('pack', bytes, { checksum, condition })).toEqual({ written: false });
-    expect(readFileSync(peer.path('pack')).equals(bytes)).toBe(true);
-    expect(await store.multipart!.listUploads({ prefix: '' })).toEqual({ uploads: [] });
-  });
+  longIt(
+    'are stored in full under their checksum and condition, and leave nothing behind if refused',
+    async () => {
+      await using peer = await startTestPeer();
+      const store = createPeerObjectStore(peer.client, '');
+      const bytes = noise(70 * MIB, 1);
+      const checksum = { sha256: createHash('sha256').update(bytes).digest('hex') };
+      const wrong = { sha256: createHash('sha256').digest('hex') };
+      const condition = { absent: true } as const;
+      await expect(store.put('pack', bytes, { checksum: wrong, condition })).rejects.toMatchObject({
+        code: 'checksumRefused',
+      });
+      expect(await store.head('pack')).toBeUndefined();
+      expect(await store.put('pack', bytes, { checksum, condition })).toMatchObject({ written: true });
+      expect(await store.put('pack', bytes, { checksum, condition })).toEqual({ written: false });
+      expect(readFileSync(peer.path('pack')).equals(bytes)).toBe(true);
+      expect(await store.multipart!.listUploads({ prefix: '' })).toEqual({ uploads: [] });
+    },
+  );
 
   it('may have more than 10,000 parts, all listed at their completion', async () => {
     await using peer = await startTestPeer();

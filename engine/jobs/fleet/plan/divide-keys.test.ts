@@ -1,6 +1,7 @@
 /** Ranges of keys, found by samples: over key spaces of many shapes, in memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { longIt } from '../../../base/long-it.fixture.ts';
 import { runBudget } from '../../../base/run-budget.fixture.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import { divideKeys, type ReadKeys } from './divide-keys.ts';
@@ -112,7 +113,7 @@ describe('The ranges of a store', () => {
     expect(Math.max(...sizes)).toBeLessThan(50_000);
   });
 
-  it('end for any keys, with splits in ascending order', async () => {
+  longIt('end for any keys, with splits in ascending order', async () => {
     const keys = fc.uniqueArray(fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }), {
       maxLength: 300,
     });

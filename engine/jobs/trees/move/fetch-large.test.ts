@@ -7,6 +7,7 @@ import { DrayError } from '../../../api/error.ts';
 import { Budget } from '../../../base/budget.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { createLeasedMemory } from '../../../base/leased-memory.ts';
+import { longIt } from '../../../base/long-it.fixture.ts';
 import { loadCrc64 } from '../../../checksums/crc64-nvme.ts';
 import { openTreeWriter } from '../../../files/write/tree-writer.ts';
 import { createMemoryStore } from '../../../remotes/memory/memory-store.fixture.ts';
@@ -90,7 +91,7 @@ describe('fetchLarge', () => {
     expect(readdirSync(root)).toEqual(['folder']);
   });
 
-  it('starts over when the object has been replaced', async () => {
+  longIt('starts over when the object has been replaced', async () => {
     const cut = (start: number) => {
       if (start >= 40 * MIB) throw new DrayError('unreachable', 'Gone.');
     };

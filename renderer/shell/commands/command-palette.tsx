@@ -2,7 +2,15 @@ import '../../design/overlays/dialog.css';
 import '../../design/controls/field.css';
 import '../../design/overlays/menu.css';
 import './command-palette.css';
-import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { useFilter } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
@@ -57,6 +65,7 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
     setMarked(undefined);
     field.current?.focus();
   }, [isOpen]);
+  useFocusOverDialogs(field, isOpen);
   const shown = all.filter(({ label, note }) => contains(`${label} ${note}`, typed));
   const at = shown.findIndex(({ id }) => id === marked);
   /** If the filter removes the marked command, or the user types, the first one is marked. */
@@ -120,6 +129,23 @@ function Commands({ isOpen, onClose }: Pick<CommandPaletteProps, 'isOpen' | 'onC
       )}
     </div>
   );
+}
+
+/**
+ * A dialog below the palette takes the focus back until the kit has hidden it. So the field takes it again
+ * after that, and at each key, before the key's letter goes anywhere.
+ */
+function useFocusOverDialogs(field: RefObject<HTMLInputElement | null>, isOpen: boolean): void {
+  useEffect(() => {
+    if (!isOpen) return;
+    const takeFocus = () => field.current?.focus();
+    const frame = requestAnimationFrame(takeFocus);
+    addEventListener('keydown', takeFocus, { capture: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener('keydown', takeFocus, { capture: true });
+    };
+  }, [field, isOpen]);
 }
 
 interface CommandItemProps {

@@ -209,7 +209,7 @@ describe('Among the options of a copy', () => {
 });
 
 describe('A sync where files became folders or links', () => {
-  longIt('deletes the obstacles first, to a peer and from it', async () => {
+  it('deletes the obstacles first, to a peer and from it', async () => {
     const sizes = { small: 10, middle: 2 * MIB, large: 20 * MIB };
     for (const [name, size] of Object.entries(sizes)) {
       plant(`source/${name} file`, noise(size, 1));

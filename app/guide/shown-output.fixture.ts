@@ -8,13 +8,15 @@ const ANY_LINES = '[...]';
 /** Lines about the progress of work that takes seconds: on a busy machine all of it does. */
 const PROGRESS =
   /^(?:scann|hash|compar|upload|download|writ|wrot|committ|verif)(?:ing|ed|e|ied|ying)?:? .*(?: in [\d.]+ m?s|requests|ETA.*|\d%.*)$/;
+/** A busy server may reset a connection. The request is sent again, and the command's own result follows. */
+const SENT_AGAIN = /^dray: warning: .* the connection broke off .* Trying again\.$/;
 
-/** Without what is printed only when work takes seconds. */
+/** Without what is printed only on a busy machine. */
 export function readOutputLines(output: string): string[] {
   return output
     .trimEnd()
     .split('\n')
-    .filter((line) => !PROGRESS.test(line))
+    .filter((line) => !PROGRESS.test(line) && !SENT_AGAIN.test(line))
     .map((line) => line.trimEnd());
 }
 

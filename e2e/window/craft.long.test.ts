@@ -8,6 +8,8 @@ import { findViolationsInBothThemes } from './find-violations.ts';
 import { SCREENS, startSurveyWindow } from './survey-screens.ts';
 
 const WAIT = { timeout: 120_000, interval: 50 };
+/** Screens whose address is not their title. */
+const ROUTES: Readonly<Record<string, string>> = { Fleets: 'fleet' };
 /** No movement of the window takes as long as this. */
 const MOTION_MAX_MS = 150;
 const WATCHED = runBudget<readonly string[]>({ short: ['Transfers'], long: SCREENS });
@@ -23,7 +25,7 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
 
   const show = async (name: string) => {
     await page.goto('about:blank');
-    await page.goto(`${window.origin}/#/${name.toLowerCase()}`);
+    await page.goto(`${window.origin}/#/${ROUTES[name] ?? name.toLowerCase()}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
 

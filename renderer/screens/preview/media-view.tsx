@@ -136,8 +136,20 @@ interface PlayerProps extends MediaViewProps {
 }
 
 function Player({ kind, name, onError, url }: PlayerProps) {
-  const shared = { src: url, controls: true, className: 'file-preview-media', 'aria-label': name, onError };
+  const shared = {
+    ...{ src: url, controls: true, className: 'file-preview-media', 'aria-label': name, onError },
+    ref: stopWhenGone,
+  };
   return kind.isVideo ? <video {...shared} /> : <audio {...shared} />;
+}
+
+/** A player that is removed while it plays keeps reading its blob, which the page has released by then. */
+function stopWhenGone(player: HTMLMediaElement | null): () => void {
+  return () => {
+    player?.pause();
+    player?.removeAttribute('src');
+    player?.load();
+  };
 }
 
 async function readPart(

@@ -2,18 +2,10 @@
  * Resolves paths of clients to files below the offered folder. Each file is reached through its held folder
  * (`base/held-folders.ts`), so a folder that becomes a link in the meantime is not followed.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { DrayError } from '../api/error.ts';
 import { createHeldFolders, folderAbove, type HeldFolders, isLinkOnTheWay } from '../base/held-folders.ts';
+import { OPEN_TO_READ } from '../base/open-to-read.ts';
 import { heldReach } from '../files/scan/tree-reach.ts';
 import { checkEntryPath, isOwnFolderName } from '../model/safe-path.ts';
 import { PEER_LIMITS } from '../peer-protocol/messages.ts';
@@ -71,7 +63,6 @@ function reasonToRefuse(path: string): string | undefined {
   return undefined;
 }
 
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 
 /**
@@ -95,7 +86,7 @@ function openToRead(
   let fd: number;
   try {
     using parent = folders.holdSync(folderAbove(path));
-    fd = openSync(parent.at(nameOf(path)), READ_FLAGS);
+    fd = openSync(parent.at(nameOf(path)), OPEN_TO_READ);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (ABSENT.has(code)) return undefined;

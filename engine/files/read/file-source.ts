@@ -2,11 +2,12 @@
  * Reads local files for plain copies: small ones whole, large ones by ranges. Both detect changes during the
  * read.
  */
-import { closeSync, constants } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
+import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import { fileToken } from '../../model/tree-item.ts';
-import { FileFailure, openFile, readError, readStatOf, readWhole } from './open-file.ts';
+import { checkSameState, FileFailure, openFile, readError, readStatOf, readWhole } from './open-file.ts';
 import type { ReadStat } from './reader-types.ts';
 
 export type { ReadStat };
@@ -74,13 +75,12 @@ export interface FileSource extends AsyncDisposable {
   checkUnchanged(): Promise<void>;
 }
 
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const EXACT = { bigint: true } as const;
 
 /** Opens a large file for reads of ranges in any order. */
 export async function openFileSource(path: string, { name = path }: OpenOptions = {}): Promise<FileSource> {
   const openedMs = Date.now();
-  const handle = await attempt(name, () => open(path, OPEN_FLAGS));
+  const handle = await attempt(name, () => open(path, OPEN_TO_READ));
   try {
     const stats = await attempt(name, () => handle.stat(EXACT));
     if (!stats.isFile()) throw readError(name, new FileFailure('notAFile'));
@@ -92,13 +92,7 @@ export async function openFileSource(path: string, { name = path }: OpenOptions 
       mtimeNs: stat.mtimeNs,
       mode: Number(stats.mode & PERMISSION_BITS),
       read: (start, into, signal) => attempt(name, () => fill(handle, start, into, signal)),
-      checkUnchanged: () =>
-        attempt(name, async () => {
-          const now = await handle.stat(EXACT);
-          const isSame =
-            now.size === stats.size && now.mtimeNs === stats.mtimeNs && now.ctimeNs === stats.ctimeNs;
-          if (!isSame) throw new FileFailure('changedWhileRead');
-        }),
+      checkUnchanged: () => attempt(name, async () => checkSameState(stats, await handle.stat(EXACT))),
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {

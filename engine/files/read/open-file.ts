@@ -2,9 +2,10 @@
  * Opens one file for reading and checks that it stays unchanged. Blocking calls: for worker threads and small
  * jobs.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import { systemClock } from '../../base/clock.ts';
+import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import type { ReadStat } from './reader-types.ts';
 
 export interface OpenFile {
@@ -28,7 +29,6 @@ export class FileFailure extends Error {
  * O_NOFOLLOW refuses a link in the last place; O_NONBLOCK keeps a pipe in the file's place from blocking the
  * thread.
  */
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const EXACT = { bigint: true } as const;
 const OWNER_EXECUTES = 0o100n;
 const INT64_MAX = 2n ** 63n - 1n;
@@ -41,7 +41,7 @@ const WHOLE_SECONDS_STEP_MS = 2000;
 /** The caller closes `descriptor`. Throws `FileFailure` or the system's error. */
 export function openFile(path: string): OpenFile {
   const openedMs = systemClock.nowMs();
-  const descriptor = openSync(path, OPEN_FLAGS);
+  const descriptor = openSync(path, OPEN_TO_READ);
   try {
     const stats = fstatSync(descriptor, EXACT);
     if (!stats.isFile()) throw new FileFailure('notAFile');
@@ -54,11 +54,16 @@ export function openFile(path: string): OpenFile {
 
 /** Throws `FileFailure` when the file changed since it was opened, or has another size than was read. */
 export function checkUnchanged(file: OpenFile, readBytes: number): void {
-  const before = file.stats;
   const after = fstatSync(file.descriptor, EXACT);
+  checkSameState(file.stats, after);
+  if (Number(after.size) !== readBytes) throw new FileFailure('changedWhileRead');
+}
+
+/** Throws `FileFailure` when the file changed between the two. */
+export function checkSameState(before: BigIntStats, after: BigIntStats): void {
   const isSame =
     before.mtimeNs === after.mtimeNs && before.ctimeNs === after.ctimeNs && before.size === after.size;
-  if (!isSame || Number(after.size) !== readBytes) throw new FileFailure('changedWhileRead');
+  if (!isSame) throw new FileFailure('changedWhileRead');
 }
 
 /** Reads the whole file into a buffer of its size. Throws as `checkUnchanged`. */

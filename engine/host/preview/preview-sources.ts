@@ -1,9 +1,10 @@
 /** Previews a local file, or an entry of a commit. */
 import { createHash } from 'node:crypto';
-import { constants, createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { createReadStream, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { FilePreview } from '../../api/host/file-preview.ts';
+import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import { findEntry, readEntryBytes, readEntryStart } from '../../jobs/history/read-entry.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
@@ -12,7 +13,6 @@ import { formatMoment } from '../format-moment.ts';
 import { previewFile } from './file-preview.ts';
 
 /** A number, which `createReadStream` accepts although its types do not. */
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface LocalPreviewOptions {
   /** Larger files are shown without their hash. Default: 0. */
@@ -94,7 +94,7 @@ export async function readLocal(
 ): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   if (end <= start) return new Uint8Array(0);
-  const stream = createReadStream(path, { start, end: end - 1, signal, flags: OPEN_FLAGS as never });
+  const stream = createReadStream(path, { start, end: end - 1, signal, flags: OPEN_TO_READ as never });
   for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);
 }

@@ -26,9 +26,9 @@ import { itemState } from './pair-memory.ts';
 /** Items in flight. Waiting items cost little memory, and requests are bounded elsewhere. */
 const ITEMS_MAX = 1_024;
 /**
- * Of a part: the four that a worker runs by default have as many together as a whole copy. What waits
- * survives collections of garbage: with 1,024 in each part, a worker took 1.15 to 1.42 times the CPU time
- * (40,000 files, two parts).
+ * Items in flight of a part. The four parts that a worker runs by default have as many together as a whole
+ * copy. With 1,024 in each part, a worker took 1.15 to 1.42 times the CPU time (40,000 files, two parts),
+ * because waiting items make garbage collection slower.
  */
 const ITEMS_OF_PART_MAX = 256;
 

@@ -121,6 +121,11 @@ export function canTravel(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>
   return !isReserved(item.path) && !isFolderMarker(item);
 }
 
+/** Whether a job with this filter works on the item. */
+export function isSelectedItem(filter: TreeFilter, item: TreeItem): boolean {
+  return canTravel(item) && filter.includes(item);
+}
+
 /** Web consoles, and Dray's window, make empty objects under folders' names, to show the folders. */
 export function isFolderMarker(item: Pick<TreeItem, 'path' | 'sizeBytes' | 'special'>): boolean {
   return item.sizeBytes === 0 && !item.special && isNamedLikeFolder(item);

@@ -12,11 +12,12 @@
  * that belongs to somebody else.
  */
 import { randomUUID } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { absoluteIn, folderAbove, type HeldFolder, type HeldFolders } from '../../base/held-folders.ts';
+import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import { isMakerGone, makerTag } from '../../base/process-life.ts';
 import { isOwn, TEMPORARY_FOLDER_NAME } from '../../base/temporary-owner.ts';
 import { isOwnFolderName } from '../../model/safe-path.ts';
@@ -181,11 +182,9 @@ export function keyOfPath(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-export const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
 /** Opens a file for reading. Does not follow a link at its place, and does not hang on a pipe. */
 export function openNoFollow(path: string): Promise<FileHandle> {
-  return open(path, READ_FLAGS);
+  return open(path, OPEN_TO_READ);
 }
 
 /**

@@ -18,10 +18,11 @@ import { hostname } from 'node:os';
 import { DrayError } from '../../api/error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { absoluteIn, type HeldFolder } from '../../base/held-folders.ts';
+import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import { isAlive } from '../../base/process-life.ts';
 import type { RemoteKey } from '../object-store.ts';
 import { systemCode } from './file-errors.ts';
-import { areaPath, type FileRoot, READ_FLAGS } from './file-root.ts';
+import { areaPath, type FileRoot } from './file-root.ts';
 
 /** How long a lock of unknown state may stay unchanged, and how long a writer waits in total. */
 const STALE_AFTER_MS = 30_000;
@@ -172,7 +173,7 @@ async function breakLock(path: string, stale: string, mine: string): Promise<voi
 
 async function readLock(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, { encoding: 'utf8', flag: READ_FLAGS });
+    return await readFile(path, { encoding: 'utf8', flag: OPEN_TO_READ });
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -13,7 +13,7 @@ import { listTreeItems } from '../../../query/trees/object-pages.ts';
 import type { KeyRange } from '../../../remotes/wrappers/within-range.ts';
 import { openTreePair } from '../../trees/open-pair.ts';
 import type { TreeSide } from '../../trees/sides.ts';
-import { canTravel } from '../../trees/source-items.ts';
+import { isSelectedItem } from '../../trees/source-items.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
 import { type FleetPart, knownPart, readPart, writePart } from '../fleet-part.ts';
 import { LARGE_BYTES, PART_BYTES_MAX, PART_FILES_MAX } from '../fleet-sizes.ts';
@@ -127,7 +127,7 @@ type ItemsWithin = (range: KeyRange) => AsyncIterable<Iterable<SeenItem>>;
 
 function pairItems(context: JobContext, request: FleetRequest): ItemsWithin {
   const filter = createTreeFilter(withoutBounds(request.filter ?? {}));
-  const isIncluded = (item: TreeItem) => canTravel(item) && filter.includes(item);
+  const isIncluded = (item: TreeItem) => isSelectedItem(filter, item);
   return async function* (range) {
     const pair = await openTreePair(context, request, { range });
     try {

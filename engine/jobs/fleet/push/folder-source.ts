@@ -18,7 +18,7 @@ import { heldReach } from '../../../files/scan/tree-reach.ts';
 import { comparePaths } from '../../../model/entry.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { KeyRange } from '../../../remotes/wrappers/within-range.ts';
-import { canTravel } from '../../trees/source-items.ts';
+import { isSelectedItem } from '../../trees/source-items.ts';
 import type { PartSource, PartSourceOptions } from './part-source.ts';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -69,9 +69,7 @@ export function createFolderSource({
           checkAborted(scanning);
           for (const problem of problems)
             if (isWithin(problem.path)) reportProblem(problem, onProblem, onSkipped);
-          yield entries
-            .map(itemOf)
-            .filter((item) => isWithin(item.path) && canTravel(item) && filter.includes(item));
+          yield entries.map(itemOf).filter((item) => isWithin(item.path) && isSelectedItem(filter, item));
           await breathe();
         }
       } finally {

@@ -7,7 +7,7 @@ import { catObject, downloadWhole } from '../../../transfer/download/download-ob
 import { vanished } from '../../../transfer/upload/remote-source.ts';
 import { createTreeMemory } from '../../trees/move/movers.ts';
 import type { RemoteSide } from '../../trees/sides.ts';
-import { canTravel } from '../../trees/source-items.ts';
+import { isSelectedItem } from '../../trees/source-items.ts';
 
 export interface PartSource {
   /** In order, and through the filter. @param onProblem Gets each item that cannot be read. */
@@ -33,7 +33,7 @@ export function createBucketSource(
   return {
     async *items() {
       for await (const page of listTreeItems({ store, limit, signal: listing }))
-        yield page.filter((item) => canTravel(item) && filter.includes(item));
+        yield page.filter((item) => isSelectedItem(filter, item));
     },
     // Its reads are bound to the etag of the listing.
     look: (item) => item,

@@ -12,7 +12,6 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../app/cli/run-cli.fixture.ts';
-import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { plainPlace } from '../engine/peer/peer.fixture.ts';
@@ -23,7 +22,7 @@ const MIB = 1024 * 1024;
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
 
 const given = process.env.DRAY_REAL_TREE;
-const databaseMib = Number(process.env.DRAY_REAL_DATABASE_MIB ?? runBudget({ short: 8, long: 64 }));
+const databaseMib = Number(process.env.DRAY_REAL_DATABASE_MIB ?? 64);
 // A tree or database that the user chose may have any size.
 const timeoutMs = given || databaseMib > 64 ? 60 * 60_000 : 10 * 60_000;
 

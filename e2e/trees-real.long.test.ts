@@ -10,21 +10,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckTreesRequest, PlaceRequest, TransferSummary } from '../engine/api/trees.ts';
-import { runBudget } from '../engine/base/run-budget.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { checkTrees } from '../engine/jobs/trees/check/check-trees.ts';
 import { copyTree, syncTree } from '../engine/jobs/trees/copy-tree.ts';
 import { listPackages, PACKAGE_FILES_MIN, PACKAGES } from './real-packages.ts';
 import { startMinio } from './servers/minio.ts';
-import { type S3Endpoint, type S3Server, type ServerOptions, startVersitygw } from './servers/versitygw.ts';
+import { type S3Endpoint, type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 const MIB = 1024 * 1024;
-const startSecond = runBudget<(options: ServerOptions) => Promise<S3Endpoint>>({
-  short: startVersitygw,
-  long: startMinio,
-});
 /** On a slow disk MinIO needs tens of milliseconds for a file. */
-const PACKAGE_ITEMS_MAX = runBudget({ short: 450, long: 600 });
+const PACKAGE_ITEMS_MAX = 600;
 
 const given = process.env.DRAY_REAL_TREE;
 const tree = given || PACKAGES;
@@ -38,7 +33,7 @@ beforeAll(async () => {
   sandbox = createSandbox();
   // Both servers have the same credentials: only their endpoints differ.
   first = await startVersitygw();
-  second = await startSecond({ secretAccessKey: first.secretAccessKey });
+  second = await startMinio({ secretAccessKey: first.secretAccessKey });
   root = given || sandbox.path('tree');
   if (!given)
     for (const name of ownNames(tree))

@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import type { DatasetShape } from '../data/dataset.ts';
 import type { Bench } from '../machines/bench.ts';
-import { SERVER_NAMES, type ServerName } from '../machines/bench-servers.ts';
+import { SERVER_NAMES } from '../machines/bench-servers.ts';
 import { DRAY_FROM_SOURCES, openSmallBench, runEntrant } from '../machines/small-bench.ts';
 import type { Contender, ContenderName } from './contender.ts';
 import { NODE_ALONE, openClone, openFirstPush, openSecondPush } from './transfer-entrants.ts';
 
-const SERVERS = runBudget<readonly ServerName[]>({ short: SERVER_NAMES.slice(0, 1), long: SERVER_NAMES });
 const SHAPE: DatasetShape = { files: 12, bytesMax: 200, sizes: 'spread' };
 const NAMES: readonly ContenderName[] = ['dray copy'];
 
-describe.each(SERVERS)('The entrants that copy a dataset, on %s,', (server) => {
+describe.each(SERVER_NAMES)('The entrants that copy a dataset, on %s,', (server) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await openSmallBench({ server });
@@ -24,18 +21,12 @@ describe.each(SERVERS)('The entrants that copy a dataset, on %s,', (server) => {
     return { ...bench, contenders: new Map<ContenderName, Contender>([['dray copy', contender]]) };
   };
 
-  it.each(runBudget({ short: [5], long: [0, 5] }))(
-    'upload and download through %i ms of latency',
-    async (latencyMs) => {
-      await runEntrant(
-        bench,
-        (await openFirstPush(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0],
-      );
-      await runEntrant(bench, (await openClone(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
-    },
-  );
+  it.each([0, 5])('upload and download through %i ms of latency', async (latencyMs) => {
+    await runEntrant(bench, (await openFirstPush(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
+    await runEntrant(bench, (await openClone(bench, { shape: SHAPE, contenders: NAMES, latencyMs }))[0]);
+  });
 
-  longIt('fail when they copied only a part', async () => {
+  it('fail when they copied only a part', async () => {
     const [first, second] = [await bench.dataset(SHAPE), await bench.dataset({ ...SHAPE, files: 11 })];
     const partly = withContender({ upload: (_, place) => DRAY_FROM_SOURCES.upload(second.folder, place) });
     const [entrant] = await openFirstPush(partly, { shape: SHAPE, contenders: NAMES, latencyMs: 0 });
@@ -49,7 +40,7 @@ describe.each(SERVERS)('The entrants that copy a dataset, on %s,', (server) => {
     for (const entrant of field) await runEntrant(bench, entrant);
   });
 
-  longIt('fail when they send again', async () => {
+  it('fail when they send again', async () => {
     const { folder } = await bench.dataset({ ...SHAPE, bytesMax: 201 });
     const careless = withContender({ uploadAgain: (_, place) => DRAY_FROM_SOURCES.upload(folder, place) });
     const [entrant] = await openSecondPush(careless, { shape: SHAPE, contenders: NAMES, latencyMs: 0 });

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { LoggedRequest } from '../../e2e/servers/versitygw.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type BenchServer, parseProcessCpuMs, startBenchServer, watchServers } from './bench-servers.ts';
 
 /** A line as in proc_pid_stat(5), with 12 ticks of user time and 30 of system time. */
@@ -79,7 +78,7 @@ describe('A server of the bench', () => {
     expect(wire?.receivedBytes ?? 500).toSatisfy((bytes: number) => bytes > 100 && bytes < 5_000);
   });
 
-  longIt('keeps no log when it is MinIO', async () => {
+  it('keeps no log when it is MinIO', async () => {
     await using server = await startBenchServer('minio', {});
     const watch = watchServers([server]);
     await watch.reset();

@@ -2,18 +2,17 @@
 import { rmSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { ageFiles, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations } from './find-violations.ts';
-import { THEMES, type Theme } from './open-window.ts';
+import { THEMES } from './open-window.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The folders of the Changes screen', () => {
   const started = startBrowserAndStore();
 
-  it.each(runBudget<readonly Theme[]>(THEMES))(
+  it.each(THEMES.long)(
     'are ticked in full, in part or not at all, and struck through only if all of them goes (%s)',
     async (theme) => {
       using dataset = await pushedDataset(started.server, `ticks-${theme}`);

@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
@@ -16,54 +15,51 @@ import { rowOf, WAIT } from './window-workspace.ts';
 describe.skipIf(!findChromium())('The columns', () => {
   const started = startBrowserAndStore();
 
-  longIt(
-    'of Browse are resized and hidden in both panes, and stay so over a reload until they are reset',
-    async () => {
-      await using panes = await openBrowse(started.browser, {
-        server: started.server,
-        bucket: 'columns',
-        local: { 'here.txt': 'x'.repeat(2000) },
-        remote: { 'there.txt': 'x' },
-      });
-      const { complaints, left, page, right } = panes;
-      const size = grip(left, 'Size');
-      const before = await widthOf(left, 'entry-size');
-      const box = (await size.boundingBox())!;
-      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width / 2 - 40, box.y + box.height / 2, { steps: 3 });
-      await page.mouse.up();
-      await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before + 40);
-      await expect.poll(() => widthOf(right, 'entry-size'), WAIT).toBe(before + 40);
+  it('of Browse are resized and hidden in both panes, and stay so over a reload until they are reset', async () => {
+    await using panes = await openBrowse(started.browser, {
+      server: started.server,
+      bucket: 'columns',
+      local: { 'here.txt': 'x'.repeat(2000) },
+      remote: { 'there.txt': 'x' },
+    });
+    const { complaints, left, page, right } = panes;
+    const size = grip(left, 'Size');
+    const before = await widthOf(left, 'entry-size');
+    const box = (await size.boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 - 40, box.y + box.height / 2, { steps: 3 });
+    await page.mouse.up();
+    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before + 40);
+    await expect.poll(() => widthOf(right, 'entry-size'), WAIT).toBe(before + 40);
 
-      await size.focus();
-      await page.keyboard.press('ArrowRight');
-      await expect.poll(() => size.getAttribute('aria-valuenow'), WAIT).toBe(String(before + 24));
-      expect(await findViolationsInBothThemes(page)).toEqual([]);
-      await keptIs(page, { browse: [{ id: 'size', widthPx: before + 24 }] });
-      await page.keyboard.press('Enter');
-      await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBeLessThan(before);
-      const words = left.locator('.entry-row .entry-size').first();
-      expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
+    await size.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => size.getAttribute('aria-valuenow'), WAIT).toBe(String(before + 24));
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await keptIs(page, { browse: [{ id: 'size', widthPx: before + 24 }] });
+    await page.keyboard.press('Enter');
+    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBeLessThan(before);
+    const words = left.locator('.entry-row .entry-size').first();
+    expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
 
-      await left.getByRole('button', { name: 'Changed', exact: true }).click({ button: 'right' });
-      await page.getByRole('menuitem', { name: 'Changed' }).click();
-      await expect.poll(() => left.locator('.entry-row .entry-time').first().isVisible(), WAIT).toBe(false);
-      await expect.poll(() => right.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
-      await page.reload();
-      await left.locator('.entry-row').first().waitFor();
-      await expect.poll(() => left.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
+    await left.getByRole('button', { name: 'Changed', exact: true }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Changed' }).click();
+    await expect.poll(() => left.locator('.entry-row .entry-time').first().isVisible(), WAIT).toBe(false);
+    await expect.poll(() => right.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
+    await page.reload();
+    await left.locator('.entry-row').first().waitFor();
+    await expect.poll(() => left.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
 
-      await left.getByRole('button', { name: 'Size', exact: true }).focus();
-      await page.keyboard.press('Shift+F10');
-      expect(await findViolations(page)).toEqual([]);
-      await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
-      await left.locator('.entry-head .entry-time').waitFor();
-      await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);
-      await keptIs(page, {});
-      expect(complaints).toEqual([]);
-    },
-  );
+    await left.getByRole('button', { name: 'Size', exact: true }).focus();
+    await page.keyboard.press('Shift+F10');
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
+    await left.locator('.entry-head .entry-time').waitFor();
+    await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);
+    await keptIs(page, {});
+    expect(complaints).toEqual([]);
+  });
 
   it('of Changes are resized by the keyboard, fitted by a double click, and hidden', async () => {
     await using repository = await createHistoryRepository(started.server);
@@ -86,54 +82,51 @@ describe.skipIf(!findChromium())('The columns', () => {
     expect(await table.locator('.change-path').first().isVisible()).toBe(true);
   });
 
-  longIt(
-    'of Transfers are shared by the queue and the ended, fitted, hidden, and stay so over a reload',
-    async () => {
-      await using window = await openWindow(started.browser, { path: '/#/transfers', environment: NO_KEYS });
-      const { complaints, folder, page } = window;
-      const source = join(folder, 'work');
-      mkdirSync(source);
-      writeFileSync(join(source, 'a.txt'), 'a');
-      const start = (destination: string) =>
-        askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
-      await start(join(folder, 'copies'));
-      // It waits for keys, so it stays in the queue.
-      await start('s3://bucket/copies?profile=gone');
-      const queue = page.locator('.card', { has: page.getByRole('heading', { name: 'Queue' }) });
-      const ended = page.locator('.card', { has: page.getByRole('heading', { name: 'Ended' }) });
-      await queue.getByText('Needs the keys').waitFor();
-      await ended.getByText('Done', { exact: true }).waitFor();
-      const before = await widthOf(ended, 'transfer-moved');
-      await grip(queue, 'Moved').focus();
-      await page.keyboard.press('ArrowLeft');
-      for (const list of [queue, ended])
-        for (const cells of ['transfer-head .transfer-moved', 'transfer .transfer-moved'])
-          await expect.poll(() => widthOf(list, cells), WAIT).toBe(before + 16);
-      expect(await findViolationsInBothThemes(page)).toEqual([]);
-      await keptIs(page, { transfers: [{ id: 'size', widthPx: before + 16 }] });
-      await page.keyboard.press('Enter');
-      await expect.poll(() => widthOf(ended, 'transfer-moved'), WAIT).toBeLessThan(before);
-      const words = ended.locator('.transfer .transfer-moved');
-      expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
+  it('of Transfers are shared by the queue and the ended, fitted, hidden, and stay so over a reload', async () => {
+    await using window = await openWindow(started.browser, { path: '/#/transfers', environment: NO_KEYS });
+    const { complaints, folder, page } = window;
+    const source = join(folder, 'work');
+    mkdirSync(source);
+    writeFileSync(join(source, 'a.txt'), 'a');
+    const start = (destination: string) =>
+      askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
+    await start(join(folder, 'copies'));
+    // It waits for keys, so it stays in the queue.
+    await start('s3://bucket/copies?profile=gone');
+    const queue = page.locator('.card', { has: page.getByRole('heading', { name: 'Queue' }) });
+    const ended = page.locator('.card', { has: page.getByRole('heading', { name: 'Ended' }) });
+    await queue.getByText('Needs the keys').waitFor();
+    await ended.getByText('Done', { exact: true }).waitFor();
+    const before = await widthOf(ended, 'transfer-moved');
+    await grip(queue, 'Moved').focus();
+    await page.keyboard.press('ArrowLeft');
+    for (const list of [queue, ended])
+      for (const cells of ['transfer-head .transfer-moved', 'transfer .transfer-moved'])
+        await expect.poll(() => widthOf(list, cells), WAIT).toBe(before + 16);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    await keptIs(page, { transfers: [{ id: 'size', widthPx: before + 16 }] });
+    await page.keyboard.press('Enter');
+    await expect.poll(() => widthOf(ended, 'transfer-moved'), WAIT).toBeLessThan(before);
+    const words = ended.locator('.transfer .transfer-moved');
+    expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
 
-      await ended.locator('.transfer-head').click({ button: 'right' });
-      await page.getByRole('menuitem', { name: 'Time' }).click();
-      for (const list of [queue, ended])
-        await expect.poll(() => list.locator('.transfer .transfer-time').isVisible(), WAIT).toBe(false);
-      await expect
-        .poll(async () => (await askEngine(page, 'settings.get', {})).columns?.transfers, WAIT)
-        .toContainEqual({ id: 'time', isHidden: true });
-      await page.reload();
-      await ended.getByText('Done', { exact: true }).waitFor();
-      await expect.poll(() => ended.locator('.transfer .transfer-time').isVisible(), WAIT).toBe(false);
-      await grip(queue, 'Moved').focus();
-      await page.keyboard.press('Shift+F10');
-      await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
-      await expect.poll(() => widthOf(ended, 'transfer-moved'), WAIT).toBe(before);
-      await keptIs(page, {});
-      expect(complaints).toEqual([]);
-    },
-  );
+    await ended.locator('.transfer-head').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Time' }).click();
+    for (const list of [queue, ended])
+      await expect.poll(() => list.locator('.transfer .transfer-time').isVisible(), WAIT).toBe(false);
+    await expect
+      .poll(async () => (await askEngine(page, 'settings.get', {})).columns?.transfers, WAIT)
+      .toContainEqual({ id: 'time', isHidden: true });
+    await page.reload();
+    await ended.getByText('Done', { exact: true }).waitFor();
+    await expect.poll(() => ended.locator('.transfer .transfer-time').isVisible(), WAIT).toBe(false);
+    await grip(queue, 'Moved').focus();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
+    await expect.poll(() => widthOf(ended, 'transfer-moved'), WAIT).toBe(before);
+    await keptIs(page, {});
+    expect(complaints).toEqual([]);
+  });
 });
 
 /** Keeps the machine's own keys out of the test. */

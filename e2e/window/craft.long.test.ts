@@ -1,8 +1,6 @@
 /** The window's craft: how dense its rows are, and how little moves. */
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { SCREENS, startSurveyWindow } from './survey-screens.ts';
@@ -12,7 +10,6 @@ const WAIT = { timeout: 120_000, interval: 50 };
 const ROUTES: Readonly<Record<string, string>> = { Fleets: 'fleet' };
 /** No movement of the window takes as long as this. */
 const MOTION_MAX_MS = 150;
-const WATCHED = runBudget<readonly string[]>({ short: ['Transfers'], long: SCREENS });
 /** Turn as long as something is under way, and move nothing that a person waits for. */
 const BUSY_SIGNS = ['turn', 'wander'];
 
@@ -29,46 +26,43 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
 
-  longIt(
-    'makes the rows of every list and table lower where a person chooses so, and keeps the choice',
-    async () => {
-      const heights = async () => {
-        const found: Record<string, number> = {};
-        await show('Changes');
-        found.changes = await heightOf(page, '.change-row');
-        await show('History');
-        found.commits = await heightOf(page, '.commit-item');
-        await show('Browse');
-        found.entries = await heightOf(page, '[role="row"]:has([role="gridcell"])');
-        return found;
-      };
-      const comfortable = await heights();
-      await show('Settings');
-      await page.getByRole('radio', { name: 'Compact' }).press('Space');
-      await expect.poll(() => densityOf(page), WAIT).toBe('compact');
-      expect(await findViolationsInBothThemes(page)).toEqual([]);
-      // Another browser's first look, without what this page remembers.
-      await page.evaluate(() => localStorage.clear());
-      const compact = await heights();
-      for (const [name, height] of Object.entries(comfortable))
-        expect(compact[name], name).toBeLessThan(height - 5);
-      // The rows on screen follow at once.
+  it('makes the rows of every list and table lower where a person chooses so, and keeps the choice', async () => {
+    const heights = async () => {
+      const found: Record<string, number> = {};
       await show('Changes');
-      await page.keyboard.press('Control+k');
-      await page.keyboard.type('Comfortable');
-      await page
-        .getByRole('menuitem', { name: 'Comfortable rows' })
-        .and(page.locator('[data-focused]'))
-        .waitFor();
-      await page.keyboard.press('Enter');
-      await expect.poll(() => heightOf(page, '.change-row'), WAIT).toBe(comfortable.changes);
-      await expect.poll(() => gapOf(page), WAIT).toBe(comfortable.changes);
-    },
-  );
+      found.changes = await heightOf(page, '.change-row');
+      await show('History');
+      found.commits = await heightOf(page, '.commit-item');
+      await show('Browse');
+      found.entries = await heightOf(page, '[role="row"]:has([role="gridcell"])');
+      return found;
+    };
+    const comfortable = await heights();
+    await show('Settings');
+    await page.getByRole('radio', { name: 'Compact' }).press('Space');
+    await expect.poll(() => densityOf(page), WAIT).toBe('compact');
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
+    // Another browser's first look, without what this page remembers.
+    await page.evaluate(() => localStorage.clear());
+    const compact = await heights();
+    for (const [name, height] of Object.entries(comfortable))
+      expect(compact[name], name).toBeLessThan(height - 5);
+    // The rows on screen follow at once.
+    await show('Changes');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Comfortable');
+    await page
+      .getByRole('menuitem', { name: 'Comfortable rows' })
+      .and(page.locator('[data-focused]'))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => heightOf(page, '.change-row'), WAIT).toBe(comfortable.changes);
+    await expect.poll(() => gapOf(page), WAIT).toBe(comfortable.changes);
+  });
 
   it('moves nothing for longer than 150 ms, and nothing at all where the system asks for that', async () => {
     await page.emulateMedia({ reducedMotion: 'no-preference' });
-    for (const name of WATCHED) {
+    for (const name of SCREENS) {
       await show(name);
       expect(await slowMotionsOf(page, MOTION_MAX_MS), name).toEqual([]);
     }
@@ -79,7 +73,7 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
     expect(await slowMotionsOf(page, MOTION_MAX_MS)).toEqual([]);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     expect(await slowMotionsOf(page, 0)).toEqual([]);
-    for (const name of WATCHED) {
+    for (const name of SCREENS) {
       await show(name);
       expect(await slowMotionsOf(page, 0), name).toEqual([]);
     }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
@@ -45,7 +44,7 @@ describe.skipIf(!findChromium())('An empty screen', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  longIt('says so too in a workspace without files and without commits', async () => {
+  it('says so too in a workspace without files and without commits', async () => {
     using folder = temporaryFolder();
     const root = join(folder.path, 'new');
     mkdirSync(root);

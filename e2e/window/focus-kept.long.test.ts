@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import type { HostRequestName } from '../../engine/api/host.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
@@ -32,7 +31,7 @@ describe.skipIf(!findChromium())('A button that works', () => {
     expect(complaints).toEqual([]);
   });
 
-  longIt('keeps the focus until it has ended, on Home, in Plan, Changes and History', async () => {
+  it('keeps the focus until it has ended, on Home, in Plan, Changes and History', async () => {
     await using repository = await createHistoryRepository(started.server);
     writeFileSync(join(repository.root, 'more.txt'), 'more');
     await using window = await repository.open(started.browser);

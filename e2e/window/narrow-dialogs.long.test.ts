@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { longIt } from '../../engine/base/long-it.fixture.ts';
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
@@ -129,9 +127,6 @@ const NESTED: Openings = {
   ],
 };
 
-/** Of each screen: the last one, or all. */
-const OPENINGS_MAX = runBudget({ short: 1, long: 10 });
-
 describe.skipIf(!findChromium())('A window of 360 px', () => {
   let browser: Browser;
   let sandbox: Sandbox;
@@ -194,7 +189,7 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
   it('shows dialogs and menus whole, with its buttons in reach', async () => {
     const { page } = window;
     for (const [at, openings] of Object.entries(OPENINGS))
-      for (const [what, ...steps] of openings.slice(-OPENINGS_MAX)) {
+      for (const [what, ...steps] of openings) {
         await page.goto(`${window.origin}/#/${at}`);
         for (const step of steps) await step(page);
         await isWhole(`${at}: ${what}`, HEIGHT);
@@ -205,10 +200,10 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  longIt('shows menus whole that open within a dialog or another menu', async () => {
+  it('shows menus whole that open within a dialog or another menu', async () => {
     const { page } = window;
     for (const [at, openings] of Object.entries(NESTED))
-      for (const [what, ...steps] of openings.slice(-OPENINGS_MAX))
+      for (const [what, ...steps] of openings)
         for (const height of [HEIGHT, ZOOMED_HEIGHT]) {
           await page.setViewportSize({ width: WIDTH, height });
           await page.goto(`${window.origin}/#/${at}`);

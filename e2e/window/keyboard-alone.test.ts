@@ -22,6 +22,7 @@ import {
   tabTo,
 } from './keyboard/press-keys.ts';
 import { editRemote } from './keyboard/remotes-by-keys.ts';
+import { refusePointer, setUpWorkspace } from './keyboard/start-by-keys.ts';
 import { useTransferMenu } from './keyboard/transfers-by-keys.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { playFleet } from './played-fleet.ts';
@@ -40,24 +41,27 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
 
   it(`does ${runBudget({ short: 'some tasks', long: 'most tasks' })} of the guide`, async () => {
     await using window = await openWindow(browser);
-    await window.page.addInitScript(refusePointer);
     // No real fleet has its ranges at the same point twice.
     await playFleet(window.page, Date.now());
-    await window.page.reload();
-    const root = join(window.folder, 'home', 'coast');
-    mkdirSync(root);
-    writeFileSync(join(root, 'notes.txt'), 'first');
-    writeFileSync(join(root, 'draft.txt'), 'draft');
-    for (const task of TASKS) await task(window, root);
-    expect(window.complaints).toEqual([]);
+    await doTasks(window, TASKS);
   });
 });
 
-/** Each continues with what those before it left. */
-const TASKS: readonly ((window: OpenWindow, root: string) => Promise<void>)[] = runBudget({
-  short: [setUp, pushSome, restoreOld, changeSettings],
+/** Sets up a workspace, and then does each task with what those before it left. */
+async function doTasks(window: OpenWindow, tasks: readonly KeyboardTask[]): Promise<void> {
+  await refusePointer(window);
+  await window.page.reload();
+  const root = await setUpWorkspace(window);
+  for (const task of tasks) await task(window, root);
+  expect(window.complaints).toEqual([]);
+}
+
+/** `root` is the folder of the workspace `coast`. */
+type KeyboardTask = (window: OpenWindow, root: string) => Promise<void>;
+
+const TASKS: readonly KeyboardTask[] = runBudget({
+  short: [pushSome, restoreOld, changeSettings],
   long: [
-    setUp,
     pushSome,
     clearAndUndo,
     restoreOld,
@@ -86,25 +90,6 @@ const TASKS: readonly ((window: OpenWindow, root: string) => Promise<void>)[] = 
     changeSettings,
   ],
 });
-
-/** A press of a mouse button would fail the run. */
-function refusePointer(): void {
-  addEventListener('pointerdown', () => console.error('A pointer was used.'), true);
-}
-
-async function setUp({ folder, page }: OpenWindow, root: string): Promise<void> {
-  await tabTo(page, page.getByLabel('Folder with your files'));
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type(root);
-  await press(page, page.getByRole('button', { name: 'Next' }));
-  await tabTo(page, page.getByRole('radio', { name: /^A folder/ }));
-  await tabTo(page, page.getByLabel('Folder for the versions'));
-  await page.keyboard.type(join(folder, 'versions'));
-  await press(page, page.getByRole('button', { name: 'Set up' }));
-  await page.getByText('is now a workspace').waitFor();
-  await press(page, page.getByRole('button', { name: 'Push', exact: true }));
-  await page.locator('main').getByText('Done').waitFor();
-}
 
 /** Pushes one of two changed files after opening the plan. */
 async function pushSome({ page }: OpenWindow, root: string): Promise<void> {

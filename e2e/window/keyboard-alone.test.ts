@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { noise } from './changed-dataset.ts';
@@ -12,6 +13,7 @@ import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse
 import { watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
 import { tendJob } from './keyboard/jobs-by-keys.ts';
+import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
 import {
   chooseByName,
   chooseInMenu,
@@ -44,6 +46,11 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     // No real fleet has its ranges at the same point twice.
     await playFleet(window.page, Date.now());
     await doTasks(window, TASKS);
+  });
+
+  longIt('compares pictures under a slider and tables by rows, and plays versions of a sound', async () => {
+    await using window = await openWindow(browser);
+    await doTasks(window, [slidePictures, compareTables, playVersions]);
   });
 });
 

@@ -10,6 +10,7 @@ import { toneOf } from './encode-wav.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { PICTURES, startHistoryRepository } from './history-repository.ts';
+import { cellsOf } from './table-cells.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The inside of files', () => {
@@ -25,7 +26,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     await rowOf(page, 'run-1.csv').click();
     const rows = page.getByRole('region', { name: 'Rows that differ' });
     await rows.getByText(/Rows are paired by "run"\. 2 rows differ, 0 rows are the same\./).waitFor();
-    expect(await cells(page, 'Rows that differ')).toEqual([
+    expect(await cellsOf(page, 'Rows that differ')).toEqual([
       ['before', '1', '10'],
       ['after', '1', '11'],
       ['AAdded', '7', '70'],
@@ -41,7 +42,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     await expect
       .poll(() => table.getByRole('columnheader').allTextContents(), WAIT)
       .toEqual(['runwhole number', 'valuewhole number']);
-    expect(await cells(page, 'Rows of reads/run-1.csv')).toEqual([['1', '10']]);
+    expect(await cellsOf(page, 'Rows of reads/run-1.csv')).toEqual([['1', '10']]);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
@@ -89,7 +90,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
       await rowOf(page, 'sites.parquet').click();
       const rows = page.getByRole('region', { name: 'Rows that differ' });
       await rows.getByText(/Rows are paired by "id"\. 3 rows differ, 1 row is the same\./).waitFor();
-      expect(await cells(page, 'Rows that differ')).toEqual([
+      expect(await cellsOf(page, 'Rows that differ')).toEqual([
         ['before', '2', 'east'],
         ['after', '2', 'south'],
         ['AAdded', '4', 'west'],
@@ -234,11 +235,4 @@ async function recordVideo(page: Page): Promise<Buffer> {
   });
   await page.close();
   return Buffer.from(base64, 'base64');
-}
-
-function cells(page: Page, region: string): Promise<readonly (readonly string[])[]> {
-  const rows = page.getByRole('region', { name: region }).locator('tbody tr');
-  return rows.evaluateAll((all) =>
-    all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent ?? '')),
-  );
 }

@@ -5,9 +5,8 @@ import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { toneOf } from '../encode-wav.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { chooseByName, chooseInMenu, press, tabTo } from './press-keys.ts';
+import { chooseByName, chooseInMenu, loadAndPlay, press, tabTo } from './press-keys.ts';
 
-const WAIT = { timeout: 120_000, interval: 100 };
 const leftOf = (page: Page) => page.getByRole('region', { name: /^Left/ });
 
 /** The left pane shows the folder above the workspace, before and after. */
@@ -40,11 +39,7 @@ export async function playSound({ folder, page }: OpenWindow): Promise<void> {
   await chooseByName(page, left, 'tone.wav');
   await page.keyboard.press(' ');
   const dialog = page.getByRole('dialog');
-  await press(page, dialog.getByRole('button', { name: /^Load and play/ }));
-  const audio = dialog.locator('audio');
-  await tabTo(page, audio);
-  await page.keyboard.press(' ');
-  await expect.poll(() => audio.evaluate((one: HTMLAudioElement) => one.paused), WAIT).toBe(false);
+  await loadAndPlay(page, dialog);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await tabTo(page, left.getByRole('grid'));

@@ -1,5 +1,7 @@
 /** Steps of a person who uses the keyboard alone. */
 import type { Locator, Page } from 'playwright';
+import { expect } from 'vitest';
+import { WAIT } from '../window-workspace.ts';
 
 const PRESSES_MAX = 120;
 
@@ -47,6 +49,15 @@ export async function chooseByName(page: Page, pane: Locator, name: string): Pro
   await tabTo(page, pane.getByRole('grid'));
   await page.keyboard.type(name);
   await pane.getByRole('row', { name, selected: true }).waitFor();
+}
+
+/** Loads the sound of this box and plays it. */
+export async function loadAndPlay(page: Page, box: Locator): Promise<void> {
+  await press(page, box.getByRole('button', { name: /^Load and play/ }));
+  const audio = box.locator('audio');
+  await tabTo(page, audio);
+  await page.keyboard.press(' ');
+  await expect.poll(() => audio.evaluate((one: HTMLAudioElement) => one.paused), WAIT).toBe(false);
 }
 
 /** Opens the list of branches and tags and puts the focus on this one, such as `branch main`. */

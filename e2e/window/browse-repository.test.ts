@@ -38,6 +38,8 @@ describe.skipIf(!findChromium())('Browse', () => {
 
     await shown.getByRole('button', { name: 'Show the stored objects' }).click();
     await right.getByText('These are the stored objects of the repository birds.').waitFor();
+    // The button has gone, and the keyboard stays in the pane.
+    await right.getByRole('grid').and(page.locator(':focus')).waitFor();
     await row(right, 'dray.json').click();
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByRole('textbox').fill('dray.json');

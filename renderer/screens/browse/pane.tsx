@@ -63,6 +63,7 @@ export function Pane(props: PaneProps) {
   const moves = useMoves({
     pane: section,
     location,
+    showsObjects: state.showsObjects === true,
     isLoading: entries.pages === undefined && !entries.error,
     onState: props.onState,
   });
@@ -98,7 +99,7 @@ export function Pane(props: PaneProps) {
       {entries.isRepository && state.showsObjects && <StoredObjects location={location} />}
       <div className="pane-body">
         {entries.isRepository && !state.showsObjects ? (
-          <RepositoryView location={location} onShowObjects={() => props.onState({ showsObjects: true })} />
+          <RepositoryView location={location} onShowObjects={moves.showObjects} />
         ) : entries.pages ? (
           <EntryMenu
             location={location}

@@ -1,18 +1,20 @@
-/** Keeps the focus in the list: when a folder is opened from a list, its own list gets the focus. */
+/** Keeps the focus in the pane: the list of what is opened by the keyboard gets it. */
 import { type RefObject, useEffect, useRef } from 'react';
 import { type Location, placeOf } from './places.ts';
 
 export interface ArrivalOptions {
   readonly pane: RefObject<HTMLElement | null>;
   readonly location: Location;
+  /** The stored objects of a repository. */
+  readonly showsObjects: boolean;
   readonly isLoading: boolean;
 }
 
-/** @returns A function to call before the location changes, if the list had the focus. */
-export function useArrival({ isLoading, location, pane }: ArrivalOptions): () => void {
+/** @returns A function to call before another list is shown, if what had the focus goes. */
+export function useArrival({ isLoading, location, pane, showsObjects }: ArrivalOptions): () => void {
   const isOnTheWay = useRef(false);
   const place = placeOf(location);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the place changes, though it does not use its name.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when another list is shown, whichever it is.
   useEffect(() => {
     if (!isOnTheWay.current || isLoading) return;
     const frame = requestAnimationFrame(() => {
@@ -21,7 +23,7 @@ export function useArrival({ isLoading, location, pane }: ArrivalOptions): () =>
       (pane.current?.querySelector<HTMLElement>('[role="grid"]') ?? pane.current)?.focus();
     });
     return () => cancelAnimationFrame(frame);
-  }, [place, isLoading]);
+  }, [place, showsObjects, isLoading]);
   return () => {
     isOnTheWay.current = true;
   };

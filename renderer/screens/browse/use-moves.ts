@@ -8,6 +8,7 @@ import { useArrival } from './use-arrival.ts';
 export interface MoveOptions {
   readonly pane: RefObject<HTMLElement | null>;
   readonly location: Location;
+  readonly showsObjects: boolean;
   readonly isLoading: boolean;
   readonly onState: (change: Partial<PaneState>) => void;
 }
@@ -17,10 +18,13 @@ export interface Moves {
   readonly goDown: (folder: string) => void;
   /** Returns to the folder that the user came from, and selects it. Undefined at the top. */
   readonly goUp: (() => void) | undefined;
+  /** Shows the stored objects of the repository that is open. */
+  readonly showObjects: () => void;
 }
 
-export function useMoves({ pane, location, isLoading, onState }: MoveOptions): Moves {
-  const setOut = useArrival({ pane, location, isLoading });
+export function useMoves({ onState, ...shown }: MoveOptions): Moves {
+  const { location } = shown;
+  const setOut = useArrival(shown);
   const go = (next: Location, from?: string): void =>
     onState({ location: next, choice: NOTHING, filter: '', cameFrom: from, showsObjects: false });
   const parent = parentOf(location);
@@ -36,5 +40,9 @@ export function useMoves({ pane, location, isLoading, onState }: MoveOptions): M
         setOut();
         go(parent, `${nameOf(location.folder)}/`);
       }),
+    showObjects: () => {
+      setOut();
+      onState({ showsObjects: true });
+    },
   };
 }

@@ -26,6 +26,13 @@ import {
 import { editRemote } from './keyboard/remotes-by-keys.ts';
 import { refusePointer, setUpWorkspace } from './keyboard/start-by-keys.ts';
 import { useTransferMenu } from './keyboard/transfers-by-keys.ts';
+import {
+  pushTwoSeasons,
+  renameAndMove,
+  restoreOlder,
+  restoreVersion,
+  showObjects,
+} from './keyboard/versions-by-keys.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { playFleet } from './played-fleet.ts';
 import { rowOf, rowsShown } from './window-workspace.ts';
@@ -51,6 +58,11 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   longIt('compares pictures under a slider and tables by rows, and plays versions of a sound', async () => {
     await using window = await openWindow(browser);
     await doTasks(window, [slidePictures, compareTables, playVersions]);
+  });
+
+  longIt('renames and moves a branch and a tag, restores versions, and shows the objects', async () => {
+    await using window = await openWindow(browser);
+    await doTasks(window, [pushTwoSeasons, renameAndMove, restoreVersion, restoreOlder, showObjects]);
   });
 });
 

@@ -1,7 +1,6 @@
 /** Columns of Browse, Changes and Transfers: resized, hidden, kept by the engine, and reset. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { openBrowse } from './browse-panes.ts';
@@ -9,7 +8,8 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { createHistoryRepository } from './history-repository.ts';
-import { openWindow } from './open-window.ts';
+import { NO_KEYS, openWindow } from './open-window.ts';
+import { gripOf, keptIs, widthOf } from './table-columns.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The columns', () => {
@@ -23,7 +23,7 @@ describe.skipIf(!findChromium())('The columns', () => {
       remote: { 'there.txt': 'x' },
     });
     const { complaints, left, page, right } = panes;
-    const size = grip(left, 'Size');
+    const size = gripOf(left, 'Size');
     const before = await widthOf(left, 'entry-size');
     const box = (await size.boundingBox())!;
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -70,11 +70,11 @@ describe.skipIf(!findChromium())('The columns', () => {
     await rowOf(page, 'more.txt').waitFor();
     const table = page.locator('.change-table');
     const before = await widthOf(table, 'change-kind');
-    await grip(table, 'Change').focus();
+    await gripOf(table, 'Change').focus();
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => widthOf(table, 'change-kind'), WAIT).toBe(before + 16);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await grip(table, 'Change').dblclick();
+    await gripOf(table, 'Change').dblclick();
     await expect.poll(() => widthOf(table, 'change-kind'), WAIT).toBeLessThan(before);
     await page.keyboard.press('ContextMenu');
     await page.getByRole('menuitem', { name: 'Size', exact: true }).click();
@@ -98,7 +98,7 @@ describe.skipIf(!findChromium())('The columns', () => {
     await queue.getByText('Needs the keys').waitFor();
     await ended.getByText('Done', { exact: true }).waitFor();
     const before = await widthOf(ended, 'transfer-moved');
-    await grip(queue, 'Moved').focus();
+    await gripOf(queue, 'Moved').focus();
     await page.keyboard.press('ArrowLeft');
     for (const list of [queue, ended])
       for (const cells of ['transfer-head .transfer-moved', 'transfer .transfer-moved'])
@@ -120,7 +120,7 @@ describe.skipIf(!findChromium())('The columns', () => {
     await page.reload();
     await ended.getByText('Done', { exact: true }).waitFor();
     await expect.poll(() => ended.locator('.transfer .transfer-time').isVisible(), WAIT).toBe(false);
-    await grip(queue, 'Moved').focus();
+    await gripOf(queue, 'Moved').focus();
     await page.keyboard.press('Shift+F10');
     await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
     await expect.poll(() => widthOf(ended, 'transfer-moved'), WAIT).toBe(before);
@@ -128,21 +128,3 @@ describe.skipIf(!findChromium())('The columns', () => {
     expect(complaints).toEqual([]);
   });
 });
-
-/** Keeps the machine's own keys out of the test. */
-const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
-
-function grip(table: Locator, name: string): Locator {
-  return table.getByRole('separator', { name: `Width of ${name}` });
-}
-
-function widthOf(table: Locator, cells: string): Promise<number> {
-  return table
-    .locator(`.${cells}`)
-    .first()
-    .evaluate((cell) => Math.round(cell.getBoundingClientRect().width));
-}
-
-async function keptIs(page: Page, columns: object): Promise<void> {
-  await expect.poll(async () => (await askEngine(page, 'settings.get', {})).columns, WAIT).toEqual(columns);
-}

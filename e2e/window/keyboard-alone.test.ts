@@ -13,6 +13,7 @@ import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse
 import { watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
 import { tendJob } from './keyboard/jobs-by-keys.ts';
+import { limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
 import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
 import {
   chooseByName,
@@ -53,6 +54,11 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     // No real fleet has its ranges at the same point twice.
     await playFleet(window.page, Date.now());
     await doTasks(window, TASKS);
+  });
+
+  longIt('sets limits, and fits, hides, shows and resets columns', async () => {
+    await using window = await openWindow(browser);
+    await doTasks(window, [limitTransfers, tendColumns]);
   });
 
   longIt('compares pictures under a slider and tables by rows, and plays versions of a sound', async () => {

@@ -18,6 +18,9 @@ export const PATIENCE_MS = 120_000;
 const LOOK_MAX = 8_000;
 const LOOK_MS = 10_000;
 
+/** Keeps the machine's own keys out of a window. */
+export const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
+
 export type Theme = 'light' | 'dark';
 
 /**

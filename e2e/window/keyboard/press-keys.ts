@@ -33,6 +33,23 @@ export async function pressUntil(page: Page, key: string, target: Locator): Prom
   throw new Error(`${PRESSES_MAX} times ${key} do not lead to ${target}.`);
 }
 
+/** Replaces the text of a field. */
+export async function typeInto(page: Page, field: Locator, text: string): Promise<void> {
+  await tabTo(page, field);
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type(text);
+}
+
+/** Chooses an option of the list that a button opens. */
+export async function chooseOption(page: Page, button: Locator, name: string): Promise<void> {
+  await press(page, button);
+  // Keys that come before an option has the focus are lost.
+  await page.getByRole('option').and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Home');
+  await pressUntil(page, 'ArrowDown', page.getByRole('option', { name }));
+  await page.keyboard.press('Enter');
+}
+
 /** Presses Undo of the message with this title. */
 export async function undo(page: Page, title: RegExp | string): Promise<void> {
   await press(page, page.getByRole('alertdialog', { name: title }).getByRole('button', { name: 'Undo' }));

@@ -1,5 +1,5 @@
 /** A context menu, opened by the right button, the Menu key, or Shift and F10. */
-import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
+import { type ReactNode, type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
 import { Popover } from 'react-aria-components/Popover';
 import { type MenuAction, MenuList } from './menu.tsx';
 
@@ -19,6 +19,8 @@ interface OpenMenu extends ContextActions {
   readonly x: number;
   readonly y: number;
   readonly isByKey: boolean;
+  /** What had the focus before. */
+  readonly focused: Element | null;
 }
 
 /** Adds no box of its own, so it can wrap any list. */
@@ -32,7 +34,8 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
     if (!found || found.actions.length === 0) return;
     event.preventDefault();
     event.stopPropagation();
-    setMenu({ ...found, ...(at ?? startOf(element)), isByKey: at === undefined });
+    const { activeElement: focused } = document;
+    setMenu({ ...found, ...(at ?? startOf(element)), isByKey: at === undefined, focused });
     setOpen(true);
   };
   return (
@@ -67,16 +70,34 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
         onOpenChange={setOpen}
       >
         {menu && (
-          <MenuList
-            label={menu.label}
-            actions={menu.actions}
-            autoFocus={menu.isByKey ? 'first' : true}
-            onClose={() => setOpen(false)}
-          />
+          <>
+            <FocusAround focused={menu.focused} />
+            <MenuList
+              label={menu.label}
+              actions={menu.actions}
+              autoFocus={menu.isByKey ? 'first' : true}
+              onClose={() => setOpen(false)}
+            />
+          </>
         )}
       </Popover>
     </>
   );
+}
+
+/** If an action of the menu hides what had the focus, the focus goes to what is around that. */
+function FocusAround({ focused }: Pick<OpenMenu, 'focused'>) {
+  useLayoutEffect(
+    () => () => {
+      // The popover, which is around this, gives the focus back earlier in the same frame.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body)
+          focused?.parentElement?.closest<HTMLElement>('[tabindex]')?.focus();
+      });
+    },
+    [focused],
+  );
+  return null;
 }
 
 /** The key that the list gave to the row, for `actionsAt`. */

@@ -11,11 +11,12 @@ export interface ColumnHeadProps {
   readonly children: ReactNode;
 }
 
+/** Takes the focus itself while no edge is there that could, so its menu always opens by a key. */
 export function ColumnHead({ columns, className, children }: ColumnHeadProps) {
   return (
     <ContextMenu actionsAt={() => columns.menu}>
       {/* biome-ignore lint/a11y/useSemanticElements: no fields, but the edges of columns */}
-      <div className={className} role="group" aria-label="Columns">
+      <div className={className} role="group" aria-label="Columns" tabIndex={columns.areAllHidden ? 0 : -1}>
         {children}
         {columns.specs.map(({ id, label, cells }) => (
           <span key={id} className={cells}>

@@ -27,6 +27,8 @@ export interface Columns {
   /** Props of the table's element: `--width-ID` for each column, and the hidden columns. */
   readonly props: { readonly style: CSSProperties; readonly 'data-hides': string };
   readonly specs: readonly ColumnSpec[];
+  /** No column is shown, except the first. */
+  readonly areAllHidden: boolean;
   readonly widthOf: (id: ColumnId) => number;
   /** Shows a width at once; `keep` saves it. */
   readonly resize: (id: ColumnId, widthPx: number) => void;
@@ -77,6 +79,7 @@ export function useColumns(table: ColumnTable, specs: readonly ColumnSpec[]): Co
   const isOwn = current().length > 0;
   return {
     specs,
+    areAllHidden: specs.every(({ id }) => settingOf(id)?.isHidden),
     widthOf,
     resize: (id, widthPx) =>
       put(id, { widthPx: Math.round(Math.min(COLUMN_PX_MAX, Math.max(COLUMN_PX_MIN, widthPx))) }),

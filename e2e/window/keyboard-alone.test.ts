@@ -6,13 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
+import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
 import { watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
-import { tendJob } from './keyboard/jobs-by-keys.ts';
+import { tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
+import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
 import { limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
 import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
 import {
@@ -34,7 +36,7 @@ import {
   restoreVersion,
   showObjects,
 } from './keyboard/versions-by-keys.ts';
-import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { launchBrowser, NO_KEYS, type OpenWindow, openWindow } from './open-window.ts';
 import { playFleet } from './played-fleet.ts';
 import { rowOf, rowsShown } from './window-workspace.ts';
 
@@ -56,9 +58,16 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     await doTasks(window, TASKS);
   });
 
-  longIt('sets limits, and fits, hides, shows and resets columns', async () => {
-    await using window = await openWindow(browser);
-    await doTasks(window, [limitTransfers, tendColumns]);
+  longIt('sets limits and columns, imports remotes, types keys and tests a notice', async () => {
+    await using server = await startVersitygw();
+    await using window = await openWindow(browser, { environment: NO_KEYS });
+    await doTasks(window, [
+      limitTransfers,
+      tendColumns,
+      () => importRemotes(window, server),
+      () => typeKeys(window, server),
+      tryNotice,
+    ]);
   });
 
   longIt('compares pictures under a slider and tables by rows, and plays versions of a sound', async () => {

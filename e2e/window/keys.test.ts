@@ -9,10 +9,7 @@ import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { openWindow } from './open-window.ts';
-
-/** Keeps the machine's own keys out of the test. */
-const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
+import { NO_KEYS, openWindow } from './open-window.ts';
 
 describe.skipIf(!findChromium())('Keys that are typed into a browser', () => {
   const started = startBrowserAndStore();

@@ -7,7 +7,7 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { launchBrowser, type OpenWindow } from './open-window.ts';
+import { launchBrowser, NO_KEYS, type OpenWindow } from './open-window.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 const WIDTH = 360;
@@ -15,8 +15,6 @@ const HEIGHT = 740;
 /** 720 by 800 at 200 %. */
 const ZOOMED_HEIGHT = 400;
 const LONG = 'temperature and humidity of the northern station, corrected.csv';
-/** Its transfer waits for its keys, so it stays in the queue. */
-const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
 
 type Open = (page: Page) => Promise<void>;
 
@@ -141,6 +139,7 @@ describe.skipIf(!findChromium())('A window of 360 px', () => {
     await dray('init', '--remote', sandbox.path('versions'));
     await dray('push', '-m', 'The first campaign, with all stations of the north and the south');
     writeFileSync(join(root, LONG), 'second');
+    // Without keys a transfer waits, so it stays in the queue.
     window = await openWorkspace(browser, { root, screen: '#/home', environment: NO_KEYS });
     const { page } = window;
     await page.setViewportSize({ width: WIDTH, height: HEIGHT });

@@ -2,9 +2,8 @@
  * Remotes as a user manages them: added, tested, imported from other programs with their keys, counted,
  * forgotten.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
@@ -13,11 +12,10 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
-import { openWindow } from './open-window.ts';
+import { NO_KEYS, openWindow } from './open-window.ts';
+import { writeOtherPrograms } from './other-programs.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
-/** Keeps the machine's own keys out of the test. */
-const NO_KEYS = { AWS_EC2_METADATA_DISABLED: 'true', AWS_REGION: 'us-east-1' };
 
 describe.skipIf(!findChromium())('Remotes', () => {
   const started = startBrowserAndStore();
@@ -75,20 +73,15 @@ describe.skipIf(!findChromium())('Remotes', () => {
   });
 
   longIt('are imported from ~/.aws and rclone.conf with their keys, which stay there', async () => {
-    using home = homeWith({
-      '.aws/config': `[profile lab]\nregion = us-east-1\nendpoint_url = ${started.server.endpoint}\n`,
-      '.aws/credentials': `[lab]\naws_access_key_id = ${started.server.accessKeyId}\naws_secret_access_key = ${started.server.secretAccessKey}\n`,
-      '.config/rclone/rclone.conf': `[my store]\ntype = s3\nprovider = Other\naccess_key_id = ${started.server.accessKeyId}\nsecret_access_key = ${started.server.secretAccessKey}\nendpoint = ${started.server.endpoint}\n`,
-    });
-    const environment = { ...started.server.environment, AWS_REGION: 'us-east-1' };
-    await runCli(['copy', '.aws/config', `s3://${started.server.bucket}/kept/one.txt`], {
-      cwd: join(home.folder, 'home'),
-      environment,
-    });
-    await using window = await openWindow(started.browser, {
-      folder: home.folder,
+    const { browser, server } = started;
+    await using window = await openWindow(browser, {
+      prepare: (home) => writeOtherPrograms(home, server),
       environment: NO_KEYS,
       path: '/#/remotes',
+    });
+    await runCli(['copy', '.aws/config', `s3://${server.bucket}/kept/one.txt`], {
+      cwd: join(window.folder, 'home'),
+      environment: server.environment,
     });
     const { page } = window;
     for (const [found, name] of [
@@ -189,14 +182,4 @@ function isFocused(target: Locator): Promise<boolean> {
 
 async function verdictOf(dialog: Locator, words: string): Promise<void> {
   await dialog.getByRole('status').filter({ hasText: words }).waitFor();
-}
-
-function homeWith(files: Readonly<Record<string, string>>) {
-  const folder = mkdtempSync(join(tmpdir(), 'dray-window-'));
-  for (const [path, text] of Object.entries(files)) {
-    const whole = join(folder, 'home', path);
-    mkdirSync(dirname(whole), { recursive: true });
-    writeFileSync(whole, text);
-  }
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }

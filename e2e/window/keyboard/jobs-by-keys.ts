@@ -1,6 +1,10 @@
-/** A saved job by the keyboard: its log, a pause, an edit, and its end. */
+/** A saved job by the keyboard: its log, a pause, an edit, its end, and a test of its notices. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { press, tabTo } from './press-keys.ts';
+import { command, press, tabTo, typeInto } from './press-keys.ts';
 
 /** The job `by-hand`, on the screen of jobs. */
 export async function tendJob({ page }: OpenWindow): Promise<void> {
@@ -22,4 +26,30 @@ export async function tendJob({ page }: OpenWindow): Promise<void> {
   const question = page.getByRole('dialog', { name: 'Remove by-keys?' });
   await press(page, question.getByRole('button', { name: 'Remove', exact: true }));
   await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+}
+
+/** Of a job that a command has made: by a command alone, and sent before the job is saved. */
+export async function tryNotice({ folder, page }: OpenWindow): Promise<void> {
+  const home = join(folder, 'home');
+  const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  const words = ['job', 'add', 'night', '--', 'check', 'coast', 'none-such'];
+  expect(await runCli(words, { cwd: home, environment })).toMatchObject({ exitCode: 0 });
+  await command(page, 'Jobs');
+  await press(page, page.getByRole('button', { name: 'Edit night' }));
+  const form = page.getByRole('dialog', { name: 'Edit night' });
+  await press(page, form.locator('summary'));
+  await tabTo(page, form.getByRole('checkbox', { name: 'Notifications on this computer' }));
+  await page.keyboard.press('Space');
+  const notices = join(folder, 'notices');
+  await typeInto(
+    page,
+    form.getByLabel('Run a command', { exact: true }),
+    `echo "$DRAY_NOTICE" >> '${notices}'`,
+  );
+  await press(page, form.getByRole('button', { name: 'Send a test notice' }));
+  await form.getByText('A test notice was sent.').waitFor();
+  expect(readFileSync(notices, 'utf8')).toBe('test\n');
+  await press(page, form.getByRole('button', { name: 'Save' }));
+  await form.waitFor({ state: 'detached' });
+  await page.getByText('Command on failure and recovery').waitFor();
 }

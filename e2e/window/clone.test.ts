@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isObject } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
@@ -13,28 +12,16 @@ import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { type OpenWindow, openWindow } from './open-window.ts';
 import { relayHost } from './relay-host.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
-
-const MIB = 1024 * 1024;
-const FILES = 8;
-const FILE_BYTES = 2 * MIB;
+import { pushScans } from './scans-in-store.ts';
+import { rowOf, stateOf, WAIT } from './transfer-rows.ts';
 
 describe.skipIf(!findChromium())('A clone', () => {
   const slow = startBrowserAndSlowStore();
   let folder: string;
-  const contents = new Map<string, Buffer>();
+  let contents: ReadonlyMap<string, Buffer>;
 
   beforeAll(async () => {
-    const origin = join(slow.store.server.dataFolder, '..', 'origin');
-    mkdirSync(origin);
-    const run = (...args: string[]) =>
-      runCli(args, { cwd: origin, environment: { ...slow.store.server.environment, DRAY_AUTHOR: 'tester' } });
-    await run('init', '--remote', `s3://${slow.store.server.bucket}/scans`);
-    for (let at = 0; at < FILES; at += 1) {
-      const { bytes } = writeLarge(origin, `${at}`, FILE_BYTES);
-      contents.set(`${at}/large.bin`, bytes);
-    }
-    expect((await run('push')).exitCode).toBe(0);
+    contents = await pushScans(slow.store);
   });
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'dray-clone-'));
@@ -72,7 +59,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     await expect.poll(() => arrived().length, WAIT).toBeGreaterThan(0);
     await page.getByRole('button', { name: 'Pause Clone clone' }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Paused');
-    expect(arrived().length).toBeLessThan(FILES);
+    expect(arrived().length).toBeLessThan(contents.size);
 
     await page.getByRole('link', { name: 'Home' }).click();
     const card = page.getByRole('article', { name: 'clone' });
@@ -92,7 +79,7 @@ describe.skipIf(!findChromium())('A clone', () => {
     process.kill(killed.engine.processId!, 'SIGKILL');
     await killed.page.getByText("Dray's engine does not answer.").waitFor();
     await killed.context.close();
-    expect(arrived().length).toBeLessThan(FILES);
+    expect(arrived().length).toBeLessThan(contents.size);
     slow.store.gate.release();
 
     await using window = await open('/#/home');

@@ -10,6 +10,7 @@ import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
+import { canGiveFolders } from './foreign-workspace.ts';
 import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
 import { watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
@@ -26,6 +27,7 @@ import {
   pressUntil,
   tabTo,
 } from './keyboard/press-keys.ts';
+import { queueTasks, trustFolder } from './keyboard/queue-by-keys.ts';
 import { editRemote } from './keyboard/remotes-by-keys.ts';
 import { refusePointer, setUpWorkspace } from './keyboard/start-by-keys.ts';
 import { useTransferMenu } from './keyboard/transfers-by-keys.ts';
@@ -38,6 +40,7 @@ import {
 } from './keyboard/versions-by-keys.ts';
 import { launchBrowser, NO_KEYS, type OpenWindow, openWindow } from './open-window.ts';
 import { playFleet } from './played-fleet.ts';
+import { startSlowStore } from './slow-store.ts';
 import { rowOf, rowsShown } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
@@ -78,6 +81,12 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   longIt('renames and moves a branch and a tag, restores versions, and shows the objects', async () => {
     await using window = await openWindow(browser);
     await doTasks(window, [pushTwoSeasons, renameAndMove, restoreVersion, restoreOlder, showObjects]);
+  });
+
+  longIt('orders and mends the queue of transfers, and trusts a folder of another user', async () => {
+    await using store = await startSlowStore();
+    await using window = await openWindow(browser, { environment: store.environment });
+    await doTasks(window, [...queueTasks(store), ...(canGiveFolders ? [trustFolder] : [])]);
   });
 });
 

@@ -4,16 +4,13 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
-import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { type OpenWindow, openWindow } from './open-window.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
-
-const MIB = 1024 * 1024;
-const PARTS = 3;
+import { HELD_COPY_PARTS, startHeldCopy } from './held-copy.ts';
+import { openWindow } from './open-window.ts';
+import { stateOf, WAIT } from './transfer-rows.ts';
 
 describe.skipIf(!findChromium())('A remote that goes away during a transfer', () => {
   const slow = startBrowserAndSlowStore();
@@ -28,17 +25,6 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
 
   afterEach(() => comeBack());
 
-  /** Starts a copy. Resolves when one part of it has arrived and the next ones are held. */
-  const startCopy = async (window: OpenWindow, name: string) => {
-    await slow.store.server.resetRequests();
-    slow.store.gate.hold(isPart, 1);
-    const { bytes, source } = writeLarge(window.folder, name, PARTS * 8 * MIB);
-    const destination = `s3://${slow.store.server.bucket}/${name}/`;
-    await askEngine(window.page, 'transfers.start', { kind: 'copy', source, destination });
-    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBe(1);
-    return { bytes, row: rowOf(window.page, `Copy ${name}`) };
-  };
-
   const comeBack = async () => {
     slow.store.gate.release();
     await slow.store.network.restore();
@@ -46,7 +32,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
 
   it('is awaited visibly, and the transfer ends by itself once it is back', async () => {
     await using window = await open();
-    const { bytes, row } = await startCopy(window, 'back-soon');
+    const { bytes, row } = await startHeldCopy(slow.store, window, 'back-soon');
     await slow.store.network.cut();
     await row.getByText('Trying again. Files that have arrived stay.').waitFor();
     expect(await findViolationsInBothThemes(window.page)).toEqual([]);
@@ -59,7 +45,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
 
   it('makes the transfer fail when it stays away, and Retry resumes the transfer', async () => {
     await using window = await open(SHORT_PAUSES);
-    const { bytes, row } = await startCopy(window, 'back-late');
+    const { bytes, row } = await startHeldCopy(slow.store, window, 'back-late');
     await slow.store.network.cut();
     await expect.poll(stateOf(row), { ...WAIT, timeout: 300_000 }).toBe('Failed');
     const said = await row.getByRole('alert').textContent();
@@ -69,7 +55,7 @@ describe.skipIf(!findChromium())('A remote that goes away during a transfer', ()
     await row.getByRole('button', { name: 'Retry', exact: true }).click();
     await expect.poll(stateOf(row), WAIT).toBe('Done');
     expect(slow.store.read('back-late/large.bin').equals(bytes)).toBe(true);
-    expect(await slow.store.answered('UploadPart')).toBe(PARTS);
+    expect(await slow.store.answered('UploadPart')).toBe(HELD_COPY_PARTS);
     expect(window.complaints).toEqual([]);
   });
 });

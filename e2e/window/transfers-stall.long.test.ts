@@ -1,14 +1,12 @@
 /** A transfer that stands still says why, and shows its last requests. */
 import { describe, expect, it } from 'vitest';
-import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
+import { startHeldCopy } from './held-copy.ts';
 import { openWindow } from './open-window.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
-
-const MIB = 1024 * 1024;
+import { stateOf, WAIT } from './transfer-rows.ts';
 
 describe.skipIf(!findChromium())('A transfer that stands still', () => {
   const slow = startBrowserAndSlowStore();
@@ -18,14 +16,9 @@ describe.skipIf(!findChromium())('A transfer that stands still', () => {
       environment: slow.store.environment,
       path: '/#/transfers',
     });
-    const { folder, page } = window;
+    const { page } = window;
     await askEngine(page, 'settings.set', { transfers: 1 });
-    slow.store.gate.hold(isPart, 1);
-    const { bytes, source } = writeLarge(folder, 'still', 24 * MIB);
-    const destination = `s3://${slow.store.server.bucket}/still/`;
-    await askEngine(page, 'transfers.start', { kind: 'copy', source, destination });
-    await expect.poll(() => slow.store.answered('UploadPart'), WAIT).toBe(1);
-    const row = rowOf(page, 'Copy still');
+    const { bytes, row } = await startHeldCopy(slow.store, window, 'still');
     await expect.poll(() => row.textContent(), WAIT).toMatch(/No byte has moved for \d+/);
     await expect
       .poll(() => row.textContent(), WAIT)

@@ -17,7 +17,6 @@ import { findWhyNoLoopDisks } from '../e2e/loop-disk.ts';
 import { findWhyNotTraced } from '../e2e/regression/kernel-calls.ts';
 import { roomyFolder } from '../e2e/servers/memory-folder.ts';
 import { findChromium } from '../e2e/window/find-chromium.ts';
-import { ensureChromium } from './install-chromium.ts';
 import { readTestCounts, type TestCounts } from './test-counts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -47,6 +46,7 @@ const STEPS: readonly Step[] = [
   { name: "types of the window's tests", command: 'tsc', parameters: ['-p', 'e2e/window'] },
   { name: 'import rules', command: 'node', parameters: ['.ci/import-rules.ts'] },
   { name: BUILD, command: 'node', parameters: ['app/build/build.ts'] },
+  { name: 'browser', command: 'node', parameters: ['.ci/install-chromium.ts'] },
 ];
 
 /** Prints the step's output once it has ended, so that no two steps mix theirs. */
@@ -121,16 +121,18 @@ function readVersion(browser: string): string {
   return stdout?.trim() || 'a browser of unknown version';
 }
 
-// Takes minutes if it is not there yet, so it begins while the checks run. The tests that need it wait for
-// it, and say why if there is none.
+// Missing servers take minutes to build, so that begins while the checks run. The tests that need one wait
+// for it, and say why if there is none. Most tests wait for the first.
 if (given.every((parameter) => parameter === LONG))
-  spawn('node', ['e2e/servers/tools.ts', 'temporal'], { cwd: ROOT, stdio: 'ignore' })
+  spawn('node', ['e2e/servers/tools.ts', 'versitygw', 'toxiproxy', 'temporal'], {
+    cwd: ROOT,
+    stdio: 'ignore',
+  })
     .on('error', () => {})
     .unref();
 const areDone = await Promise.all(STEPS.map(runStep));
 const broken = STEPS.filter((_step, at) => !areDone[at]);
 console.log('\n== tests');
-ensureChromium();
 const isBuilt = broken.every(({ name }) => name !== BUILD);
 const counts = await runTests(given.filter((parameter) => parameter !== LONG));
 if (broken.length > 0)

@@ -206,5 +206,5 @@ export async function waitUntilReady(
   throw new Error(`The server did not start:\n${running.output()}`, { cause });
 }
 
-/** `node e2e/servers/tools.ts temporal` builds a tool early. */
-if (import.meta.main) await toolPath(process.argv[2] as ToolName);
+/** `node e2e/servers/tools.ts versitygw temporal` builds these early, one after the other. */
+if (import.meta.main) for (const name of process.argv.slice(2)) await toolPath(name as ToolName);

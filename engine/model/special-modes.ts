@@ -5,6 +5,12 @@
 
 const PERMISSION_BITS = 0o777;
 export const SPECIAL_BITS = 0o7000;
+export const MODE_BITS = PERMISSION_BITS | SPECIAL_BITS;
+
+/** The bits of `stat`'s mode that `chmod` sets, without the kind of the entry. */
+export function modeBits(mode: number | bigint): number {
+  return Number(mode) & MODE_BITS;
+}
 
 export interface SpecialModes {
   /** Copy special bits with the others. Default: not copied, in either direction. */
@@ -13,7 +19,7 @@ export interface SpecialModes {
 
 /** The bits of a mode that a copy transfers. */
 export function travellingMode(mode: number, { specialModes = false }: SpecialModes): number {
-  return mode & (specialModes ? PERMISSION_BITS | SPECIAL_BITS : PERMISSION_BITS);
+  return mode & (specialModes ? MODE_BITS : PERMISSION_BITS);
 }
 
 /** The same for an optional mode, as an object to spread. */

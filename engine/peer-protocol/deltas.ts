@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { BLOCK_HASHES } from '../checksums/block-digest.ts';
+import { MODE_BITS } from '../model/special-modes.ts';
 
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const Offsets = v.pipe(v.array(Size), v.maxLength(300_000));
@@ -24,7 +25,7 @@ export const DeltaOpenSchema = v.strictObject({
   isInPlace: v.optional(v.boolean()),
   isDryRun: v.optional(v.boolean()),
   mtimeNs: v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,20}$/))),
-  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
+  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MODE_BITS))),
 });
 export type DeltaOpen = v.InferOutput<typeof DeltaOpenSchema>;
 

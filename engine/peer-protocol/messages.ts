@@ -3,6 +3,7 @@
  * the specification. Each end checks what it receives.
  */
 import * as v from 'valibot';
+import { MODE_BITS } from '../model/special-modes.ts';
 
 export const PEER_PROTOCOL = 1;
 
@@ -65,7 +66,7 @@ const DIGITS = /^-?\d{1,20}$/;
 const CRC64 = /^[0-9a-f]{16}$/;
 const Digits = v.pipe(v.string(), v.regex(DIGITS));
 const Size = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-const Mode = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777));
+const Mode = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MODE_BITS));
 const Crc64 = v.pipe(v.string(), v.regex(CRC64));
 
 export const EntryRowSchema = v.union([
@@ -120,7 +121,7 @@ export function isFileItem(value: unknown): boolean {
 }
 
 function isMode(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0o7777;
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MODE_BITS;
 }
 
 const ErrorRecordSchema = v.strictObject({

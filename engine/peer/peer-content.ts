@@ -1,11 +1,11 @@
 /** `GET` and `HEAD /v1/content`: one file, or a range of it. */
-
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../api/error.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { readStatOf } from '../files/read/open-file.ts';
 import { isSparse } from '../model/is-sparse.ts';
+import { modeBits } from '../model/special-modes.ts';
 import { PEER_HEADER, PEER_PROTOCOL } from '../peer-protocol/messages.ts';
 import { type PeerCall, PeerRefusal } from './peer-call.ts';
 import { exactToken, peerToken } from './peer-etag.ts';
@@ -16,7 +16,6 @@ const PIECE_BYTES = 512 * 1024;
 /** One is read while the other is sent. */
 const PIECES_AT_ONCE = 2;
 const SUMMED_BYTES = 4 * 1024 * 1024;
-const PERMISSION_BITS = 0o7777n;
 
 /**
  * Headers: `Range: bytes=A-B`, `If-Match: "TOKEN"` (412 if the file is another one). The answer ends early if
@@ -47,7 +46,7 @@ export async function answerContent(call: PeerCall, folder: OfferedFolder): Prom
     response.writeHead(range.isWhole ? 200 : 206, {
       [PEER_HEADER.protocol]: PEER_PROTOCOL,
       [PEER_HEADER.mtimeNs]: stat.mtimeNs.toString(),
-      [PEER_HEADER.mode]: (stats.mode & PERMISSION_BITS).toString(8),
+      [PEER_HEADER.mode]: modeBits(stats.mode).toString(8),
       // The time as in a listing: absent while it proves nothing.
       ...(peerToken(stat, openedMs) === '' ? { [PEER_HEADER.isYoung]: '1' } : {}),
       ...(isSparse({ sizeBytes: stat.sizeBytes, blocks: Number(stats.blocks) })

@@ -1,5 +1,4 @@
 /** `GET /v1/entries`: the contents of the folder, as lines that are sent while it is still being walked. */
-
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { type ScannedEntry, scanWorkspace } from '../files/scan/scan.ts';
 import { heldReach, plainReach, type TreeReach } from '../files/scan/tree-reach.ts';
 import { comparePaths } from '../model/entry.ts';
 import { isReservedName } from '../model/safe-path.ts';
+import { modeBits } from '../model/special-modes.ts';
 import { isUnfinishedName } from '../model/unfinished-name.ts';
 import { PEER_HEADER, PEER_LIMITS, PEER_PROTOCOL, type PeerEntryRow } from '../peer-protocol/messages.ts';
 import { drained, type PeerCall, PeerRefusal } from './peer-call.ts';
@@ -175,7 +175,7 @@ function foldedRows({ query }: PeerCall, look: Look): readonly PeerEntryRow[] {
       ctimeMs,
       inode,
       executable: false,
-      mode: mode & 0o7777,
+      mode: modeBits(mode),
     });
     if (row) rows.push(row);
   }

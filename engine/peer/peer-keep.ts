@@ -2,19 +2,17 @@
  * `POST /v1/keep`: copies a file or a link within the offered folder, before the client replaces or removes
  * it.
  */
-
 import { closeSync, fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
-import { travelling } from '../model/special-modes.ts';
+import { modeBits, travelling } from '../model/special-modes.ts';
 import { answerJson, type PeerCall, PeerRefusal, receiveJson } from './peer-call.ts';
 import { openPeerFile, parsePeerPath, readPeerLink } from './peer-paths.ts';
 import type { WriteParts } from './peer-writes.ts';
 
 const Keep = v.strictObject({ from: v.string(), to: v.string() });
 const PIECE_BYTES = 1024 * 1024;
-const PERMISSION_BITS = 0o7777n;
 const readAt = promisify(read);
 
 /** A missing file needs no copy. */
@@ -45,7 +43,7 @@ async function copyFile(
       sizeBytes,
       mtimeNs,
       executable: false,
-      ...travelling(Number(mode & PERMISSION_BITS), { specialModes }),
+      ...travelling(modeBits(mode), { specialModes }),
     });
     try {
       await file.writeStream(piecesOf(fd, sizeBytes, signal));

@@ -5,6 +5,7 @@ import { type DrayError, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
 import { crc64Nvme, formatCrc64 } from '../checksums/crc64-nvme.ts';
 import { describeFailure, readStatOf, readWhole } from '../files/read/open-file.ts';
+import { modeBits } from '../model/special-modes.ts';
 import { PEER_LIMITS, type PeerReadResult } from '../peer-protocol/messages.ts';
 import { answerBatch, type PeerCall, PeerRefusal, receiveJson, sent } from './peer-call.ts';
 import { peerToken } from './peer-etag.ts';
@@ -13,7 +14,6 @@ import { type OfferedFolder, openPeerFile, openPeerFolder, parsePeerPath } from 
 const Paths = v.strictObject({
   paths: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(PEER_LIMITS.batchItemsMax)),
 });
-const PERMISSION_BITS = 0o7777n;
 const CRC64_OF_NOTHING = '0'.repeat(16);
 
 /**
@@ -75,7 +75,7 @@ function readOne(
         result: {
           sizeBytes: bytes.length,
           mtimeNs: stat.mtimeNs.toString(),
-          mode: Number(stats.mode & PERMISSION_BITS),
+          mode: modeBits(stats.mode),
           token: peerToken(stat, openedMs),
           crc64: formatCrc64(crc64Nvme(bytes)),
         },
@@ -101,7 +101,7 @@ function readFolder(folder: OfferedFolder, text: string): { readonly result: Pee
       result: {
         sizeBytes: 0,
         mtimeNs: mtimeNs.toString(),
-        mode: Number(mode & PERMISSION_BITS),
+        mode: modeBits(mode),
         token: '',
         crc64: CRC64_OF_NOTHING,
       },

@@ -4,7 +4,6 @@
  * week. A client that begins the same content again learns which ranges are there. Only the session's number
  * gives access to it, and nothing of the file is visible until it is completed.
  */
-
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { DrayError } from '../api/error.ts';
@@ -12,7 +11,7 @@ import type { Budget } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatCrc64 } from '../checksums/crc64-nvme.ts';
 import type { FileMeta, TreeWriter } from '../files/write/tree-writer-types.ts';
-import { travelling } from '../model/special-modes.ts';
+import { MODE_BITS, travelling } from '../model/special-modes.ts';
 import { PEER_LIMITS } from '../peer-protocol/messages.ts';
 import { openRangeJournal } from '../transfer/download/range-journal.ts';
 import { answerJson, bodyBytesOf, type PeerCall, PeerRefusal, receiveJson } from './peer-call.ts';
@@ -38,7 +37,7 @@ const Begin = v.strictObject({
   /** Absent if the client gives it at completion. */
   sizeBytes: v.optional(Size),
   mtimeNs: v.pipe(v.string(), v.regex(/^-?\d{1,20}$/)),
-  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
+  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MODE_BITS))),
   /** Identifies the content: equal only if every byte is. */
   content: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
   rangeBytes: v.pipe(Size, v.minValue(64 * KIB), v.maxValue(PEER_LIMITS.bodyBytesMax)),

@@ -2,7 +2,6 @@
  * `POST /v1/write`, `/v1/remove`, `/v1/touch`: many small changes in one request, each done in full or not at
  * all.
  */
-
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { Budget } from '../base/budget.ts';
@@ -12,7 +11,7 @@ import { loadSetMtime } from '../files/disk/set-mtime.ts';
 import { touchLocal } from '../files/scan/local-place.ts';
 import { heldReach } from '../files/scan/tree-reach.ts';
 import type { PackedFile, TreeWriter, WrittenStat } from '../files/write/tree-writer-types.ts';
-import { travelling } from '../model/special-modes.ts';
+import { MODE_BITS, travelling } from '../model/special-modes.ts';
 import {
   isFileItem,
   PEER_HEADER,
@@ -200,7 +199,7 @@ export async function answerRemove(call: PeerCall, { budget, writer }: WritePart
 const TouchHead = v.strictObject({
   path: v.string(),
   mtimeNs: v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,20}$/))),
-  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0o7777))),
+  mode: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MODE_BITS))),
 });
 
 export async function answerTouch(

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaFile } from '../../model/delta-sides.ts';
+import { modeBits } from '../../model/special-modes.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 import { tokenOf } from '../read/file-source.ts';
 import { attemptRead, checkUnchanged, openFile, readStatOf } from '../read/open-file.ts';
@@ -22,8 +23,6 @@ export interface LocalDeltaSource extends DeltaFile {
   close(): void;
 }
 
-const PERMISSION_BITS = 0o7777n;
-
 /** Never opens a link. The caller closes it. @throws `io` as file sources do. */
 export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDeltaSource {
   const { chunkSize, path, signature, threads } = options;
@@ -37,7 +36,7 @@ export function openLocalDeltaSource(options: LocalDeltaSourceOptions): LocalDel
     stat,
     token: tokenOf(stat),
     mtimeNs: opened.stats.mtimeNs,
-    mode: Number(opened.stats.mode & PERMISSION_BITS),
+    mode: modeBits(opened.stats.mode),
     sign: (start, end) => hasher.hash({ file, start, end, signature }),
     cut: () => hasher.cut({ file, start: 0, end: sizeBytes, signature, size: chunkSize }),
     async read(ranges, into, { sign }) {

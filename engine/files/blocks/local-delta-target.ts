@@ -22,6 +22,7 @@ import { copyFile } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import type { BlockSignature } from '../../checksums/block-digest.ts';
 import type { DeltaTarget, RangeList } from '../../model/delta-sides.ts';
+import { modeBits } from '../../model/special-modes.ts';
 import type { ChunkSize } from '../chunks/chunker.ts';
 import { loadPunchHole } from '../disk/punch-hole.ts';
 import { loadSetMtime } from '../disk/set-mtime.ts';
@@ -56,7 +57,6 @@ const CREATE = constants.O_RDWR | constants.O_CREAT | NO_FOLLOW;
 const CREATE_NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const WRITE = constants.O_RDWR | NO_FOLLOW;
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
-const PERMISSION_BITS = 0o7777n;
 const DEFAULT_MODE = 0o666;
 const OWN_MODE = 0o600;
 /** The size of writes where holes cannot be made. */
@@ -128,7 +128,7 @@ export function openLocalDeltaTarget(options: LocalDeltaTargetOptions): DeltaTar
         if (isOfUse) checkOld(old!, path);
         const { descriptor } = made!;
         if (fstatSync(descriptor).size !== newBytes) throw changedWhileRead(path);
-        const mode = options.mode ?? (old && Number(old.stats.mode & PERMISSION_BITS));
+        const mode = options.mode ?? (old && modeBits(old.stats.mode));
         if (mode !== undefined) fchmodSync(descriptor, mode);
         await syncContent(descriptor);
         setMtime(descriptor, options.mtimeNs);

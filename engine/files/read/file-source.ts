@@ -6,6 +6,7 @@ import { closeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DrayError } from '../../api/error.ts';
 import { OPEN_TO_READ } from '../../base/open-to-read.ts';
+import { modeBits } from '../../model/special-modes.ts';
 import { fileToken } from '../../model/tree-item.ts';
 import { checkSameState, FileFailure, openFile, readError, readStatOf, readWhole } from './open-file.ts';
 import type { ReadStat } from './reader-types.ts';
@@ -23,8 +24,6 @@ export interface SmallFile {
   /** Permission bits. */
   readonly mode: number;
 }
-
-const PERMISSION_BITS = 0o7777n;
 
 export interface OpenOptions {
   /** The file's name in errors; its path otherwise. */
@@ -52,7 +51,7 @@ export function readSmallFile(path: string, { bytesMax, into, name = path }: Rea
       const bytes =
         into && into.length >= stat.sizeBytes ? into.subarray(0, stat.sizeBytes) : allocate(stat.sizeBytes);
       readWhole(file, bytes);
-      return { bytes, stat, mode: Number(file.stats.mode & PERMISSION_BITS) };
+      return { bytes, stat, mode: modeBits(file.stats.mode) };
     } finally {
       closeSync(file.descriptor);
     }
@@ -90,7 +89,7 @@ export async function openFileSource(path: string, { name = path }: OpenOptions 
       sizeBytes: stat.sizeBytes,
       token: tokenOf(stat),
       mtimeNs: stat.mtimeNs,
-      mode: Number(stats.mode & PERMISSION_BITS),
+      mode: modeBits(stats.mode),
       read: (start, into, signal) => attempt(name, () => fill(handle, start, into, signal)),
       checkUnchanged: () => attempt(name, async () => checkSameState(stats, await handle.stat(EXACT))),
       [Symbol.asyncDispose]: () => handle.close(),

@@ -1,7 +1,6 @@
 /** Single files and links of a local tree, by path. Links below the root are never followed. */
 import {
   closeSync,
-  constants,
   fchmodSync,
   fstatSync,
   lstatSync,
@@ -10,7 +9,9 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
+import { OPEN_TO_READ } from '../../base/open-to-read.ts';
 import { isSparse } from '../../model/is-sparse.ts';
+import { modeBits } from '../../model/special-modes.ts';
 import { fileToken, type TreeItem } from '../../model/tree-item.ts';
 import { loadSetMtime, type SetMtime } from '../disk/set-mtime.ts';
 import { attemptRead, isRacy, readError } from '../read/open-file.ts';
@@ -70,10 +71,9 @@ export function statLocalFolder(root: string, path: string): TreeItem | undefine
   const name = path.slice(0, -1);
   const stats = path === '' ? lstatOf(`${root}/`) : lstatOf(`${root}/${name}`);
   if (!stats?.isDirectory() || linkAbove(root, name) !== undefined) return undefined;
-  return folderItem({ path, mtimeMs: stats.mtimeMs, mode: stats.mode & PERMISSION_BITS, holds: true });
+  return folderItem({ path, mtimeMs: stats.mtimeMs, mode: modeBits(stats.mode), holds: true });
 }
 
-const PERMISSION_BITS = 0o7777;
 /** The mode bits that a copy between folders of this machine keeps: no set-uid, set-gid or sticky bit. */
 export const FILE_MODE_BITS = 0o777;
 
@@ -172,7 +172,6 @@ export function targetNotUtf8(path: string): string {
   return `The target of the link ${path} is not UTF-8. Create the link again with a UTF-8 target.`;
 }
 
-const TOUCH_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 let setMtime: SetMtime | undefined;
 
 /**
@@ -191,7 +190,7 @@ export async function touchLocal(
   if (link !== undefined) throw unsafePath(path, `${link} is a symbolic link where a folder has to be`);
   try {
     const absolute = reach.absoluteOf(path);
-    const fd = openSync(absolute, TOUCH_FLAGS);
+    const fd = openSync(absolute, OPEN_TO_READ);
     try {
       if (!fstatSync(fd).isFile()) throw unsafePath(path, 'it is no regular file');
       if (mode !== undefined) fchmodSync(fd, mode);

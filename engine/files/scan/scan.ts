@@ -9,6 +9,7 @@
 import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { DrayError } from '../../api/error.ts';
 import { isReservedName } from '../../model/safe-path.ts';
+import { modeBits } from '../../model/special-modes.ts';
 import { isUnfinishedBeside, isUnfinishedName, TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { readFolderNames } from './folder-names.ts';
 import {
@@ -119,7 +120,6 @@ const FILE_TYPE = 0o100000;
 const FOLDER_TYPE = 0o040000;
 const LINK_TYPE = 0o120000;
 const OWNER_EXECUTABLE = 0o100;
-const PERMISSION_BITS = 0o7777;
 
 /**
  * Never follows a link. Leaves out `.dray/` at the root, `.dray-tmp/` anywhere (in a workspace as a silent
@@ -264,7 +264,7 @@ function entryOf(path: string, kind: ScannedEntry['kind'], stats: Stats): Scanne
     ctimeMs: stats.ctimeMs,
     inode: stats.ino,
     executable: kind === 'file' && (stats.mode & OWNER_EXECUTABLE) !== 0,
-    mode: stats.mode & PERMISSION_BITS,
+    mode: modeBits(stats.mode),
   };
 }
 

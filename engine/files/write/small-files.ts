@@ -1,9 +1,9 @@
 /** Small files, whole: verified, written to a temporary file and put in place in one step. */
-
 import { hash } from 'node:crypto';
 import { closeSync, constants, fchmodSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import { writeFully } from '../../base/write-fully.ts';
+import { modeBits } from '../../model/special-modes.ts';
 import type { NamelessFiles } from './nameless-file.ts';
 import { type PlaceOutcome, putInPlaceOrRemove, writtenStat } from './put-in-place.ts';
 import type { PackedFile } from './tree-writer-types.ts';
@@ -58,7 +58,7 @@ function writeNameless(
 /** A folder's default ACL may have removed some bits when the file was created. */
 function withMode(fd: number, mode: number | undefined): Stats {
   const stats = fstatSync(fd);
-  if (mode === undefined || (stats.mode & 0o7777) === mode) return stats;
+  if (mode === undefined || modeBits(stats.mode) === mode) return stats;
   fchmodSync(fd, mode);
   return fstatSync(fd);
 }

@@ -3,6 +3,7 @@
  * one string of names cross in a quarter of the time of one object per file (0.5 us a file instead of 2.2).
  */
 import type { BlobHash } from '../../model/entry.ts';
+import { MODE_BITS } from '../../model/special-modes.ts';
 import type { FileOutcome } from './small-files.ts';
 import type { PackedFile } from './tree-writer-types.ts';
 import type { FilesTask, TaskResults, WriteTask } from './writer-task.ts';
@@ -36,7 +37,6 @@ const SEPARATOR = '\0';
 const DOUBLES = 3;
 const FLAG_EXECUTABLE = 1 << 12;
 const FLAG_MODE = 1 << 13;
-const MODE_BITS = 0o7777;
 const STAT_DOUBLES = 4;
 
 export function packTask(task: WriteTask): TaskMessage {

@@ -16,6 +16,7 @@ import { targetNotUtf8 } from '../../../files/scan/local-place.ts';
 import { type ScannedEntry, type ScanProblem, scanWorkspace } from '../../../files/scan/scan.ts';
 import { heldReach } from '../../../files/scan/tree-reach.ts';
 import { comparePaths } from '../../../model/entry.ts';
+import { modeBits } from '../../../model/special-modes.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import type { KeyRange } from '../../../remotes/wrappers/within-range.ts';
 import { isSelectedItem } from '../../trees/source-items.ts';
@@ -23,7 +24,6 @@ import type { PartSource, PartSourceOptions } from './part-source.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 const EXACT = { bigint: true, throwIfNoEntry: false } as const;
-const PERMISSION_BITS = 0o7777;
 
 /**
  * The folder that this worker offers for a range.
@@ -148,7 +148,7 @@ function statItem(item: TreeItem, absolute: string): TreeItem | undefined {
     sizeBytes: Number(stats.size),
     mtimeNs: nearestTimeNs(stats.mtimeNs),
     modifiedMs: Number(stats.mtimeMs),
-    mode: Number(stats.mode) & PERMISSION_BITS,
+    mode: modeBits(stats.mode),
   };
 }
 

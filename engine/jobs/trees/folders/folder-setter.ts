@@ -8,7 +8,7 @@ import { type FolderParts, setFolder } from '../../../files/disk/set-folder.ts';
 import { loadSetMtime } from '../../../files/disk/set-mtime.ts';
 import { heldReach } from '../../../files/scan/tree-reach.ts';
 import { openFolders } from '../../../files/write/writer-folders.ts';
-import { type SpecialModes, travelling } from '../../../model/special-modes.ts';
+import { modeBits, type SpecialModes, travelling } from '../../../model/special-modes.ts';
 import type { FolderStat, FolderToSet } from '../../../remotes/file-calls.ts';
 import type { TreeRun } from '../copy-run.ts';
 import { createGathering } from '../move/gather-batches.ts';
@@ -83,14 +83,12 @@ function readHere({ root }: LocalSide): ReadStates {
             ? statSync(`${root}/`, { bigint: true })
             : lstatSync(`${root}/${path.slice(0, -1)}`, { bigint: true });
         if (!stats.isDirectory()) return undefined;
-        return { mode: Number(stats.mode & PERMISSION_BITS), mtimeNs: stats.mtimeNs };
+        return { mode: modeBits(stats.mode), mtimeNs: stats.mtimeNs };
       } catch {
         return undefined;
       }
     });
 }
-
-const PERMISSION_BITS = 0o7777n;
 
 function readThere({ limit, store }: RemoteSide, signal: AbortSignal): ReadStates {
   return (paths) => limit.run(() => store.files!.folders.read(paths, { signal }), { bytes: 0, signal });

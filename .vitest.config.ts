@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const isLongRun = process.env.DRAY_LONG_TESTS === '1';
-/** Of a file that does a part in `npm test` and all in `npm run test:long`. */
-const HAS_BUDGET = /\b(?:runBudget|longIt)\b/;
+/** Of a file that does a part in `npm test` and all in `npm run test:long`, such as axe in both themes. */
+const HAS_BUDGET = /\b(?:runBudget|longIt|findViolationsInBothThemes)\b/;
 /**
  * Files that replace what other files share: modules, globals, timers, V8's flags. Each gets a process of its
  * own. All other files take turns in the same processes, which saves each of them the start of one and the

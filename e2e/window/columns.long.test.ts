@@ -6,7 +6,7 @@ import { askEngine } from './ask-engine.ts';
 import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { createHistoryRepository } from './history-repository.ts';
 import { NO_KEYS, openWindow } from './open-window.ts';
 import { gripOf, keptIs, widthOf } from './table-columns.ts';
@@ -53,7 +53,7 @@ describe.skipIf(!findChromium())('The columns', () => {
 
     await left.getByRole('button', { name: 'Size', exact: true }).focus();
     await page.keyboard.press('Shift+F10');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
     await left.locator('.entry-head .entry-time').waitFor();
     await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);

@@ -3,11 +3,9 @@ import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
-import { SCREENS, startSurveyWindow } from './survey-screens.ts';
+import { addressOf, SCREENS, startSurveyWindow } from './survey-screens.ts';
 
 const WAIT = { timeout: 120_000, interval: 50 };
-/** Screens whose address is not their title. */
-const ROUTES: Readonly<Record<string, string>> = { Fleets: 'fleet' };
 /** No movement of the window takes as long as this. */
 const MOTION_MAX_MS = 150;
 /** Turn as long as something is under way, and move nothing that a person waits for. */
@@ -22,7 +20,7 @@ describe.skipIf(!findChromium())('The craft of the window', () => {
 
   const show = async (name: string) => {
     await page.goto('about:blank');
-    await page.goto(`${window.origin}/#/${ROUTES[name] ?? name.toLowerCase()}`);
+    await page.goto(`${window.origin}${addressOf(name)}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
   };
 

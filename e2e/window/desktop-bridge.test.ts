@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepToken } from '../../engine/remotes/peer/peer-tokens.ts';
 import { installFakeDesktop, savedKeys, testNotices } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
 const WARNING = 'This desktop offers no keyring, so nothing can be saved here.';
@@ -54,7 +54,7 @@ describe.skipIf(!findChromium())('The window in the desktop app', () => {
     await page.getByText('The disk is full.').waitFor();
     await page.getByText('Keys of stuck', { exact: true }).waitFor();
     expect(Object.keys((await savedKeys(page)) ?? {})).toEqual(['stuck']);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
   });
 
   it('sends the test notice of a job to the desktop', async () => {
@@ -74,6 +74,6 @@ describe.skipIf(!findChromium())('The window in the desktop app', () => {
     await page.keyboard.press('Control+k');
     for (const name of ['Changes Screen Ctrl 2', 'Settings Screen Ctrl ,', 'Add a workspace Home Ctrl O'])
       await page.getByRole('menuitem', { name }).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import type { OpenWindow, Theme } from './open-window.ts';
+import type { OpenWindow } from './open-window.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 export const NOTES = {
@@ -32,7 +32,6 @@ interface HistoryRepository extends Disposable {
 }
 
 export interface OpenHistoryOptions {
-  readonly theme?: Theme;
   /** Default: the repository's workspace. */
   readonly root?: string;
 }
@@ -114,8 +113,8 @@ export async function createHistoryRepository(server: S3Server): Promise<History
   return {
     root,
     emptyRoot,
-    open: (browser, { root: shown = root, theme = 'light' } = {}) =>
-      openWorkspace(browser, { environment, theme, root: shown, screen: '#/history' }),
+    open: (browser, { root: shown = root } = {}) =>
+      openWorkspace(browser, { environment, root: shown, screen: '#/history' }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

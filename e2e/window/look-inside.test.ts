@@ -18,7 +18,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
 
   it('shows the rows of a table with types, and its differences by key, or its text', async () => {
     writeFileSync(join(repository.root, 'reads/run-1.csv'), 'run,value\n1,11\n7,70\n');
-    await using window = await repository.open({ theme: 'light' });
+    await using window = await repository.open();
     const { complaints, page } = window;
     await page.goto(`${window.origin}/#/changes?direction=push`);
     await rowOf(page, 'reads/').click();
@@ -84,7 +84,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
       writeFileSync(join(repository.root, 'sites.parquet'), parquetFile('after'));
       writeFileSync(join(repository.root, 'all.parquet'), parquetFile('types'));
       writeFileSync(join(repository.root, 'broken.parquet'), parquetFile('types').subarray(0, 900));
-      await using window = await repository.open({ theme: 'light' });
+      await using window = await repository.open();
       const { complaints, page } = window;
       await page.goto(`${window.origin}/#/changes?direction=push`);
       await rowOf(page, 'sites.parquet').click();
@@ -122,7 +122,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     const folder = repository.root;
     writeFileSync(join(folder, 'tone.wav'), toneOf(20));
     writeFileSync(join(folder, 'broken.webm'), Buffer.from('\x1aE\xdf\xa3 and no more', 'latin1'));
-    await using window = await repository.open({ theme: 'light' });
+    await using window = await repository.open();
     const { complaints, page } = window;
     page.on('request', (request) => asked.push(request.url()));
     await page.goto(`${window.origin}/#/browse?place=${encodeURIComponent(folder)}`);
@@ -158,7 +158,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
       const pushed = await runCli(['push', '-m', message], { cwd: repository.root, environment });
       expect(pushed).toMatchObject({ exitCode: 0 });
     };
-    await using window = await repository.open({ theme: 'light' });
+    await using window = await repository.open();
     const { complaints, context, origin, page } = window;
     write('bell.wav', toneOf(20));
     write('clip.webm', await recordVideo(await context.newPage()));

@@ -18,7 +18,7 @@ import { ownCertificate } from '../../engine/peer/peer-own-certificate.ts';
 import type { PeerServer } from '../../engine/peer/serve-folder.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
@@ -124,7 +124,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await pane.getByRole('button', { name: 'Read again' }).click();
     await pane.getByText('has changed').waitFor();
     expect(await page.getByRole('button', { name: TRUST }).count()).toBe(0);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(requests).toBe(before);
     expect(window.complaints).toEqual([]);
   });

@@ -13,7 +13,7 @@ import type { S3Server } from '../servers/versitygw.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { ageFiles, pushedDataset, WORK } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 /** Objects of other clients in the repository, so many that a sample estimates their number. */
@@ -26,12 +26,11 @@ const NEW = 60;
 describe.skipIf(!findChromium())('The Plan screen', () => {
   const started = startBrowserAndStore();
 
-  const open = ({ sandbox }: S3Dataset, theme: 'light' | 'dark' = 'light') =>
+  const open = ({ sandbox }: S3Dataset) =>
     openWorkspace(started.browser, {
       environment: started.server.environment,
       root: sandbox.path(WORK),
       screen: '#/plan',
-      theme,
     });
 
   it('compares both ways to look up objects, and after the push shows the actual figures', async () => {
@@ -52,7 +51,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
       expect.stringMatching(/^List the remote\s+Chosen\s+\d+\s+[\d.]+ s\s+\$/),
     ]);
     expect(await figureOf(page, 'Objects to send')).toBe(String(NEW));
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
@@ -62,19 +61,19 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     expect(await figureOf(page, 'Time to find out')).toMatch(/^[\d.]+ s\s+planned [\d.]+ s$/);
     expect(await figureOf(page, 'Requests in total')).toMatch(/^\d+\s+planned \d+$/);
     expect(await figureOf(page, 'Sent')).toMatch(/^([\d.]+ KiB)\s+planned \1$/);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(window.complaints).toEqual([]);
   });
 
   longIt('forecasts every request of a push of small files', async () => {
     using dataset = await pushedDataset(started.server, 'packed');
     for (let at = 0; at < 30; at += 1) dataset.sandbox.write(`${WORK}/more/${at}.csv`, `depth\n${at}.5\n`);
-    await using window = await open(dataset, 'dark');
+    await using window = await open(dataset);
     const { page } = window;
     await page.getByRole('heading', { name: 'Check nothing' }).waitFor();
     expect(await funnelOf(page)).toEqual([30, 0, 30, 0]);
     expect(await figureOf(page, 'Objects to send')).toBe('1');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();
     await page.getByText('These are the figures of the last push').waitFor();
@@ -87,7 +86,7 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     using dataset = await pushedDataset(started.server, 'same');
     await using window = await open(dataset);
     await window.page.getByText('there was nothing to plan').waitFor();
-    expect(await findViolations(window.page)).toEqual([]);
+    expect(await findViolationsInBothThemes(window.page)).toEqual([]);
     expect(window.complaints).toEqual([]);
   });
 });

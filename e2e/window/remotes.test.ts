@@ -11,7 +11,7 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './find-violations.ts';
 import { NO_KEYS, openWindow } from './open-window.ts';
 import { writeOtherPrograms } from './other-programs.ts';
 
@@ -50,7 +50,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'lab' }) });
     await card.getByText(`s3://${started.server.bucket}`).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
 
     await card.getByRole('button', { name: 'Remove lab' }).click();
     await page.getByRole('heading', { name: 'No remotes yet' }).waitFor();
@@ -69,7 +69,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await dialog.getByText('127.0.0.1:9').last().waitFor();
     await dialog.getByRole('alert').waitFor();
     expect(await dialog.innerText()).toMatch(/cannot be reached|refused/i);
-    expect(await findViolations(window.page)).toEqual([]);
+    expect(await findViolationsInBothThemes(window.page)).toEqual([]);
   });
 
   longIt('are imported from ~/.aws and rclone.conf with their keys, which stay there', async () => {
@@ -103,7 +103,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
       await card.getByRole('button', { name: 'Count its contents' }).click();
       await card.getByText('1 object').waitFor();
     }
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     expect(window.complaints).toEqual([]);
   });
 
@@ -144,7 +144,7 @@ describe.skipIf(!findChromium())('Remotes', () => {
     await page.getByRole('option', { name: 'An access key' }).click();
     await dialog.getByRole('textbox', { name: 'Access key' }).fill(started.server.accessKeyId);
     await dialog.getByLabel('Secret key', { exact: true }).fill('wrong');
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel('Secret key', { exact: true }).fill(started.server.secretAccessKey);

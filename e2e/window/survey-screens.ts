@@ -31,6 +31,11 @@ export const SCREENS = [
   'Settings',
 ] as const;
 
+/** @returns The address of a screen with this title, such as `/#/history`. */
+export function addressOf(title: string): string {
+  return title === 'Fleets' ? '/#/fleet' : `/#/${title.toLowerCase()}`;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SurveyPlaces {

@@ -1,6 +1,6 @@
 /**
  * The button beside an error that the user can mend here. It opens a dialog. Afterwards it disappears, and
- * the keyboard focus goes to the pane, dialog or screen around it.
+ * the keyboard focus goes to the card, pane, dialog or screen around it.
  */
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, type ButtonProps } from '../design/controls/button.tsx';
@@ -54,7 +54,7 @@ export function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<bool
   const isUsed = useRef(false);
   const home = useRef<HTMLElement>(null);
   useEffect(() => {
-    home.current = box.current?.closest<HTMLElement>('.pane, [role="dialog"], main') ?? null;
+    home.current = box.current?.closest<HTMLElement>('.pane, .workspace, [role="dialog"], main') ?? null;
   }, [box]);
   useLayoutEffect(
     () => () => {

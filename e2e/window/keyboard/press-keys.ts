@@ -50,6 +50,11 @@ export async function chooseOption(page: Page, button: Locator, name: string): P
   await page.keyboard.press('Enter');
 }
 
+/** For `expect.poll`: whether this or something in it has the focus. */
+export function holdsFocus(target: Locator): () => Promise<boolean> {
+  return () => target.evaluate((element) => element.contains(document.activeElement));
+}
+
 /** Presses Undo of the message with this title. */
 export async function undo(page: Page, title: RegExp | string): Promise<void> {
   await press(page, page.getByRole('alertdialog', { name: title }).getByRole('button', { name: 'Undo' }));

@@ -13,7 +13,7 @@ import type { OpenWindow } from '../open-window.ts';
 import { pushScans } from '../scans-in-store.ts';
 import type { SlowStore } from '../slow-store.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from '../transfer-rows.ts';
-import { command, press, pressUntil, tabTo } from './press-keys.ts';
+import { command, holdsFocus, press, pressUntil, tabTo } from './press-keys.ts';
 
 /** The window connects to this store. */
 export function queueTasks(store: SlowStore): readonly ((window: OpenWindow) => Promise<void>)[] {
@@ -52,6 +52,8 @@ async function reorder({ folder, page }: OpenWindow, store: SlowStore): Promise<
   store.gate.release();
   for (const name of ['two', 'three', 'four'])
     await expect.poll(stateOf(rowOf(page, `Copy ${name}`)), WAIT).toBe('Done');
+  // The keyboard went along with a transfer that ended.
+  await expect.poll(holdsFocus(page.getByRole('list', { name: 'Ended transfers' })), WAIT).toBe(true);
 }
 
 /** The bucket of the copy is made after it has failed. */
@@ -66,6 +68,7 @@ async function retryFailed({ folder, page }: OpenWindow, store: SlowStore): Prom
   await store.server.createBucket('made-later');
   await press(page, row.getByRole('button', { name: 'Retry', exact: true }));
   await expect.poll(stateOf(row), WAIT).toBe('Done');
+  await expect.poll(holdsFocus(row), WAIT).toBe(true);
   expect(await askEngine(page, 'browse.size', { place: destination })).toMatchObject({ bytes: bytes.length });
 }
 
@@ -88,6 +91,7 @@ async function continueClone({ folder, page }: OpenWindow, store: SlowStore): Pr
   const card = page.getByRole('article', { name: 'scans' });
   await press(page, card.getByRole('button', { name: 'Continue' }));
   await card.getByText('No changes').waitFor();
+  await expect.poll(holdsFocus(card), WAIT).toBe(true);
   for (const [path, bytes] of contents) expect(readFileSync(join(root, path)).equals(bytes)).toBe(true);
 }
 
@@ -125,5 +129,6 @@ export async function trustFolder(window: OpenWindow): Promise<void> {
   expect(userSettingsOf(window)).toBeUndefined();
   await press(page, dialog.getByRole('button', { name: 'Trust this folder' }));
   await card.getByText('No changes').waitFor();
+  await expect.poll(holdsFocus(card), WAIT).toBe(true);
   expect(userSettingsOf(window)).toEqual({ 'safe.directory': [root] });
 }

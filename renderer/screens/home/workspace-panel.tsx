@@ -63,7 +63,8 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
     },
   ];
   return (
-    <article className="card workspace" aria-label={name}>
+    // It takes the focus when the button that had it has gone.
+    <article className="card workspace" aria-label={name} tabIndex={-1}>
       <header className="workspace-head">
         <span className="switcher-mark" aria-hidden="true">
           {name.slice(0, 1).toUpperCase()}

@@ -4,18 +4,18 @@
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
+import { tabTo } from './keyboard/press-keys.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
 import { RECENTLY } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
-const TABS_MAX = 60;
 const FILES = { 'a.txt': 'first', 'b/deep.txt': 'second', 'b/more.txt': 'third' };
 
 describe.skipIf(!findChromium())('Home', () => {
@@ -253,15 +253,6 @@ async function choosePlace(
   await page.getByText('Object storage', { exact: true }).click();
   await page.getByLabel('Bucket', { exact: true }).fill(bucket);
   await page.getByLabel('Folder in it (optional)').fill(folder);
-}
-
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor();
-  for (let steps = 0; steps < TABS_MAX; steps += 1) {
-    if (await target.evaluate((element) => element === document.activeElement)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`${TABS_MAX} times Tab do not lead to ${target}.`);
 }
 
 async function waitForTransfer(page: Page, title: string): Promise<void> {

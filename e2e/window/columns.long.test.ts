@@ -44,7 +44,7 @@ describe.skipIf(!findChromium())('The columns', () => {
     expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
 
     await left.getByRole('button', { name: 'Changed', exact: true }).click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Changed' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Changed', checked: true }).click();
     await expect.poll(() => left.locator('.entry-row .entry-time').first().isVisible(), WAIT).toBe(false);
     await expect.poll(() => right.locator('.entry-head .entry-time').isVisible(), WAIT).toBe(false);
     await page.reload();
@@ -53,6 +53,8 @@ describe.skipIf(!findChromium())('The columns', () => {
 
     await left.getByRole('button', { name: 'Size', exact: true }).focus();
     await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitemcheckbox', { name: 'Changed', checked: false }).waitFor();
+    await page.getByRole('menuitemcheckbox', { name: 'Size', checked: true }).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.getByRole('menuitem', { name: 'Reset the columns' }).click();
     await left.locator('.entry-head .entry-time').waitFor();
@@ -77,7 +79,7 @@ describe.skipIf(!findChromium())('The columns', () => {
     await gripOf(table, 'Change').dblclick();
     await expect.poll(() => widthOf(table, 'change-kind'), WAIT).toBeLessThan(before);
     await page.keyboard.press('ContextMenu');
-    await page.getByRole('menuitem', { name: 'Size', exact: true }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Size', exact: true }).click();
     await rowOf(page, 'more.txt').locator('.change-size').waitFor({ state: 'hidden' });
     expect(await table.locator('.change-path').first().isVisible()).toBe(true);
   });
@@ -111,7 +113,7 @@ describe.skipIf(!findChromium())('The columns', () => {
     expect(await words.evaluate((cell) => cell.scrollWidth > cell.clientWidth)).toBe(false);
 
     await ended.locator('.transfer-head').click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Time' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Time' }).click();
     for (const list of [queue, ended])
       await expect.poll(() => list.locator('.transfer .transfer-time').isVisible(), WAIT).toBe(false);
     await expect

@@ -167,11 +167,20 @@ describe.skipIf(!findChromium())('The window around its screens', () => {
     }
   });
 
-  longIt('lists the workspaces without an accessibility violation', async () => {
+  longIt('lists the workspaces, says which one is in use, and has no accessibility violation', async () => {
     await openScreen('Home');
-    await page.getByRole('button', { name: /^Workspace/ }).click();
-    await page.getByRole('menu').waitFor();
+    const switcher = page.getByRole('button', { name: /^Workspace/ });
+    const inUse = page.getByRole('menuitemradio', { checked: true });
+    await switcher.click();
+    await inUse.waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
+    const other = page.getByRole('menuitemradio', { checked: false }).first();
+    const name = await other.locator('.menu-item-label').innerText();
+    await other.click();
+    await page.getByRole('button', { name: `Workspace ${name}` }).waitFor();
+    await switcher.click();
+    await inUse.filter({ hasText: name }).waitFor();
+    expect(await inUse.count()).toBe(1);
     await page.keyboard.press('Escape');
   });
 

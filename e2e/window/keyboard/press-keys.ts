@@ -63,7 +63,8 @@ export async function undo(page: Page, title: RegExp | string): Promise<void> {
 /** Chooses an entry of the menu of what has the focus. */
 export async function chooseInMenu(page: Page, name: RegExp | string): Promise<void> {
   await page.keyboard.press('Shift+F10');
-  await pressUntil(page, 'ArrowDown', page.getByRole('menuitem', { name }));
+  const entry = page.getByRole('menuitem', { name }).or(page.getByRole('menuitemcheckbox', { name }));
+  await pressUntil(page, 'ArrowDown', entry);
   await page.keyboard.press('Enter');
 }
 

@@ -94,7 +94,7 @@ export function useColumns(table: ColumnTable, specs: readonly ColumnSpec[]): Co
         ...specs.map(({ id, label }) => ({
           id,
           label,
-          isChosen: !settingOf(id)?.isHidden,
+          isOn: !settingOf(id)?.isHidden,
           onAction: () => toggle(id),
         })),
         {

@@ -44,7 +44,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
 
     // A row that appears above moves the others down, and the keyboard with its row.
     mkdirSync(join(home, 'berries'));
-    await left.getByRole('button', { name: 'Read again' }).press('Enter');
+    await left.getByRole('button', { name: 'Refresh' }).press('Enter');
     await row(left, 'berries').waitFor();
     await left.getByRole('grid').focus();
     await page.keyboard.press('Enter');
@@ -118,7 +118,7 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     held.hold('browse.rows');
     await page.keyboard.press('Control+a');
     await expect.poll(held.waiting, WAIT).toBeGreaterThan(0);
-    await left.getByRole('button', { name: 'Read again' }).click();
+    await left.getByRole('button', { name: 'Refresh' }).click();
     await expect.poll(held.waiting, WAIT).toBeGreaterThan(1);
     held.release();
     await left.getByText(/^25(\d) of 25\1 chosen/).waitFor();

@@ -26,7 +26,7 @@ describe.skipIf(!findChromium())('Browse', () => {
     expect((await dray('init', '--remote', 's3://stored/birds')).exitCode).toBe(0);
     await dray('push', '--message', 'First birds');
     await dray('tag', 'v1');
-    await right.getByRole('button', { name: 'Read again' }).click();
+    await right.getByRole('button', { name: 'Refresh' }).click();
     await row(right, 'birds').dblclick();
     const shown = right.getByRole('region', { name: 'Repository birds' });
     await shown.getByText('main').waitFor();

@@ -352,7 +352,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     const listed = await runCli(['ls', 's3://changed', '--recursive', '--json'], { cwd: home, environment });
     expect(listed.stdout).toContain('"path":"new one/"');
     writeTree(home, { 'new one/inside.txt': 'inside' });
-    await left.getByRole('button', { name: 'Read again' }).click();
+    await left.getByRole('button', { name: 'Refresh' }).click();
     await row(left, 'inside.txt').dragTo(right.getByRole('grid'));
     await row(right, 'inside.txt').waitFor();
     expect(readFileSync(join(bucketFolder, 'new one/inside.txt'), 'utf8')).toBe('inside');
@@ -384,7 +384,7 @@ describe.skipIf(!findChromium())('The two panes of Browse', () => {
     await row(left, 'data').dblclick();
     await row(left, 'kept.txt').waitFor();
     rmSync(join(home, 'data'), { recursive: true });
-    await left.getByRole('button', { name: 'Read again' }).click();
+    await left.getByRole('button', { name: 'Refresh' }).click();
     await alert.getByText('The list may be out of date.').waitFor();
     expect(await row(left, 'kept.txt').count()).toBe(1);
     expect(await findViolationsInBothThemes(page)).toEqual([]);

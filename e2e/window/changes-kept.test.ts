@@ -218,7 +218,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     const held = await holdRequests(page);
     await page.getByRole('button', { name: 'Push 7 changes' }).waitFor();
     held.holdAnswers('changes.open');
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await expect.poll(held.waiting, WAIT).toBe(1);
     await rowOf(page, 'measurements/').getByRole('button', { name: 'Open' }).click();
     const raw = page.getByRole('checkbox', { name: 'Push measurements/raw.bin' });
@@ -227,7 +227,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
     const seen = page.getByRole('checkbox', { name: 'I have seen the deletions' });
     await page.getByText('I have seen the deletions').click();
     held.release();
-    await page.getByRole('button', { name: 'Look again', disabled: false }).waitFor();
+    await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor();
     await page.getByRole('button', { name: 'Deleted 1' }).click();
     await page.getByRole('checkbox', { name: 'Push notes/method.md' }).uncheck();
     await page.getByText('2 excluded').waitFor();

@@ -110,7 +110,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await page.getByText('2 excluded').waitFor();
     // Excluded files stay excluded after a new scan while they still differ.
     unlinkSync(scratch);
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('1 excluded').waitFor();
     const send = page.getByRole('button', { name: 'Push 6 changes' });
     expect(await send.isDisabled()).toBe(true);
@@ -265,7 +265,7 @@ describe.skipIf(!findChromium())('The Changes screen', () => {
     await page.getByText('Nothing to push').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     changeDataset(dataset);
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('radio', { name: 'Flat' }).click();
     await page.getByRole('checkbox', { name: 'Push measurements/raw.bin' }).uncheck();
     await rowOf(page, 'notes/method.md').click();

@@ -104,7 +104,7 @@ describe.skipIf(!findChromium())('An answer of the engine', () => {
     expect(await page.getByRole('button', { name: /^Push / }).count()).toBe(0);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     renameSync(`${root}-away`, root);
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Check again' }).click();
     await page.getByRole('button', { name: /^Push \d+ changes$/ }).waitFor();
     rmSync(other, { recursive: true });
     expect(window.complaints).toEqual([]);

@@ -45,9 +45,9 @@ describe.skipIf(!findChromium())('A button that works', () => {
       await expect.poll(() => button.getAttribute('aria-disabled'), WAIT).toBeNull();
       expect(await hasFocus(button), name).toBe(true);
     };
-    await keeps('home', 'Look for changes', 'home.look');
-    await keeps('plan', 'Plan anew', 'plan.push');
-    await keeps('changes?direction=push', 'Look again', 'changes.open');
+    await keeps('home', 'Check for changes', 'home.look');
+    await keeps('plan', 'Refresh', 'plan.push');
+    await keeps('changes?direction=push', 'Refresh', 'changes.open');
 
     await page.goto(`${window.origin}/#/history?do=branch`);
     const form = page.getByRole('dialog', { name: 'New branch' });

@@ -76,14 +76,14 @@ describe.skipIf(!findChromium())('History', () => {
     await expect.poll(() => differences(page), WAIT).toEqual(['Added side.txt']);
 
     await commit(page, 'second').click();
-    await page.getByRole('button', { name: 'Look at notes.md' }).click();
+    await page.getByRole('button', { name: 'Preview notes.md' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('A third.').waitFor();
     expect(await dialog.locator('.text-removed').allTextContents()).toEqual(['Another.']);
     expect(await dialog.locator('.text-added').allTextContents()).toEqual(['A third.']);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Look at coast.png' }).click();
+    await page.getByRole('button', { name: 'Preview coast.png' }).click();
     await expect.poll(() => dialog.getByRole('img').count(), WAIT).toBe(2);
     const sources = await dialog
       .getByRole('img')
@@ -155,7 +155,7 @@ describe.skipIf(!findChromium())('History', () => {
     await commit(page, 'second').click();
     await page.getByRole('grid', { name: 'Differences' }).waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Look at notes.md' }).click();
+    await page.getByRole('button', { name: 'Preview notes.md' }).click();
     await page.getByRole('dialog').getByText('A third.').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
     await page.keyboard.press('Escape');

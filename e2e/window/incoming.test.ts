@@ -44,9 +44,9 @@ describe.skipIf(!findChromium())('Home and the rail', () => {
     await run(theirs, 'push');
     writeFileSync(join(mine, 'c.txt'), 'c');
     await server.resetRequests();
-    await page.getByRole('button', { name: 'Look for changes' }).click();
+    await page.getByRole('button', { name: 'Check for changes' }).click();
     await card.getByText('To pull').waitFor();
-    expect(await card.innerText()).toMatch(new RegExp(`Looked (?:${RECENTLY.source})`));
+    expect(await card.innerText()).toMatch(new RegExp(`Checked (?:${RECENTLY.source})`));
     const counted = (name: string) => rail.getByRole('link', { name }).textContent();
     await expect.poll(() => counted('Home'), WAIT).toContain('1 workspace has something to pull');
     await expect.poll(() => counted('Changes'), WAIT).toContain('1 change to push');
@@ -69,7 +69,7 @@ describe.skipIf(!findChromium())('Home and the rail', () => {
     });
     expect(await server.requests()).toEqual([]);
     await server.stop();
-    await page.getByRole('button', { name: 'Look for changes' }).click();
+    await page.getByRole('button', { name: 'Check for changes' }).click();
     await card.getByText('The remote did not answer').waitFor();
     expect(await card.innerText()).toContain('Nothing to pull');
     expect(window.complaints).toEqual([]);

@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
 
     await page.goto(`${window.origin}/#/history`);
     await page.getByRole('row', { name: 'first', exact: true }).click();
-    await page.getByRole('button', { name: 'Look at reads/run-1.csv' }).click();
+    await page.getByRole('button', { name: 'Preview reads/run-1.csv' }).click();
     const table = page.getByRole('region', { name: 'Rows of reads/run-1.csv' });
     await expect
       .poll(() => table.getByRole('columnheader').allTextContents(), WAIT)
@@ -177,7 +177,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
 
     await page.goto(`${origin}/#/history`);
     await page.getByRole('row', { name: 'shorter', exact: true }).click();
-    await page.getByRole('button', { name: 'Look at bell.wav' }).click();
+    await page.getByRole('button', { name: 'Preview bell.wav' }).click();
     expect(await playedSeconds(page, /^Before/)).toBe(20);
     expect(await playedSeconds(page, /^After/)).toBe(5);
     expect(await findViolationsInBothThemes(page)).toEqual([]);
@@ -185,7 +185,7 @@ describe.skipIf(!findChromium())('The inside of files', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
 
     await page.getByRole('row', { name: 'sounds', exact: true }).click();
-    await page.getByRole('button', { name: 'Look at clip.webm' }).click();
+    await page.getByRole('button', { name: 'Preview clip.webm' }).click();
     await page.getByRole('button', { name: /^Load and play/ }).press('Enter');
     const width = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoWidth);
     await expect.poll(width, WAIT).toBe(64);

@@ -26,7 +26,7 @@ describe.skipIf(!findChromium())('The history of a file', () => {
     await page.getByText('2 commits changed it.').waitFor();
     await page.getByText('Last changed by Ada Okafor').waitFor();
     expect(await findViolationsInBothThemes(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Look at it in second' }).click();
+    await page.getByRole('button', { name: 'Preview it in second' }).click();
     await page.getByRole('dialog').getByText('A third.').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('button', { name: 'Restore it from first' }).click();

@@ -121,7 +121,7 @@ describe.skipIf(!findChromium())('Another machine', () => {
     await server.close();
     await serve('another', port);
     const before = requests;
-    await pane.getByRole('button', { name: 'Read again' }).click();
+    await pane.getByRole('button', { name: 'Refresh' }).click();
     await pane.getByText('has changed').waitFor();
     expect(await page.getByRole('button', { name: TRUST }).count()).toBe(0);
     expect(await findViolationsInBothThemes(page)).toEqual([]);

@@ -159,7 +159,7 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
       const rows = page.getByRole('grid', { name: 'Differences' }).getByRole('row');
       await expect.poll(() => rows.count(), WAIT).toBe(5);
       expect(await rows.allTextContents()).toContainEqual(expect.stringContaining('Addedcoast.png'));
-      await rows.getByRole('button', { name: 'Look at notes.md' }).click();
+      await rows.getByRole('button', { name: 'Preview notes.md' }).click();
       await dialog(page).getByText('Another.').waitFor();
       await page.keyboard.press('Escape');
       expect(await page.locator('main').innerText()).not.toMatch(/[0-9a-f]{64}/);

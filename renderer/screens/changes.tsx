@@ -104,7 +104,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
             onPress={() => goTo('jobs', jobOfChanges(root, direction, opened.message))}
           />
           <IconButton icon="history" label="Kept files" onPress={() => setShowingKept(true)} />
-          <IconButton icon="refresh" label="Look again" onPress={reopen} isPending={isOpening} />
+          <IconButton icon="refresh" label="Refresh" onPress={reopen} isPending={isOpening} />
           <Segmented
             label="Direction"
             value={direction}
@@ -133,7 +133,7 @@ function Changes({ workspace, direction, notice, onBegun }: ChangesProps) {
       ) : !list ? (
         <Loading
           label={
-            direction === 'push' ? 'Looking for changes in the folder' : 'Asking the remote for new commits'
+            direction === 'push' ? 'Scanning the folder for changes' : 'Asking the remote for new commits'
           }
         />
       ) : rowsOf(list) === 0 ? (

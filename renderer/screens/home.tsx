@@ -89,7 +89,7 @@ function LookButton() {
   };
   return (
     <Button icon="refresh" isPending={isBusy} onPress={() => void look()}>
-      Look for changes
+      Check for changes
     </Button>
   );
 }

@@ -51,7 +51,7 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
       isFull={!data || (data.requests.total === 0 && !last)}
       actions={
         <>
-          <IconButton icon="refresh" label="Plan anew" onPress={() => refetch()} isPending={isFetching} />
+          <IconButton icon="refresh" label="Refresh" onPress={() => refetch()} isPending={isFetching} />
           <LinkButton icon="jobs" href={hrefOf('jobs', { add: 'yes', from: 'changes', kind: 'push', root })}>
             Save as a job
           </LinkButton>

@@ -103,7 +103,7 @@ function Sections({ settings, set }: SettingProps) {
           isSelected={settings.looksForIncoming}
           onChange={(looksForIncoming) => set({ looksForIncoming })}
         >
-          Look for new commits
+          Check for new commits
         </Switch>
       </Section>
       <Section

@@ -78,7 +78,7 @@ function Away({
         <>
           <LinkButton href={hrefOf('home')}>All workspaces</LinkButton>
           <Button look="primary" onPress={onLook} isPending={isLooking}>
-            Look again
+            Check again
           </Button>
         </>
       }

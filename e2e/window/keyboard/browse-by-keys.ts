@@ -31,7 +31,7 @@ export async function playSound({ folder, page }: OpenWindow): Promise<void> {
   mkdirSync(sounds);
   writeFileSync(join(sounds, 'tone.wav'), toneOf(20));
   const left = leftOf(page);
-  await press(page, left.getByRole('button', { name: 'Read again' }));
+  await press(page, left.getByRole('button', { name: 'Refresh' }));
   await left.getByRole('row', { name: 'sounds' }).waitFor();
   await chooseByName(page, left, 'sounds');
   await page.keyboard.press('Enter');

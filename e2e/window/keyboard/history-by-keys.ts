@@ -31,7 +31,7 @@ export async function nameVersion({ page }: OpenWindow): Promise<void> {
 export async function seeDeletions({ page }: OpenWindow, root: string): Promise<void> {
   rmSync(join(root, 'draft.txt'));
   await command(page, 'See what a push would do');
-  await press(page, page.getByRole('button', { name: 'Look again' }));
+  await press(page, page.getByRole('button', { name: 'Refresh' }));
   await press(page, page.getByRole('button', { name: 'Show it' }));
   await tabTo(page, page.getByRole('checkbox', { name: 'I have seen the deletions' }));
   await page.keyboard.press('Space');

@@ -87,7 +87,7 @@ async function showChange(
   expect(pushed).toMatchObject({ exitCode: 0 });
   writeFileSync(join(root, name), after);
   await command(page, 'See what a push would do');
-  await press(page, page.getByRole('button', { name: 'Look again' }));
+  await press(page, page.getByRole('button', { name: 'Refresh' }));
   await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringContaining(name)]);
   await tabTo(page, page.getByRole('treegrid'));
   await page.keyboard.press('Home');

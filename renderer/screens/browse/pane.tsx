@@ -211,7 +211,7 @@ function PaneHead(props: PaneHeadProps) {
       </div>
       <IconButton icon="folderPlus" label="New folder" onPress={props.onMakeFolder} />
       <IconButton icon="sizes" label="Sizes of folders" onPress={() => props.onSizes(chosen)} />
-      <IconButton icon="refresh" label="Read again" onPress={props.entries.reload} />
+      <IconButton icon="refresh" label="Refresh" onPress={props.entries.reload} />
     </header>
   );
 }

@@ -93,10 +93,10 @@ export function CompareView({ root, from, to, choices, onFrom }: CompareViewProp
                     <Button
                       size="small"
                       look="quiet"
-                      aria-label={`Look at ${row.path}`}
+                      aria-label={`Preview ${row.path}`}
                       onPress={() => setFile(sidesOf(row, from, to))}
                     >
-                      Look
+                      Preview
                     </Button>
                   )}
                 </GridListItem>

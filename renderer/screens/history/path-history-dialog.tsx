@@ -166,8 +166,8 @@ function PathHistoryItem({
       <span className="small faint">{sizeBytes === undefined ? '' : formatBytes(sizeBytes)}</span>
       <span className="code small faint">{formatHash(commit.commit)}</span>
       {onLook && (
-        <Button size="small" look="quiet" aria-label={`Look at it in ${subject}`} onPress={onLook}>
-          Look
+        <Button size="small" look="quiet" aria-label={`Preview it in ${subject}`} onPress={onLook}>
+          Preview
         </Button>
       )}
       {onRestore && (

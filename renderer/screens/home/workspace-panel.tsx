@@ -165,7 +165,7 @@ function Incoming({ root }: { readonly root: string }) {
       {hasIncoming === false && <span>Nothing to pull</span>}
       {answeredAt !== undefined && (
         <span>
-          Looked <Ago moment={answeredAt} />
+          Checked <Ago moment={answeredAt} />
         </span>
       )}
       {failure && failedAt !== undefined && (

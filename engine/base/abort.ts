@@ -17,3 +17,37 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => done(), { once: true });
   });
 }
+
+interface Watch {
+  readonly stops: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const watches = new WeakMap<AbortSignal, Watch>();
+
+/**
+ * Calls `stop` when the signal fires, unless `unwatchAbort` comes first. All callbacks of a signal share one
+ * listener, because adding or removing a listener scans all listeners of the signal.
+ */
+export function watchAbort(signal: AbortSignal, stop: () => void): void {
+  const watch = watches.get(signal);
+  if (watch) {
+    watch.stops.add(stop);
+    return;
+  }
+  const stops = new Set([stop]);
+  const listener = () => {
+    for (const each of stops) each();
+    watches.delete(signal);
+  };
+  signal.addEventListener('abort', listener, { once: true });
+  watches.set(signal, { stops, listener });
+}
+
+/** The last one removes the listener: a signal made of others lives as long as it has one. */
+export function unwatchAbort(signal: AbortSignal, stop: () => void): void {
+  const watch = watches.get(signal);
+  if (!watch?.stops.delete(stop) || watch.stops.size > 0) return;
+  signal.removeEventListener('abort', watch.listener);
+  watches.delete(signal);
+}

@@ -3,6 +3,7 @@
  * first come, first served.
  */
 import { DrayError } from '../api/error.ts';
+import { unwatchAbort, watchAbort } from './abort.ts';
 
 /** Released by its end, by `using`, or before. */
 export interface Permit extends Disposable {
@@ -17,10 +18,6 @@ interface Waiter {
 
 export class Budget {
   readonly #waiters: Waiter[] = [];
-  readonly #watched = new Map<
-    AbortSignal,
-    { readonly stops: Set<() => void>; readonly listener: () => void }
-  >();
   #limit: number;
   #used = 0;
 
@@ -92,42 +89,14 @@ export class Budget {
       const waiter: Waiter = {
         units,
         grant: () => {
-          if (signal) this.#unwatch(signal, onAbort);
+          if (signal) unwatchAbort(signal, onAbort);
           this.#used += units;
           resolve();
         },
       };
-      if (signal) this.#watch(signal, onAbort);
+      if (signal) watchAbort(signal, onAbort);
       this.#waiters.push(waiter);
     });
-  }
-
-  /**
-   * One abort listener for all waiters of a signal: adding or removing a listener scans all listeners of the
-   * signal.
-   */
-  #watch(signal: AbortSignal, onAbort: () => void): void {
-    const watching = this.#watched.get(signal);
-    if (watching) {
-      watching.stops.add(onAbort);
-      return;
-    }
-    const stops = new Set([onAbort]);
-    const listener = () => {
-      this.#watched.delete(signal);
-      for (const stop of stops) stop();
-    };
-    signal.addEventListener('abort', listener, { once: true });
-    this.#watched.set(signal, { stops, listener });
-  }
-
-  #unwatch(signal: AbortSignal, onAbort: () => void): void {
-    const watching = this.#watched.get(signal);
-    if (!watching) return;
-    watching.stops.delete(onAbort);
-    if (watching.stops.size > 0) return;
-    signal.removeEventListener('abort', watching.listener);
-    this.#watched.delete(signal);
   }
 
   #grantWaiting(): void {

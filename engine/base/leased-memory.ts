@@ -6,7 +6,7 @@
  * have finished with it.
  */
 import { DrayError } from '../api/error.ts';
-import { checkAborted } from './abort.ts';
+import { checkAborted, unwatchAbort, watchAbort } from './abort.ts';
 import type { Budget, Permit } from './budget.ts';
 import { type ByteArena, createByteArena, type Span } from './byte-arena.ts';
 
@@ -106,10 +106,10 @@ export function createLeasedMemory<M extends SharedMemory>(options: LeasedMemory
 function changeOrAbort(signal: AbortSignal, onChange: (wake: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
-      signal.removeEventListener('abort', wake);
+      unwatchAbort(signal, wake);
       resolve();
     };
-    signal.addEventListener('abort', wake, { once: true });
+    watchAbort(signal, wake);
     onChange(wake);
   });
 }

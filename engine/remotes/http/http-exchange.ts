@@ -3,7 +3,7 @@
  * with backpressure. Follows no redirects, and repeats only requests that a closed kept connection lost
  * (`http-pool.ts`). Errors leave here as Node threw them, or as `HttpError`; `s3-errors.ts` translates.
  */
-import { checkAborted } from '../../base/abort.ts';
+import { checkAborted, unwatchAbort, watchAbort } from '../../base/abort.ts';
 import { allocate, createBodyReceiver } from './body-receivers.ts';
 import { withTlsDetection } from './detect-tls.ts';
 import type { HttpExchange, HttpLimits, Route } from './http-connection.ts';
@@ -94,7 +94,7 @@ function start(
   const finish = (error?: unknown) => {
     if (isOver) return;
     isOver = true;
-    signal?.removeEventListener('abort', onAbort);
+    if (signal) unwatchAbort(signal, onAbort);
     over(error);
   };
   const abort = (reason: Error) => {
@@ -113,7 +113,7 @@ function start(
     end: () => finish(),
     fail: (error) => finish(error),
   };
-  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal) watchAbort(signal, onAbort);
   pool.run(exchange);
   return {
     abort,

@@ -4,7 +4,7 @@
  * nothing in a history. All steps of a job in this worker share one throttle.
  */
 import type { Context } from '@temporalio/activity';
-import type { CallListener, Throttle } from '../../engine/api/jobs.ts';
+import type { JobContext, Throttle } from '../../engine/api/jobs.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createThrottle } from '../../engine/remotes/wrappers/with-throttle.ts';
 import { type FleetLimits, QUERIES, rangeWorkflowId, type Share, SIGNALS } from './fleet-messages.ts';
@@ -23,7 +23,7 @@ export interface StepShare {
   readonly known: Promise<void>;
   readonly throttle: Throttle;
   readonly requestThrottle: Throttle;
-  readonly onCall: CallListener;
+  readonly onRetry: NonNullable<JobContext['onRetry']>;
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export function createSharedLimits(): (activity: Context, jobId: string) => Step
       known: job.known,
       throttle: job.throttle,
       requestThrottle: job.requestThrottle,
-      onCall: slowDownListener(activity),
+      onRetry: slowDownListener(activity),
       close: () => {
         job.steps -= 1;
         if (job.steps > 0) return;
@@ -102,10 +102,10 @@ function openJobLimit({ client, info }: Context, jobId: string, ownSteps: () => 
 }
 
 /** Signals to the range that its store asks for fewer requests. */
-function slowDownListener({ client, info }: Context): CallListener {
+function slowDownListener({ client, info }: Context): StepShare['onRetry'] {
   let sentMs = Number.NEGATIVE_INFINITY;
   const { workflowId } = info.workflowExecution!;
-  return () => (failure) => {
+  return (failure) => {
     const nowMs = systemClock.monotonicMs();
     if (failure !== 'slowDown' || nowMs - sentMs < SLOW_DOWN_EVERY_MS || !workflowId.includes('/')) return;
     sentMs = nowMs;

@@ -41,6 +41,8 @@ export interface JobContext {
   readonly requestThrottle?: Throttle;
   /** Called at the start of each attempt of a request to a remote. */
   readonly onCall?: CallListener;
+  /** Called with the failure of each request to a remote that is going to be repeated. */
+  readonly onRetry?: (failure: ErrorCode) => void;
   /** Of a worker of a fleet: the one folder that jobs may push, and the name by which they ask for it. */
   readonly offers?: { readonly worker: string; readonly folder: string };
   /** For `copy - OBJECT`. */
@@ -60,8 +62,8 @@ export interface MetPeer {
 }
 
 export interface Throttle {
-  /** Resolves when that many bytes (or requests) may be sent, in the order of the calls. */
-  take(units: number, signal: AbortSignal | undefined): Promise<void>;
+  /** Resolves when that many bytes (or requests) may be sent, in the order of the calls. Undefined: now. */
+  take(units: number, signal: AbortSignal | undefined): Promise<void> | undefined;
 }
 
 /** The largest number of requests in flight that a user can set. */

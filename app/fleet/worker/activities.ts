@@ -8,7 +8,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { type DrayError, toDrayError } from '../../../engine/api/error.ts';
 import type { JobEvent } from '../../../engine/api/events.ts';
 import type { FleetSteps, FleetWork } from '../../../engine/api/fleet.ts';
-import type { CallListener, JobContext } from '../../../engine/api/jobs.ts';
+import type { JobContext } from '../../../engine/api/jobs.ts';
 import type { FleetActivities } from '../activity-types.ts';
 import { FATAL_CODES, WORKER_STOPPED } from '../failure-types.ts';
 import type { Pulse } from '../fleet-messages.ts';
@@ -105,7 +105,7 @@ async function runStep<Result>(
       signal,
       throttle: share.throttle,
       requestThrottle: share.requestThrottle,
-      onCall: bothCalled(share.onCall, metrics.onCall),
+      onRetry: share.onRetry,
       emit: (event) => {
         if (event.type === 'progress') {
           pulse = { ...pulse, files: event.filesDone, bytes: event.bytesDone };
@@ -132,15 +132,6 @@ async function runStep<Result>(
     clearInterval(beat);
     share.close();
   }
-}
-
-function bothCalled(first: CallListener, second: CallListener): CallListener {
-  return (name, key) => {
-    const ends = [first(name, key), second(name, key)];
-    return (failure) => {
-      for (const end of ends) end(failure);
-    };
-  };
 }
 
 function placeOf(work: FleetWork, request: unknown) {

@@ -96,7 +96,7 @@ interface Reach {
 /** Works until it is stopped, or until it loses Temporal for good. */
 async function serve(
   context: JobContext,
-  { drainMs, offers, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
+  { drainMs, metricsAddress, offers, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
   { bundle, converter, onAnswer, settings, tracing }: Reach,
 ): Promise<void> {
   await checkListens(settings.address, { limitMs: ANSWER_MS, signal: context.signal });
@@ -104,6 +104,7 @@ async function serve(
   const connection = await NativeConnection.connect(settings);
   try {
     if (offers) await checkNameFree(connection, temporal, offers.worker);
+    const metrics = createStepMetrics(Runtime.instance().metricMeter);
     const options = {
       connection,
       namespace: temporal.namespace,
@@ -112,8 +113,13 @@ async function serve(
       ...tracing?.options,
       activities: createActivities({
         steps,
-        context: offers ? { ...context, offers } : context,
-        metrics: createStepMetrics(Runtime.instance().metricMeter),
+        context: {
+          ...context,
+          ...(offers && { offers }),
+          // Counting costs each request a call, and without `--metrics` nobody sees the counts.
+          ...(metricsAddress !== undefined && { onCall: metrics.onCall }),
+        },
+        metrics,
         onEvent,
       }),
       maxConcurrentActivityTaskExecutions: slots,

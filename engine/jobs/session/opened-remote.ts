@@ -83,7 +83,14 @@ export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<Rem
 export async function openRemoteAt(
   context: Pick<
     JobContext,
-    'connection' | 'emit' | 'environment' | 'onCall' | 'requestThrottle' | 'throttle' | 'trustsNewPeer'
+    | 'connection'
+    | 'emit'
+    | 'environment'
+    | 'onCall'
+    | 'onRetry'
+    | 'requestThrottle'
+    | 'throttle'
+    | 'trustsNewPeer'
   >,
   url: RemoteUrl,
   options: JobRemoteOptions = {},
@@ -110,6 +117,7 @@ export async function openRemoteAt(
       onRetry: (error) => {
         limit.report(error.retry);
         warnOfOutage(error);
+        context.onRetry?.(error.code);
       },
     },
     ...(create ? { create } : {}),

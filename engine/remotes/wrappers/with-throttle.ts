@@ -37,21 +37,20 @@ export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStor
     },
     async read(key, call) {
       const read = await store.read(key, call);
-      if (read) await throttle.take(read.bytes.byteLength, call.signal);
+      const turn = read && throttle.take(read.bytes.byteLength, call.signal);
+      if (turn) await turn;
       return read;
     },
-    async put(key, bytes, put) {
-      await throttle.take(bytes.byteLength, put?.signal);
-      return store.put(key, bytes, put);
-    },
+    put: (key, bytes, put) =>
+      inTurn(throttle.take(bytes.byteLength, put?.signal), () => store.put(key, bytes, put)),
     putStream: (key, body, put) => store.putStream(key, throttled(body, throttle, put?.signal), put),
     ...(multipart && {
       multipart: {
         ...multipart,
-        async uploadPart(upload, number, bytes, put) {
-          await throttle.take(bytes.byteLength, put?.signal);
-          return multipart.uploadPart(upload, number, bytes, put);
-        },
+        uploadPart: (upload, number, bytes, put) =>
+          inTurn(throttle.take(bytes.byteLength, put?.signal), () =>
+            multipart.uploadPart(upload, number, bytes, put),
+          ),
       },
     }),
     ...(files && { files: throttledFiles(files, throttle) }),
@@ -60,10 +59,11 @@ export function withThrottle(store: ObjectStore, throttle: Throttle): ObjectStor
 
 /** Limits a store to a number of requests a second. It wraps below the retry wrapper too. */
 export function withRequestRate(store: ObjectStore, throttle: Throttle): ObjectStore {
-  return wrapStore(store, async (_name, signal, send) => {
-    await throttle.take(1, signal);
-    return send();
-  });
+  return wrapStore(store, (_name, signal, send) => inTurn(throttle.take(1, signal), send));
+}
+
+function inTurn<T>(turn: Promise<void> | undefined, send: () => Promise<T>): Promise<T> {
+  return turn ? turn.then(send) : send();
 }
 
 function throttledFiles(files: FileCalls, throttle: Throttle): FileCalls {
@@ -123,33 +123,40 @@ export function createThrottle({ bytesPerSecond, clock }: ThrottleOptions): Thro
   let paidAtMs = clock.monotonicMs();
   /** @returns The current rate. */
   const pay = (): number => {
-    const rate = bytesPerSecond() ?? Number.POSITIVE_INFINITY;
+    const rate = bytesPerSecond();
+    // Without a limit everything is paid for, and no time is needed.
+    if (rate === undefined) {
+      paidBytes = takenBytes;
+      return Number.POSITIVE_INFINITY;
+    }
     const nowMs = clock.monotonicMs();
-    const seconds = (nowMs - paidAtMs) / 1000;
+    paidBytes = Math.min(takenBytes, paidBytes + (rate * (nowMs - paidAtMs)) / 1000);
     paidAtMs = nowMs;
-    // Without a limit no time is needed either.
-    const due = rate === Number.POSITIVE_INFINITY ? rate : rate * seconds;
-    paidBytes = Math.min(takenBytes, paidBytes + due);
     return rate;
   };
+  /** @param own What was taken up to and including the call. */
+  const waitMsOf = (own: number): number => {
+    const rate = pay();
+    const waitMs = ((own - paidBytes) / rate - BURST_SECONDS) * 1000;
+    // Sums of fractions of milliseconds come to a little more than they are.
+    return waitMs > 1e-6 ? waitMs : 0;
+  };
+  const wait = async (bytes: number, own: number, signal: AbortSignal | undefined): Promise<void> => {
+    for (let waitMs = waitMsOf(own); waitMs > 0; waitMs = waitMsOf(own))
+      try {
+        await clock.sleep(Math.min(waitMs, LOOKS_EVERY_MS), signal);
+      } catch (error) {
+        // Bytes that were not sent are free for others.
+        paidBytes += bytes;
+        throw error;
+      }
+  };
   return {
-    async take(bytes, signal) {
+    take(bytes, signal) {
       pay();
       takenBytes += bytes;
       const own = takenBytes;
-      for (;;) {
-        const rate = pay();
-        const waitMs = ((own - paidBytes) / rate - BURST_SECONDS) * 1000;
-        // Sums of fractions of milliseconds come to a little more than they are.
-        if (!(waitMs > 1e-6)) return;
-        try {
-          await clock.sleep(Math.min(waitMs, LOOKS_EVERY_MS), signal);
-        } catch (error) {
-          // Bytes that were not sent are free for others.
-          paidBytes += bytes;
-          throw error;
-        }
-      }
+      return waitMsOf(own) > 0 ? wait(bytes, own, signal) : undefined;
     },
   };
 }

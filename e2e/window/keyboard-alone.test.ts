@@ -12,7 +12,7 @@ import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { canGiveFolders } from './foreign-workspace.ts';
 import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
-import { watchFleet } from './keyboard/fleet-by-keys.ts';
+import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
 import { tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
 import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
@@ -57,7 +57,7 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   it(`does ${runBudget({ short: 'some tasks', long: 'most tasks' })} of the guide`, async () => {
     await using window = await openWindow(browser);
     // No real fleet has its ranges at the same point twice.
-    await playFleet(window.page, Date.now());
+    await playFleet(window.page, Date.now(), [AWAITED_WORKER]);
     await doTasks(window, TASKS);
   });
 

@@ -79,7 +79,7 @@ describe.skipIf(!findChromium())('A narrow window', () => {
     window = await openWorkspace(browser, { root, screen: '#/home' });
     const { page } = window;
     await askEngine(page, 'fleet.keepServer', { server: PLAYED_SERVER });
-    await playFleet(page, Date.now());
+    await playFleet(page, Date.now(), ['laboratory-workstation-north', 'laboratory-workstation-south']);
     await page.reload();
     // Every row of the pull shows its choices.
     const look = { filter: '', kinds: [], sort: 'path', isTree: false, open: [] } as const;

@@ -45,8 +45,15 @@ export interface PlayedFleet {
   readonly actions: readonly FleetAction[];
 }
 
-/** Plays it for connections that the page opens afterwards. The list of servers stays the engine's. */
-export async function playFleet(page: Page, nowMs: number): Promise<PlayedFleet> {
+/**
+ * Plays it for connections that the page opens afterwards. The list of servers stays the engine's. `awaited`
+ * are workers that the job waits for.
+ */
+export async function playFleet(
+  page: Page,
+  nowMs: number,
+  awaited: readonly string[] = [],
+): Promise<PlayedFleet> {
   const actions: FleetAction[] = [];
   /** Shows the news to each watch. */
   const watches = new Map<number, () => void>();
@@ -56,7 +63,7 @@ export async function playFleet(page: Page, nowMs: number): Promise<PlayedFleet>
       if (verb === 'stop') watches.delete(id);
       if (name === 'fleet.watch') {
         const show = () => {
-          const view = viewOf(input?.job, actions.at(-1) === 'pause', nowMs);
+          const view = withAwaited(viewOf(input?.job, actions.at(-1) === 'pause', nowMs), awaited);
           answer({ is: 'events', id, events: [{ type: 'fleet', view }] });
         };
         watches.set(id, show);
@@ -81,6 +88,11 @@ function viewOf(job: string | undefined, isPaused: boolean, nowMs: number): Flee
     progress: progressOf(isPaused),
   };
   return { job: view };
+}
+
+function withAwaited(view: FleetView, awaited: readonly string[]): FleetView {
+  if (!('job' in view) || view.job.progress === undefined) return view;
+  return { job: { ...view.job, progress: { ...view.job.progress, awaited } } };
 }
 
 function cardsAt(nowMs: number, isPaused: boolean): readonly FleetJobCard[] {
@@ -136,6 +148,7 @@ function progressOf(isPaused: boolean): FleetProgress {
     tiles: [...MAP].map((letter, range) => tileOf(letter, range, isPaused)),
     workers: isPaused ? [] : WORKERS.map(workerOf),
     workersMore: 0,
+    awaited: [],
   };
 }
 

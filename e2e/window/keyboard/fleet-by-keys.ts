@@ -4,7 +4,9 @@ import type { OpenWindow } from '../open-window.ts';
 import { PLAYED_JOB, PLAYED_SERVER } from '../played-fleet.ts';
 import { command, press, tabTo } from './press-keys.ts';
 
-/** Of a played fleet. */
+export const AWAITED_WORKER = 'mover-d';
+
+/** Of a played fleet, whose job waits for `AWAITED_WORKER`. */
 export async function watchFleet({ page }: OpenWindow): Promise<void> {
   await command(page, 'Fleets');
   await press(page, page.getByRole('button', { name: 'Connect to Temporal' }));
@@ -14,6 +16,7 @@ export async function watchFleet({ page }: OpenWindow): Promise<void> {
   await page.keyboard.type(PLAYED_SERVER.address);
   await page.keyboard.press('Enter');
   await press(page, page.getByRole('link', { name: PLAYED_JOB }));
+  await page.getByText(`This push waits for the worker ${AWAITED_WORKER}.`).waitFor();
   const map = page.getByRole('listbox', { name: 'Ranges' });
   await tabTo(page, map);
   await page.keyboard.press('ArrowRight');

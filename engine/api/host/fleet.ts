@@ -121,6 +121,8 @@ export interface FleetProgress {
   /** At most `FLEET_WORKERS_MAX`, by name. */
   readonly workers: readonly FleetWorkerCard[];
   readonly workersMore: number;
+  /** At most `FLEET_WORKERS_MAX` names of workers that a push needs and that have not begun, in order. */
+  readonly awaited: readonly string[];
 }
 
 export const FLEET_FINDINGS = [

@@ -41,6 +41,7 @@ const LOOK: FleetLook = {
   bytesKnown: 300,
   isListed: false,
   counts: { ...NO_FLEET_COUNTS, failed: 2, failedBy: { accessDenied: 2 } },
+  awaited: ['b'],
   limits: {},
   workers: [{ worker: 'a:1', steps: 1, ranges: [1], total: { steps: 3, files: 9, bytes: 90, atMs: 1 } }],
 };
@@ -177,6 +178,7 @@ describe('a window on fleets', () => {
         failedBy: { accessDenied: 2 },
         tiles: [{ state: 'done' }, { state: 'running', share: 0.5, workers: ['a:1'] }, { state: 'waiting' }],
         workers: [{ name: 'a:1', files: 9, bytes: 90 }],
+        awaited: ['b'],
       },
     });
   });

@@ -2,6 +2,7 @@
 import { type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import {
   FLEET_FINDINGS,
+  FLEET_WORKERS_MAX,
   type FleetJobCard,
   type FleetJobView,
   type FleetProgress,
@@ -76,6 +77,7 @@ function progressOf(
     failed: Math.max(0, counts.failed),
     failedBy: counts.failedBy,
     findings: findingsOf(look.kind, counts),
+    awaited: look.awaited.slice(0, FLEET_WORKERS_MAX),
     tiles: rangeTiles({ map, running }),
     ...rates.look(workers, nowMs),
   };

@@ -68,6 +68,7 @@ export function JobView({ server, view }: JobViewProps) {
         </div>
         {progress && <Sums view={view} progress={progress} />}
         {silence && <Silence view={view} />}
+        {progress && !silence && <Awaited progress={progress} />}
         {!progress && !silence && <Loading label="Asking the job's workers" />}
       </Card>
       {progress && progress.tiles.length > 0 && (
@@ -167,6 +168,18 @@ function Silence({ view: { card, progress, silence } }: { readonly view: FleetJo
     <Notice tone="warning">
       No worker answers for this job. It continues when one runs:{' '}
       <span className="code">dray fleet worker</span> {shown}
+    </Notice>
+  );
+}
+
+/** Each part of a push is in a folder of one worker, so no other worker can store it. */
+function Awaited({ progress: { awaited } }: { readonly progress: FleetProgress }) {
+  if (awaited.length === 0) return null;
+  return (
+    <Notice tone="warning">
+      This push waits for {awaited.length === 1 ? 'the worker' : 'the workers'} {awaited.join(', ')}. Start{' '}
+      {awaited.length === 1 ? 'it' : 'each'} on its machine:{' '}
+      <span className="code">dray fleet worker --name NAME --folder FOLDER</span>
     </Notice>
   );
 }

@@ -7,6 +7,7 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './find-violations.ts';
 import { NOTES, startHistoryRepository } from './history-repository.ts';
+import { holdRequests } from './hold-request.ts';
 import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('Branches and tags', () => {
@@ -147,6 +148,31 @@ describe.skipIf(!findChromium())('Branches and tags', () => {
     await commit(page, 'second').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Compare with...' }).click();
     await page.getByRole('heading', { name: /^From \w{10} to the commit of this folder$/ }).waitFor();
+  });
+
+  longIt('waits for the list of commits before it takes a typed subject', async () => {
+    await using window = await repository.open();
+    const { page } = window;
+    const held = await holdRequests(page);
+    await page.goto('about:blank');
+    await page.goto(`${window.origin}/#/settings`);
+    await page.getByRole('radio', { name: 'Compact' }).waitFor();
+    held.hold('history.list');
+    await page.goto(`${window.origin}/#/history?do=branch`);
+    await dialog(page).getByLabel('Name of the branch').fill('typed');
+    const picker = page.getByRole('button', { name: /^At/ });
+    await picker.click();
+    await page.keyboard.type('SECOND');
+    await page.getByRole('option', { name: 'SECOND' }).waitFor();
+    await page.keyboard.press('Enter');
+    held.release();
+    await picker.and(page.getByRole('button', { name: /^At [0-9a-f]{10}$/ })).waitFor();
+    await dialog(page).getByRole('button', { name: 'Make the branch' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    await expect.poll(() => badges(page, 'second'), WAIT).toContain('Branch typed');
+    await undo(page, 'Created the branch typed');
+    await expect.poll(() => badges(page, 'second'), WAIT).toEqual([]);
+    expect(window.complaints).toEqual([]);
   });
 
   longIt(

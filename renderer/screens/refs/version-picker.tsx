@@ -1,6 +1,6 @@
 /** Chooses a commit, a branch or a tag: from the newest ones, by a few letters, or by a hash. */
 import './refs.css';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { ListBox } from 'react-aria-components/ListBox';
@@ -72,6 +72,12 @@ function Versions({ root, label, value, onPick }: VersionsProps) {
   const wanted = typed.trim().toLowerCase();
   const found = all.filter(({ label: text, note }) => `${text} ${note}`.toLowerCase().includes(wanted));
   const shown = found.length > 0 || wanted === '' ? found.slice(0, SHOWN_MAX) : [typedVersion(typed.trim())];
+  const first = wanted === '' ? undefined : shown[0]?.id;
+  // Only the list shows whether a typed text is a subject or a name.
+  const [isAwaited, setAwaited] = useState(false);
+  useEffect(() => {
+    if (isAwaited && history.data && first !== undefined) onPick(first);
+  }, [isAwaited, history.data, first, onPick]);
   return (
     <>
       <form
@@ -80,10 +86,20 @@ function Versions({ root, label, value, onPick }: VersionsProps) {
           event.preventDefault();
           // React also passes it to a form that contains this picker.
           event.stopPropagation();
-          if (wanted !== '' && shown[0]) onPick(shown[0].id);
+          if (first === undefined) return;
+          if (history.isPending) setAwaited(true);
+          else onPick(first);
         }}
       >
-        <Search label="Find a branch, a tag or a commit" value={typed} onChange={setTyped} autoFocus />
+        <Search
+          label="Find a branch, a tag or a commit"
+          value={typed}
+          onChange={(next) => {
+            setTyped(next);
+            setAwaited(false);
+          }}
+          autoFocus
+        />
       </form>
       {history.isPending && <Loading label="Reading branches, tags and commits" />}
       {history.error && <ErrorNotice error={history.error} onMended={() => void history.refetch()} />}

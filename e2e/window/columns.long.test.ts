@@ -60,6 +60,13 @@ describe.skipIf(!findChromium())('The columns', () => {
     await left.locator('.entry-head .entry-time').waitFor();
     await expect.poll(() => widthOf(left, 'entry-size'), WAIT).toBe(before);
     await keptIs(page, {});
+
+    // It hides the edge that has the focus.
+    await gripOf(left, 'Changed').focus();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitemcheckbox', { name: 'Changed' }).press('Enter');
+    await left.getByRole('grid').and(page.locator(':focus')).waitFor();
+    await gripOf(left, 'Changed').waitFor({ state: 'hidden' });
     expect(complaints).toEqual([]);
   });
 

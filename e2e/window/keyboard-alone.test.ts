@@ -12,11 +12,13 @@ import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { canGiveFolders } from './foreign-workspace.ts';
 import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
+import { filterChanges, takeSides } from './keyboard/changes-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
-import { tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
+import { changeWorkspace, forgetWorkspaces } from './keyboard/home-by-keys.ts';
+import { beginJobs, tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
 import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
-import { limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
+import { chooseNotices, limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
 import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
 import {
   chooseByName,
@@ -66,11 +68,17 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     await using window = await openWindow(browser, { environment: NO_KEYS });
     await doTasks(window, [
       limitTransfers,
+      chooseNotices,
       tendColumns,
       () => importRemotes(window, server),
       () => typeKeys(window, server),
       tryNotice,
     ]);
+  });
+
+  longIt('filters changes, takes sides, saves jobs from other screens, and forgets workspaces', async () => {
+    await using window = await openWindow(browser);
+    await doTasks(window, [filterChanges, takeSides, beginJobs, changeWorkspace, forgetWorkspaces]);
   });
 
   longIt('compares pictures under a slider and tables by rows, and plays versions of a sound', async () => {

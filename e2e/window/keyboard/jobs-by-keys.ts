@@ -1,10 +1,13 @@
-/** A saved job by the keyboard: its log, a pause, an edit, its end, and a test of its notices. */
+/**
+ * Saved jobs by the keyboard: begun on other screens, their log, a pause, an edit, their end, and a test of
+ * their notices.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { command, press, tabTo, typeInto } from './press-keys.ts';
+import { chooseInMenu, command, press, tabTo, typeInto } from './press-keys.ts';
 
 /** The job `by-hand`, on the screen of jobs. */
 export async function tendJob({ page }: OpenWindow): Promise<void> {
@@ -52,4 +55,44 @@ export async function tryNotice({ folder, page }: OpenWindow): Promise<void> {
   await press(page, form.getByRole('button', { name: 'Save' }));
   await form.waitFor({ state: 'detached' });
   await page.getByText('Command on failure and recovery').waitFor();
+}
+
+/** From Plan, from a preview in Browse and from the menu of a transfer. Cancel leads back to each. */
+export async function beginJobs({ folder, page }: OpenWindow, root: string): Promise<void> {
+  const home = join(folder, 'home');
+  const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  const form = page.getByRole('dialog', { name: 'New job' });
+  const beginners: readonly [screen: string, name: string, words: string, begin: () => Promise<void>][] = [
+    ['Plan', 'from-plan', `dray push\nfolder   ${root}\n`, () => press(page, saveAsJob())],
+    ['Browse', 'from-browse', 'dray copy', beginInBrowse],
+    ['Transfers', 'from-menu', `dray verify\nfolder   ${root}\n`, beginInMenu],
+  ];
+  await command(page, 'Verify the remote of coast');
+  for (const [screen, name, words, begin] of beginners) {
+    await command(page, screen);
+    await begin();
+    await press(page, form.getByRole('button', { name: 'Cancel' }));
+    await page.getByRole('heading', { level: 1, name: screen }).waitFor();
+    await begin();
+    await typeInto(page, form.getByLabel('Name', { exact: true }), name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
+    await page.getByRole('button', { name: `Run now: ${name}` }).waitFor();
+    const { stdout } = await runCli(['job', 'show', name], { cwd: home, environment });
+    expect(stdout).toContain(words);
+  }
+
+  function saveAsJob() {
+    return page.getByRole('link', { name: 'Save as a job' });
+  }
+
+  async function beginInBrowse(): Promise<void> {
+    await press(page, page.getByRole('button', { name: 'Sync or copy all' }));
+    await press(page, page.getByRole('dialog').getByRole('link', { name: 'Save as a job' }));
+  }
+
+  async function beginInMenu(): Promise<void> {
+    await tabTo(page, page.getByRole('button', { name: /^Details of Verify/ }));
+    await chooseInMenu(page, 'Save as a job...');
+  }
 }

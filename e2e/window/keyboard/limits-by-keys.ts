@@ -1,4 +1,4 @@
-/** Settings and tables by the keyboard: the limits of transfers, and the columns of Changes. */
+/** Settings and tables by the keyboard: the limits of transfers, notices, and the columns of Changes. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -24,11 +24,26 @@ export async function limitTransfers({ folder, page }: OpenWindow): Promise<void
   await page.keyboard.press('Space');
   await typeInto(page, field('At once'), '3');
   await page.keyboard.press('Enter');
-  const kept = () =>
-    JSON.parse(readFileSync(join(folder, 'home', '.config', 'dray', 'window.json'), 'utf8')).settings;
   await expect
-    .poll(kept, WAIT)
+    .poll(() => keptSettings(folder), WAIT)
     .toMatchObject({ bandwidth: { limit: 640 * 1024, from: '22:15', to: '06:30' }, transfers: 3 });
+}
+
+/** Both are on at first: the notices of transfers, and the requests that find new commits. */
+export async function chooseNotices({ folder, page }: OpenWindow): Promise<void> {
+  await command(page, 'Settings');
+  for (const [label, name] of [
+    ['Notify me', 'notifications'],
+    ['Check for new commits', 'looksForIncoming'],
+  ] as const) {
+    await tabTo(page, page.getByRole('switch', { name: label }));
+    await page.keyboard.press('Space');
+    await expect.poll(() => keptSettings(folder), WAIT).toMatchObject({ [name]: false });
+  }
+}
+
+function keptSettings(folder: string): unknown {
+  return JSON.parse(readFileSync(join(folder, 'home', '.config', 'dray', 'window.json'), 'utf8')).settings;
 }
 
 /** The last column is hidden from its own edge, which takes the focus away. */

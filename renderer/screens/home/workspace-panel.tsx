@@ -2,7 +2,7 @@ import { ErrorNotice } from '../../failures/failure.tsx';
 import { failureWords } from '../../failures/failure-words.ts';
 import '../../design/card.css';
 import './workspace-panel.css';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
@@ -22,15 +22,21 @@ import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { useStartVerify } from '../start-verify.ts';
 import { NO_COMMIT_YET } from '../transfers/state-words.ts';
 import { UnfinishedBadge, UnfinishedClone } from './unfinished-clone.tsx';
+import { useFocusNext } from './use-focus-next.ts';
 
 const LOOKED_AT_MS = 5_000;
 
 export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCard }) {
   const { root, name, state, branch, refusal, remotes, files, bytes, lastPush } = workspace;
   const [isForgetting, setForgetting] = useState(false);
+  const card = useRef<HTMLElement>(null);
+  const isForgotten = useFocusNext(card);
   const forget = useDo('home.removeWorkspace', {
     refreshes: ['home.list'],
-    onError: (error) => showFailure('The workspace was not removed', error),
+    onError: (error) => {
+      isForgotten.current = false;
+      showFailure('The workspace was not removed', error);
+    },
   });
   const refresh = useRefresh();
   const verify = useStartVerify();
@@ -64,7 +70,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
   ];
   return (
     // It takes the focus when the button that had it has gone.
-    <article className="card workspace" aria-label={name} tabIndex={-1}>
+    <article ref={card} className="card workspace" aria-label={name} tabIndex={-1}>
       <header className="workspace-head">
         <span className="switcher-mark" aria-hidden="true">
           {name.slice(0, 1).toUpperCase()}
@@ -144,7 +150,10 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
         isOpen={isForgetting}
         onClose={() => setForgetting(false)}
         action="Forget"
-        onConfirm={() => forget.mutate({ root })}
+        onConfirm={() => {
+          isForgotten.current = true;
+          forget.mutate({ root });
+        }}
       >
         {state === 'unfinished'
           ? 'Its clone stops, and it no longer shows here. Files that have arrived stay in the folder.'

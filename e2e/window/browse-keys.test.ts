@@ -1,7 +1,7 @@
 /** The keyboard in a pane of Browse, faster than the engine answers. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { type BrowsePanes, chosenIn, openBrowse } from './browse-panes.ts';
@@ -93,6 +93,55 @@ describe.skipIf(!findChromium())('The keyboard in Browse', () => {
     expect(panes.complaints).toEqual([]);
   });
 
+  longIt('stays where a person works when a folder has been read', async () => {
+    await using panes = await openFolders('keys-elsewhere');
+    const { left, page, row } = panes;
+    const held = await holdRequests(page);
+    const expectKept = async (field: Locator) => {
+      await expect.poll(held.waiting, WAIT).toBe(1);
+      await field.click();
+      await page.keyboard.type('b');
+      held.release();
+      await left.getByRole('grid').waitFor();
+      await afterFrames(page);
+      expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.keyboard.type('.t');
+      expect(await field.inputValue()).toBe('b.t');
+    };
+    await row(left, 'b.txt').click();
+    held.hold('browse.open');
+    await page.keyboard.type('deep');
+    await page.keyboard.press('Enter');
+    await expectKept(panes.right.getByRole('searchbox'));
+    held.hold('browse.open');
+    await left.getByRole('grid').focus();
+    await page.keyboard.press('Backspace');
+    await expectKept(left.getByRole('searchbox'));
+
+    await left.getByRole('searchbox').fill('');
+    const openHeld = async () => {
+      await row(left, 'deep').click();
+      held.hold('browse.open');
+      await page.keyboard.press('Enter');
+      await expect.poll(held.waiting, WAIT).toBe(1);
+    };
+    // A dialog gives the focus back to its button, and the palette to nothing, so the list gets it.
+    await openHeld();
+    const newFolder = left.getByRole('button', { name: 'New folder' });
+    await newFolder.click();
+    await expectKept(page.getByRole('dialog', { name: 'New folder' }).getByRole('textbox'));
+    await page.keyboard.press('Escape');
+    await newFolder.and(page.locator(':focus')).waitFor();
+    await left.getByRole('grid').focus();
+    await page.keyboard.press('Backspace');
+    await openHeld();
+    await page.keyboard.press('Control+k');
+    await expectKept(page.getByRole('searchbox', { name: 'Search commands' }));
+    await page.keyboard.press('Escape');
+    await left.getByRole('grid').and(page.locator(':focus')).waitFor();
+    expect(panes.complaints).toEqual([]);
+  });
+
   longIt('chooses all at once, and a row that is chosen next stays chosen', async () => {
     await using panes = await openFolders('keys-row');
     const { left, page, row } = panes;
@@ -133,4 +182,11 @@ function footOf(pane: Locator): Promise<string> {
 async function expectNothingChosen({ left }: BrowsePanes): Promise<void> {
   await expect.poll(() => footOf(left), WAIT).toMatch(/^1 entry/);
   expect(await chosenIn(left)).toEqual([]);
+}
+
+/** Resolves when the page has drawn two more frames. */
+function afterFrames(page: Page): Promise<void> {
+  return page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
 }

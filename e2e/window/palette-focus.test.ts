@@ -33,6 +33,25 @@ describe.skipIf(!findChromium())('The palette', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  longIt('keeps the focus over a new screen, which has it after Escape', async () => {
+    await using window = await repository.open();
+    const { page } = window;
+    await page.goto(`${window.origin}/#/remotes`);
+    await page.getByRole('heading', { name: 'Remotes', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).press('Enter');
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+    await expect.poll(() => hasFocus(page.locator('#screen')), WAIT).toBe(true);
+    await page.keyboard.press('Control+k');
+    await expectTyped(page, 'his');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Remotes', level: 1, includeHidden: true }).waitFor();
+    expect(await hasFocus(searchOf(page))).toBe(true);
+    await page.keyboard.press('Escape');
+    await searchOf(page).waitFor({ state: 'detached' });
+    await expect.poll(() => hasFocus(page.locator('#screen')), WAIT).toBe(true);
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt(
     'takes the letters while a branch, deleted in the list of branches, is still in the list',
     async () => {

@@ -1,4 +1,4 @@
-/** The tasks of the guide's page about the window, in one run and by the keyboard alone. */
+/** The tasks of the guide's page about the window, by the keyboard alone. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
@@ -12,7 +12,7 @@ import { noise } from './changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { canGiveFolders } from './foreign-workspace.ts';
 import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
-import { filterChanges, takeSides } from './keyboard/changes-by-keys.ts';
+import { filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
 import { changeWorkspace, forgetWorkspaces } from './keyboard/home-by-keys.ts';
@@ -20,6 +20,7 @@ import { beginJobs, tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
 import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
 import { chooseNotices, limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
 import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
+import { chooseRows, copyPlaces } from './keyboard/panes-by-keys.ts';
 import {
   chooseByName,
   chooseInMenu,
@@ -34,6 +35,7 @@ import { editRemote } from './keyboard/remotes-by-keys.ts';
 import { refusePointer, setUpWorkspace } from './keyboard/start-by-keys.ts';
 import { useTransferMenu } from './keyboard/transfers-by-keys.ts';
 import {
+  compareSeasons,
   pushTwoSeasons,
   renameAndMove,
   restoreOlder,
@@ -56,29 +58,34 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   });
   afterAll(() => browser?.close());
 
-  it(`does ${runBudget({ short: 'some tasks', long: 'most tasks' })} of the guide`, async () => {
+  it(`does ${runBudget({ short: 'some tasks', long: 'tasks of every screen' })} of the guide`, async () => {
     await using window = await openWindow(browser);
     // No real fleet has its ranges at the same point twice.
     await playFleet(window.page, Date.now(), [AWAITED_WORKER]);
     await doTasks(window, TASKS);
   });
 
-  longIt('sets limits and columns, imports remotes, types keys and tests a notice', async () => {
-    await using server = await startVersitygw();
-    await using window = await openWindow(browser, { environment: NO_KEYS });
-    await doTasks(window, [
-      limitTransfers,
-      chooseNotices,
-      tendColumns,
-      () => importRemotes(window, server),
-      () => typeKeys(window, server),
-      tryNotice,
-    ]);
-  });
+  longIt(
+    'sets limits and columns, imports remotes, types keys, copies places and tests a notice',
+    async () => {
+      await using server = await startVersitygw();
+      await using window = await openWindow(browser, { environment: NO_KEYS });
+      await doTasks(window, [
+        limitTransfers,
+        chooseNotices,
+        tendColumns,
+        () => importRemotes(window, server),
+        chooseRows,
+        () => copyPlaces(window, server),
+        () => typeKeys(window, server),
+        tryNotice,
+      ]);
+    },
+  );
 
   longIt('filters changes, takes sides, saves jobs from other screens, and forgets workspaces', async () => {
     await using window = await openWindow(browser);
-    await doTasks(window, [filterChanges, takeSides, beginJobs, changeWorkspace, forgetWorkspaces]);
+    await doTasks(window, [filterChanges, showNews, takeSides, beginJobs, changeWorkspace, forgetWorkspaces]);
   });
 
   longIt('compares pictures under a slider and tables by rows, and plays versions of a sound', async () => {
@@ -86,16 +93,29 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
     await doTasks(window, [slidePictures, compareTables, playVersions]);
   });
 
-  longIt('renames and moves a branch and a tag, restores versions, and shows the objects', async () => {
-    await using window = await openWindow(browser);
-    await doTasks(window, [pushTwoSeasons, renameAndMove, restoreVersion, restoreOlder, showObjects]);
-  });
+  longIt(
+    'compares, renames and moves branches and tags, restores versions, and shows the objects',
+    async () => {
+      await using window = await openWindow(browser);
+      await doTasks(window, [
+        pushTwoSeasons,
+        compareSeasons,
+        renameAndMove,
+        restoreVersion,
+        restoreOlder,
+        showObjects,
+      ]);
+    },
+  );
 
-  longIt('orders and mends the queue of transfers, and trusts a folder of another user', async () => {
-    await using store = await startSlowStore();
-    await using window = await openWindow(browser, { environment: store.environment });
-    await doTasks(window, [...queueTasks(store), ...(canGiveFolders ? [trustFolder] : [])]);
-  });
+  longIt(
+    'orders and mends the queue of transfers, stops a job, and trusts a folder of another user',
+    async () => {
+      await using store = await startSlowStore();
+      await using window = await openWindow(browser, { environment: store.environment });
+      await doTasks(window, [...queueTasks(store), ...(canGiveFolders ? [trustFolder] : [])]);
+    },
+  );
 });
 
 /** Sets up a workspace, and then does each task with what those before it left. */

@@ -49,8 +49,12 @@ export function RemedyButton({ label, dialog, onMended, ...look }: RemedyButtonP
   );
 }
 
-/** Sets the focus to what is around the box once its button was used and has gone. */
-export function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<boolean> {
+/**
+ * Sets the focus to what is around the box once its button was used and has gone.
+ *
+ * @param first What takes the focus if it is there, such as the list that the button has changed.
+ */
+export function useFocusHome(box: RefObject<HTMLElement | null>, first?: string): RefObject<boolean> {
   const isUsed = useRef(false);
   const home = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -62,11 +66,13 @@ export function useFocusHome(box: RefObject<HTMLElement | null>): RefObject<bool
       // The dialog returns the focus in the next frame, when the button is gone.
       requestAnimationFrame(() =>
         requestAnimationFrame(() => {
-          if (document.activeElement === document.body) home.current?.focus();
+          if (document.activeElement !== document.body) return;
+          const within = first === undefined ? null : home.current?.querySelector<HTMLElement>(first);
+          (within ?? home.current)?.focus();
         }),
       );
     },
-    [],
+    [first],
   );
   return isUsed;
 }

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import type { OpenWindow } from '../open-window.ts';
 import { rowOf, rowsShown, WAIT } from '../window-workspace.ts';
-import { chooseOption, command, press, pressUntil, tabTo, undo } from './press-keys.ts';
+import { chooseOption, command, holdsFocus, press, pressUntil, tabTo, undo } from './press-keys.ts';
 
 /** Opens a folder and skips a file in it, then shows the paths flat, by size, by kind and by a search. */
 export async function filterChanges({ page }: OpenWindow, root: string): Promise<void> {
@@ -49,6 +49,17 @@ export async function filterChanges({ page }: OpenWindow, root: string): Promise
   await pressUntil(page, 'ArrowLeft', page.getByRole('radio', { name: 'Tree' }));
   await page.keyboard.press('Space');
   await rowOf(page, 'days/').waitFor();
+}
+
+/** A change that comes while the list is open is offered below it. */
+export async function showNews({ page }: OpenWindow, root: string): Promise<void> {
+  await command(page, 'See what a push would do');
+  await rowOf(page, 'days/').waitFor();
+  await page.getByText(/^Scanned at \d\d:\d\d, watching$/).waitFor();
+  writeFileSync(join(root, 'later.txt'), 'later');
+  await press(page, page.getByRole('button', { name: 'Show', exact: true }));
+  await rowOf(page, 'later.txt').waitFor();
+  await expect.poll(holdsFocus(page.getByRole('treegrid')), WAIT).toBe(true);
 }
 
 /** Both files changed here and at another machine. One side is taken of both, then the other of one. */

@@ -1,13 +1,16 @@
 /**
- * Saved jobs by the keyboard: begun on other screens, their log, a pause, an edit, their end, and a test of
- * their notices.
+ * Saved jobs by the keyboard: begun on other screens, their log, a pause, an edit, a stop, their end, and a
+ * test of their notices.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import { isUpload } from '../../servers/request-gate.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { chooseInMenu, command, press, tabTo, typeInto } from './press-keys.ts';
+import type { SlowStore } from '../slow-store.ts';
+import { writeLarge } from '../transfer-rows.ts';
+import { chooseInMenu, chooseOption, command, press, tabTo, typeInto } from './press-keys.ts';
 
 /** The job `by-hand`, on the screen of jobs. */
 export async function tendJob({ page }: OpenWindow): Promise<void> {
@@ -95,4 +98,29 @@ export async function beginJobs({ folder, page }: OpenWindow, root: string): Pro
     await tabTo(page, page.getByRole('button', { name: /^Details of Verify/ }));
     await chooseInMenu(page, 'Save as a job...');
   }
+}
+
+/** A new job is made for a daily time. Its run, whose uploads the store holds, is stopped. */
+export async function stopJob({ folder, page }: OpenWindow, store: SlowStore): Promise<void> {
+  const { source } = writeLarge(folder, 'nightly', 1_000);
+  const form = page.getByRole('dialog', { name: 'New job' });
+  const field = (label: string) => form.getByLabel(label, { exact: true });
+  await command(page, 'New job');
+  await typeInto(page, field('Name'), 'nightly');
+  await typeInto(page, field('Source'), source);
+  await typeInto(page, field('Destination'), `s3://${store.server.bucket}/nightly/`);
+  await chooseOption(page, form.getByRole('button', { name: 'Schedule' }), 'Every day');
+  await typeInto(page, field('Time'), '04:30');
+  await page.keyboard.press('Enter');
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'nightly' }) });
+  await card.getByText('Every day at 04:30').waitFor();
+  store.gate.hold(isUpload);
+  await press(page, page.getByRole('button', { name: 'Run now: nightly' }));
+  await card.getByText('Running', { exact: true }).waitFor();
+  await press(page, page.getByRole('button', { name: 'Stop nightly' }));
+  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }));
+  await card.getByText('Stopped', { exact: true }).waitFor();
+  store.gate.release();
+  await press(page, page.getByRole('button', { name: 'Run now: nightly' }));
+  await card.getByText('Copied 1 file', { exact: false }).waitFor();
 }

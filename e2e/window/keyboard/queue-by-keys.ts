@@ -13,11 +13,14 @@ import type { OpenWindow } from '../open-window.ts';
 import { pushScans } from '../scans-in-store.ts';
 import type { SlowStore } from '../slow-store.ts';
 import { rowOf, stateOf, WAIT, writeLarge } from '../transfer-rows.ts';
+import { stopJob } from './jobs-by-keys.ts';
 import { command, holdsFocus, press, pressUntil, tabTo } from './press-keys.ts';
 
 /** The window connects to this store. */
 export function queueTasks(store: SlowStore): readonly ((window: OpenWindow) => Promise<void>)[] {
-  return [reorder, retryFailed, continueClone, readRequests].map((task) => (window) => task(window, store));
+  return [reorder, retryFailed, continueClone, readRequests, stopJob].map(
+    (task) => (window) => task(window, store),
+  );
 }
 
 /** Two transfers run, and two wait. One that waits is moved up, and then down again by its grip. */

@@ -72,6 +72,26 @@ export async function renameAndMove({ folder, page }: OpenWindow): Promise<void>
   }
 }
 
+/** Two tags are chosen by their names. */
+export async function compareSeasons({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Compare two versions');
+  const ends = page.getByRole('region', { name: 'Comparison' });
+  for (const [label, name] of [
+    ['A, before', 'spring'],
+    ['B, after', 'autumn'],
+  ] as const) {
+    await press(page, ends.getByRole('button', { name: label }));
+    await chooseVersion(page, name);
+  }
+  await ends.getByRole('heading', { name: 'From spring to autumn' }).waitFor();
+  const rows = ends.getByRole('grid', { name: 'Differences' }).getByRole('row');
+  await expect
+    .poll(() => rows.allTextContents(), WAIT)
+    .toEqual([expect.stringContaining('draft.txt'), expect.stringContaining('notes.txt')]);
+  await press(page, ends.getByRole('button', { name: 'End the comparison' }));
+  await ends.waitFor({ state: 'detached' });
+}
+
 /** The list of versions is open, with the focus in its search. */
 async function chooseVersion(page: Page, subject: string): Promise<void> {
   await page.getByRole('option', { name: subject, exact: true }).waitFor();

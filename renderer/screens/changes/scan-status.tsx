@@ -1,8 +1,10 @@
 /** Shows the time of the last scan, whether the folder is watched, and the changes since the scan. */
+import { useRef } from 'react';
 import { formatCount } from '../../../engine/api/numbers.ts';
 import { Button } from '../../design/controls/button.tsx';
 import { formatClock } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
+import { useFocusHome } from '../../failures/remedy-button.tsx';
 import type { ScanStatus } from './use-scan-status.ts';
 
 const UNWATCHED: Readonly<Record<NonNullable<ScanStatus['unwatched']>, string>> = {
@@ -35,19 +37,31 @@ export function FolderNewsBar({
     <div role="status">
       {newRows !== undefined && (
         <div className="changes-notice">
-          <Notice
-            tone="info"
-            actions={
-              <Button size="small" onPress={onShow}>
-                Show
-              </Button>
-            }
-          >
+          <Notice tone="info" actions={<ShowButton onPress={onShow} />}>
             The folder has changed: {describeNews(newRows - rows)}. Your choices stay.
           </Notice>
         </div>
       )}
     </div>
+  );
+}
+
+/** It disappears once the list is read again. The focus then goes to the list. */
+function ShowButton({ onPress }: { readonly onPress: () => void }) {
+  const box = useRef<HTMLSpanElement>(null);
+  const isUsed = useFocusHome(box, '.change-table [role$="grid"]');
+  return (
+    <span ref={box}>
+      <Button
+        size="small"
+        onPress={() => {
+          isUsed.current = true;
+          onPress();
+        }}
+      >
+        Show
+      </Button>
+    </span>
   );
 }
 

@@ -42,6 +42,8 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
   const way = useRef<Way>('only');
   /** The first row of a range. */
   const anchor = useRef(0);
+  /** The index of the newest active row. The grid knows it only once it is drawn. */
+  const newest = useRef(0);
   const current = useRef<KnownRow>(undefined);
 
   // Raised by each choice and at the end, so that rows that arrive later do not replace what came since.
@@ -54,16 +56,16 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
   const arrive = (row: EntryRow) => {
     const { choice, entries, onChoice } = latest.current;
     current.current = { row, pages: entries.pages };
-    const { active } = grid();
-    if (way.current === 'extend') void chooseRange(anchor.current, active);
+    if (way.current === 'extend') void chooseRange(anchor.current, newest.current);
     else if (way.current !== 'none') {
-      anchor.current = active;
+      anchor.current = newest.current;
       onChoice(way.current === 'toggle' ? toggleChoice(choice, row) : chooseOnly([row]));
     }
   };
   const activate = (index: number, by: Way, row?: EntryRow) => {
     forget();
     way.current = by;
+    newest.current = index;
     current.current = undefined;
     grid().activate(index, row);
   };

@@ -8,6 +8,8 @@ import type { JobEnd } from './fleet-messages.ts';
 import type { FleetStatus } from './fleet-status.ts';
 
 const LOOK_EVERY_MS = 1000;
+/** A look asks each running range, which costs its worker time. With more ranges, looks are rarer. */
+const RANGES_IN_A_SECOND = 4;
 
 export interface FleetEndSummary {
   readonly id: string;
@@ -88,10 +90,12 @@ async function watch(
 ): Promise<void> {
   let isSilent = false;
   let reported = '';
+  let ranges = 0;
   while (!signal.aborted) {
     try {
       const status = await client.status(id);
       isSilent = false;
+      ranges = status.rangesRunning;
       if (signal.aborted) return;
       emitProgress(context, status);
       const awaited = status.awaited.join(', ');
@@ -106,7 +110,8 @@ async function watch(
         });
       isSilent = true;
     }
-    await systemClock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
+    const pauseMs = LOOK_EVERY_MS * Math.max(1, ranges / RANGES_IN_A_SECOND);
+    await systemClock.sleep(pauseMs, signal).catch(() => {});
   }
 }
 

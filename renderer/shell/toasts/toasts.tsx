@@ -28,11 +28,13 @@ export interface Toast {
 const TOASTS_MAX = 4;
 /** At least as long as the kit recommends, for slow readers. */
 const SHOWN_MS = 6_000;
+/** Long enough to read on, think and tab to the button. The pointer or the focus on it stops the clock. */
+const WITH_ACTION_SHOWN_MS = 30_000;
 
 const queue = new ToastQueue<Toast>({ maxVisibleToasts: TOASTS_MAX });
 
 export function showToast(toast: Toast): void {
-  const timeout = toast.action ? 2 * SHOWN_MS : SHOWN_MS;
+  const timeout = toast.action ? WITH_ACTION_SHOWN_MS : SHOWN_MS;
   let isTaken = false;
   const { action } = toast;
   const taking = action && {

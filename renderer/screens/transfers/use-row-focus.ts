@@ -1,47 +1,52 @@
 /** A transfer that ends or starts again moves to another list: the keyboard goes along. */
-import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from 'react';
+import { type FocusEvent, type RefCallback, useCallback, useRef } from 'react';
 
 export interface RowFocus {
-  readonly box: RefObject<HTMLDivElement | null>;
+  /** Around all lists. */
+  readonly box: RefCallback<HTMLDivElement>;
   readonly onFocus: (event: FocusEvent) => void;
 }
 
-/** For the element around all lists. */
+interface Focused {
+  readonly element: Element;
+  /** The transfer of its row. Kept from the beginning, because a button can leave its row. */
+  readonly id: string | undefined;
+}
+
 export function useRowFocus(): RowFocus {
-  const box = useRef<HTMLDivElement>(null);
-  const last = useRef<Element>(null);
-  useLayoutEffect(() => {
-    const goAlong = (): void => {
+  const last = useRef<Focused>(undefined);
+  const box = useCallback((lists: HTMLDivElement) => {
+    // No effect of the screen is late enough: the kit draws the rows of the queue some time after it.
+    const changes = new MutationObserver(() => {
       const lost = last.current;
-      if (!lost || lost.isConnected || document.activeElement !== document.body) return;
-      const to = box.current && sameIn(box.current, lost);
-      if (!to) return;
-      last.current = null;
-      to.focus();
-    };
-    goAlong();
-    // The kit draws the queue's rows after this screen.
-    const frame = requestAnimationFrame(goAlong);
-    return () => cancelAnimationFrame(frame);
-  });
+      if (!lost || lost.element.isConnected || document.activeElement !== document.body) return;
+      sameIn(lists, lost)?.focus();
+    });
+    changes.observe(lists, { childList: true, subtree: true });
+    return () => changes.disconnect();
+  }, []);
   return {
     box,
     onFocus: ({ target }) => {
-      last.current = target;
+      last.current = { element: target, id: transferOf(target) };
     },
   };
 }
 
-/** The same button in the transfer's new row. Where there is none, the one that shows its details. */
-function sameIn(box: HTMLElement, lost: Element): HTMLElement | undefined {
+function transferOf(element: Element): string | undefined {
   // A row of the queue is around its transfer and can have the focus itself.
-  const moved = lost.closest('.transfer-item')?.querySelector('[data-transfer]');
-  const id = moved?.getAttribute('data-transfer');
-  if (id == null) return undefined;
-  const row = box.querySelector(`[data-transfer="${CSS.escape(id)}"]`);
+  const row = element.closest('[data-transfer]') ?? element.querySelector('[data-transfer]');
+  const moved = row ?? element.closest('.transfer-item')?.querySelector('[data-transfer]');
+  return moved?.getAttribute('data-transfer') ?? undefined;
+}
+
+/** The same button in the transfer's new row. Where there is none, the one that shows its details. */
+function sameIn(lists: HTMLElement, { element, id }: Focused): HTMLElement | undefined {
+  if (id === undefined) return undefined;
+  const row = lists.querySelector(`[data-transfer="${CSS.escape(id)}"]`);
   const buttons = [...(row?.querySelectorAll<HTMLElement>('button') ?? [])];
   return (
-    buttons.find((button) => nameOf(button) === nameOf(lost)) ??
+    buttons.find((button) => nameOf(button) === nameOf(element)) ??
     buttons.find((button) => button.hasAttribute('aria-expanded'))
   );
 }

@@ -69,7 +69,7 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
     current.current = undefined;
     grid().activate(index, row);
   };
-  const { open, seek, type } = useSeeking({ current, grid, latest, turn, activate });
+  const { endTyping, open, seek, type } = useSeeking({ current, grid, latest, turn, activate });
   useCameFrom(options, turn, (path) => seek({ path }));
   const actions = useRef({ arrive, activate });
   actions.current = { arrive, activate };
@@ -82,6 +82,8 @@ export function useChoosing(grid: () => RowGridState, options: ChoosingOptions):
     onKeyDown: (event) => {
       // The buttons of the head have their own keys.
       if (event.target !== event.currentTarget) return;
+      // Tab, arrows and the like. Shift is a part of a capital letter.
+      if (event.key.length > 1 && event.key !== 'Shift') endTyping();
       const { onChoice, onSearch } = latest.current;
       const isCommand = event.ctrlKey || event.metaKey;
       const to = event.altKey ? undefined : grid().moveBy(event.key);

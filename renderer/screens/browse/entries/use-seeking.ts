@@ -42,6 +42,8 @@ export interface Seeking {
   /** Chooses the first matching row. */
   readonly seek: (wanted: Wanted) => Promise<EntryRow | undefined>;
   readonly type: (letter: string) => void;
+  /** The next letter begins another search. */
+  readonly endTyping: () => void;
   /** Opens the active row, or the row that the letters typed just before lead to. */
   readonly open: () => Promise<void>;
 }
@@ -74,7 +76,12 @@ export function useSeeking({ activate, current, grid, latest, turn }: SeekingOpt
     return found.row;
   };
   useSameRow(latest.current, current, async (path) => {
-    const found = await find({ path });
+    let found: Found | undefined;
+    // A search by letters goes on: it chooses another row, or finds none.
+    do {
+      await underWay.current;
+      found = await find({ path });
+    } while (underWay.current);
     if (current.current?.row.path !== path) return;
     if (found) activate(found.index, 'none', found.row);
     else current.current = undefined;
@@ -90,6 +97,9 @@ export function useSeeking({ activate, current, grid, latest, turn }: SeekingOpt
       void found.then(() => {
         if (underWay.current === found) underWay.current = undefined;
       });
+    },
+    endTyping() {
+      typed.current = { text: '', atMs: 0 };
     },
     async open() {
       const seeking = underWay.current;

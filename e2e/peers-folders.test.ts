@@ -13,6 +13,7 @@ import { longIt } from '../engine/base/long-it.fixture.ts';
 import { findRsync } from '../engine/jobs/delta/local-rsync.ts';
 import { createSandbox, type Sandbox } from '../engine/jobs/session/job.fixture.ts';
 import { plainPlace } from '../engine/peer/peer.fixture.ts';
+import { findOrInstall } from './apt-package.ts';
 import { type Serving, startServing, stopServing } from './servers/dray-serve.ts';
 
 const TOKEN = 'token-of-the-tests-that-is-long-enough';
@@ -21,7 +22,8 @@ const FOLDERS = 40;
 /** No folder is read-only for the superuser, so these tests then run as nobody. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const runFile = promisify(execFile);
-const rsync = await findRsync({ environment: process.env });
+const rsync = await findOrInstall('rsync', () => findRsync({ environment: process.env }));
+if (!rsync) console.error('No comparison with rsync: it is not installed, and cannot be installed here.');
 
 let sandbox: Sandbox;
 let servers: readonly Serving[];

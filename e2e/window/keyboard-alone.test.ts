@@ -61,8 +61,10 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   it(`does ${runBudget({ short: 'some tasks', long: 'tasks of every screen' })} of the guide`, async () => {
     await using window = await openWindow(browser);
     // No real fleet has its ranges at the same point twice.
-    await playFleet(window.page, Date.now(), [AWAITED_WORKER]);
+    const fleet = await playFleet(window.page, Date.now(), [AWAITED_WORKER]);
     await doTasks(window, TASKS);
+    const actions = runBudget({ short: [], long: ['pause', 'resume', 'retryFailed', 'cancel'] });
+    await expect.poll(() => fleet.actions, WAIT).toEqual(actions);
   });
 
   longIt(

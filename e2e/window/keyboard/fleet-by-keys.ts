@@ -31,6 +31,8 @@ export async function watchFleet({ page }: OpenWindow): Promise<void> {
   await page.getByText('tries its failed files again at its end').waitFor();
   await press(page, page.getByRole('button', { name: 'Show the failed files' }));
   await page.getByRole('rowheader', { name: /frame-114002/ }).waitFor();
+  await press(page, page.getByRole('button', { name: `Cancel ${PLAYED_JOB}` }));
+  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }));
   await press(page, page.getByRole('link', { name: 'All jobs' }));
   await expect.poll(() => page.getByRole('link', { name: /weekly-check/ }).count()).toBe(1);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { createS3Dataset, type S3Dataset } from '../../e2e/s3-dataset.ts';
 import type { S3Server } from '../../e2e/servers/versitygw.ts';
-import { commitMillion, FILES_EACH, millionPath } from '../../e2e/window/million-commit.ts';
+import { commitMillion, FILES_EACH, millionPath } from '../../e2e/window/data/million-commit.ts';
 import { openWorkspace, rowOf } from '../../e2e/window/window-workspace.ts';
 import { formatCount } from '../../engine/api/numbers.ts';
 import { push } from '../../engine/jobs/push/push.ts';

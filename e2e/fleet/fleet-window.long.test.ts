@@ -3,8 +3,8 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Counted, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { findChromium } from '../window/find-chromium.ts';
-import { findViolationsInBothThemes } from '../window/find-violations.ts';
 import { launchBrowser, openWindow } from '../window/open-window.ts';
+import { findViolationsInBothThemes } from '../window/page/find-violations.ts';
 import { differences } from './bucket-trees.ts';
 import { type Fleet, numberedFiles, openFleet } from './open-fleet.ts';
 

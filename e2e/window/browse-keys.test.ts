@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
-import { type BrowsePanes, chosenIn, openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
 import { holdRequests } from './hold-request.ts';
+import { type BrowsePanes, chosenIn, openBrowse } from './page/browse-panes.ts';
 import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The keyboard in Browse', () => {

@@ -9,8 +9,8 @@ import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { manyName, startManyObjects } from '../servers/many-objects.ts';
 import { startBrowser } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { type OpenWindow, openWindow, PATIENCE_MS } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const ROWS = runBudget({ short: 20_000, long: 1_000_000 });
 const COUNT = ROWS.toLocaleString('en');

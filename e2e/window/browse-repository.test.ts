@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
-import { openBrowse, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { openBrowse, writeTree } from './page/browse-panes.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 describe.skipIf(!findChromium())('Browse', () => {
   const started = startBrowserAndStore();

@@ -16,11 +16,11 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
-import { type BrowsePanes, chosenIn, openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { PATIENCE_MS } from './open-window.ts';
+import { type BrowsePanes, chosenIn, openBrowse, type Tree, writeTree } from './page/browse-panes.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 const MANY = runBudget({ short: 3_000, long: 20_000 });

@@ -2,8 +2,8 @@
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { type SlowStore, startSlowStore } from './data/slow-store.ts';
 import { launchBrowser } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
 
 /** Available within tests and hooks, once both have started. */
 export interface BrowserAndStore {

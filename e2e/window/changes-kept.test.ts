@@ -15,7 +15,7 @@ import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
 import { userConfigFolder } from '../../engine/jobs/session/user-remotes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { changeDataset, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { holdRequests } from './hold-request.ts';
 import { relayHost } from './relay-host.ts';

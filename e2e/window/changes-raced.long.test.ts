@@ -9,7 +9,7 @@ import { push } from '../../engine/jobs/push/push.ts';
 import type { S3Dataset } from '../s3-dataset.ts';
 import { isUpload, type RequestGate, startRequestGate } from '../servers/request-gate.ts';
 import { type S3Server, startVersitygw } from '../servers/versitygw.ts';
-import { noise, pushedDataset, WORK } from './changed-dataset.ts';
+import { noise, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser } from './open-window.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';

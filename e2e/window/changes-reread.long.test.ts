@@ -4,9 +4,9 @@ import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { changeDataset, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('A list of changes that is read again', () => {

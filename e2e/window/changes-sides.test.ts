@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { push } from '../../engine/jobs/push/push.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { pushedDataset, WORK } from './changed-dataset.ts';
+import { pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 const NAMES = ['kept.md', 'method.md', 'third.md'];

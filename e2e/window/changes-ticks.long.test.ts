@@ -3,9 +3,9 @@ import { rmSync, unlinkSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { ageFiles, pushedDataset, WORK } from './changed-dataset.ts';
+import { ageFiles, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The folders of the Changes screen', () => {

@@ -2,9 +2,9 @@
 import { unlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { changeDataset, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, rowOf, rowsShown } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The Changes screen of a folder that changes', () => {

@@ -12,9 +12,9 @@ import type { S3Dataset } from '../s3-dataset.ts';
 import { isObject, startRequestGate } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { CHANGED_PATHS, changeDataset, noise, pushedDataset, WORK } from './changed-dataset.ts';
+import { CHANGED_PATHS, changeDataset, noise, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The Changes screen', () => {

@@ -8,12 +8,12 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isObject } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
+import { pushScans } from './data/scans-in-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { type OpenWindow, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { rowOf, stateOf, WAIT } from './page/transfer-rows.ts';
 import { relayHost } from './relay-host.ts';
-import { pushScans } from './scans-in-store.ts';
-import { rowOf, stateOf, WAIT } from './transfer-rows.ts';
 
 describe.skipIf(!findChromium())('A clone', () => {
   const slow = startBrowserAndSlowStore();

@@ -3,13 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
-import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
+import { createHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { createHistoryRepository } from './history-repository.ts';
 import { NO_KEYS, openWindow } from './open-window.ts';
-import { gripOf, keptIs, widthOf } from './table-columns.ts';
+import { openBrowse } from './page/browse-panes.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { gripOf, keptIs, widthOf } from './page/table-columns.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The columns', () => {

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { addressOf, SCREENS, startSurveyWindow } from './survey-screens.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { addressOf, SCREENS, startSurveyWindow } from './page/survey-screens.ts';
 
 const WAIT = { timeout: 120_000, interval: 50 };
 /** No movement of the window takes as long as this. */

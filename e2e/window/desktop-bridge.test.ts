@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepToken } from '../../engine/remotes/peer/peer-tokens.ts';
 import { installFakeDesktop, savedKeys, testNotices } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WARNING = 'This desktop offers no keyring, so nothing can be saved here.';
 const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };

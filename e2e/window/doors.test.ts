@@ -12,8 +12,8 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { writeLinkFile } from '../../app/web/link-file.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow, startUi } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const chromium = findChromium();
 if (!chromium) console.error('No Chromium was found: the tests of the window are skipped.');

@@ -10,12 +10,12 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { writeUserRemotes } from '../../engine/jobs/session/user-remotes.ts';
 import { plainPlace, startTestPeer, TEST_TOKEN } from '../../engine/peer/peer.fixture.ts';
-import { openBrowse, type Tree, writeTree } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { dropFromDesktop } from './drop-from-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { PATIENCE_MS } from './open-window.ts';
+import { openBrowse, type Tree, writeTree } from './page/browse-panes.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const MIB = 1024 * 1024;
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };

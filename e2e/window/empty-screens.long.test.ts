@@ -6,8 +6,8 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 /** Each screen teaches its use where this user has no workspace, no remote and no transfer. */

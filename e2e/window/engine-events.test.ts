@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore, startBrowserAndStore } from './browser-and-store.ts';
-import { changeDataset, pushedDataset, WORK } from './changed-dataset.ts';
+import { changeDataset, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWindow } from './open-window.ts';
-import { rowOf, stateOf, writeLarge } from './transfer-rows.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { rowOf, stateOf, writeLarge } from './page/transfer-rows.ts';
 import { WAIT } from './window-workspace.ts';
 
 const MIB = 1024 * 1024;

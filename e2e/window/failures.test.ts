@@ -7,8 +7,8 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { createSandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('An error in the window', () => {

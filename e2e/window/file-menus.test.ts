@@ -5,12 +5,12 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
-import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
+import { createHistoryRepository, NOTES } from './data/history-repository.ts';
 import { installFakeDesktop, revealedPaths } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { createHistoryRepository, NOTES } from './history-repository.ts';
+import { openBrowse } from './page/browse-panes.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The menu of a row', () => {

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import type { HostRequestName } from '../../engine/api/host.ts';
-import { openBrowse } from './browse-panes.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
+import { createHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { createHistoryRepository } from './history-repository.ts';
 import { type HeldRequests, holdRequests } from './hold-request.ts';
+import { openBrowse } from './page/browse-panes.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('A button that works', () => {

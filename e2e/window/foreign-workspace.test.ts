@@ -5,18 +5,18 @@ import type { Browser, Locator } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
-import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import {
   canGiveFolders,
   giveWorkspace,
   makeSharedWorkspace,
   SOMEBODY,
   userSettingsOf,
-} from './foreign-workspace.ts';
+} from './data/foreign-workspace.ts';
+import { findChromium } from './find-chromium.ts';
 import { tabTo } from './keyboard/press-keys.ts';
 import { refusePointer } from './keyboard/start-by-keys.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
 

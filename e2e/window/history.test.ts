@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { NOTES, PICTURES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { NOTES, PICTURES, startHistoryRepository } from './history-repository.ts';
 import { PATIENCE_MS } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 

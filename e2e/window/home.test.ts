@@ -10,9 +10,9 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { tabTo } from './keyboard/press-keys.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { RECENTLY } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };

@@ -7,7 +7,7 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, RECENTLY, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('Home and the rail', () => {

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
+import { type SlowStore, startSlowStore } from './data/slow-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
-import { type SlowStore, startSlowStore } from './slow-store.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { RECENTLY } from './window-workspace.ts';
 
 const SCREEN = { path: '/#/jobs' };

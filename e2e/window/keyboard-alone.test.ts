@@ -8,9 +8,11 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
-import { noise } from './changed-dataset.ts';
+import { noise } from './data/changed-dataset.ts';
+import { canGiveFolders } from './data/foreign-workspace.ts';
+import { playFleet } from './data/played-fleet.ts';
+import { startSlowStore } from './data/slow-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { canGiveFolders } from './foreign-workspace.ts';
 import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
 import { filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
@@ -43,8 +45,6 @@ import {
   showObjects,
 } from './keyboard/versions-by-keys.ts';
 import { launchBrowser, NO_KEYS, type OpenWindow, openWindow } from './open-window.ts';
-import { playFleet } from './played-fleet.ts';
-import { startSlowStore } from './slow-store.ts';
 import { rowOf, rowsShown } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };

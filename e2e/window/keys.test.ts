@@ -8,8 +8,8 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { NO_KEYS, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 describe.skipIf(!findChromium())('Keys that are typed into a browser', () => {
   const started = startBrowserAndStore();

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { parquetFile } from '../../engine/host/preview/parquet/parquet.fixture.ts';
-import { toneOf } from './encode-wav.ts';
+import { toneOf } from './data/encode-wav.ts';
+import { PICTURES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { PICTURES, startHistoryRepository } from './history-repository.ts';
-import { cellsOf } from './table-cells.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { cellsOf } from './page/table-cells.ts';
 import { rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The inside of files', () => {

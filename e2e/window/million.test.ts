@@ -8,8 +8,8 @@ import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset } from '../s3-dataset.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
+import { commitMillion, FILES_EACH, FOLDERS, millionPath } from './data/million-commit.ts';
 import { findChromium } from './find-chromium.ts';
-import { commitMillion, FILES_EACH, FOLDERS, millionPath } from './million-commit.ts';
 import type { OpenWindow } from './open-window.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 

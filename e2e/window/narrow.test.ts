@@ -10,9 +10,9 @@ import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { createSandbox, type Sandbox } from '../../engine/jobs/session/job.fixture.ts';
 import { askEngine } from './ask-engine.ts';
+import { PLAYED_JOB, PLAYED_SERVER, playFleet } from './data/played-fleet.ts';
 import { findChromium } from './find-chromium.ts';
 import { launchBrowser, type OpenWindow } from './open-window.ts';
-import { PLAYED_JOB, PLAYED_SERVER, playFleet } from './played-fleet.ts';
 import { openWorkspace } from './window-workspace.ts';
 
 /** Browsers zoom by giving the page fewer pixels: 200 % of 1280 by 800 is the last one. */

@@ -2,8 +2,8 @@
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
-import { startHistoryRepository } from './history-repository.ts';
 import { holdRequests } from './hold-request.ts';
 import { WAIT } from './window-workspace.ts';
 

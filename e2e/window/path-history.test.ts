@@ -7,11 +7,11 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { push } from '../../engine/jobs/push/push.ts';
 import { initWorkspace } from '../../engine/jobs/remotes/init.ts';
 import { createSandbox, type Sandbox, testContext } from '../../engine/jobs/session/job.fixture.ts';
+import { NOTES, startHistoryRepository } from './data/history-repository.ts';
+import { commitMany } from './data/many-commits.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { NOTES, startHistoryRepository } from './history-repository.ts';
-import { commitMany } from './many-commits.ts';
 import type { OpenWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, rowOf, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The history of a file', () => {

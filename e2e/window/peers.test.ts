@@ -18,8 +18,8 @@ import { ownCertificate } from '../../engine/peer/peer-own-certificate.ts';
 import type { PeerServer } from '../../engine/peer/serve-folder.ts';
 import { askEngine } from './ask-engine.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
 const UNKNOWN = 'This computer does not know';

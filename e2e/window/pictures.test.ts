@@ -11,12 +11,12 @@ import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
+import { PLAYED_JOB, PLAYED_SERVER, playFleet } from './data/played-fleet.ts';
 import { findChromium } from './find-chromium.ts';
-import { BOTH_THEMES, findViolations, findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, type OpenWindow, openWindow, THEMES, type Theme } from './open-window.ts';
-import { PLAYED_JOB, PLAYED_SERVER, playFleet } from './played-fleet.ts';
+import { BOTH_THEMES, findViolations, findViolationsInBothThemes } from './page/find-violations.ts';
+import { makeSurvey } from './page/survey-screens.ts';
 import { checkScreenshot } from './screenshots.ts';
-import { makeSurvey } from './survey-screens.ts';
 
 const HOUR_MS = 3_600_000;
 /** Pictures are always written in both themes. */

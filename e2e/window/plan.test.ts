@@ -11,9 +11,9 @@ import { push } from '../../engine/jobs/push/push.ts';
 import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
 import type { S3Server } from '../servers/versitygw.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { ageFiles, pushedDataset, WORK } from './changed-dataset.ts';
+import { ageFiles, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 /** Objects of other clients in the repository, so many that a sample estimates their number. */

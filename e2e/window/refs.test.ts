@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
+import { NOTES, startHistoryRepository } from './data/history-repository.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { NOTES, startHistoryRepository } from './history-repository.ts';
 import { holdRequests } from './hold-request.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('Branches and tags', () => {

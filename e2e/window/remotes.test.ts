@@ -9,11 +9,11 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { startBrowserAndStore } from './browser-and-store.ts';
+import { writeOtherPrograms } from './data/other-programs.ts';
 import { installFakeDesktop, savedKeys } from './fake-desktop.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { NO_KEYS, openWindow } from './open-window.ts';
-import { writeOtherPrograms } from './other-programs.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
 

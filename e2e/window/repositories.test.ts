@@ -10,10 +10,10 @@ import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { addCommits } from '../../engine/host/repositories/repository.fixture.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
+import type { SlowStore } from './data/slow-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { openWindow } from './open-window.ts';
-import type { SlowStore } from './slow-store.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 import { RECENTLY } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };

@@ -9,8 +9,8 @@ import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { isUpload, startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow, type Theme } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 const WAIT = { timeout: 120_000, interval: 200 };
 const SETTINGS = { path: '/#/settings' };

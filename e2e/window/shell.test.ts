@@ -7,8 +7,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { addressOf, SCREENS, startSurveyWindow } from './survey-screens.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { addressOf, SCREENS, startSurveyWindow } from './page/survey-screens.ts';
 
 /** Long enough for a busy machine. */
 const WAIT = { timeout: 120_000, interval: 50 };

@@ -6,11 +6,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SHORT_PAUSES } from '../../app/cli/short-pauses.fixture.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
+import { HELD_COPY_PARTS, startHeldCopy } from './data/held-copy.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { HELD_COPY_PARTS, startHeldCopy } from './held-copy.ts';
 import { openWindow } from './open-window.ts';
-import { stateOf, WAIT } from './transfer-rows.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { stateOf, WAIT } from './page/transfer-rows.ts';
 
 describe.skipIf(!findChromium())('A remote that goes away during a transfer', () => {
   const slow = startBrowserAndSlowStore();

@@ -8,9 +8,9 @@ import { isPart } from '../servers/request-gate.ts';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { type OpenWindow, openWindow } from './open-window.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from './transfer-rows.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from './page/transfer-rows.ts';
 
 const MIB = 1024 * 1024;
 const PART = 8 * MIB;

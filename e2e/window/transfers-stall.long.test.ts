@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { askEngine } from './ask-engine.ts';
 import { startBrowserAndSlowStore } from './browser-and-store.ts';
+import { startHeldCopy } from './data/held-copy.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { startHeldCopy } from './held-copy.ts';
 import { openWindow } from './open-window.ts';
-import { stateOf, WAIT } from './transfer-rows.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { stateOf, WAIT } from './page/transfer-rows.ts';
 
 describe.skipIf(!findChromium())('A transfer that stands still', () => {
   const slow = startBrowserAndSlowStore();

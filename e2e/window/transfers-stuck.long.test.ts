@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
 import { launchBrowser, openWindow } from './open-window.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
 
 it.skipIf(!findChromium())('a queue that cannot be opened is reported, and appears once it can', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dray-stuck-'));

@@ -3,10 +3,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startBrowserAndStore } from './browser-and-store.ts';
-import { pushedDataset, WORK } from './changed-dataset.ts';
+import { pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolationsInBothThemes } from './find-violations.ts';
-import { rowOf, stateOf } from './transfer-rows.ts';
+import { findViolationsInBothThemes } from './page/find-violations.ts';
+import { rowOf, stateOf } from './page/transfer-rows.ts';
 import { openWorkspace, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('A verification', () => {

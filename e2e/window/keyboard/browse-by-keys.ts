@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
-import { toneOf } from '../encode-wav.ts';
+import { toneOf } from '../data/encode-wav.ts';
 import type { OpenWindow } from '../open-window.ts';
 import { chooseByName, chooseInMenu, loadAndPlay, press, tabTo } from './press-keys.ts';
 

@@ -1,7 +1,7 @@
 /** Fleets by the keyboard: a server, a job, its map, and the actions on it. */
 import { expect } from 'vitest';
+import { PLAYED_JOB, PLAYED_SERVER } from '../data/played-fleet.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { PLAYED_JOB, PLAYED_SERVER } from '../played-fleet.ts';
 import { command, press, tabTo } from './press-keys.ts';
 
 export const AWAITED_WORKER = 'mover-d';

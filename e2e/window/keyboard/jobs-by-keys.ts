@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import { isUpload } from '../../servers/request-gate.ts';
+import type { SlowStore } from '../data/slow-store.ts';
 import type { OpenWindow } from '../open-window.ts';
-import type { SlowStore } from '../slow-store.ts';
-import { writeLarge } from '../transfer-rows.ts';
+import { writeLarge } from '../page/transfer-rows.ts';
 import { chooseInMenu, chooseOption, command, press, tabTo, typeInto } from './press-keys.ts';
 
 /** The job `by-hand`, on the screen of jobs. */

@@ -6,8 +6,8 @@ import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import type { S3Server } from '../../servers/versitygw.ts';
 import { askEngine } from '../ask-engine.ts';
+import { writeOtherPrograms } from '../data/other-programs.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { writeOtherPrograms } from '../other-programs.ts';
 import { WAIT } from '../window-workspace.ts';
 import { chooseOption, command, press, typeInto } from './press-keys.ts';
 

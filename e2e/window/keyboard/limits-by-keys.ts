@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { OpenWindow } from '../open-window.ts';
-import { gripOf, keptIs, widthOf } from '../table-columns.ts';
+import { gripOf, keptIs, widthOf } from '../page/table-columns.ts';
 import { rowOf, WAIT } from '../window-workspace.ts';
 import { chooseInMenu, chooseOption, command, press, pressUntil, tabTo, typeInto } from './press-keys.ts';
 

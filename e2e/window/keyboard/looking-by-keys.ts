@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
-import { toneOf } from '../encode-wav.ts';
-import { PICTURES } from '../history-repository.ts';
+import { toneOf } from '../data/encode-wav.ts';
+import { PICTURES } from '../data/history-repository.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { cellsOf } from '../table-cells.ts';
+import { cellsOf } from '../page/table-cells.ts';
 import { rowsShown, WAIT } from '../window-workspace.ts';
 import { command, loadAndPlay, press, pressUntil, tabTo } from './press-keys.ts';
 

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { isObject, isUpload } from '../../servers/request-gate.ts';
 import { askEngine } from '../ask-engine.ts';
-import { giveWorkspace, makeSharedWorkspace, SOMEBODY, userSettingsOf } from '../foreign-workspace.ts';
-import { startHeldCopy } from '../held-copy.ts';
+import { giveWorkspace, makeSharedWorkspace, SOMEBODY, userSettingsOf } from '../data/foreign-workspace.ts';
+import { startHeldCopy } from '../data/held-copy.ts';
+import { pushScans } from '../data/scans-in-store.ts';
+import type { SlowStore } from '../data/slow-store.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { pushScans } from '../scans-in-store.ts';
-import type { SlowStore } from '../slow-store.ts';
-import { rowOf, stateOf, WAIT, writeLarge } from '../transfer-rows.ts';
+import { rowOf, stateOf, WAIT, writeLarge } from '../page/transfer-rows.ts';
 import { stopJob } from './jobs-by-keys.ts';
 import { command, holdsFocus, press, pressUntil, tabTo } from './press-keys.ts';
 

@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Browser, Locator } from 'playwright';
-import { writeUserRemotes } from '../../engine/jobs/session/user-remotes.ts';
-import type { S3Server } from '../servers/versitygw.ts';
-import { type OpenWindow, type OpenWindowOptions, openWindow } from './open-window.ts';
+import { writeUserRemotes } from '../../../engine/jobs/session/user-remotes.ts';
+import type { S3Server } from '../../servers/versitygw.ts';
+import { type OpenWindow, type OpenWindowOptions, openWindow } from '../open-window.ts';
 
 /** Contents by path; a folder's path ends in a slash. */
 export type Tree = Readonly<Record<string, string | Uint8Array>>;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright';
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
+import { runBudget } from '../../../engine/base/run-budget.fixture.ts';
 
 const ALL = {
   type: 'tag',

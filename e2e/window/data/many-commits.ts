@@ -1,13 +1,13 @@
 /** Adds many commits to a branch by parts of the engine, without writing files. */
-import type { JobContext } from '../../engine/api/jobs.ts';
-import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
-import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
-import { openSession } from '../../engine/jobs/session/open-workspace.ts';
-import { openSessionRemote } from '../../engine/jobs/session/opened-remote.ts';
-import type { BlobHash, Entry, FileEntry } from '../../engine/model/entry.ts';
-import { encodeCommit, storeCommit } from '../../engine/repository/commit.ts';
-import { totalsOfManifest } from '../../engine/repository/manifest/manifest.ts';
-import { moveRef } from '../../engine/repository/refs.ts';
+import type { JobContext } from '../../../engine/api/jobs.ts';
+import { fetchCommit } from '../../../engine/jobs/session/base-commit.ts';
+import { linkRepository } from '../../../engine/jobs/session/link-repository.ts';
+import { openSession } from '../../../engine/jobs/session/open-workspace.ts';
+import { openSessionRemote } from '../../../engine/jobs/session/opened-remote.ts';
+import type { BlobHash, Entry, FileEntry } from '../../../engine/model/entry.ts';
+import { encodeCommit, storeCommit } from '../../../engine/repository/commit.ts';
+import { totalsOfManifest } from '../../../engine/repository/manifest/manifest.ts';
+import { moveRef } from '../../../engine/repository/refs.ts';
 
 const BRANCH = 'main';
 const AT_ONCE = 200;

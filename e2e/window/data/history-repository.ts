@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import type { S3Server } from '../servers/versitygw.ts';
-import { writeTree } from './browse-panes.ts';
-import { startBrowserAndStore } from './browser-and-store.ts';
-import type { OpenWindow } from './open-window.ts';
-import { openWorkspace } from './window-workspace.ts';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import type { S3Server } from '../../servers/versitygw.ts';
+import { startBrowserAndStore } from '../browser-and-store.ts';
+import type { OpenWindow } from '../open-window.ts';
+import { writeTree } from '../page/browse-panes.ts';
+import { openWorkspace } from '../window-workspace.ts';
 
 export const NOTES = {
   first: '# Notes\n\nOne line.\nAnother.\n',

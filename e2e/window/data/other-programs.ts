@@ -1,7 +1,7 @@
 /** Other programs that know a store: a profile in ~/.aws, and a remote in rclone.conf. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { S3Endpoint } from '../servers/versitygw.ts';
+import type { S3Endpoint } from '../../servers/versitygw.ts';
 
 /** Writes the profile `lab` and rclone's remote `my store` into a home. */
 export function writeOtherPrograms(home: string, server: S3Endpoint): void {

@@ -14,8 +14,8 @@ import type {
   FleetTile,
   FleetView,
   FleetWorkerCard,
-} from '../../engine/api/host/fleet.ts';
-import { relayHost } from './relay-host.ts';
+} from '../../../engine/api/host/fleet.ts';
+import { relayHost } from '../relay-host.ts';
 
 export const PLAYED_SERVER: FleetServer = {
   name: 'temporal.example:7233',

@@ -1,11 +1,11 @@
 /** A copy to the slow store that is held half-way. */
 import type { Locator } from 'playwright';
 import { expect } from 'vitest';
-import { isPart } from '../servers/request-gate.ts';
-import { askEngine } from './ask-engine.ts';
-import type { OpenWindow } from './open-window.ts';
+import { isPart } from '../../servers/request-gate.ts';
+import { askEngine } from '../ask-engine.ts';
+import type { OpenWindow } from '../open-window.ts';
+import { rowOf, WAIT, writeLarge } from '../page/transfer-rows.ts';
 import type { SlowStore } from './slow-store.ts';
-import { rowOf, WAIT, writeLarge } from './transfer-rows.ts';
 
 export const HELD_COPY_PARTS = 3;
 const PART_BYTES = 8 * 1024 ** 2;

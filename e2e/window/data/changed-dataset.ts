@@ -4,9 +4,9 @@
  */
 import { appendFileSync, readdirSync, renameSync, unlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { push } from '../../engine/jobs/push/push.ts';
-import { createS3Dataset, type S3Dataset } from '../s3-dataset.ts';
-import type { S3Server } from '../servers/versitygw.ts';
+import { push } from '../../../engine/jobs/push/push.ts';
+import { createS3Dataset, type S3Dataset } from '../../s3-dataset.ts';
+import type { S3Server } from '../../servers/versitygw.ts';
 import { encodePng } from './encode-png.ts';
 
 export const WORK = 'survey';

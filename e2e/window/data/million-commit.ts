@@ -2,18 +2,18 @@
  * Makes a branch whose newest commit has a million files more than the workspace, by parts of the engine and
  * without writing files.
  */
-import { runBudget } from '../../engine/base/run-budget.fixture.ts';
-import { fetchCommit } from '../../engine/jobs/session/base-commit.ts';
-import { linkRepository } from '../../engine/jobs/session/link-repository.ts';
-import { openSession } from '../../engine/jobs/session/open-workspace.ts';
-import { openSessionRemote } from '../../engine/jobs/session/opened-remote.ts';
-import type { Entry } from '../../engine/model/entry.ts';
-import { encodeCommit, storeCommit } from '../../engine/repository/commit.ts';
-import { buildManifest } from '../../engine/repository/manifest/build-manifest.ts';
-import type { EntryChange } from '../../engine/repository/manifest/manifest.ts';
-import { readSegment, writeSegment } from '../../engine/repository/manifest/stored-segment.ts';
-import { moveRef } from '../../engine/repository/refs.ts';
-import type { S3Dataset } from '../s3-dataset.ts';
+import { runBudget } from '../../../engine/base/run-budget.fixture.ts';
+import { fetchCommit } from '../../../engine/jobs/session/base-commit.ts';
+import { linkRepository } from '../../../engine/jobs/session/link-repository.ts';
+import { openSession } from '../../../engine/jobs/session/open-workspace.ts';
+import { openSessionRemote } from '../../../engine/jobs/session/opened-remote.ts';
+import type { Entry } from '../../../engine/model/entry.ts';
+import { encodeCommit, storeCommit } from '../../../engine/repository/commit.ts';
+import { buildManifest } from '../../../engine/repository/manifest/build-manifest.ts';
+import type { EntryChange } from '../../../engine/repository/manifest/manifest.ts';
+import { readSegment, writeSegment } from '../../../engine/repository/manifest/stored-segment.ts';
+import { moveRef } from '../../../engine/repository/refs.ts';
+import type { S3Dataset } from '../../s3-dataset.ts';
 
 /** A million files in `npm run test:long`. */
 export const FOLDERS = runBudget({ short: 50, long: 1_000 });

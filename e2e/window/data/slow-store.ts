@@ -3,11 +3,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { type ByteCounter, startByteCounter } from '../servers/byte-counter.ts';
-import { type RequestGate, startRequestGate } from '../servers/request-gate.ts';
-import { type BadNetwork, startToxiproxy } from '../servers/toxiproxy.ts';
-import { type LoggedRequest, type S3Server, startVersitygw } from '../servers/versitygw.ts';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import { type ByteCounter, startByteCounter } from '../../servers/byte-counter.ts';
+import { type RequestGate, startRequestGate } from '../../servers/request-gate.ts';
+import { type BadNetwork, startToxiproxy } from '../../servers/toxiproxy.ts';
+import { type LoggedRequest, type S3Server, startVersitygw } from '../../servers/versitygw.ts';
 
 export interface SlowStore extends AsyncDisposable {
   readonly server: S3Server;

@@ -1,8 +1,8 @@
 /** A workspace whose settings belong to another user. Only root can make one. */
 import { existsSync, lchownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import type { OpenWindow } from './open-window.ts';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import type { OpenWindow } from '../open-window.ts';
 
 export const SOMEBODY = 54_321;
 

@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import { writeLarge } from '../page/transfer-rows.ts';
 import type { SlowStore } from './slow-store.ts';
-import { writeLarge } from './transfer-rows.ts';
 
 const FILES = 8;
 const FILE_BYTES = 2 * 1024 ** 2;

@@ -1,8 +1,8 @@
 /** Reads the columns of a table: their edges, their widths, and what the engine keeps of them. */
 import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
-import { askEngine } from './ask-engine.ts';
-import { WAIT } from './window-workspace.ts';
+import { askEngine } from '../ask-engine.ts';
+import { WAIT } from '../window-workspace.ts';
 
 /** The edge of the column with this name. */
 export function gripOf(table: Locator, name: string): Locator {

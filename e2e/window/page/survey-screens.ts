@@ -7,10 +7,10 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
-import { runCli } from '../../app/cli/run-cli.fixture.ts';
-import { startBrowser } from './browser-and-store.ts';
-import { encodePng } from './encode-png.ts';
-import { type OpenWindow, openWindow } from './open-window.ts';
+import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import { startBrowser } from '../browser-and-store.ts';
+import { encodePng } from '../data/encode-png.ts';
+import { type OpenWindow, openWindow } from '../open-window.ts';
 
 const TILES = 24;
 const TILE_SIDE = 160;

@@ -103,7 +103,8 @@ async function prove({ data, clone }: Places): Promise<void> {
   const { files, links, folders, bytes, differences } = await compareTrees(data, clone, ['.dray']);
   print(...differences.slice(0, 20).map((difference) => `  ${difference}`));
   if (differences.length > 0) throw new Error(`The folders differ in ${differences.length} places.`);
-  print(`  Equal: ${files} files (${(bytes / MIB).toFixed(1)} MiB), ${links} links, ${folders} folders.`);
+  const counts = `${links} ${links === 1 ? 'link' : 'links'}, ${folders} ${folders === 1 ? 'folder' : 'folders'}`;
+  print(`  Equal: ${files} files (${(bytes / MIB).toFixed(1)} MiB), ${counts}.`);
 }
 
 async function main(folder: string | undefined): Promise<void> {

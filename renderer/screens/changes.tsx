@@ -163,7 +163,7 @@ function NothingToDo({
     >
       At {clock} every file of this folder was in the last commit.{' '}
       {looked?.unwatched
-        ? 'The folder is not watched. Dray looks again when you come back to this window.'
+        ? 'The folder is not watched. Dray scans it when you come back to this window.'
         : 'Changes appear here automatically.'}
     </EmptyState>
   ) : (

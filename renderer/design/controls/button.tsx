@@ -1,5 +1,5 @@
 import './button.css';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, type Ref, useRef } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
 import { Link as AriaLink } from 'react-aria-components/Link';
 import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip';
@@ -13,6 +13,7 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
   readonly size?: 'normal' | 'small';
   readonly icon?: IconName;
   readonly className?: string;
+  readonly ref?: Ref<HTMLButtonElement>;
   readonly children: ReactNode;
 }
 

@@ -1,6 +1,7 @@
 /** A context menu, opened by the right button, the Menu key, or Shift and F10. */
 import { type ReactNode, type SyntheticEvent, useLayoutEffect, useRef, useState } from 'react';
 import { Popover } from 'react-aria-components/Popover';
+import { focusIfLost } from '../controls/focus-if-lost.ts';
 import { type MenuAction, MenuList } from './menu.tsx';
 
 export interface ContextActions {
@@ -88,13 +89,7 @@ export function ContextMenu({ actionsAt, children }: ContextMenuProps) {
 /** If an action of the menu hides what had the focus, the focus goes to what is around that. */
 function FocusAround({ focused }: Pick<OpenMenu, 'focused'>) {
   useLayoutEffect(
-    () => () => {
-      // The popover, which is around this, gives the focus back earlier in the same frame.
-      requestAnimationFrame(() => {
-        if (document.activeElement === document.body)
-          focused?.parentElement?.closest<HTMLElement>('[tabindex]')?.focus();
-      });
-    },
+    () => () => focusIfLost(() => focused?.parentElement?.closest<HTMLElement>('[tabindex]')),
     [focused],
   );
   return null;

@@ -1,17 +1,15 @@
 /** Shows the time of the last scan, whether the folder is watched, and the changes since the scan. */
-import { useRef } from 'react';
 import { formatCount } from '../../../engine/api/numbers.ts';
-import { Button } from '../../design/controls/button.tsx';
+import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { formatClock } from '../../design/format.ts';
 import { Notice } from '../../design/states.tsx';
-import { useFocusHome } from '../../failures/remedy-button.tsx';
 import type { ScanStatus } from './use-scan-status.ts';
 
 const UNWATCHED: Readonly<Record<NonNullable<ScanStatus['unwatched']>, string>> = {
-  starting: 'not watched yet: Dray looks again when it is',
-  tooMany: 'not watched: it has more folders than Dray watches. Dray looks again when you come back',
-  limit: 'not watched: the system gives no more watches. Dray looks again when you come back',
-  failed: 'not watched: it cannot be. Dray looks again when you come back',
+  starting: 'not watched yet: Dray scans again once it is',
+  tooMany: 'not watched: it has more folders than Dray watches. Dray scans it when you come back',
+  limit: 'not watched: the system gives no more watches. Dray scans it when you come back',
+  failed: 'not watched: it cannot be. Dray scans it when you come back',
 };
 
 export function ScanStatusText({ lookedMs, unwatched }: ScanStatus) {
@@ -37,31 +35,19 @@ export function FolderNewsBar({
     <div role="status">
       {newRows !== undefined && (
         <div className="changes-notice">
-          <Notice tone="info" actions={<ShowButton onPress={onShow} />}>
+          <Notice
+            tone="info"
+            actions={
+              <LeavingButton size="small" leadsTo={'.change-table [role$="grid"]'} onPress={onShow}>
+                Show
+              </LeavingButton>
+            }
+          >
             The folder has changed: {describeNews(newRows - rows)}. Your choices stay.
           </Notice>
         </div>
       )}
     </div>
-  );
-}
-
-/** It disappears once the list is read again. The focus then goes to the list. */
-function ShowButton({ onPress }: { readonly onPress: () => void }) {
-  const box = useRef<HTMLSpanElement>(null);
-  const isUsed = useFocusHome(box, '.change-table [role$="grid"]');
-  return (
-    <span ref={box}>
-      <Button
-        size="small"
-        onPress={() => {
-          isUsed.current = true;
-          onPress();
-        }}
-      >
-        Show
-      </Button>
-    </span>
   );
 }
 

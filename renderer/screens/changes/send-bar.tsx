@@ -136,7 +136,7 @@ function Unread({ list: { failed } }: SendBarProps) {
     <Attention tone="unread">
       <span>
         <strong>{formatPlural(failed, 'file')}</strong> cannot be read and {failed === 1 ? 'stays' : 'stay'}{' '}
-        out of this. Mend {failed === 1 ? 'its' : 'their'} permissions, then look again.
+        out of this. Mend {failed === 1 ? 'its' : 'their'} permissions, then refresh.
       </span>
     </Attention>
   );

@@ -1,16 +1,16 @@
 /** Lists the commits that changed a file or a folder. Each version can be shown and restored. */
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { DrayError } from '../../../engine/api/error.ts';
 import type { CommitEvent } from '../../../engine/api/events.ts';
 import { formatBytes, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark, changeWord } from '../../design/badge.tsx';
 import { Button } from '../../design/controls/button.tsx';
+import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { formatAgo, formatMoment } from '../../design/format.ts';
 import { Dialog } from '../../design/overlays/dialog.tsx';
 import { Loading } from '../../design/states.tsx';
 import { ErrorState } from '../../failures/failure.tsx';
-import { useFocusHome } from '../../failures/remedy-button.tsx';
 import { useHost } from '../../host/use-host.tsx';
 import { authorName, subjectOf } from './commit-words.ts';
 import { FileDialog, type FileDialogProps } from './file-dialog.tsx';
@@ -93,38 +93,17 @@ function PathHistory({ root, path, from, onClose }: PathHistoryDialogProps) {
 
 /** How far it was read, and the button that reads on. */
 function HistoryEnd({ commits, end, isRunning, readOn, walked }: PathHistoryState) {
-  const box = useRef<HTMLDivElement>(null);
   return (
-    <div ref={box} className="path-history-end">
+    <div className="path-history-end">
       <p className="soft small" role="status">
         {endWords(commits.length, isRunning, end, walked)}
       </p>
-      {readOn && <ReadOnButton box={box} isRunning={isRunning} onPress={readOn} />}
+      {readOn && (
+        <LeavingButton size="small" isPending={isRunning} onPress={readOn}>
+          Read on
+        </LeavingButton>
+      )}
     </div>
-  );
-}
-
-function ReadOnButton({
-  box,
-  isRunning,
-  onPress,
-}: {
-  readonly box: RefObject<HTMLElement | null>;
-  readonly isRunning: boolean;
-  readonly onPress: () => void;
-}) {
-  const isUsed = useFocusHome(box);
-  return (
-    <Button
-      size="small"
-      isPending={isRunning}
-      onPress={() => {
-        isUsed.current = true;
-        onPress();
-      }}
-    >
-      Read on
-    </Button>
   );
 }
 

@@ -1,13 +1,13 @@
 /** The card of a workspace whose clone is unfinished. */
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
 import { Button, LinkButton } from '../../design/controls/button.tsx';
+import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Progress } from '../../design/progress.tsx';
 import { type Failed, toFailed } from '../../failures/failed.ts';
 import { ErrorNotice } from '../../failures/failure.tsx';
-import { useFocusHome } from '../../failures/remedy-button.tsx';
 import { useHost, useRefresh, useTransfers } from '../../host/use-host.tsx';
 import { hrefOf } from '../../route.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
@@ -64,38 +64,13 @@ export function UnfinishedClone({ workspace, onForget }: UnfinishedCloneProps) {
             <Button size="small" onPress={onForget}>
               Forget
             </Button>
-            <ContinueButton isBusy={isBusy} onPress={goOn} />
+            <LeavingButton size="small" look="primary" icon="play" isPending={isBusy} onPress={goOn}>
+              Continue
+            </LeavingButton>
           </>
         )}
       </footer>
     </>
-  );
-}
-
-interface ContinueButtonProps {
-  readonly isBusy: boolean;
-  readonly onPress: () => void;
-}
-
-/** It disappears once the clone moves. The focus then goes to the card. */
-function ContinueButton({ isBusy, onPress }: ContinueButtonProps) {
-  const box = useRef<HTMLSpanElement>(null);
-  const isUsed = useFocusHome(box);
-  return (
-    <span ref={box}>
-      <Button
-        size="small"
-        look="primary"
-        icon="play"
-        isPending={isBusy}
-        onPress={() => {
-          isUsed.current = true;
-          onPress();
-        }}
-      >
-        Continue
-      </Button>
-    </span>
   );
 }
 

@@ -1,5 +1,6 @@
 /** Where the keyboard focus goes when the person removes a card that holds it. */
 import { type RefObject, useLayoutEffect, useRef } from 'react';
+import { focusIfLost } from '../../design/controls/focus-if-lost.ts';
 
 /**
  * Once the card has gone, the focus goes to the one that follows it in the list, to the one before if it was
@@ -15,13 +16,7 @@ export function useFocusNext(card: RefObject<HTMLElement | null>): RefObject<boo
       if (!isRemoved.current || !item) return;
       const next = item.nextElementSibling ?? item.previousElementSibling;
       const other = next?.querySelector<HTMLElement>('.workspace');
-      // The dialog returns the focus in the next frame, when the card is gone.
-      requestAnimationFrame(() =>
-        requestAnimationFrame(() => {
-          if (document.activeElement !== document.body) return;
-          (other?.isConnected ? other : document.getElementById('screen'))?.focus();
-        }),
-      );
+      focusIfLost(() => (other?.isConnected ? other : document.getElementById('screen')));
     },
     [card],
   );

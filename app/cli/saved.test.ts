@@ -116,6 +116,15 @@ describe('dray job add', () => {
     expect(stdout).toMatch(/dray copy photos there\n.*cron 0 3.*last result +done/s);
   });
 
+  it('saves global options before the command with it, but for those of the output', async () => {
+    const job = ['--json', 'job', 'add', 'a', '--dry-run', '-q', '--endpoint', 'http://127.0.0.1:9'];
+    const { stdout } = await dray([...job, '--path-style', '--', 'copy', 'photos', 's3://bucket/photos']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      arguments: ['copy', '--endpoint=http://127.0.0.1:9', '--path-style', 'photos', 's3://bucket/photos'],
+      places: ['photos', 's3://bucket/photos'],
+    });
+  });
+
   it('refuses to watch a place that reports no changes', async () => {
     const place = ['copy', 's3://bucket/a', 'b'];
     const { stderr } = await dray(['job', 'add', 'a', '--on-change', '--', ...place]);
@@ -341,6 +350,19 @@ describe('dray watch', () => {
     await watching.until('Copied 1 file', 2);
     expect(readFileSync(sandbox.path('work/to/b'), 'utf8')).toBe('2');
     expect(await watching.stop('SIGINT')).toBe(130);
+  });
+
+  it('pushes with the global options that it was given', async () => {
+    sandbox.write('work/a.csv', '1');
+    await dray(['init', '--remote', sandbox.path('store')]);
+    await dray(['remote', 'add', 'spare', sandbox.path('spare')]);
+    const watching = begin(['watch', '--push', '--remote', 'spare']);
+    await watching.until('Pushed 1 added');
+    await watching.stop('SIGTERM');
+    expect([existsSync(sandbox.path('spare/refs')), existsSync(sandbox.path('store/refs'))]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('refuses a folder that is not there, and two things at once', async () => {

@@ -6,7 +6,7 @@ import { systemClock } from '../../../engine/base/clock.ts';
 import { watchFolder } from '../../../engine/files/watch/watch-folder.ts';
 import { type CommandHost, type RunObserver, usageError } from '../command-host.ts';
 import { addExamples } from '../options/examples.ts';
-import { type GlobalOptions, readGlobalOptions } from '../options/global-options.ts';
+import { globalWords, readGlobalOptions } from '../options/global-options.ts';
 import { parsePause } from '../options/parse-pause.ts';
 import { createOutput, type Output } from '../output/output.ts';
 import { quotePath } from '../output/terminal-text.ts';
@@ -42,7 +42,7 @@ export function addWatchCommand(program: Command, host: CommandHost): void {
       parsePause(text, SETTLE),
     )
     .action((folder: string | undefined, options: WatchOptions, self: Command) =>
-      watch(host, readGlobalOptions(self), folder, options),
+      watch(host, self, folder, options),
     );
   addExamples(command, [
     ['dray watch --push -m "automatic"', 'in a workspace'],
@@ -52,10 +52,11 @@ export function addWatchCommand(program: Command, host: CommandHost): void {
 
 async function watch(
   host: CommandHost,
-  options: GlobalOptions,
+  self: Command,
   folder: string | undefined,
   { message, push, settle = SETTLE_MS, sync }: WatchOptions,
 ): Promise<void> {
+  const options = readGlobalOptions(self);
   if (push && sync !== undefined) throw usageError('Give --push or --sync, not both.');
   if (message !== undefined && !push) throw usageError('--message belongs to --push.');
   const root = resolve(options.directory, folder ?? '.');
@@ -87,7 +88,7 @@ async function watch(
     if (!words) output.note(`Watching ${quotePath(root)}. Ctrl-C stops.`);
     while (!stops.signal.aborted) {
       news = Promise.withResolvers();
-      const isDone = words ? await runOnce(host, options, words) : true;
+      const isDone = words ? await runOnce(host, [...globalWords(self), ...words]) : true;
       if (stops.signal.aborted) break;
       const pause = new AbortController();
       const retry = isDone ? [] : [systemClock.sleep(RETRY_MS, pause.signal).catch(() => {})];
@@ -113,16 +114,7 @@ function cannotWatch(root: string): DrayError {
 }
 
 /** Runs the words as a command line. Resolves to false if it failed. */
-async function runOnce(
-  host: CommandHost,
-  { json, quiet, verbose }: GlobalOptions,
-  words: readonly string[],
-): Promise<boolean> {
-  const flags = [
-    ...(json ? ['--json'] : []),
-    ...(quiet ? ['--quiet'] : []),
-    ...(verbose ? ['--verbose'] : []),
-  ];
+async function runOnce(host: CommandHost, words: readonly string[]): Promise<boolean> {
   let isDone = false;
   const observer: RunObserver = {
     event: () => {},
@@ -132,7 +124,7 @@ async function runOnce(
   };
   // A run must not end the process of the watch, nor set its exit code.
   const inner: CommandHost = { environment: host.environment, exit: () => {}, exitCode: 0, observer };
-  await host.build!(inner).parseAsync([...flags, ...words], { from: 'user' });
+  await host.build!(inner).parseAsync([...words], { from: 'user' });
   return isDone;
 }
 

@@ -63,6 +63,17 @@ export function addGlobalOptions(command: Command): void {
   }
 }
 
+/** The same options as words for another command that this one runs, but for `-C`. */
+export function globalWords(command: Command): string[] {
+  const values: Record<string, unknown> = {};
+  for (const level of lineage(command)) Object.assign(values, level.opts());
+  return createGlobalOptions().flatMap((option) => {
+    const value = values[option.attributeName()];
+    if (!option.long || value === undefined) return [];
+    return value === true ? [option.long] : [`${option.long}=${value}`];
+  });
+}
+
 /** The options given to the command or to any command above it. The nearest one wins. */
 export function readGlobalOptions(command: Command): GlobalOptions {
   const values: Record<string, unknown> = {};

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import * as v from 'valibot';
 import { DrayError, type ErrorRecord, fromErrorRecord } from '../../api/error.ts';
 import type { SavedJobDraft } from '../../api/host/saved.ts';
+import type { ConnectionFlags } from '../../api/jobs.ts';
 import { checkJobName, refuseSecrets, SAVED_JOB } from '../../jobs/saved/saved-job.ts';
 import type { JobDefinition } from '../../jobs/saved/saved-jobs.ts';
 import type { HostState } from '../host-state.ts';
@@ -10,10 +11,13 @@ import { ownDray } from './own-dray.ts';
 
 const DEFINITION = v.pick(SAVED_JOB, ['name', 'kind', 'places', 'arguments', 'directory', 'triggers']);
 
-/** @throws what the command throws */
+/**
+ * A new job gets the flags of `dray ui`, as all that its window does. An edited one keeps its own.
+ * @throws what the command throws
+ */
 export async function defineByCommand(
   host: HostState,
-  draft: SavedJobDraft,
+  { isNew, ...draft }: SavedJobDraft & { readonly isNew: boolean },
   signal: AbortSignal,
 ): Promise<JobDefinition> {
   checkJobName(draft.name);
@@ -21,13 +25,24 @@ export async function defineByCommand(
   refuseSecrets(draft.words);
   const { environment } = host;
   const { exitCode, output } = await ownDray(host).run({
-    words: wordsOf(draft),
+    words: [...(isNew ? flagsOf(host.connectionFlags()) : []), ...wordsOf(draft)],
     environment,
     takesOutput: true,
     signal,
   });
   if (exitCode !== 0) throw errorIn(output);
   return definitionIn(output);
+}
+
+/** The settings decide how many requests are in flight, so that flag is left out. */
+function flagsOf({ anonymous, endpoint, pathStyle, profile, region }: ConnectionFlags): string[] {
+  return [
+    ...(endpoint === undefined ? [] : [`--endpoint=${endpoint}`]),
+    ...(region === undefined ? [] : [`--region=${region}`]),
+    ...(profile === undefined ? [] : [`--profile=${profile}`]),
+    ...(pathStyle ? ['--path-style'] : []),
+    ...(anonymous ? ['--anonymous'] : []),
+  ];
 }
 
 /** A value after `=` is no option, whatever it begins with. */

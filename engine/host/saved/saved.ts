@@ -24,7 +24,7 @@ export const SAVED: HandlersOf<'saved'> = {
   'saved.save': async ({ from, notices: settings, version, ...draft }, { emit, host, signal }) => {
     if (from !== undefined && (await isJobRunning(jobsFolder(host), from))) throw running(from);
     const notices = settings ? parseNotices(settings, homedir()) : settings;
-    const definition = await defineByCommand(host, draft, signal);
+    const definition = await defineByCommand(host, { ...draft, isNew: version === undefined }, signal);
     const options = {
       ...(version === undefined ? {} : { isReplacing: true, version, ...(from && { from }) }),
       ...(notices === undefined ? {} : { notices }),

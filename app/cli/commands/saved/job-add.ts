@@ -7,6 +7,7 @@ import type { JobDefinition } from '../../../../engine/jobs/saved/saved-jobs.ts'
 import { type CommandHost, type InspectedCommand, runCommand, usageError } from '../../command-host.ts';
 import { collect } from '../../options/collect.ts';
 import { addExamples } from '../../options/examples.ts';
+import { globalWords } from '../../options/global-options.ts';
 import { parsePause } from '../../options/parse-pause.ts';
 import { localTime } from '../../output/job-lines.ts';
 
@@ -56,7 +57,7 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     .action((name: string, words: readonly string[], options: AddOptions, self: Command) =>
       runCommand(host, self, {
         start: async (context): Promise<SavedJobEvent | JobDefinition> => {
-          const definition = await define(host, context, { name, words, options });
+          const definition = await define(host, context, { name, words: withGlobals(self, words), options });
           const jobs = await import('../../../../engine/jobs/saved/saved-jobs.ts');
           if (!options.dryRun)
             return jobs.saveJob(context, definition, { isReplacing: options.replace ?? false });
@@ -77,6 +78,12 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     ['dray job add disk --on-mount /media/backup -- sync ~/data /media/backup/data', 'a disk'],
     ['dray job add week --cron "30 2 * * sun" -- verify --read-data=5', 'on Sundays'],
   ]);
+}
+
+/** Global options before the `--` belong to the job too, but for those about the output of `job add`. */
+function withGlobals(self: Command, [first = '', ...rest]: readonly string[]): readonly string[] {
+  const given = globalWords(self).filter((word) => !['--json', '--quiet', '--verbose'].includes(word));
+  return first.startsWith('-') ? [...given, first, ...rest] : [first, ...given, ...rest];
 }
 
 interface Given {

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../../engine/jobs/saved/run-record.ts';
 import type { RunStart } from '../../../../engine/jobs/saved/saved-job.ts';
 import type { CommandHost, RunObserver } from '../../command-host.ts';
 import { addExamples } from '../../options/examples.ts';
-import { readGlobalOptions } from '../../options/global-options.ts';
+import { globalWords } from '../../options/global-options.ts';
 import { watchStopSignals } from '../../stop-signals.ts';
 
 /** The time that the command has to stop after a signal. */
@@ -50,12 +50,6 @@ async function runSaved(host: CommandHost, self: Command, name: string, by: RunS
       return;
     }
     process.chdir(record.job.directory);
-    const { json, quiet, verbose } = readGlobalOptions(self);
-    const flags = [
-      ...(json ? ['--json'] : []),
-      ...(quiet ? ['--quiet'] : []),
-      ...(verbose ? ['--verbose'] : []),
-    ];
     const inner: CommandHost = {
       environment: host.environment,
       exit: host.exit,
@@ -64,7 +58,7 @@ async function runSaved(host: CommandHost, self: Command, name: string, by: RunS
       isSaved: true,
       ...(host.build ? { build: host.build } : {}),
     };
-    await host.build!(inner).parseAsync([...flags, ...record.job.arguments], { from: 'user' });
+    await host.build!(inner).parseAsync([...globalWords(self), ...record.job.arguments], { from: 'user' });
     host.exitCode = inner.exitCode;
   } catch (cause) {
     // For example, the job's folder is gone, or this version lacks an option.

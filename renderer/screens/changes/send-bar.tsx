@@ -118,8 +118,8 @@ function Deletions({
   return (
     <Attention tone="deleted">
       <span className="grow">
-        <strong>{formatPlural(deleted, 'file')}</strong> {deleted === 1 ? where.replace('go', 'goes') : where}
-        .{list.direction === 'push' ? ` Earlier commits keep ${deleted === 1 ? 'it' : 'them'}.` : ''}
+        <strong>{formatPlural(deleted, 'file')}</strong> {where}.
+        {list.direction === 'push' ? ` Earlier commits keep ${deleted === 1 ? 'it' : 'them'}.` : ''}
       </span>
       <Button size="small" onPress={onShowDeleted}>
         Show {deleted === 1 ? 'it' : 'them'}

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const isLongRun = process.env.DRAY_LONG_TESTS === '1';
-/** Of a file that does a part in `npm test` and all in `npm run test:long`, such as axe in both themes. */
+/** Matches a file that runs a part of its tests in `npm test` and all in `npm run test:long`. */
 const HAS_BUDGET = /\b(?:runBudget|longIt|findViolationsInBothThemes)\b/;
 /**
  * Files that replace what other files share: modules, globals, timers, V8's flags. Each gets a process of its

@@ -13,7 +13,7 @@ import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
 import { status } from '../engine/jobs/working-copy/status.ts';
 import { countSteps, runKilledAt } from './killed-command.ts';
 
-/** Of the steps, each of so many is one to be killed before. */
+/** The clone is killed before each step whose number this divides. */
 const STRIDE = runBudget({ short: 10, long: 1 });
 
 let sandbox: Sandbox;

@@ -15,7 +15,7 @@ import { type S3Server, startVersitygw } from './servers/versitygw.ts';
 
 /** More than a page of a listing, for the test that this is about. */
 const MANY = 1_200;
-/** Of all others: several parts. */
+/** The files of all other trees, which make several parts. */
 const FILES = 240;
 const MIB = 1024 * 1024;
 

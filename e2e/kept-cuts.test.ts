@@ -14,7 +14,7 @@ import { createSandbox, type Sandbox, testContext } from '../engine/jobs/session
 import { countSteps, runKilledAt } from './killed-command.ts';
 import { findWhyNoLoopDisks, openLoopDisks } from './loop-disk.ts';
 
-/** Of the steps, each of so many is one to be killed before: no more than deletions in a row. */
+/** The run is killed at every so many steps: no more than there are deletions in a row. */
 const STRIDE = runBudget({ short: 8, long: 1 });
 /** A cut of the power takes the time of three kills. */
 const CUT_STRIDE = runBudget({ short: 21, long: 1 });

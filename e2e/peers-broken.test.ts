@@ -155,7 +155,7 @@ async function struck(
 ) {
   let isOver = false;
   let client: ChildProcess | undefined;
-  // Of the ranges that have begun by then, all but those in flight have arrived.
+  // By then all ranges that have begun have arrived, except for those in flight.
   link.holdAfter((ranges + TRANSFERS) * RANGE_BYTES + MIDDLE_BYTES + SMALL_BYTES_MAX);
   const running = run([...parameters, '--transfers', `${TRANSFERS}`], (child) => {
     client = child;

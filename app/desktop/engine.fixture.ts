@@ -14,7 +14,7 @@ export interface FakeEngine {
   readonly asked: { readonly name: string; readonly input: unknown }[];
   /** One per thread that `openHost` opened. */
   readonly environments: OpenHostOptions['environment'][];
-  /** Of the last thread. */
+  /** The options that the last thread was started with. */
   readonly options: () => OpenHostOptions | undefined;
   readonly emitJobs: (list: SavedJobList) => void;
   readonly counts: { open: number; closed: number };

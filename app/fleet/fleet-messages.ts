@@ -186,7 +186,7 @@ export interface JobEnd {
     readonly code: 'tooManyDeletes' | 'partial' | 'conflict';
     readonly message: string;
   };
-  /** Of a push. */
+  /** For a push. */
   readonly published?: Omit<PublishResult, 'refused'>;
   readonly rests: readonly RangeRest[];
   readonly limits: FleetLimits;

@@ -145,7 +145,7 @@ export function endedStatus(end: JobEnd, { ended, id, kind, started, state }: En
   return sumStatus({ id, job, ranges: [], steps: [], state, started, ...(ended && { ended }) });
 }
 
-/** Of a map: the ranges that have ended. */
+/** The number of ranges in a map that have ended. */
 export function countDone(map: string): number {
   return [...map].filter((letter) => letter === 'd' || letter === 'f').length;
 }

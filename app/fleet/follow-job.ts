@@ -26,7 +26,7 @@ export interface FleetEndSummary {
   readonly counts: FleetCounts;
   /** Why a sync deleted nothing, or a push committed nothing. */
   readonly refused?: NonNullable<JobEnd['refused']>;
-  /** Of a push. */
+  /** For a push. */
   readonly published?: NonNullable<JobEnd['published']>;
 }
 

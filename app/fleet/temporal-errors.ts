@@ -32,7 +32,7 @@ export function fromTemporal(
       cause: error,
     });
   if (error instanceof WorkflowNotFoundError)
-    return new DrayError('notFound', `Temporal at ${address} has no fleet's job ${id ?? ''} that runs.`, {
+    return new DrayError('notFound', `Temporal at ${address} has no running fleet job ${id ?? ''}.`, {
       cause: error,
       advice: 'List the jobs: dray fleet list',
       command: 'dray fleet list',

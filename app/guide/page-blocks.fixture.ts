@@ -8,7 +8,7 @@ export interface ShownCommand {
   readonly command: string;
   /** The lines that the page shows below the command; none when the page does not show its output. */
   readonly shown: readonly string[];
-  /** Of the prompt, from 1. */
+  /** The line of the prompt, from 1. */
   readonly line: number;
 }
 

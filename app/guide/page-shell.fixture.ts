@@ -130,7 +130,7 @@ export async function openPageShell(
   };
 }
 
-/** Of one machine: a home of its own, beside what its last command left. */
+/** Makes one machine's state: a home of its own, and what its last command left. */
 function openState(state: string, folder: string): string {
   if (existsSync(state)) return state;
   mkdirSync(join(state, 'home'), { recursive: true });

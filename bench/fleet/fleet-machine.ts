@@ -27,7 +27,7 @@ export interface FleetMachine extends AsyncDisposable {
 }
 
 const SAMPLE_EVERY_MS = 500;
-/** Of the output of a worker. */
+/** The number of characters that are kept of a worker's output. */
 const OUTPUT_KEPT = 20_000;
 
 interface WorkerStart {

@@ -40,13 +40,13 @@ type Turn = { readonly entrant: Entrant; readonly run: number; readonly download
 
 interface Measured {
   readonly wallMs: number;
-  /** Of the command and its workers. */
+  /** The CPU time of the command and its workers. */
   readonly cpuMs: number;
-  /** Of the command alone. */
+  /** The CPU time of the command alone. */
   readonly commandCpuMs: number;
   readonly storeCpuMs: number;
   readonly temporalCpuMs: number;
-  /** Of the largest process. */
+  /** The peak memory of the largest process. */
   readonly memoryBytes: number;
   readonly histories: Histories | undefined;
   readonly load: number;

@@ -27,7 +27,7 @@ import { OBJECT_BYTES, startSyntheticStore } from './synthetic-store.ts';
 const WORKERS = 2;
 const SAMPLE_EVERY_MS = 1_000;
 const QUARTERS = 4;
-/** Of a worker, from the second quarter of the time, when everything runs, to the last. */
+/** The most that a worker's memory may grow from the second quarter, when everything runs, to the last. */
 const GROWTH_MAX = 1.1;
 
 interface Shape {
@@ -46,7 +46,7 @@ interface Simulated extends Shape {
   readonly rangesMade: number;
   readonly files: number;
   readonly histories: Histories;
-  /** Of each worker, then of Temporal. */
+  /** Each worker's memory, then Temporal's. */
   readonly memory: readonly Memory[];
 }
 
@@ -113,7 +113,7 @@ async function main(): Promise<void> {
   );
 }
 
-/** Of one worker, as `overhead.ts` has measured and written it. */
+/** The time of one worker, as `overhead.ts` has measured and written it. */
 function measuredMs(): string {
   const file = new URL('../figures/fleet/overhead.json', import.meta.url);
   const { rows, title } = JSON.parse(readFileSync(file, 'utf8')) as FleetFigure;

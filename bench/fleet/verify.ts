@@ -18,7 +18,7 @@ import { type Histories, readHistories } from './histories.ts';
 import { writeSyntheticRepository } from './synthetic-repository.ts';
 
 const WORKERS = 2;
-/** Of a worker or the command, from the fewest files to the most. */
+/** The most that a worker's or the command's memory may grow, from the fewest files to the most. */
 const GROWTH_MAX = 1.3;
 
 interface Verified {

@@ -73,7 +73,7 @@ describe.skipIf(!findChromium())('The choices of the Changes screen', () => {
       await window.page.getByRole('radio', { name: 'Flat' }).click();
       await choose(window.page, 'Order', 'Largest first');
       await window.page.getByRole('searchbox', { name: 'Search paths' }).fill('m');
-      // Its rows come after the engine has kept the search.
+      // The engine keeps the search before it sends the rows found, so waiting for the rows is enough.
       await rowOf(window.page, 'obsolete.txt').waitFor({ state: 'detached' });
       await window.page.reload();
       await expect

@@ -101,7 +101,7 @@ interface Motion {
   readonly ms: number;
 }
 
-/** Of every element on the page and its pseudo-elements: what moves for this long, or for any time at all. */
+/** The elements and pseudo-elements of the page that move for at least `ms`, or for any time at all. */
 function slowMotionsOf(page: Page, ms: number): Promise<readonly Motion[]> {
   return page.evaluate(
     ({ busy, least }) => {

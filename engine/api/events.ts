@@ -390,7 +390,7 @@ export interface WatchEvent {
 /** Sent once, when a worker of a fleet takes work. */
 export interface FleetWorkerEvent {
   readonly type: 'fleetWorker';
-  /** Of Temporal, `HOST:PORT`. */
+  /** The address of Temporal, `HOST:PORT`. */
   readonly address: string;
   readonly queue: string;
   /** The folder that it offers, and its name. */
@@ -405,8 +405,8 @@ export interface FleetStepEvent {
   /** Such as `runPart`. */
   readonly step: string;
   readonly job: string;
-  /** Of the job, such as `range 3, part 12`. Empty for a step of the whole job. */
+  /** The part of the job, such as `range 3, part 12`. Empty for a step of the whole job. */
   readonly part: string;
-  /** Of a failed step. */
+  /** Why a step failed. */
   readonly error?: ErrorRecord;
 }

@@ -24,9 +24,9 @@ export interface FleetRequest
     >,
     Pick<CheckTreesRequest, 'download' | 'oneWay'>,
     VerifyRequest {
-  /** Of `verify`, source and destination are the repository; of `push`, the destination is. */
+  /** For `verify`, source and destination are the repository; for `push`, the destination is. */
   readonly kind: FleetKind;
-  /** Of `push`. Default `main`. */
+  /** For `push`. Default `main`. */
   readonly branch?: string;
   readonly message?: string;
   /** The first step fills it in. */
@@ -34,8 +34,8 @@ export interface FleetRequest
   /** The folder of the dataset that the objects replace, such as `raw/2026`. Default: the whole dataset. */
   readonly into?: string;
   /**
-   * Of `push`: push the folders of these workers instead of a bucket. Each is a range. Source and destination
-   * are then the repository.
+   * For `push`: push the folders of these workers instead of a bucket. Each is a range. Source and
+   * destination are then the repository.
    */
   readonly workers?: readonly string[];
   /** Each of these folders lies below the name of its worker. Default: they share one tree of paths. */
@@ -98,8 +98,8 @@ export interface PartRequest {
 
 export interface RunPartRequest extends PartRequest {
   /**
-   * Of a sync: the first round counts what it would delete, and the second, once all parts have succeeded and
-   * `approveDeletes` has agreed, deletes it. Default `count`.
+   * For a sync: the first round counts what it would delete, and the second, once all parts have succeeded
+   * and `approveDeletes` has agreed, deletes it. Default `count`.
    */
   readonly deletes?: 'count' | 'carryOut';
 }
@@ -258,7 +258,7 @@ export interface FleetReport extends FinishRequest {
   readonly source: string;
   readonly destination: string;
   readonly finishedMs: number;
-  /** Of a push. */
+  /** For a push. */
   readonly published?: PublishResult;
 }
 

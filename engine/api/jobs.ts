@@ -43,7 +43,7 @@ export interface JobContext {
   readonly onCall?: CallListener;
   /** Called with the failure of each request to a remote that is going to be repeated. */
   readonly onRetry?: (failure: ErrorCode) => void;
-  /** Of a worker of a fleet: the one folder that jobs may push, and the name by which they ask for it. */
+  /** On a worker of a fleet: the one folder that jobs may push, and the name by which they ask for it. */
   readonly offers?: { readonly worker: string; readonly folder: string };
   /** For `copy - OBJECT`. */
   readonly standardInput?: AsyncIterable<Uint8Array>;

@@ -5,7 +5,7 @@ import { MD5_LANES, type Md5Piece, openMd5Lanes } from './md5-lanes.ts';
 
 const lanes = openMd5Lanes();
 
-/** Of shared memory as of any other, wherever it begins. */
+/** Pseudorandom bytes, in shared memory if wanted, that begin at any offset. */
 function noise(length: number, seed: number, { isShared = false, offset = 0 } = {}): Uint8Array {
   const buffer = isShared ? new SharedArrayBuffer(length + offset) : new ArrayBuffer(length + offset);
   const bytes = new Uint8Array(buffer, offset);
@@ -51,7 +51,7 @@ describe('MD5 in lanes', () => {
           at: 0,
           piece: Math.max(one.piece, Math.ceil(one.length / 20)),
         }));
-        // Whoever has bytes left takes part, at most as many as there are lanes.
+        // Each message with bytes left takes part, at most as many as there are lanes.
         const pieces = new Map<(typeof all)[number], Md5Piece>();
         for (;;) {
           for (const one of all) {

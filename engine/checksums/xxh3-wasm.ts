@@ -243,8 +243,8 @@ function blocksBody(): number[] {
 }
 
 /**
- * Of two vectors of four words each, their even words and their odd ones; of one, its halves exchanged, and
- * its bytes.
+ * The even and the odd words of two vectors of four words each; the halves of one vector, exchanged; its
+ * bytes in reverse order.
  */
 const LOW_WORDS = wordLanes([0, 2, 4, 6]);
 const HIGH_WORDS = wordLanes([1, 3, 5, 7]);

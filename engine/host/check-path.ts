@@ -1,7 +1,7 @@
 import { DrayError } from '../api/error.ts';
 import { checkEntryPath } from '../model/safe-path.ts';
 
-/** A path inside a workspace, in the form of a list's row. Never one that leads out. @throws `unsafePath` */
+/** Refuses a path of a list's row that leads out of the workspace. @throws `unsafePath` */
 export function checkSafePath(path: string): void {
   const reason = checkEntryPath(path);
   if (reason === undefined) return;

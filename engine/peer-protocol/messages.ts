@@ -25,7 +25,7 @@ export const PEER_HEADER = {
 
 /** The error of a write to a read-only peer. */
 export const READ_ONLY_MESSAGE =
-  'The peer is read-only, so nothing can be written or removed there. Whoever serves it chose that.';
+  'The peer is read-only, so nothing can be written or removed there. Only the person who serves it can change that.';
 
 export const PEER_LIMITS = {
   pathBytesMax: 4_096,

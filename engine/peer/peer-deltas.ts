@@ -53,7 +53,7 @@ interface Delta {
   readonly id: string;
   readonly side: PeerDeltaSide;
   /**
-   * Of a target: how it began or ended. A repeated call, whose first answer was lost, gets the same answer.
+   * For a target: how it began or ended. A repeated call, whose first answer was lost, gets the same answer.
    */
   begun?: Promise<DeltaStart>;
   completed?: Promise<string>;

@@ -131,7 +131,7 @@ describe('a read-only peer', () => {
   });
 
   it('leaves the files of another server', async () => {
-    // Of a process that has ended.
+    // An unfinished file of a process that has ended.
     const left = `.dray-tmp/dray-${hostTag()}-${PID_MAX}-000000000000-0.0`;
     peer.write(left, 'unfinished');
     const before = describeTree(peer.root);

@@ -39,7 +39,7 @@ export function createGuard({ hostNames, token }: GuardOptions): (request: Incom
       throw new PeerRefusal(
         403,
         'accessDenied',
-        `This peer does not know the host name ${host}. Whoever serves it can allow this name.`,
+        `This peer does not know the host name ${host}. The person who serves it can allow this name.`,
       );
   };
 }

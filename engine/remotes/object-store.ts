@@ -413,8 +413,8 @@ export interface ListedObject {
   readonly modifiedMs: number;
   readonly storageClass?: string;
   /**
-   * Of the object's file, if the store keeps files: `modifiedMs` is then the file's own time, not that of the
-   * upload.
+   * Present if the store keeps the object as a file: `modifiedMs` is then the file's own time, not that of
+   * the upload.
    */
   readonly isFile?: true;
 }

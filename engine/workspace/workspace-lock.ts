@@ -276,8 +276,8 @@ function isStaleFragment(path: string, clock: Clock): boolean {
 }
 
 /**
- * Of several processes that find the same lock abandoned, one renames it. If the lock was replaced meanwhile,
- * it is put back.
+ * If several processes find the same lock abandoned, one renames it. If the lock was replaced meanwhile, it
+ * is put back.
  */
 function removeAbandoned(path: string, seen: LockHolder | undefined): void {
   // Usually shows a replaced lock here already; almost no time passes between this check and the rename.

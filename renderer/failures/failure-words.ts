@@ -37,7 +37,7 @@ function peerWords(error: Failed): string | undefined {
   const found = need.isRefused
     ? `${need.host} refused the token.`
     : `This computer has no token for ${need.host}, so nothing was sent.`;
-  return `${found} Whoever serves it there has the token: it was shown when it began to serve.`;
+  return `${found} The person who serves it there has the token: it was shown when the server started.`;
 }
 
 function keysWords(profile: string, { data = {} }: Failed): string {

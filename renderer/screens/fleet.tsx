@@ -153,7 +153,8 @@ function ServerJobs({ job, server }: { readonly job: string | undefined; readonl
     <>
       {away && (
         <Notice tone="warning">
-          <FailureText error={away} /> The window keeps asking.{known && ' What is shown is its last answer.'}
+          <FailureText error={away} /> The window keeps asking.
+          {known && ' The figures below are its last answer.'}
         </Notice>
       )}
       {content}

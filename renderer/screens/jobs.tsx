@@ -125,7 +125,7 @@ function Question({
     >
       {isRunning
         ? 'It is running now, and can be removed when it has ended.'
-        : 'The job and its log go. What it copied or pushed stays.'}
+        : 'This removes the job and its log. Everything that it copied or pushed stays.'}
     </ConfirmDialog>
   );
 }

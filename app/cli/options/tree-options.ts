@@ -83,7 +83,7 @@ export function addCopyOptions(command: Command): void {
   addPairOptions(command);
 }
 
-/** Of copies that write objects: how they are written, and when a file counts as equal. */
+/** Options for copies that write objects: how to write them, and when a file counts as equal. */
 export function addWriteOptions(command: Command): void {
   command
     .optionsGroup('How objects are written:')

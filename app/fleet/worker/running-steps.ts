@@ -1,6 +1,6 @@
 /**
- * The running steps with their last heartbeat, from Temporal's description of a workflow. That adds nothing
- * to a history.
+ * The running steps with their last heartbeat, from Temporal's description of a workflow. Reading it adds
+ * nothing to the workflow's history.
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { systemClock } from '../../../engine/base/clock.ts';
@@ -25,7 +25,7 @@ function startedOf({ pendingActivities }: WorkflowExecutionDescription['raw']) {
   return (pendingActivities ?? []).filter(({ state }) => state === STARTED);
 }
 
-/** Longer than a worker that is there needs to begin a step. */
+/** Longer than a running worker needs to begin a step. */
 const AWAITED_MS = 5_000;
 
 /** Steps wait, and no worker has begun one of them. */

@@ -27,7 +27,7 @@ export interface Tracing {
 }
 
 export interface TracingOptions {
-  /** Of a collector that speaks OTLP over HTTP, without `/v1/traces`. */
+  /** The URL of a collector that speaks OTLP over HTTP, without `/v1/traces`. */
   readonly url: string;
   readonly serviceName: string;
   /** Called once when spans cannot be sent, and again after some were. */

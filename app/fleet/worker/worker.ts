@@ -40,7 +40,7 @@ export interface WorkerRequest {
   readonly drainMs: number;
   /** `HOST:PORT` for Prometheus. */
   readonly metricsAddress?: string;
-  /** Of a collector of OpenTelemetry. */
+  /** The URL of an OpenTelemetry collector. */
   readonly tracesUrl?: string;
   /** The folder that jobs may push, and the name by which they ask for it. */
   readonly offers?: NonNullable<JobContext['offers']>;

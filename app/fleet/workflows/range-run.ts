@@ -63,7 +63,7 @@ export function openRange(input: RangeInput): RangeRun {
   };
 }
 
-/** Of the parts that have ended, and of those that wait. */
+/** The known sizes of the parts that have ended and of those that wait. */
 function knownOf(resumed: RangeState | undefined): Pick<RangeRun, 'bytesKnown' | 'filesKnown'> {
   const sizes = (resumed?.waiting ?? []).flatMap((task) => (task.type === 'part' ? [task] : []));
   const { bytes = 0, files = 0 } = resumed?.end.counts ?? {};

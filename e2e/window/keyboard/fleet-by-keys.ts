@@ -6,7 +6,7 @@ import { command, press, tabTo } from './press-keys.ts';
 
 export const AWAITED_WORKER = 'mover-d';
 
-/** Of a played fleet, whose job waits for `AWAITED_WORKER`. */
+/** Watches a played fleet, whose job waits for `AWAITED_WORKER`. */
 export async function watchFleet({ page }: OpenWindow): Promise<void> {
   await command(page, 'Fleets');
   await press(page, page.getByRole('button', { name: 'Connect to Temporal' }));

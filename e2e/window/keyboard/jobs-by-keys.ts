@@ -34,7 +34,7 @@ export async function tendJob({ page }: OpenWindow): Promise<void> {
   await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
 }
 
-/** Of a job that a command has made: by a command alone, and sent before the job is saved. */
+/** Gives a job that a command has made a notice by a command, and sends a test before the job is saved. */
 export async function tryNotice({ folder, page }: OpenWindow): Promise<void> {
   const home = join(folder, 'home');
   const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };

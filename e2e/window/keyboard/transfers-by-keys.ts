@@ -2,7 +2,7 @@
 import type { OpenWindow } from '../open-window.ts';
 import { chooseInMenu, press, undo } from './press-keys.ts';
 
-/** Of the ended clone, on the screen of transfers. */
+/** Uses the menu of the ended clone, on the screen of transfers. */
 export async function useTransferMenu({ page }: OpenWindow): Promise<void> {
   const details = page.getByRole('button', { name: 'Details of Clone second' });
   await press(page, details);

@@ -14,7 +14,7 @@ export interface FleetConnection extends AsyncDisposable {
   /** The newest first. */
   list(jobsMax: number): Promise<readonly FleetJobCard[]>;
   describe(id: string): Promise<FleetJobCard>;
-  /** Of a job that runs, a worker answers. */
+  /** While the job runs, a worker has to answer. */
   status(id: string): Promise<FleetLook>;
   work(id: string): Promise<FleetWork>;
   pause(id: string): Promise<void>;

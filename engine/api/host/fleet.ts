@@ -41,7 +41,7 @@ export interface FleetServer {
   readonly address: string;
   readonly namespace: string;
   readonly queue: string;
-  /** Of Temporal's own screens. Default: port 8233 of the host, by HTTP. */
+  /** The URL of Temporal's own screens. Default: port 8233 of the host, by HTTP. */
   readonly uiUrl?: string;
   readonly tls?: boolean;
   /** Absolute. */
@@ -104,7 +104,7 @@ export interface FleetProgress {
   readonly partsWaiting: number;
   readonly filesDone: number;
   readonly bytesDone: number;
-  /** Of the source, as far as it is listed. */
+  /** The files of the source, as far as it is listed. */
   readonly filesKnown: number;
   readonly bytesKnown: number;
   /** The source is listed to its end. */
@@ -113,7 +113,7 @@ export interface FleetProgress {
   /** Parts with files that failed. */
   readonly failedParts: number;
   readonly failedBy: Readonly<Partial<Record<ErrorCode, number>>>;
-  /** Of a check or a verification; without zeros. */
+  /** For a check or a verification; without zeros. */
   readonly findings: Readonly<Partial<Record<FleetFinding, number>>>;
   readonly limits: { readonly bytesPerSecond?: number; readonly requestsPerSecond?: number };
   /** At most `FLEET_TILES_MAX`, in the order of the keys. */
@@ -151,7 +151,7 @@ export interface FleetTile {
   readonly share: number;
   /** The workers that work on it now. */
   readonly workers: readonly string[];
-  /** Of the ranges that run. */
+  /** Present if one of its ranges runs. */
   readonly files?: number;
   readonly filesKnown?: number;
   readonly isListed?: boolean;

@@ -59,7 +59,7 @@ describe('a list of changes', () => {
         fc.nat({ max: 20 }),
         async (rows, views, offset) => {
           const list = await listOf(rows);
-          // Each starts from what the ones before it left.
+          // Each view may start from rows that the list kept for an earlier one.
           for (const view of views) {
             const wanted = plainly(rows, view);
             const { rows: page, total } = await list.rows(view, { offset, limit: 10 }, signal);

@@ -109,7 +109,7 @@ function sortBySize(store: ViewedRows, pause: Pause): Promise<Uint32Array<ArrayB
 interface FilterOptions {
   readonly from: ChosenRows;
   readonly view: Wanted;
-  /** The view that `from` is of. */
+  /** The view that `from` belongs to. */
   readonly known: Wanted | undefined;
 }
 

@@ -11,7 +11,7 @@ const STATES: Readonly<Record<string, FleetRangeState>> = {
 };
 /** The state of a tile is the first of these that one of its ranges has. */
 const FIRST: readonly FleetRangeState[] = ['failed', 'running', 'stopped', 'waiting', 'done'];
-/** Of a range that is still listed, the part that is known may be done; the range is not. */
+/** The most that a tile shows for a range that is still being listed, even if all known files are done. */
 const UNLISTED_SHARE_MAX = 0.95;
 
 export function rangeTiles(

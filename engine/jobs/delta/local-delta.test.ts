@@ -39,7 +39,7 @@ interface Wish {
   readonly hash?: BlockHash;
   readonly mode?: BlockDelta['mode'];
   readonly isInPlace?: boolean;
-  /** Of the new file. */
+  /** The mode of the new file. */
   readonly fileMode?: number;
   readonly isDryRun?: boolean;
   readonly threads?: number;

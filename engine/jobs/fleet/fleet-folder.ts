@@ -205,7 +205,7 @@ async function readJob(folder: FleetFolder, { digest }: FleetWork): Promise<Flee
     const message = `The job ${folder.id} at ${address} was changed after it began. Start another one.`;
     throw new DrayError('damaged', message, { data });
   }
-  const message = `${address} has no fleet's job ${folder.id}. Check the endpoint and the credentials of this worker.`;
+  const message = `${address} has no documents of the fleet job ${folder.id}. Check the endpoint and the credentials of this worker.`;
   throw new DrayError('notFound', message, { data });
 }
 

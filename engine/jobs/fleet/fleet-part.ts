@@ -39,7 +39,7 @@ const part = v.object({
   bytes: v.number(),
   /** Objects that are moved in pieces, and are not counted as files. */
   large: v.array(v.object({ key: v.string(), sizeBytes: v.number() })),
-  /** Of a verification. */
+  /** For a verification. */
   committed: v.optional(committed),
 });
 

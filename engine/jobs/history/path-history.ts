@@ -63,7 +63,7 @@ export async function* walkPathHistory(
   };
   const seen = new Set<CommitHash>(starts);
   const open = await Promise.all([...seen].map(async (one) => [one, await load(one)] as const));
-  // The walk that left them has counted them, so each walk gets further than the one before.
+  // The previous walk has counted the starts, so each walk gets further than the one before.
   walk.walked = 1;
   while (open.length > 0) {
     checkAborted(signal);

@@ -57,7 +57,7 @@ export function renameAgain(
   let failed = 0;
   for (const { fromPath, toPath } of readNote(run)) {
     try {
-      // One that was never taken back, before a kill.
+      // A kill came before this rename was taken back, so there is nothing to undo.
       if (!lstatSync(join(root, fromPath), { throwIfNoEntry: false })) continue;
       moveInside(root, { from: fromPath, to: toPath });
       renamed += 1;

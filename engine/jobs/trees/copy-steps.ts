@@ -70,7 +70,7 @@ export async function takeSteps(
         if (destination) counts.destinationFiles += 1;
         const next = firstStep(run, work, source, destination);
         if (next === undefined || (!destination && deferred?.foresee(source))) continue;
-        // `takeNow` makes no permit object; the room is given back by its number of units.
+        // `takeNow` allocates no permit, so `takeStep` gives the unit back by itself.
         if (!room.takeNow(1)) await room.acquire(1, tasks.signal);
         const pair = { source, destination, holder: folders?.holderOf(source.path) };
         tasks.spawn(() => takeStep(run, work, pair, next, room));

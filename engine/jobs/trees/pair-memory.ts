@@ -100,7 +100,7 @@ export function openKnowledge(context: JobContext, options: KnowledgeOptions): T
     context.emit({ type: 'warning', warning: 'indexRebuilt', message });
   }
   const reportTemporary = (because: string) => {
-    const message = `Nothing will be remembered of this pair of places, and the next run compares everything again: ${because}`;
+    const message = `Dray cannot remember this pair of places, so the next run compares everything again: ${because}`;
     context.emit({ type: 'warning', warning: 'indexTemporary', message });
   };
   if (temporaryBecause !== undefined) reportTemporary(temporaryBecause);

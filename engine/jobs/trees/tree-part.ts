@@ -10,7 +10,7 @@ export interface TreePart {
   readonly range: KeyRange;
   /** Items of the source that others move. They are no extras at the destination either. */
   readonly leavesOut: ReadonlySet<string>;
-  /** Of a sync: only count what would be deleted. */
+  /** For a sync: whether to delete, or only to count what it would delete. */
   readonly deletes: 'count' | 'carryOut';
 }
 

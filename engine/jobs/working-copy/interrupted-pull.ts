@@ -20,7 +20,7 @@ import { toChange } from './working-changes.ts';
 /** A commit whose files were being written to the working copy, and the command that finishes it. */
 export type InterruptedPull = NonNullable<WorkspaceState['arriving']>[string][number];
 
-/** A path that is as that commit has it, and not as the base has it. */
+/** A path whose local state is that commit's and not the base's. */
 interface Arrived {
   /** From the base to that commit. */
   readonly change: Change;
@@ -110,7 +110,7 @@ export async function refuseInterruptedPull(
     const what = arrived.size === 1 ? path : `${path} and ${arrived.size - 1} more`;
     throw new DrayError(
       'conflict',
-      `${what} came by a transfer that did not finish, and a push would record that state on ${state.branch}.`,
+      `${what} came by a transfer that did not finish. A push would record that state on ${state.branch}.`,
       {
         data: { path, count: arrived.size, commit, reason: 'halfArrived' },
         advice: `It was "${command}". ${adviceOut(session, remoteName)}, then push.`,

@@ -9,7 +9,8 @@ import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from '
 type Claim = NonNullable<PutOptions['checksum']>;
 
 /**
- * Of the ASCII text `123456789`. Source: the catalogue of parametrised CRC algorithms, "CRC-64/NVME", check.
+ * The CRC of the ASCII text `123456789`. Source: the catalogue of parametrised CRC algorithms,
+ * "CRC-64/NVME", check.
  */
 const CRC64_OF_DIGITS = 0xae8b14860a799888n;
 

@@ -25,7 +25,7 @@ import { createMemoryStore } from '../memory/memory-store.fixture.ts';
 import type { ListRequest, ObjectStore } from '../object-store.ts';
 import { openFileStore } from './file-store.ts';
 
-/** Of one key, one after the other. */
+/** How often one key is written, one write after the other. */
 const WRITES = runBudget({ short: 100, long: 300 });
 const bytes = (text: string) => new TextEncoder().encode(text);
 

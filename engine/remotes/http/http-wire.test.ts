@@ -36,7 +36,7 @@ interface Setting {
   readonly connectMs?: number;
   readonly secure?: boolean;
   readonly certificate?: string;
-  /** Of the server, if it is not the latest. */
+  /** The highest TLS version of the server. Absent: the latest. */
   readonly maxVersion?: 'TLSv1.2';
   readonly checkFingerprint?: (fingerprint: string) => Error | undefined;
   readonly authorities?: string;

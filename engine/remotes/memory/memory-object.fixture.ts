@@ -14,7 +14,7 @@ export interface MemoryObject {
   readonly etag: string;
   readonly modifiedMs: number;
   readonly description: ObjectDescription;
-  /** Of the whole content, as given. Objects without one get a CRC64NVME, as on S3. */
+  /** The checksum of the whole content, as given. Objects without one get a CRC64NVME, as on S3. */
   readonly checksum?: NonNullable<PutOptions['checksum']>;
   /** For an object that was uploaded in parts. */
   readonly parts?: readonly PartInfo[];

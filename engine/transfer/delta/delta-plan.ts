@@ -79,7 +79,7 @@ function compareBlocks(segment: SegmentDigests): (index: number, at: number, blo
   return (index, at, blockEnd) => {
     const word = words * index;
     const isWhole = blockEnd - at === blockBytes;
-    // A file that begins as the old one has zeros only beyond the old end.
+    // A new file that starts as a copy of the old one reads as zeros only beyond the end of the old one.
     const beginsZero = starts === 'zeros' || at >= targetEnd;
     const isZeros = isWhole && isEqual(word, zero, 0);
     if (beginsZero && isZeros) return 'zeros';

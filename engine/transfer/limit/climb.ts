@@ -71,7 +71,7 @@ export function startClimb(initial: number, bounds: ClimbBounds): ClimbState {
   };
 }
 
-/** Begins without growth: the number is enough, and the first trial is of fewer. */
+/** Begins without growth: this number is known to be enough, and the first trial is with fewer. */
 export function settleAt(limit: number): ClimbState {
   return {
     limit,

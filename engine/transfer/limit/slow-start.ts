@@ -44,8 +44,8 @@ const MORE_PER_ANSWER = 3;
 const FAR_MS = 20;
 const MORE_PER_FAR_ANSWER = 7;
 /**
- * Of a round trip's answers, and at least this many (RFC 9406), the fastest must have queued: new connections
- * delay some only for a short time.
+ * Even the fastest of a round trip's answers, and of at least this many (RFC 9406), must have queued: new
+ * connections delay some only for a short time.
  */
 const LOOK_ANSWERS_MIN = 8;
 const QUEUED = 2;

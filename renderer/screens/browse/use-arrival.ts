@@ -1,4 +1,4 @@
-/** Keeps the focus in the pane: the list of what is opened by the keyboard gets it. */
+/** Keeps the focus in the pane: when the keyboard opens a folder, the new list gets the focus. */
 import { type RefObject, useEffect, useRef } from 'react';
 import { type Location, placeOf } from './places.ts';
 

@@ -50,7 +50,7 @@ export function useChangeList(root: string, direction: Direction): OpenedList {
   const [shown, setShown] = useState<Shown>();
   const latest = useRef(shown);
   latest.current = shown;
-  // Newer than any answer, until a transfer has used it.
+  // Edits of the user: newer than any answer, until a transfer has used them.
   const edited = useRef<Edited>({});
   const [error, setError] = useState<DrayError>();
   const [isOpening, setOpening] = useState(true);

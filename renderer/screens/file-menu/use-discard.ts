@@ -42,7 +42,7 @@ export function useDiscard(): (root: string, row: Discarded) => Promise<void> {
         showToast({
           tone: 'info',
           title: `${path} has no change to discard`,
-          text: 'It is as the last commit has it, or it is ignored.',
+          text: 'It equals the last commit, or it is ignored.',
         });
       if (failed > 0)
         showToast({ tone: 'danger', title: `${formatPlural(failed, 'new file')} could not be moved` });

@@ -242,8 +242,8 @@ function Actions({ server, view: { card, progress } }: JobViewProps) {
         isDanger
         onConfirm={() => void change('cancel')}
       >
-        What it has copied stays. The job cannot continue afterwards; a new job with the same places copies
-        the rest.
+        Files that it has copied stay. The job cannot continue afterwards; a new job with the same places
+        copies the rest.
       </ConfirmDialog>
     </>
   );

@@ -1,6 +1,6 @@
 /**
- * The ranges of a job as a map. Colour, fill and a sign show the state of each tile. The keyboard moves over
- * the tiles, and a line below says all of the one that it is on; the same stands in a table.
+ * The ranges of a job as a map. Colour, fill and a sign show the state of each tile. The arrow keys move over
+ * the tiles, and a line below describes the focused one. A table has the same facts.
  */
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import type { FleetTile } from '../../../engine/api/host/fleet.ts';

@@ -17,7 +17,7 @@ export interface FleetActions {
   readonly change: (action: FleetAction) => Promise<void>;
 }
 
-/** The watch of the job shows what comes of them. */
+/** Actions on a job. Their results appear through the job's watch. */
 export function useFleetActions({ job, server }: OfFleetJob): FleetActions {
   const host = useHost();
   const [busy, setBusy] = useState<FleetAction>();

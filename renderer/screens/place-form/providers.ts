@@ -120,7 +120,8 @@ export function recognise(connection: Connection): ProviderFields {
     { ...fields, provider: 'wasabi', region: WASABI_HOST.exec(connection.endpoint)?.[1] ?? USUAL_REGION },
     { ...fields, provider: 'google' },
   ];
-  // Only if the provider's own connection is this one: the form must not change what it does not show.
+  // A provider counts only if its fields give exactly this connection: the form must keep settings that it
+  // does not show.
   return candidates.find((one) => isSame(connectionOf(one), connection) && one.region !== '') ?? fields;
 }
 

@@ -44,7 +44,7 @@ export function TableView({ table, name }: { readonly table: TablePreview; reado
 function rowsShown({ isCut, rows, rowsTotal }: TablePreview): string {
   const shown = formatPlural(rows.length, 'row');
   if (rowsTotal === undefined)
-    return isCut ? `The first ${shown}. Types are those of these rows.` : `${shown}.`;
+    return isCut ? `The first ${shown}. The types are taken from these rows.` : `${shown}.`;
   return rowsTotal > rows.length ? `The first ${shown} of ${formatCount(rowsTotal)}.` : `${shown}.`;
 }
 

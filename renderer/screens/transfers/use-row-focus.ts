@@ -16,7 +16,7 @@ interface Focused {
 export function useRowFocus(): RowFocus {
   const last = useRef<Focused>(undefined);
   const box = useCallback((lists: HTMLDivElement) => {
-    // No effect of the screen is late enough: the kit draws the rows of the queue some time after it.
+    // An effect of the screen would run too early: the library draws the rows of the queue later.
     const changes = new MutationObserver(() => {
       const lost = last.current;
       if (!lost || lost.element.isConnected || document.activeElement !== document.body) return;

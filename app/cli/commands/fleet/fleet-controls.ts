@@ -40,7 +40,7 @@ export function addFleetControls(fleet: Command, host: CommandHost): void {
   });
   addControl(fleet, host, {
     name: 'cancel',
-    text: 'Ends a job. What it has copied stays; the same command copies the rest later.',
+    text: 'Ends a job. Files that it has copied stay; the same command copies the rest later.',
     act: async (client, id) => ({ id, result: await client.cancel(id).then(() => 'cancelled') }),
     view: { onSummary: ({ id }, output) => output.note(`The job ${id} ends.`) },
     example: ['dray fleet cancel copy-1f2e3d4c', 'for good'],

@@ -117,7 +117,7 @@ function addPause(job: Command, host: CommandHost, isPaused: boolean): void {
     .description(
       isPaused
         ? 'Pauses a job: nothing starts it but "dray job run". A run in progress continues.'
-        : 'Lets a paused job start again. What it missed is not caught up.',
+        : 'Lets a paused job start again. It does not catch up missed runs.',
     )
     .argument('<name>', 'the job')
     .action((name: string, _options: object, self: Command) =>
@@ -152,7 +152,7 @@ function addRename(job: Command, host: CommandHost): void {
 function addRemove(job: Command, host: CommandHost): void {
   const command = job
     .command('remove')
-    .description('Removes a saved job and its log. What it copied stays.')
+    .description('Removes a saved job and its log. Files that it copied stay.')
     .argument('<name>', 'the job')
     .action((name: string, _options: object, self: Command) =>
       runCommand(host, self, {

@@ -1,6 +1,6 @@
 /**
- * One multipart upload that many workers share. Its row, which an upload of `dray copy` keeps in the local
- * journal, is a document of the job here, and so are the checksums of the parts that were sent.
+ * One multipart upload that many workers share. `dray copy` keeps the row of an upload in the local journal;
+ * a job keeps it in a document, and the checksums of the sent parts in further documents.
  *
  *     large/PART-N/upload.json             the row
  *     large/PART-N/sums-FROM-TO.json       the parts of one `moveLargePieces`
@@ -17,7 +17,7 @@ const row = v.object({
   uploadId: v.string(),
   partSizeBytes: v.number(),
   token: v.string(),
-  /** Of the whole object. */
+  /** The size of the whole object. */
   sizeBytes: v.number(),
 });
 export type LargeRow = v.InferOutput<typeof row>;

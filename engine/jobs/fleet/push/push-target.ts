@@ -22,7 +22,7 @@ const pinned = v.object({
   commit: v.optional(v.string()),
   repository: v.string(),
   epoch: v.number(),
-  /** Of the commit, so that a repeated step writes the same one. */
+  /** The time of the commit, so that a repeated step writes the same one. */
   time: v.string(),
 });
 

@@ -121,7 +121,7 @@ describe('The folders of workers', () => {
     expect(hollow).toBe('empty');
     expect(copy).toEqual({ ...ofA, ...tree(sandbox.path('b')) });
     expect(copy.link).toBe('-> /etc/passwd');
-    // Of each step, once the commit is there.
+    // Nothing else of the steps is left once the commit is there.
     expect([...store.objects.keys()].filter((key) => key.includes('.dray-fleet/'))).toEqual([
       `repo/.dray-fleet/job-${jobs}/job.json`,
       `repo/.dray-fleet/job-${jobs}/report.json`,

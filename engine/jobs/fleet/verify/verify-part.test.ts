@@ -12,7 +12,7 @@ import { fleetSteps } from '../fleet-steps.ts';
 
 freshStorePerTest();
 
-/** Of a first and a second commit. The files of the second are in three segments, of which one is new. */
+/** The files of two commits. Those of the second are in three segments, of which one is new. */
 const FILES = 2_200;
 const REPOSITORY = { place: 's3://fake-bucket/repo' };
 const request: FleetRequest = {

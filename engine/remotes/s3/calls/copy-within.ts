@@ -70,7 +70,9 @@ async function copyLarge(
   const { bucket, key } = what.fullSource;
   const info = await copier.headSource(options);
   if (!info) {
-    throw new DrayError('notFound', `There is no s3://${bucket}/${key} to copy.`, { data: { bucket, key } });
+    throw new DrayError('notFound', `s3://${bucket}/${key} cannot be copied: it does not exist.`, {
+      data: { bucket, key },
+    });
   }
   const ifMatch = options.ifMatch ?? info.etag;
   const { condition, signal, storageClass } = options;

@@ -75,5 +75,7 @@ export async function sourceSize(caller: S3Caller, from: CopySource, options: Ca
   const info = await headSource(caller, from, options);
   if (info) return info.sizeBytes;
   const { bucket, key } = fullPlaceOf(caller.connection.place, from);
-  throw new DrayError('notFound', `There is no s3://${bucket}/${key} to copy.`, { data: { bucket, key } });
+  throw new DrayError('notFound', `s3://${bucket}/${key} cannot be copied: it does not exist.`, {
+    data: { bucket, key },
+  });
 }

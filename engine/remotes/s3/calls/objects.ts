@@ -40,7 +40,7 @@ import { listPageOf } from '../s3-values.ts';
 import { noteVerified, payloadHashOf, requestFor, type S3Caller, writtenAs } from './s3-call.ts';
 
 const CHECKSUM_MODE = { 'x-amz-checksum-mode': 'ENABLED' };
-/** 1,000 keys of 1,024 bytes, each byte percent-encoded, and what stands around them. */
+/** 1,000 keys of 1,024 bytes, each byte percent-encoded, and the XML around them. */
 const LIST_PAGE_MAX_BYTES = 8 * 1024 * 1024;
 
 export async function head(

@@ -22,7 +22,7 @@ export interface JobForm {
   readonly options: string;
   /** The folder that paths of a copy start from; empty: the home folder. */
   readonly directory: string;
-  /** The whole command, in place of the fields that it cannot be taken apart for. */
+  /** The whole command, if it cannot be divided into the other fields. */
   readonly line?: string;
   readonly schedule: Schedule;
   readonly every: string;

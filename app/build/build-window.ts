@@ -3,7 +3,8 @@
  * needs no compression. Fails when the JavaScript exceeds its budget: a browser downloads it before it shows
  * anything.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { globSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,11 +13,29 @@ import { formatThirdPartyLicenses } from './third-party-licenses.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPT_BYTES_MAX = 400 * 1024;
+/** All that a build reads, besides packages. */
+const SOURCES = [
+  'renderer/**/*.*',
+  'engine/api/**/*.ts',
+  'app/build/build-window.ts',
+  '.vite.config.ts',
+  'package-lock.json',
+];
 const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
 
 export interface BuiltWindow {
   /** The compressed size of all JavaScript. */
   readonly compressedBytes: number;
+}
+
+/** Why a build in this folder is out of date. Undefined if it is newer than all sources below `root`. */
+export function whyStale(folder: string, root = ROOT): string | undefined {
+  const built = statSync(join(folder, 'index.html'), { throwIfNoEntry: false });
+  if (!built) return `${folder} has no window`;
+  const newer = globSync(SOURCES, { cwd: root }).find(
+    (path) => !path.includes('.test.') && statSync(join(root, path)).mtimeMs > built.mtimeMs,
+  );
+  return newer && `The window in ${folder} is older than ${newer}`;
 }
 
 /**
@@ -31,7 +50,7 @@ export async function buildWindow(folder: string): Promise<BuiltWindow> {
     const compressedBytes = await compressFiles(temporary);
     if (compressedBytes > SCRIPT_BYTES_MAX)
       throw new Error(
-        `The window's JavaScript takes ${compressedBytes} bytes compressed; ${SCRIPT_BYTES_MAX} are the most.`,
+        `The window's JavaScript takes ${compressedBytes} bytes compressed; at most ${SCRIPT_BYTES_MAX} are allowed.`,
       );
     await putInPlace(temporary, folder);
     return { compressedBytes };
@@ -85,9 +104,12 @@ async function compressFiles(folder: string): Promise<number> {
   return scriptBytes;
 }
 
-/** An equal window stays untouched, so that a process that reads it at this moment finds all of it. */
+/** An equal window stays, with a new date, so that a process that reads it at this moment finds all of it. */
 async function putInPlace(from: string, to: string): Promise<void> {
-  if (await isSame(from, to)) return;
+  if (await isSame(from, to)) {
+    const { atime, mtime } = await stat(join(from, 'index.html'));
+    return utimes(join(to, 'index.html'), atime, mtime);
+  }
   await mkdir(dirname(to), { recursive: true });
   await rm(to, { recursive: true, force: true });
   await rename(from, to);

@@ -1,8 +1,9 @@
 /** The real window for tests: `dray ui` in its own home folder, and Chromium at its link. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
+import { whyStale } from '../../app/build/build-window.ts';
 import { COMMAND } from '../../app/cli/command.fixture.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from '../servers/tools.ts';
 import { findChromium } from './find-chromium.ts';
@@ -72,6 +73,9 @@ export interface RunningUi extends AsyncDisposable {
 /** Starts `dray ui` alone, without this user's settings. */
 export async function startUi(options: OpenWindowOptions = {}): Promise<RunningUi> {
   const { command = COMMAND, environment = {}, port = 0 } = options;
+  // The command from its sources builds the window itself.
+  const stale = command === process.env.DRAY_TEST_COMMAND && whyStale(join(dirname(command), 'window'));
+  if (stale) throw new Error(`${stale}. Build it: npm run build`);
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'dray-window-'));
   const home = join(folder, 'home');
   mkdirSync(home, { recursive: true });

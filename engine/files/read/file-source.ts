@@ -79,9 +79,12 @@ const EXACT = { bigint: true } as const;
 /** Opens a large file for reads of ranges in any order. */
 export async function openFileSource(path: string, { name = path }: OpenOptions = {}): Promise<FileSource> {
   const openedMs = Date.now();
-  const handle = await attempt(name, () => open(path, OPEN_TO_READ));
+  const fail = (cause: unknown): never => {
+    throw readError(name, cause);
+  };
+  const handle = await open(path, OPEN_TO_READ).catch(fail);
   try {
-    const stats = await attempt(name, () => handle.stat(EXACT));
+    const stats = await handle.stat(EXACT).catch(fail);
     if (!stats.isFile()) throw readError(name, new FileFailure('notAFile'));
     const stat = readStatOf({ descriptor: handle.fd, stats, openedMs });
     return {
@@ -90,8 +93,12 @@ export async function openFileSource(path: string, { name = path }: OpenOptions 
       token: tokenOf(stat),
       mtimeNs: stat.mtimeNs,
       mode: modeBits(stats.mode),
-      read: (start, into, signal) => attempt(name, () => fill(handle, start, into, signal)),
-      checkUnchanged: () => attempt(name, async () => checkSameState(stats, await handle.stat(EXACT))),
+      read: (start, into, signal) => fill(handle, start, into, signal).catch(fail),
+      checkUnchanged: () =>
+        handle
+          .stat(EXACT)
+          .then((now) => checkSameState(stats, now))
+          .catch(fail),
       [Symbol.asyncDispose]: () => handle.close(),
     };
   } catch (error) {
@@ -113,14 +120,6 @@ async function fill(
     filled += bytesRead;
   }
   return into;
-}
-
-async function attempt<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    throw readError(name, cause);
-  }
 }
 
 function allocate(sizeBytes: number): Uint8Array {

@@ -36,6 +36,8 @@ export interface FleetRun {
 const CUTS_AT_ONCE = 3;
 const PIECES_AT_ONCE = 2;
 
+let runs = 0;
+
 export async function runFleet({
   around,
   context,
@@ -44,6 +46,9 @@ export async function runFleet({
   request,
 }: FleetRunOptions): Promise<FleetRun> {
   const during = around ?? ((_name, step) => step(context));
+  // Each run of a job has another time.
+  runs += 1;
+  const startedMs = runs;
   const work = await during('begin', (own) => steps.begin(own, id, request));
   const { ranges } = await during('planRanges', (own) => steps.planRanges(own, work));
   const parts: PartRequest[] = [];
@@ -79,7 +84,7 @@ export async function runFleet({
       for (const part of forDeletes)
         add(await during('runPart', (own) => steps.runPart(own, work, { ...part, deletes: 'carryOut' })));
   }
-  const finish = { counts, result: 'done', startedMs: 0, ranges, parts: parts.length } as const;
+  const finish = { counts, result: 'done', startedMs, ranges, parts: parts.length } as const;
   const reason = verdict && !verdict.isAllowed ? { reason: verdict.message } : {};
   const report = await during('finish', (own) => steps.finish(own, work, { ...finish, ...reason }));
   return { work, ranges, parts, counts, report, ...(verdict ? { verdict } : {}) };

@@ -12,8 +12,9 @@ const publishedBefore = v.object({
   commit: v.exactOptional(v.string()),
   branch: v.exactOptional(v.string()),
   isNew: v.exactOptional(v.boolean()),
+  refused: v.exactOptional(v.object({ code: v.picklist(['conflict', 'partial']), message: v.string() })),
 });
-const reported = v.object({ published: v.optional(publishedBefore) });
+const reported = v.object({ startedMs: v.number(), published: v.optional(publishedBefore) });
 /** Lists of failures stay, also those of a check's differences and of damage. */
 const WORKING_FOLDERS = [
   'parts/',
@@ -47,25 +48,30 @@ export function finishFleet(
       finishedMs: systemClock.nowMs(),
     };
     await folder.write(REPORT_NAME, report);
+    // The next run after a stop or a conflict pins the commits that the branches have then.
     const isOver =
-      request.result === 'done' &&
-      request.counts.failed === 0 &&
-      request.reason === undefined &&
-      published?.refused === undefined;
+      request.result === 'stopped'
+        ? kind === 'push' || kind === 'verify'
+        : request.counts.failed === 0 &&
+          request.reason === undefined &&
+          published?.refused?.code !== 'partial';
     if (isOver) for (const prefix of WORKING_FOLDERS) await removeAll(folder, prefix);
     return report;
   });
 }
 
-/** A repeated step reads no document that the first one removed. An incomplete dataset is not committed. */
+/**
+ * A repeated step reads no document that the first one removed; a report with another start is that of an
+ * earlier run of the job. An incomplete dataset is not committed.
+ */
 async function publishOnce(
   context: JobContext,
   folder: FleetFolder,
   job: FleetRequest,
-  { counts, ranges, result }: FinishRequest,
+  { counts, ranges, result, startedMs }: FinishRequest,
 ): Promise<PublishResult> {
-  const before = (await folder.read(REPORT_NAME, reported))?.published;
-  if (before?.isNew !== undefined) return before;
+  const before = await folder.read(REPORT_NAME, reported);
+  if (before?.published && before.startedMs === startedMs) return before.published;
   const refused = (message: string): PublishResult => ({ refused: { code: 'partial', message } });
   if (result === 'stopped') return refused('The job was stopped before all parts were stored.');
   if (counts.failed > 0)

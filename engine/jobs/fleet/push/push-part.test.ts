@@ -120,6 +120,17 @@ describe('A push in parts', () => {
     expect(again.published.isNew).toBe(false);
   });
 
+  it('that has the name of an earlier one stores what changed since then', async () => {
+    fill(20);
+    await makeRepository();
+    const nightly = () => runFleet({ context: contextIn(), id: 'nightly', request });
+    expect((await nightly()).report.published).toMatchObject({ isNew: true });
+    put('0/3', 'another content');
+    expect((await nightly()).report.published).toMatchObject({ isNew: true });
+    expect(clonedFiles(await clone())).toEqual(sourceFiles());
+    expect((await nightly()).report.published).toMatchObject({ isNew: false });
+  });
+
   it('survives that each step runs twice, and moves the branch once', async () => {
     fill(60);
     await makeRepository();
@@ -189,23 +200,31 @@ describe('A push in parts to a branch that moves', () => {
     expect(clonedFiles(await clone())).toEqual(files);
   });
 
-  it('leaves it as it is when both changed one path, and a new push puts the objects on top', async () => {
-    const root = await makeRepository();
-    sandbox.write('work/0/0', 'before');
-    await push(contextIn(root), {});
-    fill(20);
-    const refused = await pushFleet(
-      {},
-      during('finish', async () => {
-        sandbox.write('work/0/0', 'theirs');
-        await push(contextIn(root), {});
-      }),
-    );
-    expect(refused.published).toMatchObject({ refused: { code: 'conflict' } });
-    expect(clonedFiles(await clone())).toEqual(new Map([['0/0', 'theirs']]));
-    expect((await pushFleet()).published.isNew).toBe(true);
-    expect(clonedFiles(await clone())).toEqual(sourceFiles());
-  });
+  it.each([
+    ['a new job', false],
+    ['the same job again', true],
+  ])(
+    'leaves it as it is when both changed one path, and %s puts the objects on top',
+    async (_, isSameJob) => {
+      const root = await makeRepository();
+      sandbox.write('work/0/0', 'before');
+      await push(contextIn(root), {});
+      fill(20);
+      const refused = await pushFleet(
+        {},
+        during('finish', async () => {
+          sandbox.write('work/0/0', 'theirs');
+          await push(contextIn(root), {});
+        }),
+      );
+      expect(refused.published).toMatchObject({ refused: { code: 'conflict' } });
+      expect(clonedFiles(await clone())).toEqual(new Map([['0/0', 'theirs']]));
+      const id = isSameJob ? refused.work.id : 'another';
+      const { report } = await runFleet({ context: contextIn(), id, request });
+      expect(report.published).toMatchObject({ isNew: true });
+      expect(clonedFiles(await clone())).toEqual(sourceFiles());
+    },
+  );
 
   it('refuses a folder where the branch has a file', async () => {
     const root = await makeRepository();

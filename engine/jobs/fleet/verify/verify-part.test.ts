@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
 import { runFleet } from '../../../../e2e/run-fleet.ts';
-import type { FleetRequest } from '../../../api/fleet.ts';
+import { type FleetRequest, NO_FLEET_COUNTS } from '../../../api/fleet.ts';
 import { findCutPath } from '../../../repository/manifest/cut-path.fixture.ts';
 import { verify } from '../../history/verify.ts';
 import { push } from '../../push/push.ts';
@@ -144,6 +144,21 @@ describe('A verification in parts', () => {
     // Its documents are no part of the repository.
     const checked = await verify(contextIn(sandbox.path('work')), {});
     expect(checked).toMatchObject({ missing: 0, damaged: 0, commits: 1 });
+  });
+
+  it('that was stopped checks the commits of its next start', async () => {
+    await openRepository();
+    const ref = 'repo/refs/heads/main';
+    const tip = textOf(ref);
+    const commit = parentCommit().split('/').slice(-2).join('');
+    store.objects.set(ref, Buffer.from(JSON.stringify({ ...JSON.parse(tip), commit })));
+    const work = await fleetSteps.begin(contextIn(), 'again', request);
+    const { ranges } = await fleetSteps.planRanges(contextIn(), work);
+    const end = { counts: NO_FLEET_COUNTS, result: 'stopped', startedMs: 0, ranges, parts: 0 } as const;
+    await fleetSteps.finish(contextIn(), work, end);
+    store.objects.set(ref, Buffer.from(tip));
+    const { counts } = await runFleet({ context: contextIn(), id: 'again', request });
+    expect(counts).toMatchObject({ commits: 2, missing: 0, damaged: 0 });
   });
 
   it('refuses a place without a repository, and writes nothing there', async () => {

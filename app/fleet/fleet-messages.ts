@@ -83,9 +83,10 @@ interface PartSize {
   readonly bytes: number;
 }
 
-/** A part that failed repeatedly as a whole, or one large object of a part. */
+/** A part that failed repeatedly as a whole, or one large object of a part, or the deletions of a part. */
 interface SetAsidePart extends PartSize {
   readonly large?: number;
+  readonly isDeleting?: true;
 }
 
 /** The work that a range leaves to a later round. */
@@ -124,7 +125,8 @@ export interface RangeInput {
 export type RangeTask =
   | ({ readonly type: 'part' | 'again' } & PartSize)
   | ({ readonly type: 'large'; readonly large: number; readonly isAgain?: true } & PartSize)
-  | { readonly type: 'retry' | 'delete'; readonly number: number };
+  | { readonly type: 'retry'; readonly number: number }
+  | { readonly type: 'delete'; readonly number: number; readonly isAgain?: true };
 
 export interface RangeState {
   readonly next: number;

@@ -80,6 +80,22 @@ describe('a fleet', () => {
     expect(differences(fleet, 'source', 'parts')).toEqual([]);
   });
 
+  it('tries the deletions of a sync again that failed as a whole', async () => {
+    await fleet.put('synced', { '0-extra': 'extra' });
+    gate.refuse(({ method, url }) => method === 'GET' && url.pathname.includes('fleet/synced/deletes/'));
+    const words = ['--max-delete', '1', '--id', 'synced', ...SMALL];
+    const { exitCode, stdout, summary } = await fleet.run('sync', place('source'), place('synced'), ...words);
+    expect(exitCode, stdout).toBe(4);
+    expect(summary).toMatchObject({ failed: 1, failedParts: 1, counts: { deletedFiles: 0 } });
+    gate.release();
+    await retry('synced');
+    expect((await fleet.run('status', 'synced', '--json')).summary).toMatchObject({
+      state: 'done',
+      counts: { deletedFiles: 1, failed: 0 },
+    });
+    expect(differences(fleet, 'source', 'synced')).toEqual([]);
+  });
+
   it('ends a job whose source does not exist, and leaves no name of an object with Temporal', async () => {
     const missing = await fleet.run('copy', 's3://no-such-bucket/', place('missing'), ...SMALL);
     expect(missing).toMatchObject({ exitCode: 1 });

@@ -26,6 +26,8 @@ import { endOf, openRange, type RangeRun, rangeStateOf, statusOf } from './range
 const CUTS_MAX = 8;
 /** Parts that wait for each one that may run, before more are cut. */
 const AHEAD = 2;
+/** Deletions that were set aside count as one failure: how many there are is known to the worker alone. */
+const DELETES_AS_FAILED = 1;
 
 export async function fleetRange(input: RangeInput): Promise<RangeEnd> {
   const run = openRange(input);
@@ -147,7 +149,7 @@ async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
     }
     case 'delete': {
       const counts = await untilWorkersLast(() => steps.runPart(work, { ...part, deletes: 'carryOut' }));
-      add(run, number, secondRound(counts));
+      add(run, number, secondRound(counts, task));
       run.deletingParts.delete(number);
       break;
     }
@@ -168,12 +170,13 @@ function withoutFiles(counts: FleetCounts, { files }: { readonly files: number }
 }
 
 /** The first round has counted everything else. */
-function secondRound(counts: FleetCounts): FleetCounts {
+function secondRound(counts: FleetCounts, { isAgain }: RangeTask & { readonly type: 'delete' }): FleetCounts {
   const { copiedBytes, copiedFiles, copiedInStore, deletedFiles, failed, failedBy } = counts;
   const { dollars, receivedBytes, requests, sentBytes } = counts;
   return {
     ...NO_FLEET_COUNTS,
-    ...{ copiedBytes, copiedFiles, copiedInStore, deletedFiles, failed, failedBy },
+    ...{ copiedBytes, copiedFiles, copiedInStore, deletedFiles, failedBy },
+    failed: failed - (isAgain ? DELETES_AS_FAILED : 0),
     ...{ dollars, receivedBytes, requests, sentBytes },
   };
 }
@@ -186,18 +189,19 @@ function setAside(run: RangeRun, task: RangeTask, error: unknown): void {
     return;
   }
   const { number } = task;
-  const isFirst = task.type === 'part' || (task.type === 'large' && !task.isAgain);
-  const { bytes, files } = 'files' in task ? task : { bytes: 0, files: 1 };
+  const isAgain = task.type === 'again' || ('isAgain' in task && task.isAgain);
+  const { bytes, files } = 'files' in task ? task : { bytes: 0, files: DELETES_AS_FAILED };
   run.counts = addFleetCounts(run.counts, {
     ...NO_FLEET_COUNTS,
-    ...(isFirst ? { files, bytes, failed: files } : {}),
-    ...(task.type === 'delete' ? { failed: files } : {}),
+    ...('files' in task && !isAgain ? { files, bytes } : {}),
+    ...(task.type !== 'retry' && !isAgain ? { failed: files } : {}),
     failedBy: { [code]: files },
   });
   if (task.type === 'retry') run.failedParts.add(number);
-  else if (task.type !== 'delete') {
+  else {
     const large = task.type === 'large' ? { large: task.large } : {};
-    run.setAside = [...run.setAside, { number, files, bytes, ...large }];
+    const isDeleting = task.type === 'delete' ? { isDeleting: true as const } : {};
+    run.setAside = [...run.setAside, { number, files, bytes, ...large, ...isDeleting }];
   }
   run.done += task.type === 'large' ? 0 : 1;
 }

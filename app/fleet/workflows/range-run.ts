@@ -79,11 +79,13 @@ function firstTasks({ rest, round }: RangeInput): RangeTask[] {
   if (round === 'delete') return parseRuns(rest.deletingParts).map((number) => ({ type: 'delete', number }));
   return [
     ...parseRuns(rest.failedParts).map((number) => ({ type: 'retry', number }) as const),
-    ...rest.setAside.map(
-      ({ large, ...part }): RangeTask =>
-        large === undefined ? { type: 'again', ...part } : { type: 'large', ...part, large, isAgain: true },
-    ),
+    ...rest.setAside.map(taskAgain),
   ];
+}
+
+function taskAgain({ isDeleting, large, ...part }: RangeRest['setAside'][number]): RangeTask {
+  if (isDeleting) return { type: 'delete', number: part.number, isAgain: true };
+  return large === undefined ? { type: 'again', ...part } : { type: 'large', ...part, large, isAgain: true };
 }
 
 export function endOf(run: RangeRun): RangeEnd {

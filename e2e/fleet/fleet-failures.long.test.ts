@@ -1,5 +1,5 @@
 /** How a fleet handles failures of files, of whole parts, and of whole jobs. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -96,10 +96,23 @@ describe('a fleet', () => {
     expect(differences(fleet, 'source', 'synced')).toEqual([]);
   });
 
-  it('ends a job whose source does not exist, and leaves no name of an object with Temporal', async () => {
-    const missing = await fleet.run('copy', 's3://no-such-bucket/', place('missing'), ...SMALL);
-    expect(missing).toMatchObject({ exitCode: 1 });
-    expect(missing.stdout).toContain('bucketMissing');
+  it('starts no job whose source does not exist', async () => {
+    for (const source of ['s3://no-such-bucket/', place('no-such-prefix')]) {
+      const missing = await fleet.run('copy', source, place('missing'), '--id', 'missing');
+      expect(missing).toMatchObject({ exitCode: 1 });
+      expect(missing.stderr).toContain('no-such-');
+    }
+    expect(await fleet.run('status', 'missing')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('ends a job that no worker can do, and leaves no name of an object with Temporal', async () => {
+    const later = ['--queue', 'later', '--json'];
+    await fleet.run('copy', place('source'), place('changed'), '--id', 'changed', '--detach', ...later);
+    appendFileSync(join(fleet.s3.dataFolder, fleet.s3.bucket, 'changed/.dray-fleet/changed/job.json'), ' ');
+    await fleet.startWorker({ words: ['--queue', 'later'] });
+    await expect
+      .poll(async () => (await fleet.run('list', ...later)).summary.jobs)
+      .toMatchObject([{ id: 'changed', state: 'failed' }]);
     const stored = await fleet.temporal.stored();
     expect(stored.includes('accessDenied')).toBe(true);
     expect(stored.includes('object-0')).toBe(false);

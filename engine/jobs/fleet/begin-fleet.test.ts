@@ -1,11 +1,14 @@
 /** The first step, against a small server. */
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, store } from '../../../e2e/fresh-store.ts';
 import type { FleetRequest } from '../../api/fleet.ts';
 import { fleetSteps } from './fleet-steps.ts';
 
 freshStorePerTest();
+beforeEach(() => {
+  store.objects.set('from/object', Buffer.from('content'));
+});
 
 const copy: FleetRequest = {
   kind: 'copy',
@@ -47,6 +50,19 @@ describe('The first step of a fleet', () => {
     const begun = fleetSteps.begin(contextIn(), 'nightly', { ...copy, ...more } as FleetRequest);
     await expect(begun).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
   });
+
+  it.each(['copy', 'sync', 'check', 'push'] as const)(
+    'of a %s finds out that the source holds nothing, and stores nothing',
+    async (kind) => {
+      const mistyped = { ...copy, kind, source: { place: 's3://fake-bucket/form' } };
+      const begun = fleetSteps.begin(contextIn(), 'nightly', mistyped);
+      await expect(begun).rejects.toMatchObject({
+        code: 'notFound',
+        message: expect.stringContaining('s3://fake-bucket/form'),
+      });
+      expect([...store.objects.keys()]).toEqual(['from/object']);
+    },
+  );
 
   it.each(['file:///etc/', '/etc/', 'dray://host/photos', 'named:photos'])(
     'makes no worker read %s, whoever has stored the request',

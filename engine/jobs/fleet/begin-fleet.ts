@@ -14,16 +14,19 @@ import { userAuthor } from '../push/author.ts';
 import { notARepository } from '../session/link-repository.ts';
 import { openRemoteAt } from '../session/opened-remote.ts';
 import { type FleetJob, findFleetJob, openFleetFolder, writeFleetJob } from './fleet-folder.ts';
+import { checkSource } from './plan/plan-ranges.ts';
 import { preparePush } from './push/prepare-push.ts';
 
-/** @throws `usage` for places that workers do not share, and for an id that another job has */
+/**
+ * @throws `usage` for places that workers do not share, and for an id that another job has; `notFound` when
+ * there is nothing at the source
+ */
 export async function beginFleet(context: JobContext, id: string, request: FleetRequest): Promise<FleetWork> {
   const [from, to] = [sharedPlace(context, request.source), sharedPlace(context, request.destination)];
   if (request.kind === 'verify') await checkRepository(context, from);
   else if (request.workers) checkWorkers(request.workers);
   else checkApart(from, to, context.environment);
   checkFilter(request);
-  if (request.kind === 'push') await preparePush(context, urlOf(to), request);
   const { destination: _to, source: _from, ...asked } = request;
   const options = request.kind === 'push' ? { author: userAuthor(context), ...asked } : asked;
   const stored: FleetJob = JSON.parse(
@@ -34,6 +37,9 @@ export async function beginFleet(context: JobContext, id: string, request: Fleet
       request: { ...options, source: { place: urlOf(from) }, destination: { place: urlOf(to) } },
     }),
   );
+  // A worker would find it out too, and could only say so on its own machine.
+  if (request.kind !== 'verify' && !request.workers) await checkSource(context, stored.request);
+  if (request.kind === 'push') await preparePush(context, urlOf(to), request);
   const work = { id, destination: urlOf(to) };
   const folder = await openFleetFolder(context, work);
   try {

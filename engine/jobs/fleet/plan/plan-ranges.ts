@@ -49,7 +49,7 @@ export function boundsOf(after: string | undefined, upTo: string | undefined): K
 async function divide(context: JobContext, request: FleetRequest) {
   const pair = await openTreePair(context, request);
   try {
-    await checkSource(pair, context.signal);
+    await checkHolds(pair, context.signal);
     const sides = listsBothSides(request) ? [pair.source, pair.destination] : [pair.source];
     return await divideKeys({
       stores: sides.map((side) => readerOf(side, context.signal)),
@@ -66,9 +66,15 @@ export function listsBothSides({ kind, oneWay }: FleetRequest): boolean {
   return kind === 'sync' || (kind === 'check' && !oneWay);
 }
 
+/** @throws `notFound` when there is nothing at the source, `bucketMissing` */
+export async function checkSource(context: JobContext, request: FleetRequest): Promise<void> {
+  await using pair = await openTreePair(context, request);
+  await checkHolds(pair, context.signal);
+}
+
 /** A source without objects is probably mistyped, and a sync would empty the destination. */
-async function checkSource({ mayBeEmpty, source }: TreePair, signal: AbortSignal): Promise<void> {
-  if (mayBeEmpty || source.kind === 'local' || (await holdsSomething(source, signal))) return;
+async function checkHolds({ mayBeEmpty, source }: TreePair, signal: AbortSignal): Promise<void> {
+  if (source.kind === 'local' || (await holdsSomething(source, signal)) || mayBeEmpty) return;
   throw nothingThere(source.text);
 }
 

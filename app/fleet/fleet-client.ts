@@ -25,7 +25,7 @@ import {
 } from './fleet-messages.ts';
 import { endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
 import { decode } from './payloads.ts';
-import { fromTemporal } from './temporal-errors.ts';
+import { fromTemporal, noSuchJob } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
 import { type RunningStep, readPulses, waitsLong } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
@@ -129,9 +129,12 @@ export async function connectFleet(temporal: TemporalOptions): Promise<FleetClie
     pause: (id) => signal(id, SIGNALS.pause),
     resume: (id) => signal(id, SIGNALS.resume),
     setLimits: (id, limits) => signal(id, SIGNALS.setLimits, limits),
-    cancel: async (id) => {
-      await call(id, () => handle(id).cancel());
-    },
+    cancel: (id) =>
+      call(id, async () => {
+        // Temporal accepts it for a job that has ended, too.
+        if ((await handle(id).describe()).status.name !== 'RUNNING') throw noSuchJob(temporal.address, id);
+        await handle(id).cancel();
+      }),
     retryFailed: (id) =>
       call(id, async () => {
         const description = await handle(id).describe();
@@ -161,7 +164,7 @@ function settingsFor(workers: readonly string[] = [], own: Partial<FleetSettings
 
 async function listJobs(client: Client, queue: string, jobsMax: number): Promise<ListedJob[]> {
   const jobs: ListedJob[] = [];
-  const query = `WorkflowType = '${JOB_WORKFLOW}' AND TaskQueue = '${queue}'`;
+  const query = `WorkflowType = '${JOB_WORKFLOW}' AND TaskQueue = '${queue.replaceAll("'", "''")}'`;
   for await (const found of client.workflow.list({ query })) {
     if (found.memo?.job) jobs.push(cardOf(found));
     if (jobs.length === jobsMax) break;

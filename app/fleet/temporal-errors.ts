@@ -27,16 +27,13 @@ export function fromTemporal(
   id?: string,
 ): DrayError {
   if (error instanceof DrayError) return error;
-  if (error instanceof NamespaceNotFoundError)
+  // The worker's connection has no class for it.
+  const isNoNamespace = error instanceof Error && /^Namespace \S+ was not found/.test(error.message);
+  if (error instanceof NamespaceNotFoundError || isNoNamespace)
     return new DrayError('notFound', `Temporal at ${address} has no namespace "${namespace}".`, {
       cause: error,
     });
-  if (error instanceof WorkflowNotFoundError)
-    return new DrayError('notFound', `Temporal at ${address} has no running fleet job ${id ?? ''}.`, {
-      cause: error,
-      advice: 'List the jobs: dray fleet list',
-      command: 'dray fleet list',
-    });
+  if (error instanceof WorkflowNotFoundError) return noSuchJob(address, id, error);
   if (error instanceof WorkflowFailedError) return ofEnd(error, id);
   const service = error instanceof ServiceError ? error.cause : error;
   const isLost =
@@ -48,6 +45,14 @@ export function fromTemporal(
   return code === 'unreachable'
     ? noAnswer(address, why || 'no connection', error)
     : new DrayError(code, `Temporal at ${address} refused: ${why}.`, { cause: error });
+}
+
+export function noSuchJob(address: string, id = '', cause?: unknown): DrayError {
+  return new DrayError('notFound', `Temporal at ${address} has no running fleet job ${id}.`, {
+    cause,
+    advice: 'List the jobs: dray fleet list',
+    command: 'dray fleet list',
+  });
 }
 
 export function noAnswer(address: string, why: string, cause: unknown): DrayError {

@@ -172,6 +172,17 @@ describe('a fleet of two workers', () => {
     expect(again).toMatchObject({ exitCode: 2 });
   });
 
+  it('says that a namespace is missing, or that a job has ended', async () => {
+    const missing = ['--namespace', 'missing'];
+    const message = 'has no namespace "missing"';
+    await expect(fleet.startWorker({ words: missing })).rejects.toThrow(message.replaceAll('"', '\\"'));
+    expect((await fleet.run('list', ...missing)).stderr).toContain(message);
+    await fleet.run('copy', place('source'), place('copy'), ...SMALL, '--id', 'over');
+    for (const command of ['pause', 'resume', 'cancel'])
+      expect(await fleet.run(command, 'over')).toMatchObject({ exitCode: 1 });
+    expect(await fleet.run('list', '--queue', "a 'quoted' one")).toMatchObject({ exitCode: 0 });
+  });
+
   it('lists its jobs, and leaves no name of an object and no secret with Temporal', async () => {
     const { summary } = await fleet.run('list', '--json');
     const jobs = summary.jobs as readonly { readonly kind: string; readonly source: string }[];

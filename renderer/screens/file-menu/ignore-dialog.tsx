@@ -2,7 +2,7 @@
 import { type IgnoreAdded, ignoreLineOf } from '../../../engine/api/ignore-line.ts';
 import { ConfirmDialog, Dialog } from '../../design/overlays/dialog.tsx';
 import { announceFolderChange } from '../../host/folder-news.ts';
-import { useHost } from '../../host/use-host.tsx';
+import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
 
 export interface IgnoreDialogProps {
@@ -14,6 +14,7 @@ export interface IgnoreDialogProps {
 
 export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
   const host = useHost();
+  const refresh = useRefresh();
   const line = ignoreLineOf(path);
   if (line === undefined)
     return (
@@ -23,11 +24,15 @@ export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
         </p>
       </Dialog>
     );
+  const tellScreens = () => {
+    announceFolderChange(root);
+    void refresh('browse.open');
+  };
   // Errors appear as toasts, because the dialog is closed by then.
   const takeBack = async (added: IgnoreAdded) => {
     try {
       await host.ask('changes.unignore', { root, ...added });
-      announceFolderChange(root);
+      tellScreens();
     } catch (error) {
       showFailure('The line was not removed', error);
     }
@@ -35,7 +40,7 @@ export function IgnoreDialog({ root, path, onClose }: IgnoreDialogProps) {
   const addLine = async () => {
     try {
       const added = await host.ask('changes.ignore', { root, path });
-      announceFolderChange(root);
+      tellScreens();
       showToast({
         tone: 'success',
         title: `${path} is ignored`,

@@ -4,7 +4,8 @@
  */
 import './failures.css';
 import type { ReactNode } from 'react';
-import { Button, type ButtonProps, LinkButton } from '../design/controls/button.tsx';
+import { type ButtonProps, LinkButton } from '../design/controls/button.tsx';
+import { LeavingButton } from '../design/controls/leaving-button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Notice, type NoticeTone } from '../design/states.tsx';
 import { hrefOf, useRoute } from '../route.ts';
@@ -48,9 +49,9 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
       <div className="state-actions">
         <Remedy error={error} onMended={onRetry} />
         {onRetry && (
-          <Button icon="refresh" onPress={onRetry}>
+          <LeavingButton icon="refresh" onPress={onRetry}>
             Try again
-          </Button>
+          </LeavingButton>
         )}
         {actions ?? <GoButton error={error} />}
       </div>

@@ -5,6 +5,7 @@ import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes, formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { Button, IconButton, LinkButton } from '../../design/controls/button.tsx';
 import { Search, Select } from '../../design/controls/field.tsx';
+import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { EmptyState, Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
@@ -256,9 +257,9 @@ function OldRows({ entries, error }: { readonly entries: Entries; readonly error
         }
         onMended={again}
         actions={
-          <Button size="small" onPress={again}>
+          <LeavingButton size="small" leadsTo='[role="grid"]' onPress={again}>
             Try again
-          </Button>
+          </LeavingButton>
         }
       />
     </div>

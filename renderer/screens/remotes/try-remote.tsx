@@ -91,9 +91,10 @@ export function TryRemote({ target, keys, token }: TryRemoteProps) {
           <Notice tone="danger">Something that Dray needs does not work there. See above.</Notice>
         )}
       </div>
-      {outcome !== 'running' && (
+      {/* It stays during another round, because it has the focus then. */}
+      {(outcome !== 'running' || round > 0) && (
         <div>
-          <Button size="small" icon="refresh" onPress={again}>
+          <Button size="small" icon="refresh" isPending={outcome === 'running'} onPress={again}>
             Test again
           </Button>
         </div>

@@ -1,7 +1,7 @@
 /** Credentials: names, never values. Keys are added with their remotes, tokens with their machines. */
 import './credentials-setting.css';
 import { useState } from 'react';
-import { Button } from '../../design/controls/button.tsx';
+import { LeavingButton } from '../../design/controls/leaving-button.tsx';
 import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
 import { Loading, Notice } from '../../design/states.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
@@ -44,9 +44,14 @@ export function CredentialsSetting() {
           {all.map((one) => (
             <li key={one.id} className="credential">
               <span className="grow cut">{one.words}</span>
-              <Button size="small" aria-label={`Remove: ${one.words}`} onPress={() => setRemoving(one)}>
+              <LeavingButton
+                size="small"
+                leadsTo=".credential button"
+                aria-label={`Remove: ${one.words}`}
+                onPress={() => setRemoving(one)}
+              >
                 Remove
-              </Button>
+              </LeavingButton>
             </li>
           ))}
         </ul>

@@ -13,16 +13,23 @@ import { canGiveFolders } from './data/foreign-workspace.ts';
 import { playFleet } from './data/played-fleet.ts';
 import { startSlowStore } from './data/slow-store.ts';
 import { findChromium } from './find-chromium.ts';
-import { filterAndMakeFolder, playSound, seeWhoChanged } from './keyboard/browse-by-keys.ts';
+import {
+  deleteObjects,
+  discardInBrowse,
+  filterAndMakeFolder,
+  playSound,
+  seeWhoChanged,
+} from './keyboard/browse-by-keys.ts';
 import { filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
-import { changeWorkspace, forgetWorkspaces } from './keyboard/home-by-keys.ts';
+import { changeWorkspace, forgetWorkspaces, verifyFromCards } from './keyboard/home-by-keys.ts';
 import { beginJobs, tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
 import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
 import { chooseNotices, limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
 import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
 import { chooseRows, copyPlaces } from './keyboard/panes-by-keys.ts';
+import { meetMachine } from './keyboard/peers-by-keys.ts';
 import {
   chooseByName,
   chooseInMenu,
@@ -107,6 +114,14 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
         restoreOlder,
         showObjects,
       ]);
+    },
+  );
+
+  longIt(
+    'discards and ignores in Browse, deletes stored objects, verifies, and trusts another machine',
+    async () => {
+      await using window = await openWindow(browser);
+      await doTasks(window, [discardInBrowse, deleteObjects, verifyFromCards, meetMachine]);
     },
   );
 

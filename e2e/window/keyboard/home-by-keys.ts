@@ -1,11 +1,11 @@
-/** Home by the keyboard: another workspace is used, checked and forgotten. */
+/** Home by the keyboard: another workspace is used, checked and forgotten, and a remote verified. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import { askEngine } from '../ask-engine.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { WAIT } from '../window-workspace.ts';
+import { rowOf, WAIT } from '../page/transfer-rows.ts';
 import { command, holdsFocus, press, pressUntil } from './press-keys.ts';
 
 /** The command makes the workspace `inland`, and the person returns to `coast`. */
@@ -48,4 +48,20 @@ export async function forgetWorkspaces({ folder, page }: OpenWindow): Promise<vo
     await press(page, page.getByRole('dialog').getByRole('button', { name: 'Forget', exact: true }));
     await card(name).waitFor({ state: 'detached' });
   }
+}
+
+/** From the menu of the workspace's card, and then from Repositories. */
+export async function verifyFromCards({ page }: OpenWindow): Promise<void> {
+  await command(page, 'Home');
+  const more = page.getByRole('button', { name: 'More of coast' });
+  await press(page, more);
+  await pressUntil(page, 'ArrowDown', page.getByRole('menuitem', { name: 'Verify its remote' }));
+  await page.keyboard.press('Enter');
+  await expect.poll(holdsFocus(more), WAIT).toBe(true);
+  await command(page, 'Repositories');
+  await page.getByText(/existence and sizes/).waitFor();
+  await press(page, page.getByRole('button', { name: 'Verify', exact: true }));
+  await command(page, 'Transfers');
+  const verified = rowOf(page, 'Verify coast').filter({ hasText: 'Done' });
+  await expect.poll(() => verified.count(), WAIT).toBe(2);
 }

@@ -134,6 +134,26 @@ describe.skipIf(!findChromium())('A narrow window', () => {
     },
   );
 
+  it.each(TRIED)('of $width by $height px shows the steps to a first push whole', async (size) => {
+    const { page } = window;
+    await page.setViewportSize(size);
+    await page.goto(`${window.origin}/#/home?add=yes`);
+    await page.reload();
+    await page.getByRole('radio', { name: /^My files/ }).waitFor();
+    const found = [...(await faultsOf(page, /^My files/))];
+    await page.getByLabel('Folder with your files').fill(window.folder);
+    await page.getByRole('button', { name: 'Next' }).click();
+    for (const kind of [/^Object storage/, /^An address/, /^A folder/]) {
+      const radio = page.getByRole('radio', { name: kind });
+      await radio.click({ force: true });
+      await expect.poll(() => radio.isChecked()).toBe(true);
+      await page.getByRole('button', { name: 'Set up' }).scrollIntoViewIfNeeded();
+      found.push(...(await faultsOf(page, /^Set up/)));
+    }
+    expect(found).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
+
   it.each(TRIED)('of $width by $height px shows a dialog whole, with its buttons', async (size) => {
     const { page } = window;
     await page.setViewportSize(size);
@@ -214,6 +234,8 @@ function faultsOf(page: Page, action: RegExp): Promise<readonly string[]> {
       const isWide = element.scrollWidth > element.clientWidth + 1;
       if (isWide && ['auto', 'scroll'].includes(style.overflowX))
         faults.push(`scrolls sideways: ${nameOf(element)}`);
+      if (isWide && style.overflowX === 'visible' && element.matches('label, button, .card'))
+        faults.push(`wider than its box: ${nameOf(element)}`);
       if (isWide && style.textOverflow === 'ellipsis' && element.clientWidth < nameMin)
         faults.push(`cut at ${element.clientWidth} px: ${nameOf(element)}`);
       if (!element.matches('button, a, input, select, textarea, th, td')) continue;

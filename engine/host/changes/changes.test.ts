@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { appendFileSync, chmodSync, cpSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { FolderEvent } from '../../api/host/changes.ts';
@@ -217,6 +217,40 @@ describe('the watch of a folder', () => {
     expect(news.at(-1)?.watchedMs).toBeLessThanOrEqual(lookedMs);
     await change();
     await vi.waitFor(() => expect(news.at(-1)?.changes).toBeGreaterThan(0), 60_000);
+    stop.abort();
+    await expect(watching).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it('reports a push by another program, and watches another folder that took its path', async () => {
+    const { client } = fixture;
+    const stop = new AbortController();
+    let news: FolderEvent | undefined;
+    const watching = client.ask(
+      'changes.watch',
+      { root },
+      {
+        signal: stop.signal,
+        onEvents: (events) => {
+          news = events.findLast((event) => event.type === 'folder') ?? news;
+        },
+      },
+    );
+    const untilNews = async (act: () => unknown) => {
+      const before = news?.changes ?? 0;
+      await act();
+      await vi.waitFor(() => {
+        expect(news?.changes).toBeGreaterThan(before);
+        expect(news?.unwatched).toBeUndefined();
+      }, 60_000);
+    };
+    await vi.waitFor(() => expect(news?.watchedMs).toBeDefined(), 60_000);
+    await untilNews(change);
+    await untilNews(() => push(testContext(root), {}));
+    await untilNews(() => {
+      renameSync(root, `${root}.away`);
+      cpSync(`${root}.away`, root, { recursive: true });
+    });
+    await untilNews(() => fixture.sandbox.write('work/later.txt', 'later'));
     stop.abort();
     await expect(watching).rejects.toMatchObject({ code: 'aborted' });
   });

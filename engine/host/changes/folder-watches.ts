@@ -1,8 +1,11 @@
 /** Watches of workspaces, shared by all windows. A watch ends with the last window that uses it. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { FolderEvent } from '../../api/host/changes.ts';
 import { runUntilAborted } from '../../base/abort.ts';
 import { createSettling } from '../../files/watch/settling.ts';
-import { watchTree } from '../../files/watch/watch-tree.ts';
+import { type TreeWatch, watchTree } from '../../files/watch/watch-tree.ts';
+import { DRAY_FOLDER } from '../../workspace/workspace-folder.ts';
 import type { HostState } from '../host-state.ts';
 import type { HostCall } from '../port/host-call.ts';
 
@@ -12,10 +15,16 @@ const QUIET_MS = 500;
 /** A folder that changes constantly is reported this often. */
 const PATIENCE_MS = 5_000;
 
+/**
+ * How often the folder itself is checked: no watch reports that another one has taken its path, and events of
+ * `.dray` are ignored.
+ */
+const CHECK_EVERY_MS = 2_000;
+
 interface Shared {
   readonly listeners: Set<(news: FolderEvent) => void>;
   /** Resolves when the whole folder is watched, or cannot be. */
-  readonly ready: Promise<void>;
+  ready: Promise<void>;
   readonly close: () => void;
   news: FolderEvent;
   /** All events so far, also those that `news` does not count yet. */
@@ -64,32 +73,81 @@ function sharedOf(host: HostState, root: string): Shared {
   const settling = createSettling({ quietMs: QUIET_MS, patienceMs: PATIENCE_MS }, () =>
     publish({ ...shared.news, changes: shared.news.changes + 1 }),
   );
-  const tree = watchTree({
-    root,
-    isWorkspace: true,
-    foldersMax: FOLDERS_MAX,
-    onEvent() {
-      shared.events += 1;
-      settling.note();
+  const onEvent = () => {
+    shared.events += 1;
+    settling.note();
+  };
+  let tree: TreeWatch | undefined;
+  const begin = () => {
+    const mine = watchTree({
+      root,
+      isWorkspace: true,
+      foldersMax: FOLDERS_MAX,
+      onEvent,
+      onEnd(unwatched) {
+        if (tree === mine) publish({ ...shared.news, unwatched });
+      },
+    });
+    tree = mine;
+    shared.news = { ...shared.news, unwatched: 'starting' };
+    shared.ready = mine.ready.then(() => {
+      const { unwatched, ...news } = shared.news;
+      if (tree === mine && unwatched === 'starting') publish({ ...news, watchedMs: host.clock.nowMs() });
+    });
+  };
+  const stopChecks = checkFolder(root, {
+    onOther() {
+      tree?.close();
+      begin();
+      onEvent();
     },
-    onEnd(unwatched) {
-      settling.stop();
-      publish({ ...shared.news, unwatched });
-    },
+    onBase: onEvent,
   });
   const shared: Shared = {
     listeners,
     news: { type: 'folder', root, changes: 0, unwatched: 'starting' },
     events: 0,
-    ready: tree.ready.then(() => {
-      const { unwatched, ...news } = shared.news;
-      if (unwatched === 'starting') publish({ ...news, watchedMs: host.clock.nowMs() });
-    }),
+    ready: Promise.resolve(),
     close() {
+      stopChecks();
       settling.stop();
-      tree.close();
+      tree?.close();
     },
   };
+  begin();
   watches.set(root, shared);
   return shared;
+}
+
+interface FolderChecks {
+  /** Another folder has the path now, or none has. */
+  readonly onOther: () => void;
+  /** A push, a pull or a switch, maybe by another program, has changed what the folder is compared with. */
+  readonly onBase: () => void;
+}
+
+/** @returns A function that ends the checks. */
+function checkFolder(root: string, { onBase, onOther }: FolderChecks): () => void {
+  const state = join(root, DRAY_FOLDER, 'state.json');
+  const read = () => Promise.all([identityOf(root), identityOf(state)]);
+  let timer: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  const check = async (before: Awaited<ReturnType<typeof read>>) => {
+    const now = await read();
+    if (isEnded) return;
+    timer = setTimeout(() => void check(now), CHECK_EVERY_MS);
+    if (now[0] !== before[0]) onOther();
+    else if (now[1] !== before[1]) onBase();
+  };
+  void read().then(check);
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
+}
+
+/** A new folder may get the inode number of a removed one, so its birth counts too. */
+async function identityOf(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found && `${found.dev} ${found.ino} ${found.birthtimeMs}`;
 }

@@ -105,7 +105,10 @@ export function useScanStatus(
         if (!found.isSame && latest.current.isEmpty) latest.current.onEmptyChanged();
       },
       () => {
-        if (!stop.signal.aborted) retry = setTimeout(() => setReturns(returns + 1), FAILED_PAUSE_MS);
+        if (stop.signal.aborted) return;
+        retry = setTimeout(() => setReturns(returns + 1), FAILED_PAUSE_MS);
+        // The folder may be gone.
+        void refresh('home.list');
       },
     );
     return () => {

@@ -30,9 +30,10 @@ export function formatFleetEnd(summary: FleetEndSummary, elapsedMs: number): str
   return lines;
 }
 
-function formatWork({ counts, destination, kind, published }: FleetEndSummary): string {
+function formatWork({ counts, destination, kind, published, result }: FleetEndSummary): string {
+  const isStopped = result === 'stopped';
   if (kind === 'push') return formatPushed(counts, destination, published);
-  if (kind === 'verify') return formatVerified(counts, destination);
+  if (kind === 'verify') return formatVerified(counts, destination, isStopped);
   if (kind === 'check') {
     const { differing, files, onlyInDestination, onlyInSource, uncertain } = counts;
     const different = differing + onlyInSource + onlyInDestination;
@@ -43,10 +44,11 @@ function formatWork({ counts, destination, kind, published }: FleetEndSummary): 
       ...(uncertain > 0 ? [`${formatCount(uncertain)} compared by size alone`] : []),
     ];
     const rest = parts.length > 0 ? `: ${parts.join(', ')}` : '';
-    return `${different > 0 ? 'Differences' : 'No differences'} in ${formatPlural(files, 'file')} at ${destination}${rest}`;
+    const found = different > 0 ? 'Differences' : `No differences${isStopped ? ' so far' : ''}`;
+    return `${found} in ${formatPlural(files, 'file')} at ${destination}${rest}`;
   }
   const { copiedBytes, copiedFiles, deletedFiles, failed, touchedFiles, unchangedFiles } = counts;
-  if (copiedFiles + deletedFiles + failed + touchedFiles === 0)
+  if (copiedFiles + deletedFiles + failed + touchedFiles === 0 && !isStopped)
     return `Nothing to do: ${formatPlural(unchangedFiles, 'file')} at ${destination} ${unchangedFiles === 1 ? 'is' : 'are'} the same`;
   const parts = [
     `Copied ${formatPlural(copiedFiles, 'file')} (${formatBytes(copiedBytes)})`,
@@ -77,10 +79,12 @@ function formatPushed(
 function formatVerified(
   { affectedPaths, commits, damaged, files, missing, objects, receivedBytes }: FleetEndSummary['counts'],
   repository: string,
+  isStopped: boolean,
 ): string {
   const read = receivedBytes > 0 ? `, ${formatBytes(receivedBytes)} read and hashed` : '';
   const scope = `${formatPlural(commits, 'commit')}, ${formatPlural(files, 'file')}, ${formatPlural(objects, 'object')}${read}`;
-  if (missing + damaged === 0) return `Everything is there at ${repository}: ${scope}`;
+  if (missing + damaged === 0)
+    return `${isStopped ? 'Nothing is missing so far' : 'Everything is there'} at ${repository}: ${scope}`;
   return `${formatCount(missing)} missing and ${formatCount(damaged)} damaged at ${repository} of ${scope}: ${formatPlural(affectedPaths, 'path')} cannot be restored in full`;
 }
 

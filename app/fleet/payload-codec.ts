@@ -8,7 +8,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { DrayError } from '../../engine/api/error.ts';
 
-const ENCODING = 'binary/dray-aes-256-gcm';
+export const PAYLOAD_ENCODING = 'binary/dray-aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -30,7 +30,7 @@ export function parsePayloadKey(text: string, path: string): Uint8Array {
 }
 
 function isEncrypted({ metadata }: Payload): boolean {
-  return Buffer.from(metadata?.encoding ?? []).toString() === ENCODING;
+  return Buffer.from(metadata?.encoding ?? []).toString() === PAYLOAD_ENCODING;
 }
 
 function encrypt(key: Uint8Array, { data, metadata }: Payload): Payload {
@@ -45,7 +45,7 @@ function encrypt(key: Uint8Array, { data, metadata }: Payload): Payload {
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   const text = Buffer.concat([cipher.update(inside, 'utf8'), cipher.final()]);
   return {
-    metadata: { encoding: Buffer.from(ENCODING) },
+    metadata: { encoding: Buffer.from(PAYLOAD_ENCODING) },
     data: Buffer.concat([nonce, text, cipher.getAuthTag()]),
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/client';
 import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { DrayError, ERROR_CODES, type ErrorCode, toDrayError } from '../../engine/api/error.ts';
+import { PAYLOAD_ENCODING } from './payload-codec.ts';
 import type { TemporalOptions } from './temporal-options.ts';
 
 /** gRPC's numbers. */
@@ -31,6 +32,10 @@ export function fromTemporal(
   const isNoNamespace = error instanceof Error && /^Namespace \S+ was not found/.test(error.message);
   if (error instanceof NamespaceNotFoundError || isNoNamespace)
     return new DrayError('notFound', `Temporal at ${address} has no namespace "${namespace}".`, {
+      cause: error,
+    });
+  if (error instanceof Error && error.message.includes(PAYLOAD_ENCODING))
+    return new DrayError('usage', 'The job is encrypted. Give the file with its key: --payload-key.', {
       cause: error,
     });
   if (error instanceof WorkflowNotFoundError) return noSuchJob(address, id, error);

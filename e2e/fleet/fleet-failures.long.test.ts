@@ -142,6 +142,17 @@ describe('a fleet', () => {
       const other = await fleet.run('status', 'sealed', ...key('other', 'b'));
       expect(other).toMatchObject({ exitCode: 2 });
       expect(other.stderr).toContain('another key');
+      for (const words of [
+        ['status', 'sealed'],
+        ['list', '--queue', 'secret'],
+      ]) {
+        const none = await fleet.run(...words);
+        expect(none).toMatchObject({ exitCode: 2 });
+        expect(none.stderr).toContain('--payload-key');
+      }
+      const says = (text: string) => () => worker.lines.some(({ message }) => `${message}`.includes(text));
+      await fleet.run('copy', place('source'), place('foreign'), '--detach', ...key('other', 'b'));
+      await expect.poll(says('another key')).toBe(true);
       await worker.stop();
     } finally {
       rmSync(folder, { recursive: true });

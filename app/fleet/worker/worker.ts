@@ -15,6 +15,7 @@ import type { JobContext } from '../../../engine/api/jobs.ts';
 import { checkListens } from '../check-listens.ts';
 import { ownQueue } from '../fleet-messages.ts';
 import { withTracingPackages } from '../packages.ts';
+import { fromTemporal } from '../temporal-errors.ts';
 import {
   type ConnectionSettings,
   connectionSettings,
@@ -62,7 +63,7 @@ export interface WorkerSummary {
 export async function runWorker(context: JobContext, request: WorkerRequest): Promise<WorkerSummary> {
   const { metricsAddress, onLog, temporal } = request;
   const tracing = await startTracing(context, request);
-  install({ onLog, ...(metricsAddress !== undefined && { metricsAddress }) });
+  install({ onLog, temporal, ...(metricsAddress !== undefined && { metricsAddress }) });
   const reach = {
     settings: await connectionSettings(temporal),
     converter: await dataConverter(temporal),
@@ -170,10 +171,14 @@ async function startTracing(
 function install({
   metricsAddress,
   onLog,
-}: Pick<WorkerRequest, 'onLog'> & { readonly metricsAddress?: string }): void {
+  temporal,
+}: Pick<WorkerRequest, 'metricsAddress' | 'onLog' | 'temporal'>): void {
   try {
     Runtime.install({
-      logger: new DefaultLogger('ERROR', ({ level, message }) => onLog(`${level.toLowerCase()}: ${message}`)),
+      logger: new DefaultLogger('ERROR', ({ level, message, meta }) => {
+        const why = meta?.error === undefined ? '' : `: ${fromTemporal(meta.error, temporal).message}`;
+        onLog(`${level.toLowerCase()}: ${message}${why}`);
+      }),
       // The command handles signals itself.
       shutdownSignals: [],
       telemetryOptions: {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../app/cli/run-cli.fixture.ts';
 import { longIt } from '../../engine/base/long-it.fixture.ts';
 import { runBudget } from '../../engine/base/run-budget.fixture.ts';
+import { startRequestGate } from '../servers/request-gate.ts';
 import { startVersitygw } from '../servers/versitygw.ts';
 import { askEngine } from './ask-engine.ts';
 import { noise } from './data/changed-dataset.ts';
@@ -22,8 +23,17 @@ import {
 } from './keyboard/browse-by-keys.ts';
 import { filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
-import { nameVersion, seeDeletions } from './keyboard/history-by-keys.ts';
+import {
+  filterHistory,
+  nameVersion,
+  pushDays,
+  readOn,
+  restoreFolder,
+  seeDeletions,
+  showContents,
+} from './keyboard/history-by-keys.ts';
 import { changeWorkspace, forgetWorkspaces, verifyFromCards } from './keyboard/home-by-keys.ts';
+import { workInHugeFolder } from './keyboard/huge-folder-by-keys.ts';
 import { beginJobs, tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
 import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
 import { chooseNotices, limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
@@ -126,6 +136,23 @@ describe.skipIf(!findChromium())('The keyboard alone', () => {
   );
 
   longIt(
+    'narrows History, restores a folder, reads on in the history of a file, and works in a huge folder',
+    async () => {
+      await using server = await startVersitygw();
+      await using gate = await startRequestGate(server.endpoint);
+      const environment = { ...server.environment, AWS_ENDPOINT_URL: gate.endpoint };
+      await using window = await openWindow(browser, { environment });
+      await doTasks(window, [
+        pushDays,
+        filterHistory,
+        restoreFolder,
+        readOn,
+        () => workInHugeFolder(window, { gate, server }),
+      ]);
+    },
+  );
+
+  longIt(
     'orders and mends the queue of transfers, stops a job, and trusts a folder of another user',
     async () => {
       await using store = await startSlowStore();
@@ -213,10 +240,7 @@ async function restoreOld({ page }: OpenWindow, root: string): Promise<void> {
   await command(page, 'History');
   await tabTo(page, page.getByRole('grid', { name: 'Commits' }).getByRole('row').first());
   await page.keyboard.press('ArrowDown');
-  await tabTo(page, page.getByRole('tab', { name: 'Changes' }));
-  await page.keyboard.press('ArrowRight');
-  const row = page.getByRole('grid', { name: 'Contents' }).getByRole('row', { name: 'notes.txt' });
-  await pressUntil(page, 'Tab', page.getByRole('grid', { name: 'Contents' }).getByRole('row').first());
+  const row = (await showContents(page)).getByRole('row', { name: 'notes.txt' });
   await pressUntil(page, 'ArrowDown', row);
   await pressUntil(page, 'ArrowRight', page.getByRole('button', { name: 'Restore notes.txt' }));
   await page.keyboard.press('Enter');

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { EntryRow } from '../../engine/api/host/browse.ts';
 import { formatCount, formatPlural } from '../../engine/api/numbers.ts';
 import { Button } from '../design/controls/button.tsx';
+import { focusIfLost } from '../design/controls/focus-if-lost.ts';
 import { Screen } from '../design/screen.tsx';
 import { Loading, Notice } from '../design/states.tsx';
 import { ErrorNotice, ErrorState } from '../failures/failure.tsx';
@@ -162,6 +163,8 @@ function Panes(start: PanesStart) {
           remove.mutate({ count: chosen.count, places, all: chosen.all });
           sizes.forget();
           pair.change(active, { choice: NOTHING });
+          // Nothing is chosen now, so the button that asked for the deletion is disabled.
+          focusIfLost(() => document.querySelector<HTMLElement>('.pane.is-active [role="grid"]'));
         }}
       />
       <RepositoryQuestions removal={remove} refused={refused} onClose={() => setRefused(undefined)} />

@@ -8,6 +8,7 @@ import type { AnswerOf } from '../../engine/api/host.ts';
 import { formatPlural } from '../../engine/api/numbers.ts';
 import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Select } from '../design/controls/field.tsx';
+import { LeavingButton } from '../design/controls/leaving-button.tsx';
 import { Screen } from '../design/screen.tsx';
 import { EmptyState } from '../design/states.tsx';
 import { useAsk } from '../host/use-host.tsx';
@@ -102,14 +103,15 @@ function History({ workspace: { branch: current, root } }: { readonly workspace:
         <Commits root={root} commits={commits} refs={refs} place={place}>
           {isOlder && (
             <div className="history-more">
-              <Button
+              <LeavingButton
                 size="small"
                 look="quiet"
+                leadsTo=".commit-list"
                 isPending={history.isFetching}
                 onPress={() => setLimit(limit + COMMITS_ASKED)}
               >
                 Show older commits
-              </Button>
+              </LeavingButton>
             </div>
           )}
         </Commits>

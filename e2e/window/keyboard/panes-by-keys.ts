@@ -1,6 +1,7 @@
 /** The panes of Browse by the keyboard: their rows chosen and ordered, and places copied to the clipboard. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { S3Server } from '../../servers/versitygw.ts';
 import type { OpenWindow } from '../open-window.ts';
@@ -36,11 +37,7 @@ export async function chooseRows({ folder, page }: OpenWindow): Promise<void> {
 
   const rows = left.getByRole('row').filter({ has: page.getByRole('gridcell') });
   const names = async () => (await rows.allInnerTexts()).map((text) => text.trim().split(/\s/)[0]);
-  const head = left.getByRole('columnheader', { name: 'Size' });
-  await pressUntil(page, 'Shift+Tab', head.getByRole('button', { name: 'Size' }));
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Enter');
-  await head.and(page.locator('[aria-sort=descending]')).waitFor();
+  await orderBySize(page, left);
   await expect.poll(names, WAIT).toEqual(['whole', 'b.txt', 'a.txt']);
   await pressUntil(page, 'Shift+Tab', left.getByRole('button', { name: 'Sizes of folders' }));
   await page.keyboard.press('Enter');
@@ -48,6 +45,15 @@ export async function chooseRows({ folder, page }: OpenWindow): Promise<void> {
   await tabTo(page, left.getByRole('grid'));
   await page.keyboard.press('Backspace');
   await left.getByRole('row', { name: 'shells' }).waitFor();
+}
+
+/** The largest first. The head of its columns is in the list. */
+export async function orderBySize(page: Page, pane: Locator): Promise<void> {
+  const head = pane.getByRole('columnheader', { name: 'Size' });
+  await tabTo(page, head.getByRole('button', { name: 'Size', exact: true }));
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await head.and(page.locator('[aria-sort=descending]')).waitFor();
 }
 
 /** The remote `from-aws` shows the object `one.txt` below its prefix. */

@@ -1,4 +1,7 @@
-/** A button that disappears once it was used. The focus then goes to what is around it. */
+/**
+ * A button that disappears once it was used, or while it has the focus. The focus then goes to what is around
+ * it.
+ */
 import { useLayoutEffect, useRef } from 'react';
 import { Button, type ButtonProps } from './button.tsx';
 import { focusIfLost } from './focus-if-lost.ts';
@@ -15,9 +18,11 @@ export function LeavingButton({ leadsTo, onPress, ...rest }: LeavingButtonProps)
   const button = useRef<HTMLButtonElement>(null);
   const isUsed = useRef(false);
   useLayoutEffect(() => {
-    const around = button.current?.closest<HTMLElement>(AROUND);
+    const own = button.current;
+    const around = own?.closest<HTMLElement>(AROUND);
     return () => {
-      if (!isUsed.current) return;
+      // At this time the page still has the button.
+      if (!isUsed.current && document.activeElement !== own) return;
       focusIfLost(() => (leadsTo && around?.querySelector<HTMLElement>(leadsTo)) || around);
     };
   }, [leadsTo]);

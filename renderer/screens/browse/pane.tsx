@@ -257,7 +257,7 @@ function OldRows({ entries, error }: { readonly entries: Entries; readonly error
         }
         onMended={again}
         actions={
-          <LeavingButton size="small" leadsTo='[role="grid"]' onPress={again}>
+          <LeavingButton size="small" leadsTo={LIST} onPress={again}>
             Try again
           </LeavingButton>
         }
@@ -286,19 +286,20 @@ function PaneFoot({ chosen, entries, filter, children }: PaneFootProps) {
     <footer className="pane-foot row small faint">
       <span className="grow">{children || footWords(chosen, entries, filter)}</span>
       {state === 'listing' && entries.listed > 0 && (
-        <Button size="small" look="quiet" onPress={entries.stop}>
+        <LeavingButton size="small" look="quiet" leadsTo={LIST} onPress={entries.stop}>
           Stop reading
-        </Button>
+        </LeavingButton>
       )}
       {(state === 'stopped' || (state === 'failed' && entries.pages)) && (
-        <Button size="small" look="quiet" onPress={entries.resume}>
+        <LeavingButton size="small" look="quiet" leadsTo={LIST} onPress={entries.resume}>
           Read all
-        </Button>
+        </LeavingButton>
       )}
     </footer>
   );
 }
 
+const LIST = '[role="grid"]';
 const subscribeToNothing = () => () => {};
 const zero = () => 0;
 

@@ -1,11 +1,12 @@
 /** The contents of a commit, folder by folder. Each entry can be restored. */
 
-import { useMemo, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer';
 import type { EntryRow } from '../../../engine/api/host/browse.ts';
 import { formatBytes } from '../../../engine/api/numbers.ts';
 import { IconButton } from '../../design/controls/button.tsx';
+import { focusIfLost } from '../../design/controls/focus-if-lost.ts';
 import { formatMoment } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { ContextMenu, keyOfRow } from '../../design/overlays/context-menu.tsx';
@@ -40,12 +41,13 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
     return menuOf(subjectOfVersion(root, path, commit), { first: [restore] });
   };
   const listed = useAsk('history.entries', { root, commit, folder }, { freshMs: 60_000 });
+  const view = useFocusInside(folder, listed.isPending);
   const open = (entry: EntryRow): void => {
     if (entry.kind === 'folder') setFolder(`${folder}${entry.path}`);
     else setFile(`${folder}${entry.path}`);
   };
   return (
-    <div className="compare">
+    <div className="compare" ref={view}>
       <Crumbs label="Folder of the commit" crumbs={crumbsOfFolder(folder)} onGo={setFolder} />
       <AnswerState of={listed} label="Reading the folder" title="Cannot read the folder" />
       {listed.data?.entries.length === 0 && <EmptyState icon="folder" title="An empty folder" />}
@@ -97,6 +99,17 @@ export function ContentsView({ root, commit }: { readonly root: string; readonly
       )}
     </div>
   );
+}
+
+/** When a folder opens, its row goes, and the focus with it. The folder's list gets it, or else its name. */
+function useFocusInside(folder: string, isPending: boolean): RefObject<HTMLDivElement | null> {
+  const view = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (folder === '' || isPending) return;
+    const find = (what: string) => view.current?.querySelector<HTMLElement>(what);
+    focusIfLost(() => find('[role="grid"]') ?? find('[aria-current]'));
+  }, [folder, isPending]);
+  return view;
 }
 
 function crumbsOfFolder(folder: string): { readonly key: string; readonly name: string }[] {

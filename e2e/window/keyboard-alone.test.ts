@@ -206,7 +206,7 @@ const TASKS: readonly KeyboardTask[] = runBudget({
   ],
 });
 
-/** Pushes one of two changed files after opening the plan. */
+/** Pushes one of two changed files. Plan has that one alone. */
 async function pushSome({ page }: OpenWindow, root: string): Promise<void> {
   writeFileSync(join(root, 'notes.txt'), 'second');
   writeFileSync(join(root, 'draft.txt'), 'not to be pushed');
@@ -217,8 +217,18 @@ async function pushSome({ page }: OpenWindow, root: string): Promise<void> {
   await page.keyboard.press(' ');
   await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
   await command(page, 'Plan');
-  await page.getByRole('heading', { level: 1, name: 'Plan' }).waitFor();
-  await command(page, 'Changes');
+  await page.getByText('1 change is not ticked in Changes and stays out of this plan.').waitFor();
+  const figure = (title: string, label: string) =>
+    page
+      .locator('.card', { has: page.getByRole('heading', { name: title }) })
+      .locator('.figure', { has: page.getByText(label, { exact: true }) })
+      .locator('.figure-value')
+      .textContent();
+  expect(await page.locator('.funnel-step strong').first().textContent()).toBe('1');
+  expect(await figure('The whole push, as estimated', 'Objects to send')).toBe('1');
+  // Reads the branch; writes a pack, the commit and the branch.
+  expect(await figure('Check nothing', 'Requests in total')).toBe('4');
+  await press(page, page.getByRole('link', { name: 'Change it' }));
   await page.getByRole('button', { name: 'Push 1 change' }).waitFor();
   await tabTo(page, page.getByRole('textbox', { name: 'Message' }));
   await page.keyboard.type('By hand');
@@ -226,6 +236,8 @@ async function pushSome({ page }: OpenWindow, root: string): Promise<void> {
   await page.getByText('Pushed as commit').waitFor();
   // The list is read anew, and has the file that stayed.
   await expect.poll(() => rowsShown(page), WAIT).toEqual([expect.stringContaining('draft.txt')]);
+  await command(page, 'Plan');
+  await expect.poll(() => figure('The last push, as it went', 'Requests in total'), WAIT).toBe('4');
 }
 
 async function clearAndUndo({ page }: OpenWindow): Promise<void> {

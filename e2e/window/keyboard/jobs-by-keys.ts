@@ -6,21 +6,28 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
+import type { SavedJobEvent } from '../../../engine/api/events.ts';
 import { isUpload } from '../../servers/request-gate.ts';
 import type { SlowStore } from '../data/slow-store.ts';
 import type { OpenWindow } from '../open-window.ts';
-import { writeLarge } from '../page/transfer-rows.ts';
+import { WAIT, writeLarge } from '../page/transfer-rows.ts';
 import { chooseInMenu, chooseOption, command, press, tabTo, typeInto } from './press-keys.ts';
 
-/** The job `by-hand`, on the screen of jobs. */
-export async function tendJob({ page }: OpenWindow): Promise<void> {
+/** The job `by-hand`, on the screen of jobs. Each step shows in what the command lists. */
+export async function tendJob(window: OpenWindow, root: string): Promise<void> {
+  const { page } = window;
+  const job = { name: 'by-hand', directory: root, state: 'idle', lastResult: 'done' };
+  const saved = await listJobs(window);
+  expect(saved).toMatchObject([{ ...job, arguments: expect.arrayContaining(['push']) }]);
   await press(page, page.getByRole('button', { name: 'Log of by-hand' }));
   const log = page.getByRole('dialog', { name: 'Log of by-hand' });
-  await log.waitFor();
+  await log.getByText('Pushed').first().waitFor();
   await page.keyboard.press('Escape');
   await log.waitFor({ state: 'detached' });
   await press(page, page.getByRole('button', { name: 'Pause by-hand' }));
+  await expect.poll(() => listJobs(window), WAIT).toMatchObject([{ ...job, state: 'paused' }]);
   await press(page, page.getByRole('button', { name: 'Resume by-hand' }));
+  await expect.poll(() => listJobs(window), WAIT).toMatchObject([job]);
   await press(page, page.getByRole('button', { name: 'Edit by-hand' }));
   const form = page.getByRole('dialog', { name: 'Edit by-hand' });
   await tabTo(page, form.getByLabel('Name', { exact: true }));
@@ -28,18 +35,32 @@ export async function tendJob({ page }: OpenWindow): Promise<void> {
   await page.keyboard.type('by-keys');
   await press(page, form.getByRole('button', { name: 'Save' }));
   await form.waitFor({ state: 'detached' });
+  expect(await listJobs(window)).toEqual(saved.map((one) => ({ ...one, name: 'by-keys' })));
   await press(page, page.getByRole('button', { name: 'Remove by-keys' }));
   const question = page.getByRole('dialog', { name: 'Remove by-keys?' });
   await press(page, question.getByRole('button', { name: 'Remove', exact: true }));
   await page.getByRole('heading', { name: 'No jobs yet' }).waitFor();
+  expect(await listJobs(window)).toEqual([]);
+}
+
+async function listJobs(window: OpenWindow): Promise<readonly SavedJobEvent[]> {
+  const lines = (await runJob(window, 'list', '--json')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'job');
+}
+
+/** Runs `dray job` as the user of the window. @returns Its output. */
+async function runJob({ folder }: OpenWindow, ...words: readonly string[]): Promise<string> {
+  const home = join(folder, 'home');
+  const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  const { exitCode, stderr, stdout } = await runCli(['job', ...words], { cwd: home, environment });
+  expect(exitCode, stderr).toBe(0);
+  return stdout;
 }
 
 /** Gives a job that a command has made a notice by a command, and sends a test before the job is saved. */
-export async function tryNotice({ folder, page }: OpenWindow): Promise<void> {
-  const home = join(folder, 'home');
-  const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
-  const words = ['job', 'add', 'night', '--', 'check', 'coast', 'none-such'];
-  expect(await runCli(words, { cwd: home, environment })).toMatchObject({ exitCode: 0 });
+export async function tryNotice(window: OpenWindow): Promise<void> {
+  const { folder, page } = window;
+  await runJob(window, 'add', 'night', '--', 'check', 'coast', 'none-such');
   await command(page, 'Jobs');
   await press(page, page.getByRole('button', { name: 'Edit night' }));
   const form = page.getByRole('dialog', { name: 'Edit night' });
@@ -61,9 +82,8 @@ export async function tryNotice({ folder, page }: OpenWindow): Promise<void> {
 }
 
 /** From Plan, from a preview in Browse and from the menu of a transfer. Cancel leads back to each. */
-export async function beginJobs({ folder, page }: OpenWindow, root: string): Promise<void> {
-  const home = join(folder, 'home');
-  const environment = { HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+export async function beginJobs(window: OpenWindow, root: string): Promise<void> {
+  const { page } = window;
   const form = page.getByRole('dialog', { name: 'New job' });
   const beginners: readonly [screen: string, name: string, words: string, begin: () => Promise<void>][] = [
     ['Plan', 'from-plan', `dray push\nfolder   ${root}\n`, () => press(page, saveAsJob())],
@@ -81,8 +101,7 @@ export async function beginJobs({ folder, page }: OpenWindow, root: string): Pro
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
     await page.getByRole('button', { name: `Run now: ${name}` }).waitFor();
-    const { stdout } = await runCli(['job', 'show', name], { cwd: home, environment });
-    expect(stdout).toContain(words);
+    expect(await runJob(window, 'show', name)).toContain(words);
   }
 
   function saveAsJob() {

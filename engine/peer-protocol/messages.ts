@@ -45,7 +45,6 @@ export const PEER_LIMITS = {
   uploadsMax: 1_024,
   /** The most of a file that one signature request covers. */
   signedBytesMax: 256 * 1024 * 1024,
-  blockBytesMin: 512,
 } as const;
 
 /**

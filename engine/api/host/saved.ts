@@ -104,8 +104,6 @@ export interface SavedJobCard extends Omit<SavedJobEvent, 'type' | 'triggers' | 
   readonly lastEnd?: string;
   /** The last run worked, and the one before had failed. */
   readonly isRecovered?: boolean;
-  /** The cause of the last run: `hand`, `schedule`, `change`, `mount` or `login`. */
-  readonly lastBy?: string;
 }
 
 export type SavedTrigger =

@@ -14,12 +14,9 @@ const FIRST: readonly FleetRangeState[] = ['failed', 'running', 'stopped', 'wait
 /** The most that a tile shows for a range that is still being listed, even if all known files are done. */
 const UNLISTED_SHARE_MAX = 0.95;
 
-export function rangeTiles(
-  { map, running }: Pick<FleetLook, 'map' | 'running'>,
-  tilesMax = FLEET_TILES_MAX,
-): FleetTile[] {
+export function rangeTiles({ map, running }: Pick<FleetLook, 'map' | 'running'>): FleetTile[] {
   const looks = new Map(running.map((look) => [look.range, look]));
-  const size = Math.max(1, Math.ceil(map.length / tilesMax));
+  const size = Math.max(1, Math.ceil(map.length / FLEET_TILES_MAX));
   const tiles: FleetTile[] = [];
   for (let from = 0; from < map.length; from += size) {
     const letters = [...map.slice(from, from + size)];

@@ -47,6 +47,5 @@ function cardOf({ job, shown, state }: KnownJob, folder: string): SavedJobCard {
     triggers: job.triggers,
     ...(last?.endedMs === undefined ? {} : { lastEnd: new Date(last.endedMs).toISOString() }),
     ...(last && noticeOfRun(last, state.runs.slice(1)) === 'recovery' ? { isRecovered: true } : {}),
-    ...(last ? { lastBy: last.by } : {}),
   };
 }

@@ -7,13 +7,11 @@
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
+import { leadsTo } from '../../repository/leads-to.ts';
 import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { collectChanges } from '../working-copy/conflicts.ts';
-
-/** How many commits of the branch, newest first, are searched for the own one. */
-const SEARCHED_MAX = 1_000;
 
 /** The commit to be published and its branch. It says nothing about another branch or another base. */
 interface UnconfirmedPush {
@@ -42,11 +40,13 @@ export async function settleUnconfirmedPush(
   const recorded = session.index.settings.unconfirmedPush;
   if (recorded === undefined) return;
   const { own } = JSON.parse(recorded) as UnconfirmedPush;
+  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
   const isStillMeant = recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
-  if (isStillMeant && link.tip && (await leadsTo(session, store, link.tip.commit, own))) {
+  const tip = link.tip?.commit;
+  if (isStillMeant && tip && (await leadsTo({ tip, own, base: baseOf(session), read }))) {
     const { signal } = session.context;
     const base = await ensureBase(session, store, link);
-    const commit = await fetchCommit(session, store, own);
+    const commit = await read(own);
     const changes = await collectChanges(diffCommits(store, base.commit, commit, { signal }));
     acceptCommit(session, link, { hash: own, changes });
   }
@@ -54,26 +54,9 @@ export async function settleUnconfirmedPush(
 }
 
 function unconfirmedPushOf(session: Session, link: LinkedRepository, own: CommitHash): UnconfirmedPush {
-  const base = (session.state.bases[session.remoteName] as CommitHash | undefined) ?? null;
-  return { repository: link.uuid, branch: session.state.branch, base, own };
+  return { repository: link.uuid, branch: session.state.branch, base: baseOf(session) ?? null, own };
 }
 
-/** Whether `own` is the tip or one of its ancestors down to the workspace's base. */
-async function leadsTo(
-  session: Session,
-  store: ObjectStore,
-  tip: CommitHash,
-  own: CommitHash,
-): Promise<boolean> {
-  const base = session.state.bases[session.remoteName];
-  const seen = new Set<string>(base === undefined ? [] : [base]);
-  const open: CommitHash[] = [tip];
-  for (let hash = open.shift(); hash !== undefined; hash = open.shift()) {
-    if (hash === own) return true;
-    if (seen.has(hash)) continue;
-    if (seen.size > SEARCHED_MAX) return false;
-    seen.add(hash);
-    open.push(...(await fetchCommit(session, store, hash)).parents);
-  }
-  return false;
+function baseOf({ remoteName, state }: Session): CommitHash | undefined {
+  return state.bases[remoteName] as CommitHash | undefined;
 }

@@ -17,6 +17,7 @@ import { findUnseen, notStored, type WrittenObject } from '../../../query/existe
 import { type Commit, encodeCommit, readCommit, storeCommit } from '../../../repository/commit.ts';
 import { diffCommits } from '../../../repository/diff-commits.ts';
 import { commitKey, segmentKey } from '../../../repository/keys.ts';
+import { leadsTo } from '../../../repository/leads-to.ts';
 import { buildManifest } from '../../../repository/manifest/build-manifest.ts';
 import { joinManifest } from '../../../repository/manifest/join-manifest.ts';
 import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from '../../../repository/manifest/manifest.ts';
@@ -33,8 +34,6 @@ import { whyUnmerged } from './why-unmerged.ts';
 
 const RACES_MAX = 100;
 const RACE_PAUSE_MS = 50;
-/** The number of commits of the branch, newest first, that are searched for the job's own. */
-const SEARCHED_MAX = 1_000;
 
 export async function publishDataset(
   context: JobContext,
@@ -104,10 +103,12 @@ class Publication {
   async #publish(own: WrittenCommit): Promise<PublishResult> {
     const { base, branch, repository } = this.#options.target;
     const { store } = this.#folder;
+    const read = (hash: CommitHash) => readCommit(store, hash, this.#call);
+    const search = { own: own.hash, base: base?.hash, read };
     for (let race = 0; race < RACES_MAX; race += 1) {
       const tip = await readRef(store, `heads/${branch}`, this.#call);
       checkBelongs(store, tip, repository);
-      if (tip && (await this.#leadsTo(tip.commit, own.hash)))
+      if (tip && (await leadsTo({ ...search, tip: tip.commit })))
         return { branch, commit: tip.commit, isNew: true };
       const commit = !tip || tip.commit === base?.hash ? own.hash : await this.#merge(own, tip);
       if (commit === undefined) return refused(conflictOn(branch), 'conflict');
@@ -165,20 +166,6 @@ class Publication {
     const value = { commit, epoch: tip?.epoch ?? epoch, repository };
     const expected = tip ? { etag: tip.etag } : ({ absent: true } as const);
     return (await moveRef(this.#folder.store, `heads/${branch}`, value, expected, this.#call)).moved;
-  }
-
-  /** Whether `own` is the tip or one of its ancestors down to the base. */
-  async #leadsTo(tip: CommitHash, own: CommitHash): Promise<boolean> {
-    const seen = new Set<string>(this.#options.target.base ? [this.#options.target.base.hash] : []);
-    const open: CommitHash[] = [tip];
-    for (let hash = open.shift(); hash !== undefined; hash = open.shift()) {
-      if (hash === own) return true;
-      if (seen.has(hash)) continue;
-      if (seen.size > SEARCHED_MAX) return false;
-      seen.add(hash);
-      open.push(...(await readCommit(this.#folder.store, hash, this.#call)).parents);
-    }
-    return false;
   }
 
   #warn(path: string, message: string): void {

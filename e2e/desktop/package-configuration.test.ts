@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { nativeBinariesOf } from '../../app/build/package-desktop.ts';
-import { requireOfBuilder } from './builder.fixture.ts';
+import { requireOfBuilder } from './builder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

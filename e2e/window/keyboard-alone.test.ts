@@ -37,7 +37,6 @@ import { workInHugeFolder } from './keyboard/huge-folder-by-keys.ts';
 import { beginJobs, tendJob, tryNotice } from './keyboard/jobs-by-keys.ts';
 import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
 import { chooseNotices, limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
-import { compareTables, playVersions, slidePictures } from './keyboard/looking-by-keys.ts';
 import { chooseRows, copyPlaces } from './keyboard/panes-by-keys.ts';
 import { meetMachine } from './keyboard/peers-by-keys.ts';
 import {
@@ -49,6 +48,7 @@ import {
   pressUntil,
   tabTo,
 } from './keyboard/press-keys.ts';
+import { compareTables, playVersions, slidePictures } from './keyboard/previews-by-keys.ts';
 import { queueTasks, trustFolder } from './keyboard/queue-by-keys.ts';
 import { editRemote } from './keyboard/remotes-by-keys.ts';
 import { refusePointer, setUpWorkspace } from './keyboard/start-by-keys.ts';

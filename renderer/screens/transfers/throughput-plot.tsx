@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { formatRate } from '../../design/format.ts';
 import { useThemeVersion } from './record-throughput.tsx';
-import { SECONDS_AXIS } from './throughput.ts';
+import { roundSteps, SECONDS_AXIS } from './throughput.ts';
 
 const HEIGHT_PX = 120;
 /** The scale never goes below this, so that a trickle does not look like a flood. */
@@ -86,13 +86,4 @@ function optionsFor(element: HTMLElement): uPlot.Options {
       { stroke: color('--accent'), width: 1.75, fill: color('--accent-soft'), points: { show: false } },
     ],
   };
-}
-
-/** Two grid lines at round values: 1, 2 or 5 times a power of ten, of a unit. */
-function roundSteps(high: number): number[] {
-  const unit = 1024 ** Math.floor(Math.log(high / 2) / Math.log(1024));
-  const noughts = 10 ** Math.floor(Math.log10(high / 2 / unit));
-  const lead = [5, 2, 1].find((step) => step * noughts * unit <= high / 2) ?? 1;
-  const step = lead * noughts * unit;
-  return [0, step, 2 * step];
 }

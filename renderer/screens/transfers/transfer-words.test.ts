@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Transfer } from '../../../engine/api/host/transfers.ts';
-import { createThroughput, SECONDS_AXIS, SECONDS_KEPT } from './throughput.ts';
+import { createThroughput, roundSteps, SECONDS_AXIS, SECONDS_KEPT } from './throughput.ts';
 import {
   actionsFor,
   describeBytes,
@@ -69,6 +69,13 @@ describe('The minute of throughput', () => {
     expect(values).toHaveLength(SECONDS_AXIS.length);
     expect(values.at(0)).toBe(40);
     expect(values.at(-1)).toBe(100);
+  });
+
+  it('has grid lines at round values up to the top of its scale', () => {
+    const mib = 1024 ** 2;
+    expect(roundSteps(1.2 * mib)).toEqual([0, 500, 1000].map((value) => value * 1024));
+    expect(roundSteps(8.5 * mib)).toEqual([0, 2, 4, 6, 8].map((value) => value * mib));
+    expect(roundSteps(19 * mib)).toEqual([0, 5, 10, 15].map((value) => value * mib));
   });
 });
 

@@ -229,7 +229,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     await page.getByRole('menuitem', { name: 'Save as a job...' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('whole');
     await page.keyboard.press('Enter');
-    await cardOf(page, 'whole').getByText(`Verify of ${root}`, { exact: false }).waitFor();
+    await cardOf(page, 'whole').getByText(`Verify ${root}`, { exact: false }).waitFor();
     await cardOf(page, 'whole').getByText('Notification on failure and recovery').waitFor();
     expect(new URL(page.url()).hash).toBe('#/jobs');
     expect(window.complaints).toEqual([]);
@@ -279,7 +279,7 @@ describe.skipIf(!findChromium())('Jobs', () => {
     await dialog.getByLabel('Name', { exact: true }).fill('birds');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await cardOf(page, 'birds').getByText(`Push of ${root}`, { exact: false }).waitFor();
+    await cardOf(page, 'birds').getByText(`Push ${root}`, { exact: false }).waitFor();
     await page.getByRole('button', { name: 'Run now: birds' }).press('Enter');
     await cardOf(page, 'birds').getByText('Done', { exact: true }).waitFor();
     expect((await user.dray('-C', root, 'log')).stdout).toContain("it's automatic");

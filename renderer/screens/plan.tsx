@@ -128,9 +128,7 @@ function Reasons({ query }: { readonly query: QueryExplanation }) {
       {query.candidates > 0 && (
         <div className="plan-pair">
           <Card title="Which way costs less">
-            <p className="plan-note soft">
-              Price, requests and waiting together, compared with checking each
-            </p>
+            <p className="plan-note soft">Price, requests and waiting together, by objects at the remote</p>
             {query.breakEvenObjects > 0 ? (
               <CostPlot query={query} />
             ) : (

@@ -2,7 +2,7 @@
 import './remotes/remotes.css';
 import './repositories/repositories.css';
 import type { RepositoryCard } from '../../engine/api/host/repositories.ts';
-import { formatBytes, formatDollars, formatPlural } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatDollars, formatPlural } from '../../engine/api/numbers.ts';
 import { Card, Figure, Figures } from '../design/card.tsx';
 import { Button, LinkButton } from '../design/controls/button.tsx';
 import { Screen } from '../design/screen.tsx';
@@ -93,7 +93,8 @@ function Sums({ repositories }: { readonly repositories: readonly RepositoryCard
     (sum, { cost }) => sum + (cost.storageDollars ?? 0) + cost.requestDollars,
     0,
   );
-  const of = (count: number) => `of ${count} of ${repositories.length}`;
+  const of = (count: number) =>
+    `${formatCount(count)} of ${formatPlural(repositories.length, 'repository', 'repositories')}`;
   return (
     <Card className="repository-sums">
       <Figures>

@@ -99,7 +99,7 @@ function Places({
   if (from === undefined || to === undefined)
     return (
       <div className="small faint job-places">
-        {kind} of <span className="code">{directory}</span>
+        {kind} <span className="code">{directory}</span>
       </div>
     );
   return (

@@ -101,6 +101,10 @@ export function collectFailures(
   };
 }
 
+export function forgetFailures(folder: FleetFolder): Promise<void> {
+  return folder.removeBelow('failures/');
+}
+
 function nameOf(part: PartRequest, large: number | undefined): string {
   return `failures/${partName(part)}${large === undefined ? '' : `-${large}`}.jsonl`;
 }

@@ -26,8 +26,6 @@ const WORKING_FOLDERS = [
   'entries/',
   'base.json',
 ];
-const REMOVED_AT_ONCE = 1_000;
-
 export function finishFleet(
   context: JobContext,
   work: FleetWork,
@@ -55,7 +53,7 @@ export function finishFleet(
         : request.counts.failed === 0 &&
           request.reason === undefined &&
           published?.refused?.code !== 'partial';
-    if (isOver) for (const prefix of WORKING_FOLDERS) await removeAll(folder, prefix);
+    if (isOver) for (const prefix of WORKING_FOLDERS) await folder.removeBelow(prefix);
     return report;
   });
 }
@@ -77,10 +75,4 @@ async function publishOnce(
   if (counts.failed > 0)
     return refused(`${formatPlural(counts.failed, 'file')} failed, so nothing was committed.`);
   return publishDataset(context, folder, { ranges, request: job });
-}
-
-async function removeAll(folder: FleetFolder, prefix: string): Promise<void> {
-  const names = await folder.names(prefix);
-  for (let at = 0; at < names.length; at += REMOVED_AT_ONCE)
-    await folder.remove(names.slice(at, at + REMOVED_AT_ONCE));
 }

@@ -26,6 +26,8 @@ export interface FleetFolder {
   write(name: string, value: unknown): Promise<void>;
   writeText(name: string, text: string): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
+  /** Removes every document whose name begins with `prefix`. */
+  removeBelow(prefix: string): Promise<void>;
   /** The names that begin with `prefix`, in order. @param namesMax Default: all. */
   names(prefix: string, namesMax?: number): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -33,6 +35,7 @@ export interface FleetFolder {
 
 /** A list of failures is the largest document: 10,000 lines. */
 const DOCUMENT_BYTES_MAX = 64 * 1024 * 1024;
+const REMOVED_AT_ONCE = 1_000;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 /** The caller closes the folder. @throws `usage` for an id that cannot be a name */
@@ -67,6 +70,22 @@ function folderOf({
     return found && Buffer.from(found.bytes).toString('utf8');
   };
   const put = (name: string, text: string) => store.put(keyOf(name), Buffer.from(text), { signal });
+  const remove = async (names: readonly string[]) => {
+    if (names.length > 0) await store.delete(names.map(keyOf), { signal });
+  };
+  const namesBelow = async (prefix: string, namesMax = Number.POSITIVE_INFINITY) => {
+    const names: string[] = [];
+    let continuation: string | undefined;
+    do {
+      const page = await store.list(
+        { prefix: keyOf(prefix), ...(continuation === undefined ? {} : { continuation }) },
+        { signal },
+      );
+      names.push(...page.objects.map(({ key }) => key.slice(keyOf('').length)));
+      ({ continuation } = page);
+    } while (continuation !== undefined && names.length < namesMax);
+    return names.slice(0, namesMax);
+  };
   return {
     id,
     store,
@@ -87,22 +106,13 @@ function folderOf({
     async writeText(name, text) {
       await put(name, text);
     },
-    async remove(names) {
-      if (names.length > 0) await store.delete(names.map(keyOf), { signal });
+    remove,
+    async removeBelow(prefix) {
+      const names = await namesBelow(prefix);
+      for (let at = 0; at < names.length; at += REMOVED_AT_ONCE)
+        await remove(names.slice(at, at + REMOVED_AT_ONCE));
     },
-    async names(prefix, namesMax = Number.POSITIVE_INFINITY) {
-      const names: string[] = [];
-      let continuation: string | undefined;
-      do {
-        const page = await store.list(
-          { prefix: keyOf(prefix), ...(continuation === undefined ? {} : { continuation }) },
-          { signal },
-        );
-        names.push(...page.objects.map(({ key }) => key.slice(keyOf('').length)));
-        ({ continuation } = page);
-      } while (continuation !== undefined && names.length < namesMax);
-      return names.slice(0, namesMax);
-    },
+    names: namesBelow,
     close: () => store.close(),
   };
 }

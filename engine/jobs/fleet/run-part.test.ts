@@ -94,6 +94,20 @@ describe('A part in which files failed', () => {
   });
 });
 
+describe('A job that runs again under its name', () => {
+  it('keeps no differences of an earlier run that had more parts', async () => {
+    fill(9);
+    const check = { ...request, kind: 'check', partFilesMax: 3, rangesWanted: 1 } as const;
+    const nightly = async () => {
+      await runFleet({ context: contextIn(), id: 'nightly', request: check });
+      return [...store.objects.keys()].filter((key) => key.includes('/failures/')).length;
+    };
+    expect(await nightly()).toBe(3);
+    for (let at = 1; at < 9; at += 1) store.objects.delete(`from/${at}`);
+    expect(await nightly()).toBe(1);
+  });
+});
+
 describe('A part of many files', () => {
   it('has few of them in flight, because a worker runs several parts', async () => {
     fill(1_500);

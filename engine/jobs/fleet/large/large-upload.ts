@@ -47,7 +47,7 @@ export async function writeSums(
 
 /** Removes the row and the sums, so that the object begins anew. */
 export async function forgetLarge(folder: FleetFolder, request: LargeRequest): Promise<void> {
-  await folder.remove(await folder.names(folderOf(request)));
+  await folder.removeBelow(folderOf(request));
 }
 
 /**

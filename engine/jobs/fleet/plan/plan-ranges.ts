@@ -7,7 +7,9 @@ import { nothingThere } from '../../places/open-side.ts';
 import { holdsSomething } from '../../places/source-presence.ts';
 import { openTreePair, type TreePair } from '../../trees/open-pair.ts';
 import type { TreeSide } from '../../trees/sides.ts';
+import { forgetFailures } from '../failures.ts';
 import { type FleetFolder, withFleet } from '../fleet-folder.ts';
+import { readPart } from '../fleet-part.ts';
 import { PART_FILES_MAX, RANGES_WANTED } from '../fleet-sizes.ts';
 import { checkPrefix, readTarget } from '../push/push-target.ts';
 import { planVerification } from '../verify/plan-verification.ts';
@@ -22,6 +24,8 @@ const ranges = v.object({ splits: v.array(v.string()), estimatedKeys: v.number()
 /** Samples only the first time. @throws `notFound` when there is nothing at the source */
 export function planRanges(context: JobContext, work: FleetWork): Promise<FleetPlan> {
   return withFleet(context, work, async (folder, { request }) => {
+    // Without a part, they are those of an earlier run, whose parts may have been more.
+    if (!(await readPart(folder, { range: 0, number: 0 }))) await forgetFailures(folder);
     if (request.kind === 'verify') return planVerification(context, folder, request);
     if (request.kind === 'push')
       await checkPrefix(context, folder.store, await readTarget(context, folder, request));

@@ -25,7 +25,7 @@ import { createHeldFolders, type HeldFolder, type HeldFolders } from '../../base
 import { TEMPORARY_FOLDER_NAME } from '../../model/unfinished-name.ts';
 import { sweepTemporaryFolder, temporaryPrefix } from '../write/temporary-names.ts';
 import { sweepUnfinishedFiles } from '../write/unfinished-files.ts';
-import { errnoOf, writeError } from '../write/write-error.ts';
+import { attemptWrite, errnoOf, writeError } from '../write/write-error.ts';
 import { sweepUnsyncedMarks } from './unsynced-mark.ts';
 
 export interface TemporaryFolder {
@@ -128,12 +128,8 @@ export function openTemporaryFolderBeside(file: string): TemporaryFolder {
   const parent = dirname(file);
   const folder = openTemporaryFolder(join(parent, TEMPORARY_FOLDER_NAME), { isOwn: true });
   const prepare = () => {
-    try {
-      // A missing parent is an error; it is not created.
-      lstatSync(parent);
-    } catch (error) {
-      throw writeError(error, file);
-    }
+    // A missing parent is an error; it is not created.
+    attemptWrite(file, () => lstatSync(parent));
     folder.prepare();
   };
   return {
@@ -168,12 +164,10 @@ function sweepHeld(path: string, parent: HeldFolders | undefined, nowMs: number)
 const HOLD_TRIES_MAX = 100;
 
 function makeFolder(folder: string): void {
-  try {
+  attemptWrite(folder, () => {
     mkdirSync(folder, { recursive: true });
     sweep(folder, systemClock.nowMs());
-  } catch (error) {
-    throw writeError(error, folder);
-  }
+  });
 }
 
 function sweep(folder: string, nowMs: number): void {

@@ -26,7 +26,7 @@ import type {
   WrittenStat,
 } from './tree-writer-types.ts';
 import { openUnfinishedFiles, type UnfinishedFile, type UnfinishedFiles } from './unfinished-files.ts';
-import { errnoOf, folderInTheWay, unsafePath, writeError } from './write-error.ts';
+import { attemptWrite, errnoOf, folderInTheWay, unsafePath, writeError } from './write-error.ts';
 import { type Folders, openFolders, parentOf } from './writer-folders.ts';
 import { openWriteThreads, type WriteThreads } from './writer-threads.ts';
 
@@ -130,13 +130,7 @@ function openTemporaries(
   let unfinishedFiles: UnfinishedFiles | undefined;
   if (!isSweptLate && (!isTemporaryFolderOwn || existsSync(temporaryFolder))) folder.prepare();
 
-  const translated = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw writeError(error, temporaryFolder);
-    }
-  };
+  const translated = <T>(work: () => T) => attemptWrite(temporaryFolder, work);
   const prepareWrite = () => {
     folder.prepare();
     if (unsyncedNote === undefined || unmark) return;
@@ -339,11 +333,7 @@ function remove(context: WriterContext, path: string): void {
 }
 
 function lstatFor(absolute: string, path: string): Stats | undefined {
-  try {
-    return lstatSync(absolute, { throwIfNoEntry: false });
-  } catch (error) {
-    throw writeError(error, path);
-  }
+  return attemptWrite(path, () => lstatSync(absolute, { throwIfNoEntry: false }));
 }
 
 function unlinkIfThere(absolute: string, path: string): void {

@@ -33,6 +33,15 @@ export function writeError(cause: unknown, path: string): DrayError {
   }
 }
 
+/** @throws DrayError, as `writeError` translates what the work throws. */
+export function attemptWrite<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw writeError(cause, path);
+  }
+}
+
 /** Such as `ENOENT`; `undefined` for an error of another kind. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;

@@ -18,6 +18,7 @@ import { identityFrom } from '../scan/folder-nesting.ts';
 import { plainReach, type TreeReach } from '../scan/tree-reach.ts';
 import type { TreeWriterOptions } from './tree-writer-types.ts';
 import {
+  attemptWrite,
   errnoOf,
   fileInTheWay,
   folderInTheWay,
@@ -107,11 +108,7 @@ export function openFolders(
   }
 
   function findTranslated(folder: string, isMade: boolean): number | undefined {
-    try {
-      return find(folder, isMade);
-    } catch (error) {
-      throw writeError(error, folder);
-    }
+    return attemptWrite(folder, () => find(folder, isMade));
   }
 
   function tryRemove(folder: string): boolean {

@@ -5,7 +5,7 @@ import { accessSync, constants, existsSync, readdirSync, rmdirSync } from 'node:
 import { dirname, join } from 'node:path';
 import { DrayError } from '../../api/error.ts';
 import type { JobContext } from '../../api/jobs.ts';
-import { writeError } from '../../files/write/write-error.ts';
+import { attemptWrite } from '../../files/write/write-error.ts';
 import type { AllowsFolder } from '../../workspace/folder-owner.ts';
 import {
   DRAY_FOLDER,
@@ -78,11 +78,7 @@ export function checkFolder(root: string): void {
 function checkWritable(root: string): void {
   let above = root;
   while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
-  try {
-    accessSync(above, constants.W_OK);
-  } catch (error) {
-    throw writeError(error, above);
-  }
+  attemptWrite(above, () => accessSync(above, constants.W_OK));
 }
 
 /** Undoes a clone that stopped before its first file, so the next attempt does not count as resumed. */

@@ -6,7 +6,7 @@ import { type IgnoreAdded, ignoreLineOf } from '../../api/ignore-line.ts';
 import type { JobContext } from '../../api/jobs.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { IGNORE_FILE_BYTES_MAX, IGNORE_FILE_NAME } from '../../files/scan/ignore-rules.ts';
-import { writeError } from '../../files/write/write-error.ts';
+import { attemptWrite } from '../../files/write/write-error.ts';
 import { requireWorkspace } from '../../workspace/workspace-folder.ts';
 import { allowedBy } from '../session/user-remotes.ts';
 
@@ -79,9 +79,5 @@ function readIgnoreFile(file: string): { readonly text: string; readonly mode: n
 }
 
 function writeIgnoreFile(file: string, text: string, mode: number | undefined): void {
-  try {
-    replaceFile(file, Buffer.from(text, 'latin1'), mode);
-  } catch (cause) {
-    throw writeError(cause, IGNORE_FILE_NAME);
-  }
+  attemptWrite(IGNORE_FILE_NAME, () => replaceFile(file, Buffer.from(text, 'latin1'), mode));
 }

@@ -95,6 +95,12 @@ describe('The report of a check', () => {
     await expect(check({ reportPath: `${sandbox.path('left/a')}/report` })).rejects.toMatchObject({
       code: 'io',
     });
+    // The cause is named as for every other file.
+    const long = sandbox.path('r'.repeat(300));
+    await expect(check({ reportPath: long })).rejects.toMatchObject({
+      code: 'unsafePath',
+      message: `${long} cannot exist on this file system (ENAMETOOLONG).`,
+    });
     expect(readdirSync(sandbox.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     expect(readdirSync(reportPath)).toEqual(['in it']);
   });

@@ -4,11 +4,11 @@
  * line.
  */
 import { closeSync, openSync, renameSync } from 'node:fs';
-import { DrayError } from '../../../api/error.ts';
 import type { ComparedEvent } from '../../../api/events.ts';
 import type { CheckTreesSummary } from '../../../api/trees.ts';
 import { writeFully } from '../../../base/write-fully.ts';
 import { openTemporaryFolderBeside } from '../../../files/disk/temporary-folder.ts';
+import { attemptWrite } from '../../../files/write/write-error.ts';
 import type { TreePair } from '../open-pair.ts';
 
 export interface CheckReport {
@@ -21,17 +21,17 @@ export interface CheckReport {
 
 const BUFFERED_LINES_MAX = 1_000;
 
-/** @throws `io` when the file cannot be written. */
+/** @throws `io`, `diskFull` */
 export function openCheckReport(path: string, { destination, source }: TreePair): CheckReport {
   const temporaries = openTemporaryFolderBeside(path);
-  const temporary = attempt(path, () => temporaries.newName());
-  let file: number | undefined = attempt(path, () => openSync(temporary, 'wx'));
+  const temporary = attemptWrite(path, () => temporaries.newName());
+  let file: number | undefined = attemptWrite(path, () => openSync(temporary, 'wx'));
   let writtenBytes = 0;
   let lines: string[] = [];
   let isFirst = true;
   const write = (text: string) => {
     const bytes = Buffer.from(text);
-    attempt(path, () => writeFully(file!, bytes, writtenBytes));
+    attemptWrite(path, () => writeFully(file!, bytes, writtenBytes));
     writtenBytes += bytes.length;
   };
   const flush = () => {
@@ -61,7 +61,7 @@ export function openCheckReport(path: string, { destination, source }: TreePair)
       closeSync(file!);
       file = undefined;
       try {
-        attempt(path, () => renameSync(temporary, path));
+        attemptWrite(path, () => renameSync(temporary, path));
       } finally {
         temporaries.close();
       }
@@ -73,17 +73,4 @@ export function openCheckReport(path: string, { destination, source }: TreePair)
       temporaries.close();
     },
   };
-}
-
-function attempt<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (cause instanceof DrayError) throw cause;
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new DrayError('io', `The report ${path} could not be written (${code}).`, {
-      data: { path },
-      cause,
-    });
-  }
 }

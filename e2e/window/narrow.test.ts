@@ -154,6 +154,16 @@ describe.skipIf(!findChromium())('A narrow window', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it.each(TRIED)('of $width by $height px shows a repository in Browse whole', async (size) => {
+    const { page } = window;
+    await page.setViewportSize(size);
+    const place = encodeURIComponent(sandbox.path('versions'));
+    await page.goto(`${window.origin}/#/browse?place=${place}`);
+    await page.getByRole('button', { name: 'Show the stored objects' }).scrollIntoViewIfNeeded();
+    expect(await faultsOf(page, /^Show the stored objects/)).toEqual([]);
+    expect(window.complaints).toEqual([]);
+  });
+
   it.each(TRIED)('of $width by $height px shows a dialog whole, with its buttons', async (size) => {
     const { page } = window;
     await page.setViewportSize(size);

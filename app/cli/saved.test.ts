@@ -331,13 +331,19 @@ describe('dray job install', () => {
   it.each(['systemd', 'launchd', 'windows'])('writes a definition for %s without keys', async (kind) => {
     const to = sandbox.path('definition');
     const { exitCode, stdout } = await dray(['job', 'install', '--kind', kind, '--output', to], {
-      environment: { AWS_SECRET_ACCESS_KEY: 'very-secret' },
+      environment: {
+        AWS_SECRET_ACCESS_KEY: 'very-secret',
+        AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+        AWS_ENDPOINT_URL_S3: 'http://user:very-secret@127.0.0.1:9',
+      },
     });
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(new RegExp(`^${to}\nEnable it with: `));
     const text = readFileSync(to, 'utf8');
     expect(text).toContain('serve');
     expect(text).not.toContain('very-secret');
+    // A task of Windows has no variables.
+    expect(text.includes('http://127.0.0.1:9')).toBe(kind !== 'windows');
   });
 });
 

@@ -138,7 +138,7 @@ export function isJobName(name: string): boolean {
 
 /** Users in addresses (maybe tokens), options and queries that are named like secrets, and known keys. */
 const SECRETS: readonly RegExp[] = [
-  /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*@/i,
+  /(?:^|=)[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*@/i,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
   /(?:^|[?&;])(?![^=&;?\s]*file=)[^=&;?\s]*(?:token|secret|passw|signature|credential|access_?key|api_?key)[^=&;?\s]*=/i,
   /^--?[a-z-]*(?:token|secret|password|passwd|access-key|api-key)(?!-file)(?:=|$)/i,

@@ -166,6 +166,7 @@ describe('saving a job', () => {
   it.each([
     ['s3://key:secret@host/bucket'],
     ['dray://token@host:7370/x'],
+    ['--endpoint=https://user:password@host'],
     ['--token=abc'],
     ['--password'],
     ['https://host/x?X-Amz-Signature=abc'],

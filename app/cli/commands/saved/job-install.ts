@@ -29,10 +29,11 @@ export function addJobInstall(job: Command, host: CommandHost): void {
           const [program, ...words] = ownCommand();
           const { APPDATA, HOME, XDG_CONFIG_HOME } = environment;
           const configHome = kind === 'windows' ? APPDATA : XDG_CONFIG_HOME;
+          const { looksSecret } = await import('../../../../engine/jobs/saved/saved-job.ts');
           const file = serviceFile({
             kind,
             command: [program, ...words.map(absolute), 'job', 'serve', '--login'],
-            environment: settingsOf(environment),
+            environment: settingsOf(environment, looksSecret),
             ...(HOME ? { home: HOME } : {}),
             ...(configHome ? { configHome } : {}),
             ...(path === undefined ? {} : { path: resolve(directory, path) }),
@@ -61,17 +62,19 @@ function absolute(word: string): string {
   return word.startsWith('-') ? word : resolve(word);
 }
 
-/** The variables that locate settings. Keys are not included, because other users can read the definition. */
-function settingsOf(environment: CommandHost['environment']): Record<string, string> {
+/** The variables that locate settings and stores, without keys: other users can read the definition. */
+function settingsOf(
+  environment: CommandHost['environment'],
+  looksSecret: (text: string) => boolean,
+): Record<string, string> {
   const names = [
-    'DRAY_CONFIG',
-    'DRAY_CACHE',
-    'XDG_CONFIG_HOME',
-    'XDG_CACHE_HOME',
-    'AWS_PROFILE',
-    'AWS_REGION',
+    ...['DRAY_CONFIG', 'DRAY_CACHE', 'DRAY_AUTHOR', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME'],
+    ...['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_PROFILE', 'AWS_REGION', 'AWS_DEFAULT_REGION'],
+    ...['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3'],
+    ...['AWS_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'],
   ];
-  return Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+  const set = names.map((name) => [name, environment[name] ?? ''] as const);
+  return Object.fromEntries(set.filter(([, value]) => value !== '' && !looksSecret(value)));
 }
 
 function write(path: string, text: string): void {

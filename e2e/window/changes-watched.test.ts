@@ -5,7 +5,7 @@ import { startBrowserAndStore } from './browser-and-store.ts';
 import { changeDataset, pushedDataset, WORK } from './data/changed-dataset.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolationsInBothThemes } from './page/find-violations.ts';
-import { openWorkspace, rowOf, rowsShown } from './window-workspace.ts';
+import { openWorkspace, rowOf, rowsShown, WAIT } from './window-workspace.ts';
 
 describe.skipIf(!findChromium())('The Changes screen of a folder that changes', () => {
   const started = startBrowserAndStore();
@@ -45,6 +45,13 @@ describe.skipIf(!findChromium())('The Changes screen of a folder that changes', 
     await page.getByText('1 fewer change').waitFor();
     dataset.sandbox.write(`${WORK}/later/c.txt`, 'c');
     await show.waitFor({ state: 'detached' });
+    // The rail counts what the list's own scans have found.
+    const count = page.getByRole('link', { name: 'Changes' }).locator('.rail-count .rail-word');
+    const counted = async () => Number(await count.textContent());
+    const rows = await counted();
+    dataset.sandbox.write(`${WORK}/later/d.txt`, 'd');
+    await page.getByText('1 more change').waitFor();
+    await expect.poll(counted, WAIT).toBe(rows + 1);
     expect(window.complaints).toEqual([]);
   });
 });

@@ -1,6 +1,8 @@
 /** The incoming and outgoing changes of all workspaces, shared by all screens. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import type { IncomingLook, WorkspaceCard } from '../../engine/api/host/home.ts';
-import type { ChangeTotals } from '../../engine/api/jobs.ts';
+import type { ChangeTotals, StatusSummary } from '../../engine/api/jobs.ts';
 import { useAsk } from '../host/use-host.tsx';
 
 /**
@@ -28,6 +30,20 @@ export function useOutgoing(workspace: WorkspaceCard | undefined): number | unde
   const when = state === 'ready' && files <= LOOKED_AT_FILES_MAX;
   const { data } = useAsk('changes.status', { root }, { when, freshMs: FRESH_MS, onReturn: true });
   return when && data ? countChanges(data.changes) : undefined;
+}
+
+/** Shows what another scan of the workspace has counted wherever its local changes are counted. */
+export function useKnowOutgoing(): (root: string, changes: ChangeTotals) => void {
+  const client = useQueryClient();
+  return useCallback(
+    (root, changes) => {
+      client.setQueryData<StatusSummary>(
+        ['changes.status', { root }],
+        (before) => before && { ...before, changes },
+      );
+    },
+    [client],
+  );
 }
 
 function countChanges({ added, deleted, mode, modified, renamed }: ChangeTotals): number {

@@ -91,8 +91,9 @@ export interface ChangesRequests {
       readonly list: string;
       readonly isSame: boolean;
       readonly lookedMs: number;
-      /** Changes that a list made now would have. */
+      /** Changes that a list made now would have, and their kinds. */
       readonly rows: number;
+      readonly totals: ChangeTotals;
     };
   };
   /** Adds the line of `ignoreLineOf` to the workspace's `.drayignore`. A folder's path ends in a slash. */

@@ -72,7 +72,8 @@ export const CHANGES: HandlersOf<'changes'> = {
     const { digest: before } = call.host.changeLists.find(list);
     const { digest, lookedMs, totals } = await scanFolder(root, call);
     const rows = totals.added + totals.modified + totals.deleted + totals.renamed + totals.mode;
-    return { list, isSame: digest === before, lookedMs, rows };
+    noteOutgoing(call.host, root, totals);
+    return { list, isSame: digest === before, lookedMs, rows, totals };
   },
   'changes.ignore': async ({ path, root }, call) => {
     const { ignorePath } = await import('../../jobs/working-copy/ignore-file.ts');

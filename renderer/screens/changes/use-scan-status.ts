@@ -7,6 +7,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ChangeList, FolderEvent } from '../../../engine/api/host/changes.ts';
 import type { AnswerOf } from '../../../engine/api/host.ts';
 import { useHost, useHostState, useRefresh } from '../../host/use-host.tsx';
+import { useKnowOutgoing } from '../../shell/use-pending-changes.ts';
 import { rowsOf } from './send-bar.tsx';
 
 /** A shorter absence from the window causes no scan. */
@@ -68,6 +69,7 @@ export function useScanStatus(
 ): ScanStatus | undefined {
   const host = useHost();
   const refresh = useRefresh();
+  const knowOutgoing = useKnowOutgoing();
   const { changes, unwatched, watchedMs = 0 } = watch;
   const [returns, setReturns] = useState(0);
   const [look, setLook] = useState<AnswerOf<'changes.look'>>();
@@ -89,6 +91,10 @@ export function useScanStatus(
     };
   }, []);
 
+  useEffect(() => {
+    if (list) knowOutgoing(root, list.totals);
+  }, [root, list, knowOutgoing]);
+
   const listMs = list?.lookedMs ?? 0;
   // Each change and each return to the window starts a scan, and so does a watch that began after the list.
   useEffect(() => {
@@ -101,6 +107,7 @@ export function useScanStatus(
       (found) => {
         if (stop.signal.aborted) return;
         setLook(found);
+        knowOutgoing(root, found.totals);
         void refresh('changes.preview', 'plan.push');
         if (!found.isSame && latest.current.isEmpty) latest.current.onEmptyChanged();
       },
@@ -115,7 +122,7 @@ export function useScanStatus(
       stop.abort();
       clearTimeout(retry);
     };
-  }, [host, root, id, isBusy, changes, returns, watchedMs, listMs, refresh]);
+  }, [host, root, id, isBusy, changes, returns, watchedMs, listMs, refresh, knowOutgoing]);
 
   if (!list) return undefined;
   const isNews = look?.list === id && !look?.isSame;

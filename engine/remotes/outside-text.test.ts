@@ -4,7 +4,7 @@ import { countScans, mayBacktrack } from '../base/count-scans.fixture.ts';
 import { parseHead } from './http/http-answer-head.ts';
 import { AnswerReader } from './http/http-answer-reader.ts';
 import { HttpError } from './http/http-message.ts';
-import { parseListPage, readListPage, SLICE_CHARS } from './s3/answers/s3-list-page.ts';
+import { parseInSlices, readListPage, SLICE_CHARS } from './s3/answers/s3-list-page.ts';
 import { parseErrorBody, readResult } from './s3/answers/s3-xml.ts';
 import { parseUploadId, parseWritten } from './s3/answers/s3-xml-results.ts';
 import { parseSections } from './s3/keys/aws-profile.ts';
@@ -64,7 +64,12 @@ const LIST_FRAMES = [
 ] as const;
 
 const PARSERS: readonly Parser[] = [
-  { name: 'a page of a list', fragments: XML_FRAGMENTS, frames: LIST_FRAMES, parse: parseListPage },
+  {
+    name: 'a page of a list',
+    fragments: XML_FRAGMENTS,
+    frames: LIST_FRAMES,
+    parse: (xml) => [...parseInSlices(xml)],
+  },
   {
     name: 'a result and its fields',
     fragments: XML_FRAGMENTS,

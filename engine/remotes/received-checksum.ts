@@ -48,13 +48,6 @@ export function partChecksum(
   return { sha256: Buffer.from(claimed.sha256, 'hex').toString('base64') };
 }
 
-/** The checksum of bytes in memory, as a claim. */
-export async function computeChecksum(kind: ChecksumKind, bytes: Uint8Array): Promise<Claimed> {
-  const sum = await startSum(kind);
-  sum.update(bytes);
-  return sum.value();
-}
-
 export function checksumsOf(sum: Claimed): ObjectChecksums {
   return { covers: 'whole', ...partChecksum(sum) };
 }
@@ -64,7 +57,7 @@ interface RunningSum {
   value(): Claimed;
 }
 
-async function startSum(kind: ChecksumKind): Promise<RunningSum> {
+export async function startSum(kind: ChecksumKind): Promise<RunningSum> {
   if (kind === 'sha256') {
     const hash = createHash('sha256');
     return { update: (bytes) => hash.update(bytes), value: () => ({ sha256: hash.digest('hex') }) };

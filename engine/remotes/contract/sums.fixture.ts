@@ -2,9 +2,10 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ChecksumKind, MultipartStore, ObjectStore, PutOptions } from '../object-store.ts';
-import { checksumsOf, computeChecksum } from '../received-checksum.ts';
+import { checksumsOf } from '../received-checksum.ts';
 import type { StoreAbilities } from './abilities.fixture.ts';
 import { expectCode, noise, PART_BYTES, readText, sha256, text, written } from './awkward-objects.fixture.ts';
+import { computeChecksum } from './compute-checksum.fixture.ts';
 
 type Claim = NonNullable<PutOptions['checksum']>;
 

@@ -4,6 +4,7 @@ import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { resolveRange } from '../byte-range.ts';
+import { computeChecksum } from '../contract/compute-checksum.fixture.ts';
 import { noSource, ownKeyOf, sourceChanged } from '../copy-source.ts';
 import { checkKey } from '../object-key.ts';
 import type {
@@ -16,7 +17,7 @@ import type {
   PutOutcome,
   RemoteKey,
 } from '../object-store.ts';
-import { checksumsOf, computeChecksum, partChecksum, receiveChecksum } from '../received-checksum.ts';
+import { checksumsOf, partChecksum, receiveChecksum } from '../received-checksum.ts';
 import { pageOfUploads } from '../upload-page.ts';
 import { descriptionIn, type MemoryObject, type MemoryWrite } from './memory-object.fixture.ts';
 

@@ -1,4 +1,6 @@
 /** The memory store's record of an object, and how it is returned. */
+
+import { computeChecksum } from '../contract/compute-checksum.fixture.ts';
 import type {
   ObjectChecksums,
   ObjectDescription,
@@ -7,7 +9,7 @@ import type {
   PutOptions,
   RemoteKey,
 } from '../object-store.ts';
-import { checksumKindOf, checksumsOf, computeChecksum } from '../received-checksum.ts';
+import { checksumKindOf, checksumsOf } from '../received-checksum.ts';
 
 export interface MemoryObject {
   readonly bytes: Uint8Array;

@@ -32,20 +32,11 @@ export async function readListPage(xml: string, signal: AbortSignal | undefined)
   }
 }
 
-/** The same in one turn of the event loop. */
-export function parseListPage(xml: string): RawListPage {
-  const slices = parseInSlices(xml);
-  for (;;) {
-    const slice = slices.next();
-    if (slice.done) return slice.value;
-  }
-}
-
 /** How many characters one turn of the event loop reads. */
 export const SLICE_CHARS = 1024 * 1024;
 
 /** Yields after each slice. */
-function* parseInSlices(xml: string): Generator<void, RawListPage> {
+export function* parseInSlices(xml: string): Generator<void, RawListPage> {
   if (!isWholeList(xml)) throw incompleteListing('its answer is not a complete list');
   const { objects: fields, others } = yield* readContents(xml);
   const decodeKey = keyDecoderOf(others);

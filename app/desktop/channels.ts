@@ -2,7 +2,6 @@
 export const PORT_CHANNEL = 'dray:port';
 export const SHOW_CHANNEL = 'dray:show';
 export const CHOOSE_FOLDER_CHANNEL = 'dray:choose-folder';
-export const CHOOSE_FILES_CHANNEL = 'dray:choose-files';
 export const REVEAL_CHANNEL = 'dray:reveal';
 export const TEST_NOTICE_CHANNEL = 'dray:test-notice';
 export const SECRETS_CHANNEL = 'dray:secrets';

@@ -4,7 +4,6 @@ import { isAbsolute, normalize } from 'node:path';
 import type { OpenDialogOptions } from 'electron';
 import { testEnding } from '../../engine/api/job-endings.ts';
 import {
-  CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
   REVEAL_CHANNEL,
@@ -32,23 +31,15 @@ export function answerOwnQuestions(
   electron: Pick<Electron, 'ipcMain' | 'dialog' | 'Notification' | 'shell'>,
   { engine, secrets, window }: OwnQuestionsOptions,
 ): void {
-  const choose = async (title: string, properties: OpenDialogOptions['properties']) => {
+  hearOwn(electron, PORT_CHANNEL, ({ sender }) => engine.handPort(sender));
+  answerOwn(electron, CHOOSE_FOLDER_CHANNEL, readTitle, async (title) => {
     const owner = window.current();
-    const options = { title, properties: properties ?? [] };
+    const options: OpenDialogOptions = { title, properties: ['openDirectory', 'createDirectory'] };
     const { canceled, filePaths } = await (owner
       ? electron.dialog.showOpenDialog(owner, options)
       : electron.dialog.showOpenDialog(options));
-    return canceled ? [] : filePaths;
-  };
-
-  hearOwn(electron, PORT_CHANNEL, ({ sender }) => engine.handPort(sender));
-  answerOwn(electron, CHOOSE_FOLDER_CHANNEL, readTitle, async (title) => {
-    const [folder] = await choose(title, ['openDirectory', 'createDirectory']);
-    return folder;
+    return canceled ? undefined : filePaths[0];
   });
-  answerOwn(electron, CHOOSE_FILES_CHANNEL, readTitle, (title) =>
-    choose(title, ['openFile', 'multiSelections']),
-  );
   answerOwn(electron, REVEAL_CHANNEL, readPath, (path) => {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
     electron.shell.showItemInFolder(path);

@@ -28,7 +28,6 @@ describe('the preload', () => {
     expect([...exposed.keys()]).toEqual(['dray']);
     const bridge = exposed.get('dray') as DesktopBridge;
     expect(Object.keys(bridge).sort()).toEqual([
-      'chooseFiles',
       'chooseFolder',
       'pathOf',
       'requestPort',

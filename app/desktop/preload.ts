@@ -5,7 +5,6 @@
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { type DesktopBridge, PORT_MESSAGE } from '../../engine/api/desktop-bridge.ts';
 import {
-  CHOOSE_FILES_CHANNEL,
   CHOOSE_FOLDER_CHANNEL,
   PORT_CHANNEL,
   REVEAL_CHANNEL,
@@ -26,7 +25,6 @@ const bridge: DesktopBridge = {
   requestPort: () => ipcRenderer.send(PORT_CHANNEL),
   pathOf: (file) => webUtils.getPathForFile(file),
   chooseFolder: (title) => ipcRenderer.invoke(CHOOSE_FOLDER_CHANNEL, title),
-  chooseFiles: (title) => ipcRenderer.invoke(CHOOSE_FILES_CHANNEL, title),
   reveal: (path) => ipcRenderer.invoke(REVEAL_CHANNEL, path),
   testNotice: (job) => ipcRenderer.invoke(TEST_NOTICE_CHANNEL, job),
   secrets: {

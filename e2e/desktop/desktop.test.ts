@@ -66,7 +66,6 @@ describe.runIf(program !== undefined)('The desktop app in Electron', () => {
     }));
     expect(given.node).toEqual([]);
     expect(given.bridge).toEqual([
-      'chooseFiles',
       'chooseFolder',
       'pathOf',
       'requestPort',

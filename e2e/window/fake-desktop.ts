@@ -55,7 +55,6 @@ export async function installFakeDesktop(
         },
         pathOf: () => '',
         chooseFolder: async () => undefined,
-        chooseFiles: async () => [],
         async reveal(path) {
           revealed.push(path);
           return !path.endsWith('gone');

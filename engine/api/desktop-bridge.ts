@@ -17,7 +17,6 @@ export interface DesktopBridge {
   readonly pathOf: (file: File) => string;
   /** Opens the system's folder dialog. Resolves to undefined when the user cancels. */
   readonly chooseFolder: (title: string) => Promise<string | undefined>;
-  readonly chooseFiles: (title: string) => Promise<readonly string[]>;
   /**
    * Shows a file or folder of this computer in the system's file manager, without opening it. Resolves to
    * false if it does not exist.

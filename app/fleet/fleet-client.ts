@@ -25,7 +25,7 @@ import {
 } from './fleet-messages.ts';
 import { endedStatus, type FleetStatus, type JobStateName, sumStatus } from './fleet-status.ts';
 import { decode } from './payloads.ts';
-import { fromTemporal, noSuchJob } from './temporal-errors.ts';
+import { fromTemporal, noSuchJob, withoutWorker } from './temporal-errors.ts';
 import { connectionSettings, dataConverter, type TemporalOptions } from './temporal-options.ts';
 import { type RunningStep, readPulses, waitsLong } from './worker/running-steps.ts';
 import type { fleetJob } from './workflows/fleet-job.ts';
@@ -211,7 +211,11 @@ async function readStatus(
     return endedStatus(await handle.result(), { ...cardOf(description, id), id });
   const query = <T>(own: WorkflowHandle) =>
     client.connection.withDeadline(Date.now() + QUERY_MS, () => own.query<T, []>(QUERIES.status));
-  const job = await query<JobStatus>(handle);
+  const job = await query<JobStatus>(handle).catch(async (error) => {
+    // Of a job that failed, the result says why.
+    if (execution.state !== 'running') await handle.result();
+    throw withoutWorker(error, id);
+  });
   const ranges: RangeStatus[] = [];
   const steps: RunningStep[] = [];
   const awaited: string[] = [];

@@ -60,6 +60,20 @@ export function noSuchJob(address: string, id = '', cause?: unknown): DrayError 
   });
 }
 
+/** How gRPC ends a question that no worker answers: cancelled, too late, or without a worker in the queue. */
+const UNANSWERED: readonly number[] = [1, 4, 9];
+
+/** The error of a question to the workers. */
+export function withoutWorker(error: unknown, id: string): unknown {
+  const service = error instanceof ServiceError ? error.cause : error;
+  if (!isGrpcServiceError(service) || !UNANSWERED.includes(service.code)) return error;
+  return new DrayError('unreachable', `No worker answers for the job ${id}.`, {
+    cause: error,
+    advice: 'Start one: dray fleet worker',
+    command: 'dray fleet worker',
+  });
+}
+
 export function noAnswer(address: string, why: string, cause: unknown): DrayError {
   return new DrayError('unreachable', `Temporal at ${address} does not answer: ${why}.`, {
     cause,

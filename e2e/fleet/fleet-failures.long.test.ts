@@ -109,12 +109,16 @@ describe('a fleet', () => {
     const later = ['--queue', 'later', '--json'];
     await fleet.run('copy', place('source'), place('changed'), '--id', 'changed', '--detach', ...later);
     appendFileSync(join(fleet.s3.dataFolder, fleet.s3.bucket, 'changed/.dray-fleet/changed/job.json'), ' ');
-    await fleet.startWorker({ words: ['--queue', 'later'] });
+    const status = async () => (await fleet.run('status', 'changed')).stderr;
+    expect(await status()).toContain('No worker answers for the job changed');
+    const worker = await fleet.startWorker({ words: ['--queue', 'later'] });
     await expect
       .poll(async () => (await fleet.run('list', ...later)).summary.jobs)
       .toMatchObject([{ id: 'changed', state: 'failed' }]);
+    await worker.stop();
+    expect(await status()).toContain('failed with "damaged"');
     const stored = await fleet.temporal.stored();
-    expect(stored.includes('accessDenied')).toBe(true);
+    expect(stored.includes('damaged')).toBe(true);
     expect(stored.includes('object-0')).toBe(false);
     expect(stored.includes(fleet.s3.accessKeyId)).toBe(false);
   });

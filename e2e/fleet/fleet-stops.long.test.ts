@@ -46,7 +46,7 @@ describe('a fleet', () => {
     expect(exitCode, stdout).toBe(0);
     expect(summary).toMatchObject({ failed: 0, failedParts: 0 });
     expect(differences(fleet, 'source', 'killed')).toEqual([]);
-    // Those that the dead worker had sent without an answer are the most that can be sent twice.
+    // Only objects that the dead worker had sent without an answer can be sent twice.
     expect((await writesOf('killed')).length).toBeLessThanOrEqual(FILES * 1.1);
     expect(await other.stop()).toBe(0);
   });

@@ -24,7 +24,7 @@ describe.skipIf(!findChromium())('The Changes screen of a folder that changes', 
     changeDataset(dataset);
     await rowOf(page, 'measurements/').waitFor();
     await page.getByRole('button', { name: /^Push \d+ changes$/ }).waitFor();
-    // What was still being written when the list was made is offered as well.
+    // A file that was still being written when the list was made is offered as well.
     const show = page.getByRole('button', { name: 'Show', exact: true });
     await page.getByRole('textbox', { name: 'Message' }).fill('Mine');
     await page.getByRole('checkbox', { name: 'Push notes/', exact: true }).uncheck();

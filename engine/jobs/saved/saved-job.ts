@@ -53,7 +53,7 @@ export const SAVED_JOB = v.object({
   name: v.string(),
   /** The meaning of the words, as their command read them. Absent in files of earlier versions. */
   kind: v.exactOptional(v.picklist(SAVED_COMMANDS)),
-  /** The words that are no options: of a copy its source and its destination. */
+  /** The words that are not options, such as the source and the destination of a copy. */
   places: v.exactOptional(
     v.pipe(v.array(v.pipe(v.string(), v.maxLength(TEXT_MAX))), v.maxLength(ARGUMENTS_MAX)),
   ),

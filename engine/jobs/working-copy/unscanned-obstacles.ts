@@ -4,7 +4,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { DrayError } from '../../api/error.ts';
-import { writeError } from '../../files/write/write-error.ts';
+import { attemptRead } from '../../files/read/open-file.ts';
 import type { Change } from '../../model/diff.ts';
 import type { MergeConflict } from '../../model/merge.ts';
 import { foldName } from '../../model/name-collisions.ts';
@@ -77,21 +77,12 @@ function createSpellings(root: string, goes: ReadonlySet<string>) {
 
 /** @throws DrayError `io` */
 function namesIn(folder: string): ReadonlySet<string> {
-  try {
-    return new Set(readdirSync(folder));
-  } catch (error) {
-    throw writeError(error, folder);
-  }
+  return attemptRead(folder, () => new Set(readdirSync(folder)));
 }
 
 /** Node's own recursive listing follows links to folders, out of the workspace. @throws DrayError `io` */
 function itemsBelow(folder: string): readonly Dirent[] {
-  let items: Dirent[];
-  try {
-    items = readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    throw writeError(error, folder);
-  }
+  const items = attemptRead(folder, () => readdirSync(folder, { withFileTypes: true }));
   return items.flatMap((item) =>
     item.isDirectory() ? [item, ...itemsBelow(join(folder, item.name))] : [item],
   );

@@ -9,7 +9,7 @@ export interface PeerRoot {
   readonly below: string;
   /** The path of an object there. Throws for a bad key. */
   pathOf(key: string): string;
-  /** As `pathOf`, and for a folder, whose key and path end in a slash. */
+  /** Like `pathOf`, but also takes a folder, whose key and path end in a slash. */
   entryPathOf(key: string): string;
   signalOf(options?: CallOptions): AbortSignal;
 }

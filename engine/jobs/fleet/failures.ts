@@ -144,6 +144,15 @@ function namedIn(one: Line): NamedFailure[] {
   return [{ path: one.paths[0] ?? '', message: one.detail }];
 }
 
+/** Undefined for a damaged one: it stands for a file without a name. */
+function readLine(text: string): Line | undefined {
+  try {
+    return v.parse(line, JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
 export interface KnownFailures {
   /** Documents of objects in pieces. */
   readonly largeNames: readonly string[];
@@ -165,8 +174,9 @@ export async function readFailures(folder: FleetFolder, part: PartRequest): Prom
   for (const name of names)
     for (const text of ((await folder.readText(name)) ?? '').split('\n')) {
       if (text === '') continue;
-      const read = v.parse(line, JSON.parse(text));
-      if ('more' in read) more += read.more;
+      const read = readLine(text);
+      if (!read) more += 1;
+      else if ('more' in read) more += read.more;
       else if ('code' in read) {
         paths.add(read.path);
         isDeleting ||= read.isDeleting ?? false;

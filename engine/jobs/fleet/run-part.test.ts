@@ -48,6 +48,17 @@ describe('A part in which files failed', () => {
     expect(await steps.retryFailed(contextIn(), work, part)).toMatchObject({ retried: 0 });
   });
 
+  it('runs again as a whole when the list of its failures is damaged', async () => {
+    fill(20);
+    refuseOdd();
+    const { work } = await runFleet({ context: contextIn(), id: 'half', request });
+    store.objects.set('to/.dray-fleet/half/failures/00000-000000.jsonl', Buffer.from('{"path":"1"\n'));
+    store.fault = () => undefined;
+    const { counts, retried } = await steps.retryFailed(contextIn(), work, part);
+    expect([retried, counts.copiedFiles, counts.failed]).toEqual([1, 10, 0]);
+    expect(failuresOf('half')).toBe('');
+  });
+
   it('of a sync deletes nothing anywhere', async () => {
     fill(20);
     store.objects.set('to/extra', Buffer.from('x'));

@@ -52,6 +52,11 @@ describe.skipIf(!findChromium())('The Plan screen', () => {
     ]);
     expect(await figureOf(page, 'Objects to send')).toBe(String(NEW));
     expect(await findViolationsInBothThemes(page)).toEqual([]);
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 360, height: 740 });
+    const isWide = (screen: Element) => screen.scrollWidth > screen.clientWidth;
+    expect(await page.locator('.screen-page').evaluate(isWide)).toBe(false);
+    await page.setViewportSize(size);
 
     await pushFrom(page);
     await page.getByRole('link', { name: 'Plan', exact: true }).first().click();

@@ -182,6 +182,22 @@ describe.skipIf(!findChromium())('A narrow window', () => {
     expect(found).toEqual([]);
     expect(window.complaints).toEqual([]);
   });
+
+  it.each(TRIED)('of $width by $height px keeps a long name of a branch within its badge', async (size) => {
+    const { page } = window;
+    const name = 'corrections_of_the_northern_station_by_the_other_laboratory';
+    const cwd = sandbox.path('measurements of the second campaign');
+    await runCli(['branch', name], { cwd, environment: {} });
+    await page.setViewportSize(size);
+    await page.goto(`${window.origin}/#/history`);
+    await page.reload();
+    await page.locator('.ref', { hasText: name }).first().waitFor();
+    const parts = page.locator('.ref, .commit-list, .commit-panel, .history, .screen-full');
+    const wide = await parts.evaluateAll((all) =>
+      all.filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.className),
+    );
+    expect(wide).toEqual([]);
+  });
 });
 
 /** Rows of the list whose middle is not under anything else. */

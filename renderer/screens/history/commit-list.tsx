@@ -92,9 +92,11 @@ export function RefBadges({ refs, commit }: { readonly refs: readonly RefRow[]; 
         key={`${kind} ${name}`}
         data-ref={`${kind} ${name}`}
         className={`ref ref-${kind} ${isCurrent ? 'is-current' : ''}`}
+        title={name}
       >
         <Icon name={kind} size={12} />
-        <span className="unseen">{kind === 'branch' ? 'Branch' : 'Tag'}</span> {name}
+        <span className="unseen">{kind === 'branch' ? 'Branch' : 'Tag'}</span>{' '}
+        <span className="cut">{name}</span>
       </span>
     ));
 }

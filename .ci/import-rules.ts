@@ -59,7 +59,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   renderer: ['engine/api'],
   // Saved jobs run the command. The window's engine loads the link to Temporal.
   'app/desktop': [...WINDOW, 'app/cli', 'app/fleet'],
-  // In a clone, `dray ui` builds the window when it is missing.
+  // In a clone, `dray ui` builds the window when it is missing or older than its sources.
   'app/web': [...WINDOW, 'app/build'],
   'app/fleet': ENGINE,
   'app/cli': [...ENGINE, 'app/fleet', 'app/web'],

@@ -21,7 +21,7 @@ import {
   playSound,
   seeWhoChanged,
 } from './keyboard/browse-by-keys.ts';
-import { filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
+import { discardAndIgnore, filterChanges, showNews, takeSides } from './keyboard/changes-by-keys.ts';
 import { AWAITED_WORKER, watchFleet } from './keyboard/fleet-by-keys.ts';
 import {
   filterHistory,
@@ -39,15 +39,7 @@ import { importRemotes, typeKeys } from './keyboard/keys-by-keys.ts';
 import { chooseNotices, limitTransfers, tendColumns } from './keyboard/limits-by-keys.ts';
 import { chooseRows, copyPlaces } from './keyboard/panes-by-keys.ts';
 import { meetMachine } from './keyboard/peers-by-keys.ts';
-import {
-  chooseByName,
-  chooseInMenu,
-  command,
-  findRef,
-  press,
-  pressUntil,
-  tabTo,
-} from './keyboard/press-keys.ts';
+import { chooseByName, command, findRef, press, pressUntil, tabTo } from './keyboard/press-keys.ts';
 import { compareTables, playVersions, slidePictures } from './keyboard/previews-by-keys.ts';
 import { queueTasks, trustFolder } from './keyboard/queue-by-keys.ts';
 import { editRemote } from './keyboard/remotes-by-keys.ts';
@@ -62,7 +54,7 @@ import {
   showObjects,
 } from './keyboard/versions-by-keys.ts';
 import { launchBrowser, NO_KEYS, type OpenWindow, openWindow } from './open-window.ts';
-import { rowOf, rowsShown } from './window-workspace.ts';
+import { rowsShown } from './window-workspace.ts';
 
 const WAIT = { timeout: 120_000, interval: 100 };
 /** Takes two minutes at the rate of `cloneAndPause`, so a busy machine has time to reach Pause. */
@@ -353,38 +345,6 @@ async function compare({ page }: OpenWindow): Promise<void> {
   await press(page, page.getByRole('button', { name: 'Swap A and B' }));
   await press(page, page.getByRole('button', { name: 'End the comparison' }));
   await page.getByRole('grid', { name: 'Commits' }).waitFor();
-}
-
-/** The menu of a row discards a new file, Undo and Kept files bring it back, and then a line ignores it. */
-async function discardAndIgnore({ page }: OpenWindow, root: string): Promise<void> {
-  const path = join(root, 'a scratch.tmp');
-  writeFileSync(path, 'mine alone');
-  await command(page, 'See what a push would do');
-  const row = rowOf(page, 'a scratch.tmp');
-  const choose = async (name: RegExp) => {
-    await row.waitFor();
-    await tabTo(page, page.getByRole('treegrid'));
-    await page.keyboard.press('Home');
-    await row.and(page.locator('.change-row-active')).waitFor();
-    await chooseInMenu(page, name);
-  };
-  await choose(/^Discard the new file/);
-  await expect.poll(() => existsSync(path), WAIT).toBe(false);
-  const message = page.getByRole('alertdialog', { name: '1 new file moved to Kept files' });
-  await press(page, message.getByRole('button', { name: 'Undo' }));
-  await expect.poll(() => existsSync(path), WAIT).toBe(true);
-  await choose(/^Discard the new file/);
-  await expect.poll(() => existsSync(path), WAIT).toBe(false);
-  await press(page, page.getByRole('button', { name: 'Kept files' }));
-  const kept = page.getByRole('dialog', { name: 'Kept files' });
-  await press(page, kept.getByRole('button', { name: /^Put back/ }).first());
-  await expect.poll(() => readFileSync(path, 'utf8'), WAIT).toBe('mine alone');
-  await page.keyboard.press('Escape');
-  await kept.waitFor({ state: 'detached' });
-  await choose(/^Ignore/);
-  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Ignore it' }));
-  await expect.poll(() => existsSync(join(root, '.drayignore')), WAIT).toBe(true);
-  await row.waitFor({ state: 'detached' });
 }
 
 async function resizeColumn({ page }: OpenWindow): Promise<void> {

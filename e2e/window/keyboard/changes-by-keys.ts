@@ -1,11 +1,23 @@
-/** Changes by the keyboard: views, kinds and a search, and the side that a pull takes of a conflict. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/**
+ * Changes by the keyboard: views, kinds and a search, the side that a pull takes of a conflict, and a new
+ * file that is discarded and ignored.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { runCli } from '../../../app/cli/run-cli.fixture.ts';
 import type { OpenWindow } from '../open-window.ts';
 import { rowOf, rowsShown, WAIT } from '../window-workspace.ts';
-import { chooseOption, command, holdsFocus, press, pressUntil, tabTo, undo } from './press-keys.ts';
+import {
+  chooseInMenu,
+  chooseOption,
+  command,
+  holdsFocus,
+  press,
+  pressUntil,
+  tabTo,
+  undo,
+} from './press-keys.ts';
 
 /** Opens a folder and skips a file in it, then shows the paths flat, by size, by kind and by a search. */
 export async function filterChanges({ page }: OpenWindow, root: string): Promise<void> {
@@ -86,4 +98,40 @@ export async function takeSides({ folder, page }: OpenWindow, root: string): Pro
   await expect.poll(texts, WAIT).toEqual(['mine', 'theirs']);
   await undo(page, /overwritten/);
   await expect.poll(texts, WAIT).toEqual(['mine', 'mine']);
+}
+
+/** The menu of a row discards a new file, Undo and Kept files bring it back, and then a line ignores it. */
+export async function discardAndIgnore({ page }: OpenWindow, root: string): Promise<void> {
+  const path = join(root, 'a scratch.tmp');
+  writeFileSync(path, 'mine alone');
+  await command(page, 'See what a push would do');
+  const row = rowOf(page, 'a scratch.tmp');
+  const choose = async (name: RegExp) => {
+    await row.waitFor();
+    await tabTo(page, page.getByRole('treegrid'));
+    await page.keyboard.press('Home');
+    await row.and(page.locator('.change-row-active')).waitFor();
+    await chooseInMenu(page, name);
+  };
+  const discard = async () => {
+    await choose(/^Discard the new file/);
+    await expect.poll(() => existsSync(path), WAIT).toBe(false);
+    // Later steps wait for the row, and do not mean that of the old list.
+    await row.waitFor({ state: 'detached' });
+  };
+  await discard();
+  const message = page.getByRole('alertdialog', { name: '1 new file moved to Kept files' });
+  await press(page, message.getByRole('button', { name: 'Undo' }));
+  await expect.poll(() => existsSync(path), WAIT).toBe(true);
+  await discard();
+  await press(page, page.getByRole('button', { name: 'Kept files' }));
+  const kept = page.getByRole('dialog', { name: 'Kept files' });
+  await press(page, kept.getByRole('button', { name: /^Put back/ }).first());
+  await expect.poll(() => readFileSync(path, 'utf8'), WAIT).toBe('mine alone');
+  await page.keyboard.press('Escape');
+  await kept.waitFor({ state: 'detached' });
+  await choose(/^Ignore/);
+  await press(page, page.getByRole('dialog').getByRole('button', { name: 'Ignore it' }));
+  await expect.poll(() => existsSync(join(root, '.drayignore')), WAIT).toBe(true);
+  await row.waitFor({ state: 'detached' });
 }

@@ -54,6 +54,24 @@ describe.skipIf(!findChromium())('Jobs', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('that push change at once what Home and the rail say about the workspace', async () => {
+    using user = createUser();
+    await user.dray('init', '--remote', join(user.folder, 'versions'));
+    await user.dray('job', 'add', 'send', '--', 'push');
+    await using window = await openWindow(browser, { folder: user.folder, path: '/#/home' });
+    const { page } = window;
+    await askEngine(page, 'home.addWorkspace', { root: user.work });
+    await page.reload();
+    const card = page.getByRole('article', { name: 'work' });
+    await card.getByText('1 added').waitFor();
+    const rail = page.getByRole('link', { name: 'Changes' });
+    await rail.getByText('change to push').waitFor({ state: 'attached' });
+    await user.dray('job', 'run', 'send');
+    await card.getByText('No changes').waitFor();
+    await rail.getByText('change to push').waitFor({ state: 'detached' });
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt('are run, paused, looked into and removed by the keyboard, and another window follows', async () => {
     using user = createUser();
     await user.dray('job', 'add', 'night', '--daily', '03:00', '--', 'copy', 'photos', 'copies');

@@ -1,7 +1,7 @@
 /** The newest list of saved jobs. The engine sends it again when a command changes a job. */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import type { SavedJobList } from '../../engine/api/host/saved.ts';
-import { useHost, useHostState } from './use-host.tsx';
+import { CHANGED_BY_TRANSFERS, useHost, useHostState, useRefresh } from './use-host.tsx';
 
 const JobsContext = createContext<SavedJobList | undefined>(undefined);
 
@@ -32,5 +32,16 @@ export function SavedJobsProvider({ children }: { readonly children: ReactNode }
       .catch(() => {});
     return () => stop.abort();
   }, [host, state]);
+  useRefreshAfterRuns(list);
   return <JobsContext value={list}>{children}</JobsContext>;
+}
+
+/** When a run ends, asks again for what it changed. */
+function useRefreshAfterRuns(list: SavedJobList | undefined): void {
+  const refresh = useRefresh();
+  const ends = list?.jobs.map(({ lastEnd = '' }) => Date.parse(lastEnd)).filter(Number.isFinite) ?? [];
+  const lastMs = Math.max(0, ...ends);
+  useEffect(() => {
+    if (lastMs > performance.timeOrigin) void refresh(...CHANGED_BY_TRANSFERS);
+  }, [lastMs, refresh]);
 }

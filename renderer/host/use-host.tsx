@@ -189,8 +189,8 @@ function TransfersProvider({ children }: { children: ReactNode }) {
   return <QueueContext value={queue}>{children}</QueueContext>;
 }
 
-/** The answers that a transfer of any kind may change. */
-const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
+/** The answers that a transfer of any kind, or the run of a saved job, may change. */
+export const CHANGED_BY_TRANSFERS: readonly HostRequestName[] = [
   'home.list',
   'home.look',
   'changes.status',

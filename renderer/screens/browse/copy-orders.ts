@@ -18,10 +18,12 @@ export interface Chosen {
   readonly links: readonly string[];
   /** Replaces `paths` for a selection of a whole list. `count` is the number of entries. */
   readonly all?: AllChosen & { readonly count: number };
+  /** With `all`: the copy would take entries that the list does not have. */
+  readonly isPart?: true;
 }
 
-export function chosenFrom(from: Location, { all, count, rows }: ChosenEntries): Chosen {
-  if (all) return { from, paths: [], links: [], all: { ...all, count } };
+export function chosenFrom(from: Location, { all, count, isPart, rows }: ChosenEntries): Chosen {
+  if (all) return { from, paths: [], links: [], all: { ...all, count }, ...(isPart && { isPart }) };
   const links = rows.filter(({ kind }) => kind === 'link');
   return { from, paths: rows.map(({ path }) => path), links: links.map(({ path }) => path) };
 }

@@ -20,9 +20,9 @@ export interface PaneState {
 /** The most entries that dialogs name for a choice of everything. */
 const NAMED_MAX = 8;
 
-export function chosenIn({ choice, filter }: PaneState, { list, pages }: Entries): ChosenEntries {
+export function chosenIn({ choice, filter }: PaneState, { list, pages, state }: Entries): ChosenEntries {
   const { bytes = 0, total = 0 } = pages?.latest() ?? {};
   const first = Array.from({ length: Math.min(total, NAMED_MAX) }, (_, at) => pages?.rowAt(at));
   const firstRows = first.filter((row) => row !== undefined);
-  return chosenOf(choice, { list, filter, total, bytes, firstRows });
+  return chosenOf(choice, { list, filter, total, bytes, firstRows, isWhole: state === 'done' });
 }

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 import { formatBytes, formatPlural } from '../../../engine/api/numbers.ts';
 import { useHost, useRefresh } from '../../host/use-host.tsx';
 import { parseRoute } from '../../route.ts';
-import { showFailure, showToast } from '../../shell/toasts/toasts.tsx';
+import { showFailure, showToast, type Toast } from '../../shell/toasts/toasts.tsx';
 import { type RepositoryRefusal, refusedRepository, useStartTransfers } from '../start-transfer.ts';
 import { type Chosen, copyOrders } from './copy-orders.ts';
 import type { Replacing } from './dialogs.tsx';
@@ -88,8 +88,9 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
   };
   return {
     copy: (dragged, into) => {
-      const { all, from, paths } = dragged;
+      const { all, from, isPart, paths } = dragged;
       if (isSameLocation(from, into)) return;
+      if (isPart) return void showToast(readFirst(from));
       const orders = copyOrders(dragged, into);
       const count = all?.count ?? paths.length;
       const what = paths.length === 1 ? nameOf(paths[0]!) : formatPlural(count, 'entry', 'entries');
@@ -102,6 +103,15 @@ export function useSending(onRefused: (refusal: RepositoryRefusal) => void): Sen
     },
     replacing: replacing[0],
     forget: () => setReplacing(([, ...others]) => others),
+  };
+}
+
+/** The question about existing names covers only the entries that were read. */
+function readFirst(from: Location): Toast {
+  return {
+    tone: 'danger',
+    title: `${describeLocation(from)} is not read to its end, so nothing was copied`,
+    text: 'Read all of it first, or choose "Sync or copy all".',
   };
 }
 

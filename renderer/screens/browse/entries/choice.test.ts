@@ -9,6 +9,7 @@ const VIEW = {
   total: 1_000_000,
   bytes: 5_000_000,
   firstRows: [entry('a0'), entry('a1')],
+  isWhole: true,
 };
 
 describe('what is chosen in a pane', () => {
@@ -30,5 +31,6 @@ describe('what is chosen in a pane', () => {
       all: { list: 'list', filter: 'a', except: ['a1'] },
     });
     expect(isChosen(toggleChoice(choice, entry('a1')), 'a1')).toBe(true);
+    expect(chosenOf(choice, { ...VIEW, isWhole: false })).toMatchObject({ isPart: true });
   });
 });

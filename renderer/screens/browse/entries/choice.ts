@@ -21,6 +21,8 @@ export interface ChosenEntries {
   /** All chosen entries, or the first few if `all` is set. */
   readonly rows: readonly EntryRow[];
   readonly all?: AllChosen;
+  /** Set with `all`: entries of the folder that were not read would match too. */
+  readonly isPart?: true;
 }
 
 /** The facts about the view in which the choice was made. */
@@ -30,6 +32,8 @@ export interface ChosenView {
   readonly total: number;
   readonly bytes: number;
   readonly firstRows: readonly EntryRow[];
+  /** All of the folder has been read. */
+  readonly isWhole: boolean;
 }
 
 export function chosenOf(choice: Choice, view: ChosenView): ChosenEntries {
@@ -45,6 +49,7 @@ export function chosenOf(choice: Choice, view: ChosenView): ChosenEntries {
     bytes: view.bytes - sum([...except.values()]),
     rows: view.firstRows.filter(({ path }) => !except.has(path)),
     all: { list: view.list, filter: view.filter, except: [...except.keys()] },
+    ...(view.isWhole ? {} : { isPart: true }),
   };
 }
 

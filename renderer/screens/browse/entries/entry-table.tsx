@@ -157,7 +157,7 @@ function EntryHead({
   );
 }
 
-const NO_VIEW = { list: undefined, filter: '', total: 0, bytes: 0, firstRows: [] };
+const NO_VIEW = { list: undefined, filter: '', total: 0, bytes: 0, firstRows: [], isWhole: true };
 
 /** Drags the chosen rows, or only this row if it is not among them. */
 function beginDrag({ dataTransfer }: DragEvent, entry: EntryRow, props: EntryTableProps): void {

@@ -35,6 +35,11 @@ describe('The text of a transfer', () => {
     expect(fractionDone(counting)).toBeUndefined();
   });
 
+  it('counts the bytes under way as moved', () => {
+    const transfer = running({ bytesDone: 0, bytesTotal: 4096, bytesUnderWay: 3072 });
+    expect(describeBytes(transfer)).toBe('3.0 KiB of 4.0 KiB');
+  });
+
   it('rounds the remaining time, more coarsely the longer it is', () => {
     expect([3, 31, 90, 3599, 3700, 9000, 200_000].map(roughDuration)).toEqual([
       'a few seconds',

@@ -69,13 +69,14 @@ export function describeTimeLeft(transfer: Transfer): string {
   return `${transfer.isCounting ? 'at least ' : ''}${roughDuration(seconds)} left`;
 }
 
-/** `1.2 GiB of 5.1 GiB`; with a plus while more may be found. */
+/** `1.2 GiB of 5.1 GiB`, including what is under way; with a plus while more may be found. */
 export function describeBytes(transfer: Transfer): string {
   if (transfer.order.kind === 'verify') return '';
-  const { bytesDone, bytesTotal, isCounting } = transfer;
+  const { bytesDone, bytesTotal, bytesUnderWay = 0, isCounting } = transfer;
   if (bytesTotal === undefined || (isOver(transfer) && bytesDone === bytesTotal))
     return formatBytes(bytesDone);
-  return `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}${isCounting ? '+' : ''}`;
+  const moved = Math.min(bytesTotal, bytesDone + bytesUnderWay);
+  return `${formatBytes(moved)} of ${formatBytes(bytesTotal)}${isCounting ? '+' : ''}`;
 }
 
 /** `18 of 1,042+ files`. */

@@ -48,10 +48,11 @@ describe('transfers', () => {
     expect(trays[0]!.icon).toMatchObject({ path: '/app/tray.png', isTemplate: true });
   });
 
-  it('share the tray with the counts of commits to pull and to push', async () => {
+  it('share the tray with the numbers of commits to pull and of files to push', async () => {
+    const incoming = { isMore: false, isRewritten: false };
     const looks = [
-      { root: '/a', hasIncoming: true, outgoing: 2 },
-      { root: '/b', hasIncoming: true },
+      { root: '/a', hasIncoming: true, incoming: { ...incoming, commits: 3 }, outgoing: 1_400 },
+      { root: '/b', hasIncoming: true, incoming: { ...incoming, commits: 1 }, outgoing: 2 },
       { root: '/c', hasIncoming: false, outgoing: 0 },
     ];
     const { app, emitTransfers, trays, engine } = await start(
@@ -62,7 +63,7 @@ describe('transfers', () => {
     app.emit('browser-window-focus');
     await until(() => trays[0]!.menu.length > 6);
     const labels = trays[0]!.menu.map(({ label }) => label);
-    expect(labels.slice(0, 3)).toEqual(['1 transfer', 'To pull: 2 workspaces', 'To push: 1 workspace']);
+    expect(labels.slice(0, 3)).toEqual(['1 transfer', '4 commits to pull', '1,402 files to push']);
     expect(engine.asked.filter(({ name }) => name === 'home.look')).toHaveLength(1);
   });
 

@@ -46,7 +46,7 @@ describe.skipIf(!findChromium())('The Changes screen of a folder that changes', 
     dataset.sandbox.write(`${WORK}/later/c.txt`, 'c');
     await show.waitFor({ state: 'detached' });
     // The rail counts what the list's own scans have found.
-    const count = page.getByRole('link', { name: 'Changes' }).locator('.rail-count .rail-word');
+    const count = page.getByRole('link', { name: 'Changes' }).locator('.rail-count-long');
     const counted = async () => Number(await count.textContent());
     const rows = await counted();
     dataset.sandbox.write(`${WORK}/later/d.txt`, 'd');

@@ -65,10 +65,10 @@ describe.skipIf(!findChromium())('Jobs', () => {
     const card = page.getByRole('article', { name: 'work' });
     await card.getByText('1 added').waitFor();
     const rail = page.getByRole('link', { name: 'Changes' });
-    await rail.getByText('change to push').waitFor({ state: 'attached' });
+    await rail.getByText('file to push').waitFor({ state: 'attached' });
     await user.dray('job', 'run', 'send');
     await card.getByText('No changes').waitFor();
-    await rail.getByText('change to push').waitFor({ state: 'detached' });
+    await rail.getByText('file to push').waitFor({ state: 'detached' });
     expect(window.complaints).toEqual([]);
   });
 

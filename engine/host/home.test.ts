@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pull } from '../jobs/pull/pull.ts';
 import { push } from '../jobs/push/push.ts';
 import { onlyKey, spoilObject } from '../jobs/session/damage.fixture.ts';
 import { testContext } from '../jobs/session/job.fixture.ts';
@@ -132,6 +133,37 @@ describe('home', () => {
     await client.ask('home.removeWorkspace', { root });
     expect(await client.ask('home.list', {})).toEqual({ workspaces: [] });
     expect(await client.ask('home.addWorkspace', { root })).toMatchObject({ state: 'ready' });
+  });
+
+  it('counts what is incoming and outgoing, until a push or pull makes the counts stale', async () => {
+    const { client, sandbox } = fixture;
+    const mine = await fixture.workspace();
+    sandbox.write('work/a.txt', 'a');
+    await push(testContext(mine), {});
+    await cloneInto('theirs', 'done');
+    const theirs = sandbox.path('theirs');
+    await client.ask('home.addWorkspace', { root: mine });
+    for (const name of ['b', 'c']) {
+      sandbox.write(`theirs/${name}`, name);
+      await push(testContext(theirs), {});
+    }
+    sandbox.write('work/mine.txt', 'mine');
+    await client.ask('changes.status', { root: mine });
+    const look = async () => {
+      const { looks } = await client.ask('home.look', { maxAgeMs: 60_000 });
+      return looks.find(({ root }) => root === mine);
+    };
+    const incoming = { commits: 2, isMore: false, isRewritten: false };
+    expect(await look()).toMatchObject({ hasIncoming: true, incoming, outgoing: 1 });
+    await push(testContext(mine), {});
+    // The push was merged, and the workspace stays on its own commit. Its files were not counted since.
+    const merged = await look();
+    expect(merged).toMatchObject({ hasIncoming: true, incoming: { ...incoming, commits: 3 } });
+    expect(merged).not.toHaveProperty('outgoing');
+    await pull(testContext(mine), {});
+    const pulled = await look();
+    expect(pulled).toMatchObject({ hasIncoming: false });
+    expect(pulled).not.toHaveProperty('incoming');
   });
 
   it('lists folders without hidden ones, and marks workspaces', async () => {

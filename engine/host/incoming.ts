@@ -1,15 +1,18 @@
 /**
- * Finds incoming commits. Each remote and branch takes one request, a read of the branch's ref. All windows
- * share the answers, which stay in memory; an error is kept beside the last answer. No folder is scanned: the
- * counts of outgoing changes come from other requests.
+ * Finds incoming commits. Each remote and branch takes one request, a read of the branch's ref. If the branch
+ * has moved, its new commits are read to count them. All windows share the answers, which stay in memory; an
+ * error is kept beside the last answer. No folder is scanned: the counts of outgoing changes come from other
+ * requests.
  */
 import { DrayError, type ErrorRecord, toErrorRecord } from '../api/error.ts';
 import type { IncomingLook } from '../api/host/home.ts';
 import { Budget } from '../base/budget.ts';
 import { openRemoteAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
 import { allowedBy } from '../jobs/session/user-remotes.ts';
+import type { CommitHash } from '../model/entry.ts';
 import { readRef } from '../repository/refs.ts';
 import { findWorkspace, readConfig, readState } from '../workspace/workspace-folder.ts';
+import { type CountedTip, countIncoming } from './count-incoming.ts';
 import type { HostState } from './host-state.ts';
 import { outgoingOf } from './outgoing.ts';
 import { type HostCall, jobContextOf } from './port/host-call.ts';
@@ -19,6 +22,8 @@ const WORKSPACES_MAX = 100;
 const REQUESTS_AT_ONCE = 6;
 /** A remote that does not answer must not delay the others. */
 const PATIENCE_MS = 20_000;
+/** Nor may a long count. The next look continues it. */
+const COUNT_PATIENCE_MS = 5_000;
 
 const SILENT = `The remote did not answer within ${PATIENCE_MS / 1000} s.`;
 
@@ -27,7 +32,7 @@ interface Followed {
   readonly root: string;
   readonly url: string;
   readonly branch: string;
-  readonly base: string | undefined;
+  readonly base: CommitHash | undefined;
 }
 
 interface Known {
@@ -36,7 +41,8 @@ interface Known {
   readonly answeredMs?: number;
   readonly askedMs: number;
   /** The bases at the time of the request. A push or pull changes a base, and makes the answer stale. */
-  readonly bases: ReadonlySet<string | undefined>;
+  readonly bases: ReadonlySet<CommitHash | undefined>;
+  readonly counted?: CountedTip;
   readonly failure?: ErrorRecord;
 }
 
@@ -69,10 +75,10 @@ export async function lookForIncoming(
   await Promise.all(looks);
   for (const key of known.keys()) if (!remotes.has(key)) known.delete(key);
   return followed.map((workspace) => {
-    const count = outgoingOf(host, workspace.root);
+    const outgoing = outgoingOf(host, workspace.root, workspace.base);
     return {
       ...answerFor(workspace, known.get(keyOf(workspace))),
-      ...(count === undefined ? {} : { outgoing: count }),
+      ...(outgoing === undefined ? {} : { outgoing }),
     };
   });
 }
@@ -91,8 +97,17 @@ async function ask(
     const context = jobContextOf(call, root, { emit: () => {}, signal });
     await using remote = await openRemoteAt(context, parseGivenUrl(context, url, root), { attemptsMax: 1 });
     const { store } = remote;
-    const ref = await readRef(store, `heads/${branch}`, { signal });
-    return { tip: ref?.commit ?? null, answeredMs: clock.nowMs(), askedMs, bases };
+    const tip = (await readRef(store, `heads/${branch}`, { signal }))?.commit;
+    const answer = { tip: tip ?? null, answeredMs: clock.nowMs(), askedMs, bases };
+    if (tip === undefined) return answer;
+    const counted = await countIncoming(remote, {
+      tip,
+      bases,
+      before: before?.counted,
+      signal: AbortSignal.any([call.signal, AbortSignal.timeout(COUNT_PATIENCE_MS)]),
+    });
+    call.signal.throwIfAborted();
+    return { ...answer, counted };
   } catch (error) {
     // An aborted request is no failure of the remote.
     if (call.signal.aborted) throw error;
@@ -102,11 +117,13 @@ async function ask(
 }
 
 function answerFor({ base, root }: Followed, known: Known | undefined): IncomingLook {
-  const { answeredMs, askedMs, bases, failure, tip } = known ?? {};
+  const { answeredMs, askedMs, bases, counted, failure, tip } = known ?? {};
   const isOld = bases === undefined || !bases.has(base);
+  const incoming = !isOld && counted?.tip === tip ? counted?.counts.get(base) : undefined;
   return {
     root,
     ...(tip === undefined || isOld ? {} : { hasIncoming: tip !== null && tip !== base }),
+    ...(incoming ? { incoming } : {}),
     ...(answeredMs === undefined ? {} : { answeredAt: new Date(answeredMs).toISOString() }),
     ...(failure && askedMs !== undefined ? { failure, failedAt: new Date(askedMs).toISOString() } : {}),
   };
@@ -119,7 +136,9 @@ function followedBy(host: HostState, root: string): Followed | undefined {
     const { defaultRemote, remotes } = readConfig(workspace);
     const { bases, branch, cloning } = readState(workspace);
     const url = remotes[defaultRemote]?.url;
-    return url === undefined || cloning ? undefined : { root, url, branch, base: bases[defaultRemote] };
+    return url === undefined || cloning
+      ? undefined
+      : { root, url, branch, base: bases[defaultRemote] as CommitHash | undefined };
   } catch {
     // The workspace's card reports that the folder is gone.
     return undefined;

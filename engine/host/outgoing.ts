@@ -2,15 +2,26 @@
 import type { ChangeTotals } from '../api/jobs.ts';
 import type { HostState } from './host-state.ts';
 
-const OUTGOING = new WeakMap<HostState, Map<string, number>>();
-
-export function noteOutgoing(host: HostState, root: string, changes: ChangeTotals): void {
-  const { added, deleted, mode, modified, renamed } = changes;
-  const counts = OUTGOING.get(host) ?? new Map<string, number>();
-  OUTGOING.set(host, counts);
-  counts.set(root, added + deleted + mode + modified + renamed);
+interface Noted {
+  readonly count: number;
+  /** The base of the scan. A push or pull changes it, and makes the count stale. */
+  readonly base: string | undefined;
 }
 
-export function outgoingOf(host: HostState, root: string): number | undefined {
-  return OUTGOING.get(host)?.get(root);
+const OUTGOING = new WeakMap<HostState, Map<string, Noted>>();
+
+export function noteOutgoing(
+  host: HostState,
+  root: string,
+  scanned: { readonly changes: ChangeTotals; readonly commit: string | null },
+): void {
+  const { added, deleted, mode, modified, renamed } = scanned.changes;
+  const noted = OUTGOING.get(host) ?? new Map<string, Noted>();
+  OUTGOING.set(host, noted);
+  noted.set(root, { count: added + deleted + mode + modified + renamed, base: scanned.commit ?? undefined });
+}
+
+export function outgoingOf(host: HostState, root: string, base: string | undefined): number | undefined {
+  const noted = OUTGOING.get(host)?.get(root);
+  return noted?.base === base ? noted?.count : undefined;
 }

@@ -97,7 +97,7 @@ function Sections({ settings, set }: SettingProps) {
       </Section>
       <Section
         title="Remotes"
-        text="While this window is visible, Dray asks the remote of each workspace for new commits every few minutes: one request each."
+        text="While this window is visible, Dray asks the remote of each workspace for new commits every few minutes: one request each, and one for each new commit."
       >
         <Switch
           isSelected={settings.looksForIncoming}

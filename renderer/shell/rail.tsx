@@ -1,6 +1,7 @@
 import './rail.css';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { formatCount } from '../../engine/api/numbers.ts';
+import { type PendingSum, sumToPull, sumToPush } from '../../engine/api/pending.ts';
 import { Icon, type IconName } from '../design/icon.tsx';
 import { Menu } from '../design/overlays/menu.tsx';
 import { useSavedJobs } from '../host/saved-jobs.tsx';
@@ -45,24 +46,39 @@ export function Rail({ onPalette }: { readonly onPalette: () => void }) {
 
 /** Over an icon there is no room for more digits. */
 const SHORT_COUNT_MAX = 99;
+/** Nor beside another number. */
+const PAIRED_COUNT_MAX = 999;
 
-/** The number beside a screen's name, with its unit. */
-function useRailCounts(): Partial<Record<ScreenName, readonly [count: number, words: string]>> {
+/** A number beside a screen's name, with its unit. */
+interface RailCount extends PendingSum {
+  /** Tells two numbers of one screen apart. */
+  readonly icon?: IconName;
+  /** True: a narrow rail has no room for it, and leaves it to screen readers. */
+  readonly isWideOnly?: boolean;
+}
+
+function useRailCounts(): Partial<Record<ScreenName, readonly (RailCount | undefined)[]>> {
   const { current } = useWorkspaces();
-  const outgoing = useOutgoing(current) ?? 0;
-  const incoming = useIncoming().filter(({ hasIncoming }) => hasIncoming).length;
+  const looks = useIncoming();
+  const toPull = sumToPull(looks);
+  const toPush = sumToPush(looks);
+  const outgoing = useOutgoing(current);
   const running =
     useTransfers()?.filter(({ state }) => state === 'running' || state === 'waiting').length ?? 0;
   const jobs = useSavedJobs()?.jobs.filter(({ state }) => state === 'running').length ?? 0;
   return {
     home: [
-      incoming,
-      incoming === 1 ? 'workspace has something to pull' : 'workspaces have something to pull',
+      toPull && { ...toPull, icon: 'download' },
+      toPush && { ...toPush, icon: 'upload', isWideOnly: true },
     ],
-    changes: [outgoing, outgoing === 1 ? 'change to push' : 'changes to push'],
-    transfers: [running, 'under way'],
-    jobs: [jobs, 'running'],
+    changes: [sumToPush(outgoing === undefined ? [] : [{ outgoing }])],
+    transfers: [countOf(running, 'under way')],
+    jobs: [countOf(jobs, 'running')],
   };
+}
+
+function countOf(count: number, unit: string): RailCount | undefined {
+  return count === 0 ? undefined : { count, isMore: false, words: `${formatCount(count)} ${unit}` };
 }
 
 function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
@@ -72,7 +88,7 @@ function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
     <ul>
       {screens.map((screen) => {
         const { title, icon } = SCREENS[screen];
-        const [count, words] = counts[screen] ?? [0, ''];
+        const shown = counts[screen]?.filter((count) => count !== undefined) ?? [];
         return (
           <li key={screen}>
             <a
@@ -83,20 +99,31 @@ function RailList({ screens }: { readonly screens: readonly ScreenName[] }) {
             >
               <Icon name={icon} />
               <span className="rail-word grow">{title}</span>
-              {count > 0 && (
-                <span className="rail-count" title={`${formatCount(count)} ${words}`}>
-                  <span className="rail-word">{formatCount(count)}</span>
-                  <span className="rail-count-short" aria-hidden>
-                    {count > SHORT_COUNT_MAX ? `${SHORT_COUNT_MAX}+` : count}
-                  </span>
-                  <span className="unseen"> {words}</span>
-                </span>
-              )}
+              {shown.map((count) => (
+                <CountPill key={count.icon ?? screen} count={count} />
+              ))}
             </a>
           </li>
         );
       })}
     </ul>
+  );
+}
+
+function CountPill({ count: { count, icon, isMore, isWideOnly, words } }: { readonly count: RailCount }) {
+  const cut = (max: number) =>
+    count > max ? `${formatCount(max)}+` : `${formatCount(count)}${isMore ? '+' : ''}`;
+  return (
+    <span className={isWideOnly ? 'rail-count rail-count-wide' : 'rail-count'} title={words}>
+      <span aria-hidden className="rail-count-long">
+        {icon && <Icon name={icon} size={12} />}
+        {cut(icon ? PAIRED_COUNT_MAX : Number.POSITIVE_INFINITY)}
+      </span>
+      <span aria-hidden className="rail-count-short">
+        {cut(SHORT_COUNT_MAX)}
+      </span>
+      <span className="unseen"> {words}</span>
+    </span>
   );
 }
 

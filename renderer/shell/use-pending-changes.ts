@@ -1,9 +1,10 @@
 /** The incoming and outgoing changes of all workspaces, shared by all screens. */
-import { useQueryClient } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect } from 'react';
 import type { IncomingLook, WorkspaceCard } from '../../engine/api/host/home.ts';
+import type { AnswerOf } from '../../engine/api/host.ts';
 import type { ChangeTotals, StatusSummary } from '../../engine/api/jobs.ts';
-import { useAsk } from '../host/use-host.tsx';
+import { type UseAskOptions, useAsk } from '../host/use-host.tsx';
 
 /**
  * A hidden page sends no request. When it is visible again, it asks if the answer is older than `FRESH_MS`.
@@ -28,8 +29,20 @@ export function useIncomingOf(root: string | undefined): IncomingLook | undefine
 export function useOutgoing(workspace: WorkspaceCard | undefined): number | undefined {
   const { files = 0, root = '/', state } = workspace ?? {};
   const when = state === 'ready' && files <= LOOKED_AT_FILES_MAX;
-  const { data } = useAsk('changes.status', { root }, { when, freshMs: FRESH_MS, onReturn: true });
+  const { data } = useStatus(root, { when, freshMs: FRESH_MS });
   return when && data ? countChanges(data.changes) : undefined;
+}
+
+/** Counts the local changes of the workspace, also for the sums over all workspaces. */
+export function useStatus(root: string, options: Pick<UseAskOptions, 'when' | 'freshMs'>) {
+  const client = useQueryClient();
+  const status = useAsk('changes.status', { root }, { ...options, onReturn: true });
+  const { data, dataUpdatedAt } = status;
+  useEffect(() => {
+    // An equal answer counts too: the sums may have lost an older one.
+    if (data && dataUpdatedAt > 0) putInSums(client, root, data.changes);
+  }, [client, root, data, dataUpdatedAt]);
+  return status;
 }
 
 /** Shows what another scan of the workspace has counted wherever its local changes are counted. */
@@ -41,9 +54,20 @@ export function useKnowOutgoing(): (root: string, changes: ChangeTotals) => void
         ['changes.status', { root }],
         (before) => before && { ...before, changes },
       );
+      putInSums(client, root, changes);
     },
     [client],
   );
+}
+
+function putInSums(client: QueryClient, root: string, changes: ChangeTotals): void {
+  const key = ['home.look', LOOK];
+  const known = client.getQueryState<AnswerOf<'home.look'>>(key);
+  if (!known?.data) return;
+  const outgoing = countChanges(changes);
+  const looks = known.data.looks.map((look) => (look.root === root ? { ...look, outgoing } : look));
+  // The remotes have not been asked again, so the answer keeps its age.
+  client.setQueryData<AnswerOf<'home.look'>>(key, { looks }, { updatedAt: known.dataUpdatedAt });
 }
 
 function countChanges({ added, deleted, mode, modified, renamed }: ChangeTotals): number {

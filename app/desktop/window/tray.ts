@@ -2,6 +2,7 @@
 import type { Tray } from 'electron';
 import type { IncomingLook } from '../../../engine/api/host/home.ts';
 import { formatPlural } from '../../../engine/api/numbers.ts';
+import { sumToPull, sumToPush } from '../../../engine/api/pending.ts';
 import type { Electron } from '../electron-parts.ts';
 import type { DockProgress } from '../progress.ts';
 
@@ -20,7 +21,7 @@ export interface TrayJobs {
 export interface TransferTray {
   readonly update: (progress: DockProgress) => void;
   readonly showJobs: (jobs: TrayJobs) => void;
-  /** Shows the number of workspaces with changes to pull or push in the menu. */
+  /** Shows in the menu how many commits there are to pull, and how many files to push. */
   readonly showIncoming: (looks: readonly IncomingLook[]) => void;
   readonly dispose: () => void;
 }
@@ -89,7 +90,7 @@ export function createTransferTray(
       update(last);
     },
     showIncoming(looks) {
-      waiting = describeLooks(looks);
+      waiting = [sumToPull(looks), sumToPush(looks)].flatMap((sum) => sum?.words ?? []);
       update(last);
     },
   };
@@ -99,15 +100,6 @@ function describeJobs({ running, waiting }: TrayJobs): readonly string[] {
   return [
     ...(running > 0 ? [`${formatPlural(running, 'job')} running`] : []),
     ...(waiting > 0 ? [`${formatPlural(waiting, 'job')} waiting`] : []),
-  ];
-}
-
-function describeLooks(looks: readonly IncomingLook[]): readonly string[] {
-  const incoming = looks.filter(({ hasIncoming }) => hasIncoming).length;
-  const outgoing = looks.filter((look) => (look.outgoing ?? 0) > 0).length;
-  return [
-    ...(incoming > 0 ? [`To pull: ${formatPlural(incoming, 'workspace')}`] : []),
-    ...(outgoing > 0 ? [`To push: ${formatPlural(outgoing, 'workspace')}`] : []),
   ];
 }
 

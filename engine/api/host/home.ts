@@ -6,8 +6,9 @@ import type { TransferOrder } from './transfers.ts';
 export interface HomeRequests {
   'home.list': { input: Nothing; answer: { readonly workspaces: readonly WorkspaceCard[] } };
   /**
-   * Reports whether the remotes of the known workspaces have new commits. Takes one request for each remote
+   * Reports how many new commits the remotes of the known workspaces have. Takes one request for each remote
    * whose answer is older than `maxAgeMs`, and none if Settings forbid it, unless the user asked (`isAsked`).
+   * A branch that has moved costs one more for each commit that was not counted before.
    */
   'home.look': {
     input: { readonly maxAgeMs: number; readonly isAsked?: boolean };
@@ -66,13 +67,24 @@ export interface IncomingLook {
   readonly root: string;
   /** Absent if unknown: the remote never answered, or the workspace has changed since. */
   readonly hasIncoming?: boolean;
-  /** The number of local changes at the last scan. */
+  /** Absent if nothing is incoming, or while it has not been counted. */
+  readonly incoming?: IncomingCount;
+  /** The number of local changes at the last scan. Absent if unknown, as after a push. */
   readonly outgoing?: number;
   /** The time of the last good answer. */
   readonly answeredAt?: string;
   /** The error of the last request, if it failed. */
   readonly failure?: ErrorRecord;
   readonly failedAt?: string;
+}
+
+export interface IncomingCount {
+  /** The commits that the branch has and the workspace lacks. None if the branch was moved back. */
+  readonly commits: number;
+  /** True if the count stopped at its bound: there are more. */
+  readonly isMore: boolean;
+  /** True if the branch no longer has the workspace's own commit: it was moved back or rewritten. */
+  readonly isRewritten: boolean;
 }
 
 export interface FolderListing {

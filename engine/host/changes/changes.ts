@@ -24,7 +24,7 @@ export const CHANGES: HandlersOf<'changes'> = {
   'changes.status': async ({ remote = false, root }, call) => {
     const { status } = await import('../../jobs/working-copy/status.ts');
     const found = await status(jobContextOf(call, root), { remote });
-    noteOutgoing(call.host, root, found.changes);
+    noteOutgoing(call.host, root, found);
     return found;
   },
   'changes.open': async ({ direction, root, using }, call) => {
@@ -70,9 +70,9 @@ export const CHANGES: HandlersOf<'changes'> = {
   },
   'changes.look': async ({ list, root }, call) => {
     const { digest: before } = call.host.changeLists.find(list);
-    const { digest, lookedMs, totals } = await scanFolder(root, call);
+    const { commit, digest, lookedMs, totals } = await scanFolder(root, call);
     const rows = totals.added + totals.modified + totals.deleted + totals.renamed + totals.mode;
-    noteOutgoing(call.host, root, totals);
+    noteOutgoing(call.host, root, { changes: totals, commit });
     return { list, isSame: digest === before, lookedMs, rows, totals };
   },
   'changes.ignore': async ({ path, root }, call) => {
@@ -131,10 +131,12 @@ async function openPush(root: string, using: string | undefined, call: HostCall)
   const lookedMs = call.host.clock.nowMs();
   const { status } = await import('../../jobs/working-copy/status.ts');
   const rows = createRowList();
-  const { changes: totals, failed } = await status(
+  const found = await status(
     listening(call, root, (event) => addRow(rows, event)),
     {},
   );
+  noteOutgoing(call.host, root, found);
+  const { changes: totals, failed } = found;
   await rows.end(call.signal);
   const list = call.host.changeLists.keep(call.owner, rows, `push ${root}`, using);
   const { deletions } = rows;

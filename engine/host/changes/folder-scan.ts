@@ -11,6 +11,8 @@ import { createDigest } from './row-digest.ts';
 
 export interface FolderScan {
   readonly lookedMs: number;
+  /** The base. Null before the first push. */
+  readonly commit: string | null;
   readonly totals: ChangeTotals;
   readonly failed: number;
   /** The digest of the rows that a list created now would have. */
@@ -98,7 +100,7 @@ async function scan(
   onBegin();
   const lookedMs = clock.nowMs();
   const context = jobContextOf({ ...call, signal }, root);
-  const { changes, failed } = await status(
+  const { changes, commit, failed } = await status(
     {
       ...context,
       emit: (event) => {
@@ -107,7 +109,7 @@ async function scan(
     },
     {},
   );
-  return { lookedMs, totals: changes, failed, digest: digest.read() };
+  return { lookedMs, commit, totals: changes, failed, digest: digest.read() };
 }
 
 function scansOf(host: HostState): Map<string, SharedScan> {

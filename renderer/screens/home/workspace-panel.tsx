@@ -6,16 +6,17 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { WorkspaceCard } from '../../../engine/api/host/home.ts';
 import type { ChangeTotals } from '../../../engine/api/jobs.ts';
 import { formatBytes, formatCount } from '../../../engine/api/numbers.ts';
+import { sumToPull, sumToPush } from '../../../engine/api/pending.ts';
 import { Ago } from '../../design/ago.tsx';
 import { Badge, type BadgeTone } from '../../design/badge.tsx';
 import { Button, IconButton } from '../../design/controls/button.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { ConfirmDialog } from '../../design/overlays/dialog.tsx';
 import { Menu, type MenuAction } from '../../design/overlays/menu.tsx';
-import { useAsk, useDo, useRefresh } from '../../host/use-host.tsx';
+import { useDo, useRefresh } from '../../host/use-host.tsx';
 import { goTo, type ScreenName } from '../../route.ts';
 import { showFailure } from '../../shell/toasts/toasts.tsx';
-import { LOOKED_AT_FILES_MAX, useIncomingOf } from '../../shell/use-pending-changes.ts';
+import { LOOKED_AT_FILES_MAX, useIncomingOf, useStatus } from '../../shell/use-pending-changes.ts';
 import { chooseWorkspace } from '../../shell/use-workspace.ts';
 import { RefSwitcher } from '../refs/ref-switcher.tsx';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
@@ -133,7 +134,7 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
             </span>
             {remotes.length > 1 && <span>and {remotes.length - 1} more</span>}
           </p>
-          <Incoming root={root} />
+          <Pending root={root} />
           <footer className="workspace-foot">
             <Differences workspace={workspace} />
             <Button size="small" icon="download" onPress={() => open('changes', { direction: 'pull' })}>
@@ -163,15 +164,24 @@ export function WorkspacePanel({ workspace }: { readonly workspace: WorkspaceCar
   );
 }
 
-/** Whether the remote has something to pull, and when it said so. */
-function Incoming({ root }: { readonly root: string }) {
+/** What there is to pull and to push, and when the remote said so. */
+function Pending({ root }: { readonly root: string }) {
   const look = useIncomingOf(root);
   if (!look) return null;
-  const { answeredAt, failedAt, failure, hasIncoming } = look;
+  const { answeredAt, failedAt, failure, hasIncoming, incoming } = look;
+  const toPush = sumToPush([look]);
   return (
     <p className="row faint small workspace-look">
-      {hasIncoming && <Badge tone="accent">To pull</Badge>}
+      {hasIncoming && <Badge tone="accent">{incoming?.commits ? sumToPull([look])?.words : 'To pull'}</Badge>}
       {hasIncoming === false && <span>Nothing to pull</span>}
+      {incoming?.isRewritten && (
+        <span>
+          {incoming.commits === 0
+            ? 'The branch was moved back to an older commit'
+            : 'The branch was rewritten: it no longer has your last commit'}
+        </span>
+      )}
+      {toPush && <Badge tone="accent">{toPush.words}</Badge>}
       {answeredAt !== undefined && (
         <span>
           Checked <Ago moment={answeredAt} />
@@ -198,11 +208,7 @@ function Fact({ label, value }: { readonly label: string; readonly value: ReactN
 /** The changes between the folder and its last commit. */
 function Differences({ workspace: { root, files = 0 } }: { readonly workspace: WorkspaceCard }) {
   const [isAsked, setAsked] = useState(files <= LOOKED_AT_FILES_MAX);
-  const { data, error } = useAsk(
-    'changes.status',
-    { root },
-    { when: isAsked, freshMs: LOOKED_AT_MS, onReturn: true },
-  );
+  const { data, error } = useStatus(root, { when: isAsked, freshMs: LOOKED_AT_MS });
   if (!isAsked)
     return (
       <span className="grow">

@@ -1,7 +1,11 @@
 /** Predicts the requests and bytes of a push by a dry run. */
 import { skippedPaths, skippedTotals } from '../api/host/change-choices.ts';
 import type { RequestTotals } from '../api/jobs.ts';
-import { type HandlersOf, jobContextOf } from './port/host-call.ts';
+import { openRemoteAt, parseGivenUrl } from '../jobs/session/opened-remote.ts';
+import { allowedBy } from '../jobs/session/user-remotes.ts';
+import { hasKnownPrices } from '../model/prices.ts';
+import { readConfig, requireWorkspace } from '../workspace/workspace-folder.ts';
+import { type HandlersOf, type HostCall, jobContextOf } from './port/host-call.ts';
 
 const NOTHING: RequestTotals = {
   reads: 0,
@@ -23,6 +27,17 @@ export const PLAN: HandlersOf<'plan'> = {
       skip: skippedPaths(choices),
     });
     const excluded = skippedTotals(choices).rows;
-    return { query, requests: forecast ?? NOTHING, changes, objects: uploadedObjects, excluded };
+    const isPriced = await hasPrices(root, call);
+    return { query, requests: forecast ?? NOTHING, isPriced, changes, objects: uploadedObjects, excluded };
   },
 };
+
+/** No request: an S3 endpoint alone says whose it is. */
+async function hasPrices(root: string, call: HostCall): Promise<boolean> {
+  const { defaultRemote, remotes } = readConfig(requireWorkspace(root, allowedBy(call.host)));
+  const context = jobContextOf(call, root);
+  const url = parseGivenUrl(context, remotes[defaultRemote]!.url, root);
+  if (url.kind !== 's3') return true;
+  await using remote = await openRemoteAt(context, url);
+  return hasKnownPrices(url.kind, remote.store.provider);
+}

@@ -76,3 +76,11 @@ const STORAGE: Readonly<Record<string, number>> = {
 export function storageDollarsFor(provider: string, bytes: number): number | undefined {
   return Object.hasOwn(STORAGE, provider) ? STORAGE[provider]! * bytes : undefined;
 }
+
+/**
+ * Whether the price table has the store. An endpoint of S3 that it does not have counts as `local`, and may
+ * cost money.
+ */
+export function hasKnownPrices(kind: string, provider: string): boolean {
+  return Object.hasOwn(PRICES, provider) && !(kind === 's3' && provider === 'local');
+}

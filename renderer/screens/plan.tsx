@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import type { QueryCost, QueryExplanation } from '../../engine/api/events.ts';
 import type { WorkspaceCard } from '../../engine/api/host/home.ts';
 import type { AnswerOf } from '../../engine/api/host.ts';
-import { formatBytes, formatCount, formatDollars, formatPlural } from '../../engine/api/numbers.ts';
+import { formatBytes, formatCount, formatPlural } from '../../engine/api/numbers.ts';
 import { Badge } from '../design/badge.tsx';
 import { Card, Figure, Figures } from '../design/card.tsx';
 import { IconButton, LinkButton } from '../design/controls/button.tsx';
@@ -19,6 +19,7 @@ import { useEndedTransfers } from './changes/use-change-list.ts';
 import { CostPlot } from './plan/cost-plot.tsx';
 import { Funnel } from './plan/funnel.tsx';
 import { LastPush, rememberPlan, useLastPush } from './plan/last-push.tsx';
+import { priceWords } from './plan/price-words.ts';
 import { NOTHING_TO_PUSH } from './transfers/state-words.ts';
 
 export function PlanScreen() {
@@ -72,8 +73,8 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
             <Notice tone="success">
               {NOTHING_TO_PUSH} at {formatClock(dataUpdatedAt)}. These are the figures of the last push.
             </Notice>
-            <LastPush root={root} summary={last} />
-            <Reasons query={last.query} />
+            <LastPush root={root} summary={last} isPriced={data.isPriced} />
+            <Reasons query={last.query} isPriced={data.isPriced} />
           </div>
         ) : (
           <EmptyState
@@ -93,9 +94,9 @@ function Plan({ workspace }: { readonly workspace: WorkspaceCard }) {
         <div className="plan">
           <Excluded count={data.excluded} />
           <Chosen plan={data} />
-          <Reasons query={data.query} />
+          <Reasons query={data.query} isPriced={data.isPriced} />
           <Requests plan={data} />
-          {last && <LastPush root={root} summary={last} />}
+          {last && <LastPush root={root} summary={last} isPriced={data.isPriced} />}
         </div>
       )}
     </Screen>
@@ -121,7 +122,12 @@ function Excluded({ count }: { readonly count: number }) {
   );
 }
 
-function Reasons({ query }: { readonly query: QueryExplanation }) {
+interface PricedQuery {
+  readonly query: QueryExplanation;
+  readonly isPriced: boolean;
+}
+
+function Reasons({ query, isPriced }: PricedQuery) {
   return (
     <>
       <Funnel query={query} />
@@ -135,7 +141,7 @@ function Reasons({ query }: { readonly query: QueryExplanation }) {
               <p>For so few objects, checking each costs less than any listing.</p>
             )}
           </Card>
-          <Ways query={query} />
+          <Ways query={query} isPriced={isPriced} />
         </div>
       )}
     </>
@@ -148,7 +154,7 @@ const WAYS: Readonly<Record<QueryExplanation['chosen'], string>> = {
   list: 'List the remote',
 };
 
-function Chosen({ plan: { query, requests } }: { readonly plan: AnswerOf<'plan.push'> }) {
+function Chosen({ plan: { isPriced, query, requests } }: { readonly plan: AnswerOf<'plan.push'> }) {
   const cost = query.chosen === 'list' ? query.list : query.each;
   return (
     <Card>
@@ -167,14 +173,14 @@ function Chosen({ plan: { query, requests } }: { readonly plan: AnswerOf<'plan.p
           />
           <Figure label="Requests in total" value={formatCount(requests.total)} />
           <Figure label="To send" value={formatBytes(requests.sentBytes)} />
-          <Figure label="Price" value={formatDollars(requests.dollars)} />
+          <Figure label="Price" value={priceWords(requests, isPriced)} />
         </Figures>
       </div>
     </Card>
   );
 }
 
-function Ways({ query }: { readonly query: QueryExplanation }) {
+function Ways({ query, isPriced }: PricedQuery) {
   return (
     <Card title="The two ways" isFlush>
       <table className="plan-table">
@@ -187,8 +193,18 @@ function Ways({ query }: { readonly query: QueryExplanation }) {
           </tr>
         </thead>
         <tbody>
-          <WayRow title="Check each" cost={query.each} isChosen={query.chosen === 'each'} />
-          <WayRow title="List the remote" cost={query.list} isChosen={query.chosen === 'list'} />
+          <WayRow
+            title="Check each"
+            cost={query.each}
+            isPriced={isPriced}
+            isChosen={query.chosen === 'each'}
+          />
+          <WayRow
+            title="List the remote"
+            cost={query.list}
+            isPriced={isPriced}
+            isChosen={query.chosen === 'list'}
+          />
         </tbody>
       </table>
       <p className="plan-even soft">{describeBreakEven(query)}</p>
@@ -209,10 +225,12 @@ function describeBreakEven({ breakEvenObjects, candidates, each }: QueryExplanat
 function WayRow({
   title,
   cost,
+  isPriced,
   isChosen,
 }: {
   readonly title: string;
   readonly cost: QueryCost;
+  readonly isPriced: boolean;
   readonly isChosen: boolean;
 }) {
   return (
@@ -225,12 +243,12 @@ function WayRow({
       </th>
       <td>{formatCount(cost.requests)}</td>
       <td>{formatSeconds(cost.seconds)}</td>
-      <td>{formatDollars(cost.dollars)}</td>
+      <td>{priceWords(cost, isPriced)}</td>
     </tr>
   );
 }
 
-function Requests({ plan: { objects, requests } }: { readonly plan: AnswerOf<'plan.push'> }) {
+function Requests({ plan: { isPriced, objects, requests } }: { readonly plan: AnswerOf<'plan.push'> }) {
   return (
     <Card title="The whole push, as estimated">
       <Figures>
@@ -239,7 +257,7 @@ function Requests({ plan: { objects, requests } }: { readonly plan: AnswerOf<'pl
         <Figure label="Reads" value={formatCount(requests.reads)} />
         <Figure label="Lists" value={formatCount(requests.lists)} />
         <Figure label="Writes" value={formatCount(requests.writes)} />
-        <Figure label="Price" value={formatDollars(requests.dollars)} />
+        <Figure label="Price" value={priceWords(requests, isPriced)} />
       </Figures>
     </Card>
   );

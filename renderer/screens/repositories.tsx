@@ -9,6 +9,7 @@ import { Screen } from '../design/screen.tsx';
 import { EmptyState, Loading } from '../design/states.tsx';
 import { ErrorState } from '../failures/failure.tsx';
 import { hrefOf } from '../route.ts';
+import { PRICE_NOT_KNOWN } from './plan/price-words.ts';
 import { RepositoryItem } from './repositories/repository-item.tsx';
 import { useRepositories } from './repositories/use-repositories.ts';
 
@@ -114,7 +115,7 @@ function Sums({ repositories }: { readonly repositories: readonly RepositoryCard
         />
         <Figure
           label="Cost a month"
-          value={priced.length === 0 ? 'Not known' : formatDollars(dollars)}
+          value={priced.length === 0 ? PRICE_NOT_KNOWN : formatDollars(dollars)}
           note={priced.length === 0 ? 'no store with a known price' : `${of(priced.length)}, list prices`}
         />
       </Figures>

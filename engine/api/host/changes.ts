@@ -144,6 +144,8 @@ export interface PlanRequests {
        * do.
        */
       readonly requests: RequestTotals;
+      /** False if the store's prices are not known: all dollars are zero then. */
+      readonly isPriced: boolean;
       readonly changes: ChangeTotals;
       readonly objects: number;
       /** Changes that the choices of the Changes screen leave out of the push, and of this plan. */

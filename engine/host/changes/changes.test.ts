@@ -193,6 +193,8 @@ describe('the plan of a push', () => {
     expect(plan).toMatchObject({
       query: { reason: expect.any(String), each: { requests: expect.any(Number) } },
       requests: { total: expect.any(Number) },
+      // A folder costs nothing.
+      isPriced: true,
       changes: { added: 1, deleted: 1 },
     });
     const opened = await fixture.client.ask('changes.open', { root, direction: 'push' });

@@ -4,7 +4,7 @@ import { DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import type { RepositoryCard, RepositoryCost } from '../../api/host/repositories.ts';
 import { Budget } from '../../base/budget.ts';
 import { readVerified, type VerifyRecord } from '../../jobs/history/last-verified.ts';
-import { storageDollarsFor } from '../../model/prices.ts';
+import { hasKnownPrices, storageDollarsFor } from '../../model/prices.ts';
 import { formatRemoteUrl } from '../../remotes/remote-url.ts';
 import type { HostState } from '../host-state.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
@@ -138,11 +138,10 @@ function costOf(
   record: RepositoryRecord | undefined,
   requestDollars: number,
 ): RepositoryCost {
-  // The price table lists unknown endpoints as `local`. They may cost money, so no storage cost is shown.
   const basis = record?.stored ? 'stored' : 'newest';
   const bytes = record?.stored?.bytes ?? record?.tip?.bytes;
   const storageDollars =
-    record === undefined || bytes === undefined || (url.kind === 's3' && record.provider === 'local')
+    record === undefined || bytes === undefined || !hasKnownPrices(url.kind, record.provider)
       ? undefined
       : storageDollarsFor(record.provider, bytes);
   return { requestDollars, ...(storageDollars === undefined ? {} : { storageDollars, basis }) };

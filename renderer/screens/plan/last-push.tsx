@@ -7,6 +7,7 @@ import { formatBytes, formatCount, formatDollars } from '../../../engine/api/num
 import { Card, Figure, Figures } from '../../design/card.tsx';
 import { formatSeconds } from '../../design/format.ts';
 import { useTransfers } from '../../host/use-host.tsx';
+import { priceWords } from './price-words.ts';
 
 type Plan = AnswerOf<'plan.push'>;
 
@@ -24,7 +25,15 @@ export function useLastPush(root: string): PushSummary | undefined {
   return summary && 'query' in summary && summary.result === 'pushed' ? summary : undefined;
 }
 
-export function LastPush({ root, summary }: { readonly root: string; readonly summary: PushSummary }) {
+export function LastPush({
+  root,
+  summary,
+  isPriced,
+}: {
+  readonly root: string;
+  readonly summary: PushSummary;
+  readonly isPriced: boolean;
+}) {
   const { changes, query, requests, uploadedBytes } = summary;
   const asked = query.chosen === 'list' ? query.list : query.each;
   const plan = plans.get(root);
@@ -63,8 +72,8 @@ export function LastPush({ root, summary }: { readonly root: string; readonly su
         />
         <Figure
           label="Price"
-          value={formatDollars(requests.dollars)}
-          {...beside(planned && formatDollars(planned.dollars))}
+          value={priceWords(requests, isPriced)}
+          {...beside(isPriced && planned ? formatDollars(planned.dollars) : undefined)}
         />
       </Figures>
     </Card>

@@ -9,6 +9,7 @@ import { formatAgo } from '../../design/format.ts';
 import { Icon } from '../../design/icon.tsx';
 import { ErrorNotice } from '../../failures/failure.tsx';
 import { hrefOf } from '../../route.ts';
+import { PRICE_NOT_KNOWN } from '../plan/price-words.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { useStartVerify } from '../start-verify.ts';
 import { GrowthPlot } from './growth-plot.tsx';
@@ -116,7 +117,7 @@ function costWords({ cost }: RepositoryCard) {
   const { basis, requestDollars, storageDollars } = cost;
   const requests = requestDollars > 0 ? ` and ${formatDollars(requestDollars)} of requests this month` : '';
   if (storageDollars === undefined)
-    return { value: 'Not known', note: `no price known for this store${requests}` };
+    return { value: PRICE_NOT_KNOWN, note: `no price known for this store${requests}` };
   if (storageDollars === 0) return { value: '$0', note: `your own disk${requests}` };
   const of = basis === 'stored' ? 'all stored bytes' : 'the newest version only';
   return { value: formatDollars(storageDollars + requestDollars), note: `for ${of}${requests}` };

@@ -29,6 +29,20 @@ describe.skipIf(!findChromium())('A form or a message of the window', () => {
     await expect.poll(() => field.inputValue(), WAIT).toBe('');
   });
 
+  it('is left by one Escape while a focused button shows its name', async () => {
+    await using window = await open('/#/remotes?add=yes');
+    const { page } = window;
+    const dialog = page.getByRole('dialog', { name: 'Add a remote' });
+    const tooltip = page.getByRole('tooltip', { name: 'Close' });
+    await dialog.getByLabel('Name').press('Tab');
+    await dialog.getByRole('button', { name: 'Close' }).focus();
+    await tooltip.waitFor();
+    await page.keyboard.press('Escape');
+    await tooltip.waitFor({ state: 'detached' });
+    await dialog.waitFor({ state: 'detached' });
+    expect(window.complaints).toEqual([]);
+  });
+
   longIt('shows no example inside a field, where it looks filled in', async () => {
     await using window = await open('/#/remotes?add=yes');
     const { page } = window;

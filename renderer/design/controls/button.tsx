@@ -1,8 +1,9 @@
 import './button.css';
-import { type ReactNode, type Ref, useRef } from 'react';
+import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
 import { Link as AriaLink } from 'react-aria-components/Link';
 import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip';
+import { flushSync } from 'react-dom';
 import { Icon, type IconName } from '../icon.tsx';
 
 /** `primary`: at most one per screen. `quiet`: no border until hovered. `danger`: destroys something. */
@@ -74,8 +75,18 @@ export function IconButton({
   onPress,
   ...rest
 }: IconButtonProps) {
+  const [isNamed, setNamed] = useState(false);
+  useEffect(() => {
+    if (!isNamed) return;
+    // The kit's tooltip takes the Escape for itself, and a dialog around it stays open. This comes first.
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') flushSync(() => setNamed(false));
+    };
+    addEventListener('keydown', onKeyDown, true);
+    return () => removeEventListener('keydown', onKeyDown, true);
+  }, [isNamed]);
   return (
-    <TooltipTrigger delay={500}>
+    <TooltipTrigger delay={500} isOpen={isNamed} onOpenChange={setNamed}>
       <AriaButton
         {...rest}
         {...(isPending && { 'aria-disabled': true })}

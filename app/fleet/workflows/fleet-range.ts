@@ -49,7 +49,7 @@ export async function fleetRange(input: RangeInput): Promise<RangeEnd> {
     return endOf(run);
   }
   await condition(allHandlersFinished);
-  return continueAsNew<typeof fleetRange>({ ...input, resumed: rangeStateOf(run) });
+  return continueAsNew<typeof fleetRange>({ ...input, pace: run.pace.atOnce(), resumed: rangeStateOf(run) });
 }
 
 function handleMessages(run: RangeRun): void {
@@ -63,7 +63,7 @@ function handleMessages(run: RangeRun): void {
     run.changes += 1;
   });
   setHandler(slowDownSignal, () => {
-    run.pace.slowDown(run.running.size);
+    run.pace.slowDown();
     run.changes += 1;
   });
   setHandler(rangeStatusQuery, () => statusOf(run));
@@ -123,6 +123,16 @@ function startTask(run: RangeRun, task: RangeTask): void {
 }
 
 async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
+  if (task.type === 'large') {
+    const counts = await moveLarge(run, task);
+    add(run, task.number, task.isAgain ? withoutFiles(counts, task) : counts);
+    return;
+  }
+  await run.pace.during(() => doPart(run, task));
+  run.done += 1;
+}
+
+async function doPart(run: RangeRun, task: Exclude<RangeTask, { readonly type: 'large' }>): Promise<void> {
   const { input, steps } = run;
   const { range, work } = input;
   const { number } = task;
@@ -135,11 +145,6 @@ async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
       const counts = await untilWorkersLast(() => steps.runPart(work, part));
       add(run, number, withoutFiles(counts, task));
       break;
-    }
-    case 'large': {
-      const counts = await moveLarge(run, task);
-      add(run, number, task.isAgain ? withoutFiles(counts, task) : counts);
-      return;
     }
     case 'retry': {
       const { counts, retried } = await untilWorkersLast(() => steps.retryFailed(work, part));
@@ -154,8 +159,6 @@ async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
       break;
     }
   }
-  run.done += 1;
-  run.pace.partDone();
 }
 
 function add(run: RangeRun, number: number, counts: FleetCounts): void {

@@ -26,8 +26,8 @@ import { endOf, openRange, type RangeRun, rangeStateOf, statusOf } from './range
 const CUTS_MAX = 8;
 /** Parts that wait for each one that may run, before more are cut. */
 const AHEAD = 2;
-/** Deletions that were set aside count as one failure: how many there are is known to the worker alone. */
-const DELETES_AS_FAILED = 1;
+/** A step that was set aside counts as one failure if only the worker knows its number of files. */
+const UNCOUNTED_AS_FAILED = 1;
 
 export async function fleetRange(input: RangeInput): Promise<RangeEnd> {
   const run = openRange(input);
@@ -179,7 +179,7 @@ function secondRound(counts: FleetCounts, { isAgain }: RangeTask & { readonly ty
   return {
     ...NO_FLEET_COUNTS,
     ...{ copiedBytes, copiedFiles, copiedInStore, deletedFiles, failedBy },
-    failed: failed - (isAgain ? DELETES_AS_FAILED : 0),
+    failed: failed - (isAgain ? UNCOUNTED_AS_FAILED : 0),
     ...{ dollars, receivedBytes, requests, sentBytes },
   };
 }
@@ -193,7 +193,7 @@ function setAside(run: RangeRun, task: RangeTask, error: unknown): void {
   }
   const { number } = task;
   const isAgain = task.type === 'again' || ('isAgain' in task && task.isAgain);
-  const { bytes, files } = 'files' in task ? task : { bytes: 0, files: DELETES_AS_FAILED };
+  const { bytes, files } = 'files' in task ? task : { bytes: 0, files: UNCOUNTED_AS_FAILED };
   run.counts = addFleetCounts(run.counts, {
     ...NO_FLEET_COUNTS,
     ...('files' in task && !isAgain ? { files, bytes } : {}),

@@ -27,6 +27,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addSwitchCommand } from './commands/switch.ts';
 import { addUiCommand } from './commands/ui.ts';
+import { addUpgradeCommand } from './commands/upgrade.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addWatchCommand } from './commands/watch.ts';
 import { addGlobalOptions, valuedGlobalOptions } from './options/global-options.ts';
@@ -91,6 +92,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   'With many machines:': { fleet: addFleetCommand },
   'Care:': {
     verify: addVerifyCommand,
+    upgrade: addUpgradeCommand,
     remote: addRemoteCommand,
     login: addLoginCommand,
     logout: addLogoutCommand,

@@ -49,8 +49,6 @@ export interface RunningRange {
   readonly partsDone: number;
   readonly partsRunning: number;
   readonly partsWaiting: number;
-  /** Parts that may run at the same time: fewer after a store asked for fewer requests. */
-  readonly partsAtOnce: number;
   /** Done, and in parts that run. */
   readonly files: number;
   readonly filesKnown: number;
@@ -164,13 +162,13 @@ function begunParts(
 }
 
 function runningRange(
-  { counts, filesKnown, isListed, partsAtOnce, partsDone, partsRunning, partsWaiting, range }: RangeStatus,
+  { counts, filesKnown, isListed, partsDone, partsRunning, partsWaiting, range }: RangeStatus,
   steps: readonly RunningStep[],
 ): RunningRange {
   const own = steps.filter(({ pulse }) => pulse.range === range);
   const inParts = own.filter(({ type }) => type === 'runPart');
   return {
-    ...{ range, partsAtOnce, partsDone, filesKnown, isListed },
+    ...{ range, partsDone, filesKnown, isListed },
     ...begunParts({ partsRunning, partsWaiting }, own),
     files: counts.files + inParts.reduce((sum, { pulse }) => sum + pulse.files, 0),
     failed: Math.max(0, counts.failed),

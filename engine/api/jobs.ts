@@ -357,6 +357,14 @@ export interface VerifySummary {
   readonly requests: RequestTotals;
 }
 
+export interface UpgradeSummary {
+  readonly result: 'upgraded' | 'upToDate';
+  /** Branches and tags that were rewritten. */
+  readonly refs: number;
+  /** What a version must know from now on to use the repository. */
+  readonly features: readonly string[];
+}
+
 export interface ListTreeRequest {
   readonly ref?: string;
   readonly path?: string;

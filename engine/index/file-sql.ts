@@ -18,7 +18,7 @@ const STAT_COLUMNS = `path, same + 2 * (hash IS NULL) AS flags, kind,
 
 /** The columns of `ChangeRow` in file-table.ts. */
 const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
-  b.place, p.hash AS pack, b.offset, b.chunks AS chunks`;
+  b.place, p.hash AS pack, b.offset, b.chunks AS chunks, b.stored, b.generation`;
 
 /** The location of the working content on the repository that is the first parameter. */
 const LOCATED_BY = (hash: string) => `
@@ -208,4 +208,11 @@ export const FILE_SQL = {
   pageOfEntries: `
     SELECT ${CHANGE_COLUMNS} FROM file f ${LOCATED_BY('iif(f.same, f.hash, f.base_hash)')}
     WHERE f.path >= ? AND f.path <= ? AND (f.same = 1 OR f.base_kind IS NOT NULL) ORDER BY f.path`,
+
+  /** A file of the base whose content has no known location. */
+  anyUnplacedBase: `
+    SELECT 1 FROM file f LEFT JOIN blob b
+      ON ${isBlob('b', { repository: '?', hash: 'iif(f.same, f.hash, f.base_hash)' })}
+    WHERE iif(f.same, f.kind, f.base_kind) = 1 AND iif(f.same, f.size, f.base_size) > 0 AND b.hash IS NULL
+    LIMIT 1`,
 } as const;

@@ -84,6 +84,8 @@ interface ChangeRow {
   readonly pack: string | null;
   readonly offset: bigint | null;
   readonly chunks: string | null;
+  readonly stored: bigint | null;
+  readonly generation: bigint | null;
 }
 
 /** Changes by kind; a rename counts as one addition and one deletion. */
@@ -393,6 +395,11 @@ export class FileTable {
     return entries;
   }
 
+  /** Whether a file of the base has content whose location on `repository` is not known. Reads every row. */
+  hasUnplacedBase(repository: number): boolean {
+    return this.#statements.anyUnplacedBase.get(repository) !== undefined;
+  }
+
   /** The last stat that the index saw at the path; undefined when it has no file there. */
   knownStat(path: string): StatRow | undefined {
     return this.#statements.statOf.get(path) as StatRow | undefined;
@@ -433,10 +440,16 @@ function contentOf(entry: Entry): string {
   return entry.kind === 'file' ? entry.blob : entry.kind === 'link' ? entry.target : '';
 }
 
-function locationOf({ chunks, offset, pack, place }: ChangeRow): BlobLocation | undefined {
-  return place === null
-    ? undefined
-    : toLocation({ place: Number(place), pack, offset: Number(offset ?? 0n), chunks });
+function locationOf({ chunks, generation, offset, pack, place, stored }: ChangeRow) {
+  if (place === null) return undefined;
+  return toLocation({
+    place: Number(place),
+    pack,
+    offset: Number(offset ?? 0n),
+    chunks,
+    stored: stored === null ? null : Number(stored),
+    generation: generation === null ? null : Number(generation),
+  });
 }
 
 function toChange(row: ChangeRow): IndexedChange {

@@ -89,4 +89,17 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (repository, key)
   ) WITHOUT ROWID;
   `,
+  `
+  -- stored: the object's or the packed blob's bytes on the store if it is compressed. generation: that of an object's key; null: the first.
+  ALTER TABLE blob ADD COLUMN stored INTEGER;
+  ALTER TABLE blob ADD COLUMN generation INTEGER;
+
+  -- Lists of keys that no new content may have (repository/collection/), as of the round in repository.epoch.
+  CREATE TABLE avoid_list (
+    repository INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    raw BLOB NOT NULL,
+    PRIMARY KEY (repository, name)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BlobHash, PackHash } from '../model/entry.ts';
+import type { BlobHash, BlobLocation, PackHash } from '../model/entry.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { copyIndex, type Index, openIndex } from './open-index.ts';
 
@@ -87,7 +87,7 @@ describe('the schema', () => {
       INSERT INTO blob VALUES (1, '${blob('1')}', 1, NULL, NULL, NULL), (1, '${blob('2')}', 2, 1, 7, NULL);`);
     database.close();
     withIndex((index) => {
-      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
       expect(blobs.locate(blob('1'))).toEqual({ in: 'object' });
       blobs.add(blob('2'), { in: 'object' });
       expect(blobs.locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 7 });
@@ -184,8 +184,7 @@ describe('a transaction', () => {
 
   it('that was rolled back leaves no trace in later additions', () => {
     withIndex((index) => {
-      const { repository } = index.repositories.bind('id', 0);
-      const blobs = index.blobsOf(repository.id);
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
       const place = { in: 'pack', pack: pack('e'), offset: 7 } as const;
       const work = () => {
         blobs.add(blob('1'), place);
@@ -202,7 +201,7 @@ describe('a transaction', () => {
 describe('the knowledge of a repository', () => {
   it('returns objects, packs and chunks as they were added', () => {
     withIndex((index) => {
-      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
       expect(blobs.isEmpty()).toBe(true);
       blobs.add(blob('0'), { in: 'nowhere' });
       expect(blobs.isEmpty()).toBe(true);
@@ -216,7 +215,7 @@ describe('the knowledge of a repository', () => {
       expect(blobs.locate(blob('1'))).toEqual({ in: 'object' });
       expect(blobs.locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 0 });
       expect(blobs.locate(blob('3'))).toEqual({ in: 'chunks', chunks });
-      expect(['1', '2', '3', '4', '5'].map((digit) => blobs.hasObject(blob(digit)))).toEqual([
+      expect(['1', '2', '3', '4', '5'].map((digit) => blobs.objectOf(blob(digit)) !== undefined)).toEqual([
         true,
         false,
         false,
@@ -232,7 +231,7 @@ describe('the knowledge of a repository', () => {
 
   it('keeps the first place of a blob that has two', () => {
     withIndex((index) => {
-      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
       blobs.add(blob('1'), { in: 'pack', pack: pack('e'), offset: 5 });
       blobs.add(blob('1'), { in: 'object' });
       expect(blobs.locate(blob('1'))).toEqual({ in: 'pack', pack: pack('e'), offset: 5 });
@@ -241,7 +240,7 @@ describe('the knowledge of a repository', () => {
 
   it('distinguishes hashes with the same start', () => {
     withIndex((index) => {
-      const blobs = index.blobsOf(index.repositories.bind('id', 0).repository.id);
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
       const [one, two, three] = ['1', '2', '3'].map((end) => `${'a'.repeat(63)}${end}` as BlobHash);
       blobs.add(one!, { in: 'object' });
       blobs.addPack(pack('e'), [
@@ -255,35 +254,77 @@ describe('the knowledge of a repository', () => {
     });
   });
 
-  it('belongs to that repository only, and is dropped when its epoch changes', () => {
+  it('keeps stored sizes and generations', () => {
     withIndex((index) => {
-      const one = index.repositories.bind('one', 0).repository;
-      const two = index.repositories.bind('two', 3).repository;
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
+      const chunks = [
+        { hash: blob('4'), sizeBytes: 10, storedBytes: 3 },
+        { hash: blob('5'), sizeBytes: 20, generation: 2 },
+        { hash: blob('6'), sizeBytes: 30, storedBytes: 4, generation: 2 },
+      ];
+      const places: readonly [string, BlobLocation][] = [
+        ['1', { in: 'object', storedBytes: 7, generation: 3 }],
+        ['2', { in: 'pack', pack: pack('e'), offset: 1, storedBytes: 9 }],
+        ['3', { in: 'chunks', chunks }],
+      ];
+      for (const [digit, place] of places) blobs.add(blob(digit), place);
+      for (const [digit, place] of places) expect(blobs.locate(blob(digit))).toEqual(place);
+      expect(blobs.objectOf(blob('6'))).toEqual({ storedBytes: 4, generation: 2 });
+      expect(blobs.objectOf(blob('2'))).toBeUndefined();
+    });
+  });
+
+  it('removes and refuses what a collection avoids', () => {
+    withIndex((index) => {
+      const blobs = index.blobsOf(index.repositories.bind('id').id);
+      const filter = {
+        avoidsObject: (hash: BlobHash, generation?: number) => hash === blob('1') && generation === undefined,
+        avoidsPack: (hash: PackHash) => hash === pack('e'),
+      };
+      const addAll = () => {
+        blobs.add(blob('1'), { in: 'object' });
+        blobs.add(blob('2'), { in: 'pack', pack: pack('e'), offset: 0 });
+        blobs.addPack(pack('e'), [{ hash: blob('7'), offset: 9 }]);
+        blobs.add(blob('3'), { in: 'chunks', chunks: [{ hash: blob('1'), sizeBytes: 5 }] });
+        blobs.add(blob('4'), { in: 'pack', pack: pack('f'), offset: 0 });
+        blobs.add(blob('5'), { in: 'object' });
+      };
+      const known = () => ['1', '2', '3', '4', '5', '7'].filter((digit) => blobs.has(blob(digit)));
+      addAll();
+      expect(known()).toEqual(['1', '2', '3', '4', '5', '7']);
+      blobs.removeAvoided(filter);
+      expect(known()).toEqual(['4', '5']);
+      blobs.addOnly(filter);
+      addAll();
+      expect(known()).toEqual(['4', '5']);
+      blobs.add(blob('1'), { in: 'object', generation: 1 });
+      expect(blobs.locate(blob('1'))).toEqual({ in: 'object', generation: 1 });
+    });
+  });
+
+  it('belongs to that repository only, with its round and the lists of that', () => {
+    withIndex((index) => {
+      const one = index.repositories.bind('one');
+      const two = index.repositories.bind('two');
+      expect([one.round, two.round]).toEqual([0, 0]);
       for (const { id } of [one, two]) {
         index.blobsOf(id).add(blob('1'), { in: 'pack', pack: pack('e'), offset: id });
-        index.repositories.rememberEstimate(id, { estimate: 10, low: 5, high: 20, atMs: 1 });
         index.repositories.rememberConditionalWrites(id, true);
       }
-      expect(index.repositories.bind('one', 0).dropped).toBe(false);
-      const rebound = index.repositories.bind('one', 1);
-      expect(rebound.dropped).toBe(true);
-      expect(rebound.repository.objects).toBeUndefined();
-      expect(rebound.repository.conditionalWrites).toBe(true);
+      const lists = new Map([['a'.repeat(64), Buffer.from('list')]]);
+      index.repositories.saveRound(one.id, 4, lists);
+      expect(index.repositories.bind('one')).toMatchObject({ round: 4, conditionalWrites: true });
+      expect(index.repositories.bind('two').round).toBe(0);
+      expect(index.repositories.avoidLists(one.id)).toEqual(lists);
+      expect(index.repositories.avoidLists(two.id).size).toBe(0);
+      index.repositories.saveRound(one.id, 5, new Map());
+      expect(index.repositories.avoidLists(one.id).size).toBe(0);
+      index.repositories.forgetObjects(one.id);
       expect(index.blobsOf(one.id).isEmpty()).toBe(true);
-      expect(index.blobsOf(two.id).locate(blob('1'))).toEqual({
-        in: 'pack',
-        pack: pack('e'),
-        offset: two.id,
-      });
-      expect(index.repositories.bind('two', 3).repository.objects).toMatchObject({
-        estimate: 10,
-        low: 5,
-        high: 20,
-      });
+      expect(index.blobsOf(two.id).has(blob('1'))).toBe(true);
       // A table that was already open continues with the current rows.
       index.blobsOf(one.id).add(blob('2'), { in: 'pack', pack: pack('e'), offset: 1 });
       expect(index.blobsOf(one.id).locate(blob('2'))).toEqual({ in: 'pack', pack: pack('e'), offset: 1 });
-      expect(index.repositories.bind('one', 1).dropped).toBe(false);
     });
   });
 });

@@ -3,6 +3,8 @@ import type Database from 'better-sqlite3';
 /** The index's knowledge of one repository. All of it except `id` is only a hint and may be stale. */
 export interface KnownRepository {
   readonly id: number;
+  /** The round of the last collection whose avoid lists the index has (repository/collection/). */
+  readonly round: number;
   readonly conditionalWrites?: boolean;
   readonly headMs?: number;
   readonly listMs?: number;
@@ -38,24 +40,30 @@ export class RepositoryTable {
     );
   }
 
-  /**
-   * The repository's row, created when new. A new epoch means that a collection removed objects there, so all
-   * knowledge of them is dropped (`dropped: true`).
-   */
-  bind(uuid: string, epoch: number): { readonly repository: KnownRepository; readonly dropped: boolean } {
+  /** The repository's row, created when new. */
+  bind(uuid: string): KnownRepository {
     const row = this.#find.get(uuid);
-    if (!row) {
-      this.#database.prepare('INSERT INTO repository (uuid, epoch) VALUES (?, ?)').run(uuid, epoch);
-      return { repository: toKnown(this.#find.get(uuid)!), dropped: false };
-    }
-    const dropped = row.epoch !== epoch;
-    if (dropped) {
-      this.#database.transaction(() => {
-        this.forgetObjects(row.id);
-        this.#database.prepare('UPDATE repository SET epoch = ? WHERE id = ?').run(epoch, row.id);
-      })();
-    }
-    return { repository: toKnown(dropped ? this.#find.get(uuid)! : row), dropped };
+    if (row) return toKnown(row);
+    this.#database.prepare('INSERT INTO repository (uuid, epoch) VALUES (?, 0)').run(uuid);
+    return toKnown(this.#find.get(uuid)!);
+  }
+
+  /** The avoid lists of the round that the repository's row has, by their names. */
+  avoidLists(repository: number): ReadonlyMap<string, Uint8Array> {
+    const rows = this.#database
+      .prepare<[number], { name: string; raw: Buffer }>(
+        'SELECT name, raw FROM avoid_list WHERE repository = ?',
+      )
+      .all(repository);
+    return new Map(rows.map(({ name, raw }) => [name, raw]));
+  }
+
+  /** Call it in the transaction that removes from the index what the lists avoid. */
+  saveRound(repository: number, round: number, lists: ReadonlyMap<string, Uint8Array>): void {
+    this.#database.prepare('DELETE FROM avoid_list WHERE repository = ?').run(repository);
+    const insert = this.#database.prepare('INSERT INTO avoid_list (repository, name, raw) VALUES (?, ?, ?)');
+    for (const [name, raw] of lists) insert.run(repository, name, raw);
+    this.#database.prepare('UPDATE repository SET epoch = ? WHERE id = ?').run(round, repository);
   }
 
   /** Forgets every object of the repository, so that everything is asked again. */
@@ -138,6 +146,7 @@ export interface UploadJournalRows {
 function toKnown(row: Row): KnownRepository {
   return {
     id: row.id,
+    round: row.epoch,
     ...(row.conditional_writes === null ? {} : { conditionalWrites: row.conditional_writes === 1 }),
     ...(row.head_ms === null ? {} : { headMs: row.head_ms }),
     ...(row.list_ms === null ? {} : { listMs: row.list_ms }),

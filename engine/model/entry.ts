@@ -45,15 +45,26 @@ export type BlobLocation =
   /** An empty file is not stored. */
   | { readonly in: 'nowhere' }
   /** `objects/ab/…` under its own hash. */
-  | { readonly in: 'object' }
-  /** Inside a pack at `offset`; the length is the file's size. */
-  | { readonly in: 'pack'; readonly pack: PackHash; readonly offset: number }
+  | ({ readonly in: 'object' } & StoredBlob)
+  /** Inside a pack at `offset`; the length is the file's size, or `storedBytes` if it is compressed. */
+  | { readonly in: 'pack'; readonly pack: PackHash; readonly offset: number; readonly storedBytes?: number }
   /** One object for each chunk, in order; their sizes add up to the file's. */
   | { readonly in: 'chunks'; readonly chunks: readonly Chunk[] };
 
-export interface Chunk {
+export interface Chunk extends StoredBlob {
   readonly hash: BlobHash;
   readonly sizeBytes: number;
+}
+
+/** How an object of its own is stored. */
+export interface StoredBlob {
+  /** Its size on the store, smaller than its content's: it is one zstd frame. Absent: stored as it is. */
+  readonly storedBytes?: number;
+  /**
+   * A key of a later generation, because a collection condemned the earlier ones. Absent: the first, 0. A
+   * condemned key is never written again, so that a late DELETE cannot remove new content.
+   */
+  readonly generation?: number;
 }
 
 /** SHA-256 of the empty string. */

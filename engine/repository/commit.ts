@@ -85,8 +85,12 @@ const commitSchema = v.object({
   segments: v.optional(v.unknown()),
 });
 
-/** @throws `usage` for an author or message that is too long, and the errors of `encodeSegment`. */
-export function encodeCommit(commit: Commit): EncodedCommit {
+/**
+ * @param epoch The round of the last collection, 0 without any: written from 1 on, so that the commit has a
+ * name that no earlier commit had.
+ * @throws `usage` for an author or message that is too long, and the errors of `encodeSegment`.
+ */
+export function encodeCommit(commit: Commit, epoch = 0): EncodedCommit {
   const { repository, parents, author, message, time, totals, manifest } = commit;
   if (author.length > AUTHOR_MAX || message.length > MESSAGE_MAX) {
     const limits = `${AUTHOR_MAX} and ${MESSAGE_MAX} characters`;
@@ -98,6 +102,7 @@ export function encodeCommit(commit: Commit): EncodedCommit {
   const { files, links, folders, bytes } = totals;
   const head = JSON.stringify({
     format: 1,
+    ...(epoch === 0 ? {} : { epoch }),
     repository,
     parents,
     author,

@@ -1,13 +1,14 @@
 /**
  * `dray.json`: what makes a remote URL a repository.
  *
- *     {"format":1,"id":"<uuid>","created":"2026-01-31T12:00:00.000Z","hash":"sha256",
+ *     {"format":1,"required":["collection"],"id":"<uuid>","created":"<time>","hash":"sha256",
  *      "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,
  *                "chunkSize":{"min":...,"average":...,"max":...}},
  *      "encryption":null}
  *
- * Written once, by a conditional PUT, and never changed. `hash` and `encryption` have one value each in
- * format 1; any other value needs a newer version.
+ * Written once, by a conditional PUT, and changed only to add features to `required` (`dray upgrade`), by
+ * compare-and-swap. `hash` and `encryption` have one value each in format 1; any other value needs a newer
+ * version.
  */
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -16,7 +17,15 @@ import { DrayError, quotedExcerpt } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Layout } from '../model/layout.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
-import { checkSchema, damaged, FORMAT, type JsonObject, parseDocument, tooNew } from './document.ts';
+import {
+  checkSchema,
+  damaged,
+  FEATURE_COLLECTION,
+  FORMAT,
+  type JsonObject,
+  parseDocument,
+  tooNew,
+} from './document.ts';
 import { DESCRIPTOR_KEY } from './keys.ts';
 import { BLOB_MAX_BYTES, PACK_MAX_BYTES } from './packs/pack-format.ts';
 
@@ -27,6 +36,15 @@ export interface Descriptor {
   /** RFC 3339, UTC. */
   readonly created: string;
   readonly layout: Layout;
+  /** What a version must know to use the repository. Those made before there were features have none. */
+  readonly features: readonly string[];
+}
+
+/** The features of a new repository. */
+const NEW_FEATURES: readonly string[] = [FEATURE_COLLECTION];
+
+export function collectsGarbage({ features }: Descriptor): boolean {
+  return features.includes(FEATURE_COLLECTION);
 }
 
 const DESCRIPTOR_MAX_BYTES = 64 * 1024;
@@ -58,6 +76,7 @@ const descriptorSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   created: v.pipe(v.string(), v.isoTimestamp()),
   layout: layoutSchema,
+  required: v.optional(v.array(v.string()), []),
 });
 
 /** One request. Undefined when the URL holds no repository. @throws `damaged`, `formatTooNew`. */
@@ -85,7 +104,13 @@ export async function createDescriptor(
     throw new DrayError('usage', `The layout is impossible: ${field}: ${checked.issues[0].message}.`);
   }
   const created = new Date(clock.nowMs()).toISOString();
-  const descriptor: Descriptor = { format: FORMAT, id: randomUUID(), created, layout: checked.output };
+  const descriptor: Descriptor = {
+    format: FORMAT,
+    id: randomUUID(),
+    created,
+    layout: checked.output,
+    features: NEW_FEATURES,
+  };
   const bytes = Buffer.from(descriptorToText(descriptor), 'utf8');
   const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
     ...call,
@@ -101,15 +126,51 @@ export async function createDescriptor(
   throw new DrayError('remoteFailed', message, { retry: 'retry', data: { key: DESCRIPTOR_KEY } });
 }
 
-function descriptorToText({ id, created, layout }: Descriptor): string {
-  return `${JSON.stringify({ format: FORMAT, id, created, hash: 'sha256', layout, encryption: null }, undefined, 2)}\n`;
+/**
+ * Adds features that the descriptor does not list, by compare-and-swap. Other fields stay. Up to three
+ * requests.
+ * @returns False if there was nothing to add. @throws `notFound`, `conflict` if somebody else changed it now
+ */
+export async function addFeatures(
+  store: ObjectStore,
+  features: readonly string[],
+  options: CallOptions = {},
+): Promise<boolean> {
+  const read = await store.read(DESCRIPTOR_KEY, { ...options, maxBytes: DESCRIPTOR_MAX_BYTES });
+  if (!read) throw new DrayError('notFound', `There is no ${DESCRIPTOR_KEY} at ${store.address}.`);
+  const known = parseDescriptor(read.bytes).features;
+  const missing = features.filter((feature) => !known.includes(feature));
+  if (missing.length === 0) return false;
+  const { format, ...rest } = parseDocument(DESCRIPTOR_KEY, read.bytes);
+  const document = { format, ...rest, required: [...known, ...missing] };
+  const bytes = Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`, 'utf8');
+  const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
+    ...options,
+    condition: { etag: read.etag },
+    checksum: { crc32: crc32(bytes) },
+    contentType: 'application/json',
+  });
+  if (outcome.written) return true;
+  const after = await readDescriptor(store, options);
+  if (missing.every((feature) => after?.features.includes(feature))) return true;
+  throw new DrayError('conflict', `${DESCRIPTOR_KEY} at ${store.address} changed at this moment.`, {
+    retry: 'retry',
+    advice: 'Run the command again.',
+  });
+}
+
+function descriptorToText({ created, features, id, layout }: Descriptor): string {
+  const required = features.length === 0 ? {} : { required: features };
+  const document = { format: FORMAT, ...required, id, created, hash: 'sha256', layout, encryption: null };
+  return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
 function parseDescriptor(bytes: Uint8Array): Descriptor {
   const document = parseDocument(DESCRIPTOR_KEY, bytes);
   checkFeature(document, 'hash', 'sha256');
   checkFeature(document, 'encryption', null);
-  return checkSchema(DESCRIPTOR_KEY, descriptorSchema, document);
+  const { required, ...descriptor } = checkSchema(DESCRIPTOR_KEY, descriptorSchema, document);
+  return { ...descriptor, features: required };
 }
 
 function checkFeature(document: JsonObject, field: string, known: unknown): void {

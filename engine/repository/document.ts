@@ -55,8 +55,10 @@ export function documentBounds(storedBytes: number): { readonly rawBytes: number
  */
 const DECOMPRESS_CHUNK_BYTES = 128 * 1024;
 
+/** Collection of garbage: generations of keys, refs that are pending or removed, forgotten commits. */
+export const FEATURE_COLLECTION = 'collection';
 /** The features that a document may list under `required`. Format 1 began with none. */
-const KNOWN_FEATURES: ReadonlySet<string> = new Set();
+const KNOWN_FEATURES: ReadonlySet<string> = new Set([FEATURE_COLLECTION]);
 
 /** The most features that an error names. */
 const FEATURES_NAMED = 20;

@@ -11,9 +11,15 @@ export const COMMITS_PREFIX = 'commits/';
 export const MANIFESTS_PREFIX = 'manifests/';
 export const OBJECTS_PREFIX = 'objects/';
 export const PACKS_PREFIX = 'packs/';
+/** The state of the collection of garbage. */
+export const COLLECTION_KEY: RemoteKey = 'collection.json';
+/** The lists of a collection. */
+const COLLECTION_PREFIX = 'collection/';
 
 const HASH = /^[0-9a-f]{64}$/;
 const OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
+const LATER_OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})\.[1-9][0-9]{0,14}$/;
+const MANIFEST_KEY = /^manifests\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const PACK_KEY = /^packs\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 const COMMIT_KEY = /^commits\/([0-9a-f]{2})\/([0-9a-f]{62})$/;
 
@@ -22,8 +28,10 @@ export function isHash(text: unknown): text is string {
   return typeof text === 'string' && HASH.test(text);
 }
 
-export function objectKey(hash: BlobHash): RemoteKey {
-  return splitKey(OBJECTS_PREFIX, hash);
+/** @param generation 0: the first, whose key is the hash alone. */
+export function objectKey(hash: BlobHash, generation = 0): RemoteKey {
+  const first = splitKey(OBJECTS_PREFIX, hash);
+  return generation === 0 ? first : `${first}.${generation}`;
 }
 
 export function packKey(hash: PackHash): RemoteKey {
@@ -32,6 +40,11 @@ export function packKey(hash: PackHash): RemoteKey {
 
 export function segmentKey(hash: SegmentHash): RemoteKey {
   return splitKey(MANIFESTS_PREFIX, hash);
+}
+
+/** @param name SHA-256 of the list's uncompressed bytes. */
+export function collectionListKey(name: string): RemoteKey {
+  return splitKey(COLLECTION_PREFIX, name);
 }
 
 export function commitKey(hash: CommitHash): RemoteKey {
@@ -43,9 +56,22 @@ export function refKey(name: string): RemoteKey {
   return REFS_PREFIX + name;
 }
 
-/** Undefined for a key that is not an object's: a listing may contain foreign keys. */
+/**
+ * Whether the key may be collected: that of an object of any generation, a pack, a segment or a commit. A
+ * listing may contain foreign keys, which are nobody's to remove.
+ */
+export function isContentKey(key: RemoteKey): boolean {
+  return [OBJECT_KEY, LATER_OBJECT_KEY, PACK_KEY, MANIFEST_KEY, COMMIT_KEY].some((form) => form.test(key));
+}
+
+/** Undefined for a key that is not that of an object's first generation. */
 export function hashFromObjectKey(key: RemoteKey): BlobHash | undefined {
   return hashFromKey(OBJECT_KEY, key) as BlobHash | undefined;
+}
+
+/** Like `hashFromObjectKey`, of any generation. */
+export function hashFromAnyObjectKey(key: RemoteKey): BlobHash | undefined {
+  return hashFromObjectKey(key) ?? (hashFromKey(LATER_OBJECT_KEY, key) as BlobHash | undefined);
 }
 
 /** Undefined for a key that is not a pack's. */

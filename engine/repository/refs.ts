@@ -4,7 +4,9 @@
  *     refs/heads/<branch>, refs/tags/<tag>   {"format":1,"commit":"<hex>","epoch":0,"repository":"<uuid>"}
  *
  * Each ref repeats `repository` and `epoch`, so that one GET proves whether a workspace's knowledge of the
- * remote is still valid.
+ * remote is still valid. In a repository that collects garbage a ref also has `"required":["collection"]`,
+ * and may have a state: `"state":"pending","nonce":"<uuid>"` while it is being made, and `"state":"removed"`
+ * for good. For readers both are absent.
  */
 import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
@@ -12,7 +14,7 @@ import { DrayError } from '../api/error.ts';
 import { Budget } from '../base/budget.ts';
 import type { CommitHash } from '../model/entry.ts';
 import type { CallOptions, DeleteOptions, ObjectStore } from '../remotes/object-store.ts';
-import { checkSchema, FORMAT, parseDocument } from './document.ts';
+import { checkSchema, FEATURE_COLLECTION, FORMAT, parseDocument } from './document.ts';
 import { isHash, REFS_PREFIX, refKey } from './keys.ts';
 import { checkRefName, refNameReason } from './ref-name.ts';
 
@@ -24,13 +26,24 @@ export interface RefValue {
   readonly epoch: number;
   /** The repository's id. */
   readonly repository: string;
+  /** The repository collects garbage, so versions that do not know it must not read the ref. */
+  readonly collects?: true;
 }
+
+export type RefState = 'live' | 'pending' | 'removed';
 
 export interface StoredRef extends RefValue {
   /** `heads/<branch>` or `tags/<tag>`. */
   readonly name: string;
   /** The value that `moveRef` compares. */
   readonly etag: string;
+}
+
+/** A ref in any state, for those who make, remove or collect. */
+export interface AnyRef extends StoredRef {
+  readonly state: RefState;
+  /** UUID of the process that is making a pending ref, so that no two pending refs are equal. */
+  readonly nonce?: string;
 }
 
 /** The state that the ref must have for a move. */
@@ -43,6 +56,9 @@ const refSchema = v.object({
   commit: v.custom<CommitHash>(isHash, 'not a hash'),
   epoch: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   repository: v.pipe(v.string(), v.uuid()),
+  required: v.optional(v.array(v.string())),
+  state: v.optional(v.picklist(['pending', 'removed']), undefined),
+  nonce: v.optional(v.string()),
 });
 
 /**
@@ -55,11 +71,36 @@ export async function readRef(
   name: string,
   options: CallOptions = {},
 ): Promise<StoredRef | undefined> {
+  const ref = await readAnyRef(store, name, options);
+  return ref && onlyLive(ref);
+}
+
+/** Like `readRef`, but also returns a ref that is pending or removed. */
+export async function readAnyRef(
+  store: ObjectStore,
+  name: string,
+  options: CallOptions = {},
+): Promise<AnyRef | undefined> {
   checkFullName(name);
   const key = refKey(name);
   const read = await store.read(key, { ...options, maxBytes: REF_MAX_BYTES });
   if (!read) return undefined;
-  return { name, etag: read.etag, ...checkSchema(key, refSchema, parseDocument(key, read.bytes)) };
+  const document = checkSchema(key, refSchema, parseDocument(key, read.bytes));
+  const { commit, epoch, nonce, repository, required, state = 'live' } = document;
+  return {
+    name,
+    etag: read.etag,
+    commit,
+    epoch,
+    repository,
+    state,
+    ...(required?.includes(FEATURE_COLLECTION) ? { collects: true } : {}),
+    ...(nonce === undefined ? {} : { nonce }),
+  };
+}
+
+function onlyLive({ nonce: _, state, ...ref }: AnyRef): StoredRef | undefined {
+  return state === 'live' ? ref : undefined;
 }
 
 /**
@@ -82,19 +123,74 @@ export async function moveRef(
   expected: ExpectedRef,
   options: CallOptions = {},
 ): Promise<MoveOutcome> {
+  const { current, written } = await writeAnyRef(store, name, { ...value, state: 'live' }, expected, options);
+  return written
+    ? { moved: true, etag: current.etag }
+    : { moved: false, current: current && onlyLive(current) };
+}
+
+/**
+ * Compare-and-swap to any state, as `moveRef`.
+ * @returns Whether the ref has the value, and what it is now.
+ */
+export async function writeAnyRef(
+  store: ObjectStore,
+  name: string,
+  value: Omit<AnyRef, 'name' | 'etag'>,
+  expected: ExpectedRef,
+  options: CallOptions = {},
+): Promise<
+  | { readonly written: true; readonly current: AnyRef }
+  | { readonly written: false; readonly current: AnyRef | undefined }
+> {
   checkFullName(name);
-  const { commit, epoch, repository } = value;
-  const bytes = Buffer.from(`${JSON.stringify({ format: FORMAT, commit, epoch, repository })}\n`, 'utf8');
+  const { collects, commit, epoch, nonce, repository, state } = value;
+  const document = {
+    format: FORMAT,
+    ...(collects ? { required: [FEATURE_COLLECTION] } : {}),
+    commit,
+    epoch,
+    repository,
+    ...(state === 'live' ? {} : { state }),
+    ...(nonce === undefined ? {} : { nonce }),
+  };
+  const bytes = Buffer.from(`${JSON.stringify(document)}\n`, 'utf8');
   const outcome = await store.put(refKey(name), bytes, {
     ...options,
     condition: expected,
     checksum: { crc32: crc32(bytes) },
     contentType: 'application/json',
   });
-  if (outcome.written) return { moved: true, etag: outcome.etag };
-  const current = await readRef(store, name, options);
-  const isOurs = current?.commit === commit && current.epoch === epoch && current.repository === repository;
-  return isOurs ? { moved: true, etag: current.etag } : { moved: false, current };
+  if (outcome.written) return { written: true, current: { ...value, name, etag: outcome.etag } };
+  const current = await readAnyRef(store, name, options);
+  if (!current) return { written: false, current };
+  const isOurs =
+    current.commit === commit &&
+    current.epoch === epoch &&
+    current.repository === repository &&
+    current.state === state &&
+    current.nonce === nonce;
+  return { written: isOurs, current };
+}
+
+/**
+ * Removes a ref unless it has changed since it was read. In a repository that collects garbage it stays as
+ * `removed`, so that neither a late DELETE nor a late repetition of the request that made it can harm.
+ * Without an etag of the store's, it is removed in any state. @throws `conflict`
+ */
+export async function removeRef(
+  store: ObjectStore,
+  seen: StoredRef,
+  options: CallOptions = {},
+): Promise<void> {
+  const { etag, name, ...value } = seen;
+  if (!seen.collects) {
+    await deleteRef(store, name, { ...options, ...(etag === '' ? {} : { ifMatch: etag }) });
+    return;
+  }
+  const { written } = await writeAnyRef(store, name, { ...value, state: 'removed' }, { etag }, options);
+  if (written) return;
+  throw new DrayError('conflict', `${refKey(name)} has changed since it was read.`, { data: { ref: name } });
 }
 
 /**
@@ -119,8 +215,17 @@ export async function listRefs(
   kind: RefKind,
   options: CallOptions = {},
 ): Promise<readonly StoredRef[]> {
+  return (await listAnyRefs(store, kind, options)).flatMap((ref) => onlyLive(ref) ?? []);
+}
+
+/** Like `listRefs`, with those that are pending or removed. */
+export async function listAnyRefs(
+  store: ObjectStore,
+  kind: RefKind,
+  options: CallOptions = {},
+): Promise<readonly AnyRef[]> {
   const reads = new Budget(READS_AT_ONCE);
-  const found: Promise<StoredRef | undefined>[] = [];
+  const found: Promise<AnyRef | undefined>[] = [];
   for (const name of await listRefNames(store, kind, options)) {
     found.push(readWithin(reads, store, name, options));
   }
@@ -131,7 +236,7 @@ export async function listRefs(
 
 async function readWithin(reads: Budget, store: ObjectStore, name: string, options: CallOptions) {
   using _permit = await reads.acquire(1, options.signal);
-  return await readRef(store, name, options);
+  return await readAnyRef(store, name, options);
 }
 
 /** Only the names, in the form of `readRef`: one LIST for each 1,000. */

@@ -29,3 +29,9 @@ export function checkFileUnchanged(path: string, name: string, seen: ContentStat
     },
   );
 }
+
+/** Whether the error says that a file changed or went while it was read. */
+export function isFileChange(error: unknown): error is DrayError {
+  if (!(error instanceof DrayError)) return false;
+  return error.data.reason === 'changedWhileRead' || error.data.reason === 'vanished';
+}

@@ -83,9 +83,13 @@ function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piec
     case 'pack':
       return [{ key: packKey(location.pack), offset: location.offset, hash, sizeBytes }];
     case 'object':
-      return [{ key: objectKey(hash), offset: 0, hash, sizeBytes }];
+      return [{ key: objectKey(hash, location.generation), offset: 0, hash, sizeBytes }];
     case 'chunks':
-      return location.chunks.map((chunk) => ({ ...chunk, key: objectKey(chunk.hash), offset: 0 }));
+      return location.chunks.map((chunk) => ({
+        ...chunk,
+        key: objectKey(chunk.hash, chunk.generation),
+        offset: 0,
+      }));
   }
 }
 

@@ -3,15 +3,12 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext, RefRequest, RefSummary } from '../../api/jobs.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { checkWhole } from '../../repository/collection/check-whole.ts';
+import { type CollectionView, createCollectionView } from '../../repository/collection/collection-view.ts';
+import { publish } from '../../repository/collection/publish.ts';
+import { collectsGarbage, readDescriptor } from '../../repository/descriptor.ts';
 import { checkRefName } from '../../repository/ref-name.ts';
-import {
-  deleteRef,
-  listRefs,
-  moveRef,
-  type RefKind,
-  readRef,
-  type StoredRef,
-} from '../../repository/refs.ts';
+import { listRefs, type RefKind, readRef, removeRef, type StoredRef } from '../../repository/refs.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
@@ -122,7 +119,7 @@ async function rename(
 async function removeSeen(session: Session, store: ObjectStore, kind: RefKind, seen: StoredRef) {
   const { signal } = session.context;
   try {
-    await deleteRef(store, seen.name, { signal, ...(seen.etag === '' ? {} : { ifMatch: seen.etag }) });
+    await removeRef(store, seen, { signal });
   } catch (error) {
     if (!(error instanceof DrayError) || error.code !== 'conflict') throw error;
     checkStillAt(await requireRef(session, store, kind, seen.name.slice(kind.length + 1)), seen.commit);
@@ -172,7 +169,7 @@ async function place(
   checkRefName(name);
   const options = { signal: session.context.signal };
   // The commit is read before it gets a name: a name must never point at nothing.
-  const { repository } = await fetchCommit(session, store, commit);
+  const content = { commit: await fetchCommit(session, store, commit), hash: commit };
   const existing = await readRef(store, `${kind}/${name}`, options);
   const isMove = existing !== undefined;
   if (isMove && existing.commit === commit) return { result: 'listed', refs: 1 };
@@ -187,22 +184,45 @@ async function place(
     );
   }
   if (existing) checkStillAt(existing, at);
-  const epoch = existing?.epoch ?? (await currentEpoch(session, store));
-  const expected = existing ? { etag: existing.etag } : ({ absent: true } as const);
-  const { moved } = await moveRef(store, `${kind}/${name}`, { commit, epoch, repository }, expected, options);
-  if (!moved)
-    throw new DrayError(
-      'conflict',
-      `Another machine changed the ${wordFor(kind)} ${name} at the same moment. Try again.`,
-      { data: { ref: name, reason: 'refMoved' } },
-    );
+  const view = await viewOf(session, store, existing);
+  await publish({
+    store,
+    name: `${kind}/${name}`,
+    repository: content.commit.repository,
+    tip: existing,
+    view,
+    clock: session.clock,
+    ...options,
+    prepare: async (tip) => {
+      if (tip?.commit !== existing?.commit) throw changedElsewhere(kind, name);
+      const branch = `heads/${session.state.branch}`;
+      if (view) await checkWhole(store, content, { branch, view, ...options });
+      return commit;
+    },
+  });
   session.context.emit({ type: 'ref', name, commit, current: false });
   return { result: isMove ? 'moved' : 'created', refs: 1 };
 }
 
-async function currentEpoch(session: Session, store: ObjectStore): Promise<number> {
-  const tip = await readRef(store, `heads/${session.state.branch}`, { signal: session.context.signal });
-  return tip?.epoch ?? 0;
+function changedElsewhere(kind: RefKind, name: string): DrayError {
+  return new DrayError(
+    'conflict',
+    `Another machine changed the ${wordFor(kind)} ${name} at the same moment. Try again.`,
+    { data: { ref: name, reason: 'refMoved' } },
+  );
+}
+
+/** Undefined if the repository does not collect garbage. No request if the ref shows that it does. */
+async function viewOf(
+  session: Session,
+  store: ObjectStore,
+  existing: StoredRef | undefined,
+): Promise<CollectionView | undefined> {
+  const { signal } = session.context;
+  const known = existing ?? (await readRef(store, `heads/${session.state.branch}`, { signal }));
+  const descriptor = known ? undefined : await readDescriptor(store, { signal });
+  const collects = known?.collects === true || (descriptor !== undefined && collectsGarbage(descriptor));
+  return collects ? createCollectionView(store, { signal }) : undefined;
 }
 
 function wordFor(kind: RefKind): string {

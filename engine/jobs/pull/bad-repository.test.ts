@@ -82,7 +82,7 @@ describe('a repository of a newer format', () => {
     ['a format number', '"format": 1', '"format": 2'],
     ['another hash', '"hash": "sha256"', '"hash": "blake3"'],
     ['encryption', '"encryption": null', '"encryption": {"kind": "age"}'],
-    ['a required feature', '"format": 1', '"format": 1, "required": ["tiers"]'],
+    ['a required feature', '"collection"', '"tiers"'],
   ])('is not joined, cloned or changed when its descriptor has %s', async (_, from, to) => {
     const text = readFileSync(`${remote}/dray.json`, 'utf8');
     writeFileSync(`${remote}/dray.json`, text.replace(from, to));
@@ -106,7 +106,7 @@ describe('a repository of a newer format', () => {
       'the segment in a commit',
       (text: string) => text.replace('"manifest":{"format":1', '"manifest":{"format":2'),
     ],
-    ['an entry', (text: string) => text.replace('{"path":"a"', '{"path":"a","encoding":"zstd"')],
+    ['an entry', (text: string) => text.replace('{"path":"a"', '{"path":"a","encoding":"xz"')],
   ])('is reported by the commit for %s, and the pull changes nothing', async (_, edit) => {
     const { root } = await cloneTo('copy');
     const before = describeTree(root);

@@ -34,7 +34,6 @@ const TAKEN: ReadonlySet<string> = new Set(['locked', 'workspaceExists']);
 interface Target {
   readonly branch: string;
   readonly commit: CommitHash;
-  readonly epoch: number;
   readonly tip: StoredRef | undefined;
 }
 
@@ -99,14 +98,15 @@ interface Filling {
 /** @param onWriting Called before the first file is written, also when files of an earlier clone exist. */
 async function fill(filling: Filling, onWriting: () => void): Promise<PullSummary> {
   const { session, remote, descriptor, target, isResumed } = filling;
-  const { repository } = session.index.repositories.bind(descriptor.id, target.epoch);
+  const known = session.index.repositories.bind(descriptor.id);
   hashAs(session, descriptor.layout);
   const link: LinkedRepository = {
     uuid: descriptor.id,
-    epoch: target.epoch,
     layout: descriptor.layout,
-    known: repository,
-    blobs: session.index.blobsOf(repository.id),
+    known,
+    blobs: session.index.blobsOf(known.id),
+    // The first push after the clone reads it.
+    view: undefined,
     tip: target.tip,
     isEmpty: false,
   };
@@ -163,10 +163,10 @@ async function findTarget(
       ? resolved.ref.name.slice('heads/'.length)
       : DEFAULT_BRANCH;
     const tip = resolved.ref?.name.startsWith('heads/') ? resolved.ref : undefined;
-    return { branch, commit: resolved.commit, epoch: resolved.ref?.epoch ?? 0, tip };
+    return { branch, commit: resolved.commit, tip };
   }
   const tip = await readRef(store, `heads/${DEFAULT_BRANCH}`, { signal });
-  if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, epoch: tip.epoch, tip };
+  if (tip) return { branch: DEFAULT_BRANCH, commit: tip.commit, tip };
   const branches = await listRefs(store, 'heads', { signal });
   const [only, another] = branches;
   if (!only) return undefined;
@@ -177,7 +177,7 @@ async function findTarget(
       advice: 'Choose one with --ref.',
     });
   }
-  return { branch: only.name.slice('heads/'.length), commit: only.commit, epoch: only.epoch, tip: only };
+  return { branch: only.name.slice('heads/'.length), commit: only.commit, tip: only };
 }
 
 function configFor(url: string, descriptor: Descriptor) {

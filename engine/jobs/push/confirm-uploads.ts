@@ -5,7 +5,7 @@
  */
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { hashFromObjectKey, hashFromPackKey } from '../../repository/keys.ts';
+import { hashFromAnyObjectKey, hashFromPackKey } from '../../repository/keys.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -45,7 +45,7 @@ export async function findLostUploads(options: ConfirmOptions): Promise<readonly
 }
 
 function forget(blobs: LinkedRepository['blobs'], key: string): void {
-  const [blob, pack] = [hashFromObjectKey(key), hashFromPackKey(key)];
+  const [blob, pack] = [hashFromAnyObjectKey(key), hashFromPackKey(key)];
   if (blob) blobs.removeObject(blob);
   if (pack) blobs.removePack(pack);
 }

@@ -16,13 +16,14 @@ import type { CommitHash, Entry } from '../../model/entry.ts';
 import { mergeChanges } from '../../model/merge.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
 import { commitKey, segmentKey } from '../../repository/keys.ts';
 import { buildManifest } from '../../repository/manifest/build-manifest.ts';
 import type { EntryChange, SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
-import { moveRef, readRef, type StoredRef } from '../../repository/refs.ts';
+import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
@@ -33,10 +34,6 @@ import { toChange } from '../working-copy/working-changes.ts';
 import { authorOf } from './author.ts';
 import { confirmUploads } from './confirm-uploads.ts';
 import { forgetUnconfirmedPush, recordUnconfirmedPush } from './unconfirmed-push.ts';
-
-/** After this many lost races for the branch a push gives up. */
-const RACES_MAX = 100;
-const RACE_PAUSE_MS = 50;
 
 export interface PublishContext {
   readonly session: Session;
@@ -51,6 +48,11 @@ export interface CommitRecord {
   readonly message: string;
   /** Unchanged entries whose content has a new place, in order. */
   readonly relocated: readonly EntryChange[];
+  /**
+   * Stores again what a collection has condemned since, and resolves to the relocated entries of now. Called
+   * when another round has begun.
+   */
+  readonly storeAgain: () => Promise<readonly EntryChange[]>;
 }
 
 export interface Published {
@@ -63,35 +65,60 @@ export interface Published {
 /** @throws `conflict` naming the paths: nothing was changed then, and the next push reuses what was sent */
 export async function publishChanges(context: PublishContext, record: CommitRecord): Promise<Published> {
   const { session, store, link, base } = context;
-  const own = await writeOwnCommit(context, record);
-  let tip = link.tip;
-  for (let race = 0; race < RACES_MAX; race += 1) {
-    // A removed branch is created again, like a new one.
-    const merged =
-      tip === undefined || tip.commit === base.hash ? undefined : await writeMergeCommit(context, own, tip);
-    const published = merged ?? own.hash;
-    checkAborted(session.context.signal);
-    recordUnconfirmedPush(session, link, own.hash);
-    if (await moveBranch(context, published, tip)) {
-      accept(context, own.hash);
-      forgetUnconfirmedPush(session);
-      return { commit: published, ...(merged && tip ? { mergedWith: tip.commit } : {}) };
-    }
-    forgetUnconfirmedPush(session);
-    await session.clock.sleep(
-      session.clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8),
-      session.context.signal,
-    );
-    tip = await readRef(store, `heads/${context.branch}`, { signal: session.context.signal });
-  }
-  throw new DrayError(
-    'conflict',
-    `The branch ${context.branch} moved ${RACES_MAX} times while this push tried to update it. Push again.`,
-    {
-      retry: 'retry',
-      data: { branch: context.branch },
+  const { view } = link;
+  let storedIn = view?.round;
+  let { relocated } = record;
+  let own: WrittenCommit | undefined;
+  let mergedWith: CommitHash | undefined;
+  const writeOwn = () => writeOwnCommit(context, { message: record.message, relocated });
+  const published = await publish({
+    store,
+    name: `heads/${context.branch}`,
+    repository: link.uuid,
+    tip: link.tip,
+    view,
+    clock: session.clock,
+    signal: session.context.signal,
+    prepare: async (tip) => {
+      if (view?.round !== storedIn) {
+        relocated = await record.storeAgain();
+        storedIn = view?.round;
+        own = undefined;
+      }
+      if (tip?.commit !== base.hash) refuseCollectedBase(context);
+      own ??= await writeOwn();
+      // A removed branch is created again, like a new one.
+      const isOnBase = tip === undefined || tip.commit === base.hash;
+      mergedWith = isOnBase ? undefined : tip.commit;
+      return isOnBase ? own.hash : await writeMergeCommit(context, own, tip);
     },
-  );
+    beforeMove: () => recordUnconfirmedPush(session, link, own!.hash),
+    afterFailure: () => forgetUnconfirmedPush(session),
+  });
+  accept(context, own!.hash);
+  forgetUnconfirmedPush(session);
+  return { commit: published.commit, ...(mergedWith === undefined ? {} : { mergedWith }) };
+}
+
+/**
+ * A collection protects what the branch's commit names, and the commits below it that are kept. A base that
+ * is neither may have lost content, and its entries would be in the new commit.
+ * @throws `conflict`
+ */
+function refuseCollectedBase({ base, branch, link, session }: PublishContext): void {
+  const { view } = link;
+  if (!view || view.round === 0 || !base.commit) return;
+  const { manifest } = base.commit;
+  const isCondemned =
+    manifest.kind === 'segments' && manifest.segments.some(({ hash }) => view.avoids(segmentKey(hash)));
+  // The index has no location that the collection condemned.
+  if (!isCondemned && !session.index.files.hasUnplacedBase(link.known.id)) return;
+  const message = `A collection may have removed content of the commit that this workspace is based on, and the branch ${branch} has moved on.`;
+  throw new DrayError('conflict', message, {
+    data: { branch, reason: 'baseCollected' },
+    advice: 'Pull first, then push.',
+    command: 'dray pull',
+  });
 }
 
 export interface MergedOntoTip {
@@ -157,7 +184,7 @@ interface WrittenCommit {
 /** Writes the base with this workspace's changes. */
 async function writeOwnCommit(
   context: PublishContext,
-  { message, relocated }: CommitRecord,
+  { message, relocated }: Pick<CommitRecord, 'message' | 'relocated'>,
 ): Promise<WrittenCommit> {
   const { base } = context;
   return writeCommitOver(context, base.commit, {
@@ -224,6 +251,7 @@ async function writeCommit(
     ...(base ? { base: base.manifest } : {}),
     loadBaseEntries: plan.loadSegment,
     changes: plan.changes,
+    avoid: link.view,
     onSegment: (segment) =>
       limit.run(
         async () => {
@@ -242,7 +270,7 @@ async function writeCommit(
     totals,
     manifest,
   };
-  const encoded = encodeCommit(commit);
+  const encoded = encodeCommit(commit, link.view?.round);
   checkAborted(signal);
   await storeCommit(store, encoded, { signal });
   written.push({ key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length });
@@ -294,20 +322,6 @@ async function loadBaseSegment(context: PublishContext, segment: SegmentRef): Pr
   const { session, store, link } = context;
   const known = session.index.files.baseEntries(segment.first, segment.last, link.known.id);
   return known ?? readSegment(store, segment, { signal: session.context.signal });
-}
-
-async function moveBranch(
-  context: PublishContext,
-  commit: CommitHash,
-  tip: StoredRef | undefined,
-): Promise<boolean> {
-  const { session, store, link } = context;
-  const expected = tip ? { etag: tip.etag } : ({ absent: true } as const);
-  const value = { commit, epoch: tip?.epoch ?? link.epoch, repository: link.uuid };
-  const moved = await moveRef(store, `heads/${context.branch}`, value, expected, {
-    signal: session.context.signal,
-  });
-  return moved.moved;
 }
 
 function accept(context: PublishContext, own: CommitHash): void {

@@ -4,16 +4,15 @@
  */
 import type { QueryExplanation } from '../../api/events.ts';
 import type { ChangeTotals, JobContext, PushRequest, PushSummary } from '../../api/jobs.ts';
-import { createExistenceQuery, type ExistenceQuery } from '../../query/existence/existence-query.ts';
+import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import type { EntryChange } from '../../repository/manifest/manifest.ts';
 import { acceptCommit, ensureBase } from '../session/base-commit.ts';
 import { warnIfUnsafe } from '../session/conditional-writes.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
-import { existenceOptions } from '../session/query-remote.ts';
+import { openExistenceQuery } from '../session/query-remote.ts';
 import { forgetInterruptedPull, refuseInterruptedPull } from '../working-copy/interrupted-pull.ts';
 import { forgetCutRuns, refuseTorn } from '../working-copy/interrupted-writes.ts';
 import {
@@ -26,7 +25,7 @@ import { emitChanges, readChanges } from '../working-copy/working-changes.ts';
 import { confirmUploads } from './confirm-uploads.ts';
 import { refuseEmptied } from './emptied-files.ts';
 import { warnOfCollisions } from './name-collision-warning.ts';
-import { mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
+import { type CommitRecord, mergeOntoTip, type PublishContext, publishChanges } from './publish-commit.ts';
 import { createPushForecast, type PushForecast } from './push-forecast.ts';
 import { forgetRemote, recheckBase, relocatedEntries } from './recheck-base.ts';
 import { checkSkip, leaveOutSkipped } from './skipped-paths.ts';
@@ -68,7 +67,14 @@ async function pushTo(session: Session, remote: OpenedRemote, request: PushReque
   }
   warnOfCollisions(session);
   if (forecast) return forecastSummary(prepared, forecast, { failed, changes });
-  return { ...(await publish(prepared, { failed, changes, relocated })), ...sent };
+  const storeAgain = async () => {
+    const again = await uploadFiles({ ...prepared, meter: remote.meter, forecast: undefined });
+    sent.uploadedObjects += again.objects;
+    sent.uploadedBytes += again.bytes;
+    return prepared.base.isInDoubt ? await relocatedEntries(prepared) : [];
+  };
+  const published = await publish(prepared, { failed, changes, relocated, storeAgain });
+  return { ...published, ...sent };
 }
 
 interface PreparedPush extends PublishContext {
@@ -104,7 +110,7 @@ async function preparePush(
     forgetInterruptedPull(session);
     forgetCutRuns(session);
   }
-  const query = createExistenceQuery(existenceOptions(session, remote, link, { base, mode: request.query }));
+  const query = openExistenceQuery(session, remote, link, { base, mode: request.query });
   if (isInDoubt) await recheckBase({ session, store, link, base, query });
   leaveOutSkipped(session, request);
   // The scan compared with the base rows it found, which may have been another remote's.
@@ -160,14 +166,14 @@ interface Outcome {
 
 async function publish(
   prepared: PreparedPush,
-  { changes, failed, relocated }: Outcome & { readonly relocated: readonly EntryChange[] },
+  { changes, failed, ...record }: Outcome & Pick<CommitRecord, 'relocated' | 'storeAgain'>,
 ): Promise<PushSummary> {
   const { link, request, session, store } = prepared;
   await warnIfUnsafe(session, store, link);
   session.context.emit({ type: 'phase', phase: 'commit' });
   const { commit, mergedWith } = await publishChanges(prepared, {
-    message: request.message ?? defaultMessage(changes, relocated.length),
-    relocated,
+    message: request.message ?? defaultMessage(changes, record.relocated.length),
+    ...record,
   });
   return {
     ...summary(prepared, { commit, failed, changes }),

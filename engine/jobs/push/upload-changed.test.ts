@@ -6,14 +6,13 @@ import { appendFileSync, copyFileSync, mkdirSync, truncateSync, unlinkSync } fro
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DrayError } from '../../api/error.ts';
-import { createExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { initWorkspace } from '../remotes/init.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { existenceOptions } from '../session/query-remote.ts';
+import { openExistenceQuery } from '../session/query-remote.ts';
 import { refreshIndex } from '../working-copy/refresh-index.ts';
 import { push } from './push.ts';
 import { uploadFiles } from './upload-files.ts';
@@ -53,7 +52,7 @@ async function uploadWith(act: () => void, onBegin = () => {}) {
     },
   };
   const base = { hash: undefined, commit: undefined, isInDoubt: false };
-  const query = createExistenceQuery(existenceOptions(session, connection, link, { base }));
+  const query = openExistenceQuery(session, connection, link, { base });
   const { limit, meter } = connection;
   const options = { session, store, link, query, limit, base, forecast: undefined, meter };
   const uploaded = await uploadFiles(options);

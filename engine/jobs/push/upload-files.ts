@@ -14,12 +14,13 @@ import {
   readFiles,
 } from '../../files/read/file-reader.ts';
 import { openFileSource } from '../../files/read/file-source.ts';
-import { checkFileUnchanged } from '../../files/read/unchanged.ts';
+import { checkFileUnchanged, isFileChange } from '../../files/read/unchanged.ts';
 import type { PendingTotals } from '../../index/file-table.ts';
-import type { BlobHash } from '../../model/entry.ts';
+import type { BlobHash, Chunk } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
-import type { ObjectStore } from '../../remotes/object-store.ts';
+import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
+import { newObject } from '../../repository/collection/collection-view.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
 import { PackBuilder } from '../../repository/packs/pack.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
@@ -134,9 +135,7 @@ class FileUploader {
   readonly #knewNothing: boolean;
   /** Hashes that this push sent or found on the store. */
   readonly #placed = createHashFilter();
-  /**
-   * The size of a full pack with its last blob and its index, or of all pending content when that is less.
-   */
+  /** The size of a full pack with its last blob and its index, or of all pending content if that is less. */
   readonly #expectedPackBytes: number;
   #pack: PackBuilder | undefined;
   #objects = 0;
@@ -270,7 +269,7 @@ class FileUploader {
     const { path, sizeBytes: fileBytes } = this.#requests.get(result.id)!;
     this.#progress.begin({ path, sizeBytes: fileBytes });
     this.#options.query.noteWanted(1);
-    if (this.#mayBeKnown(hash) && this.#options.link.blobs.hasObject(hash)) {
+    if (this.#mayBeKnown(hash) && this.#options.link.blobs.objectOf(hash)) {
       this.#options.query.noteRemovedByIndex(1);
       this.#progress.keep(0, sizeBytes, path);
       return;
@@ -300,9 +299,15 @@ class FileUploader {
       this.#progress.add(1, 0);
       session.index.transaction(() => {
         session.index.files.setRead(path, { kind: 'file', ...result.stat, hash: result.hash });
-        if (!forecast) link.blobs.add(result.hash, { in: 'chunks', chunks: result.chunks });
+        if (!forecast) link.blobs.add(result.hash, { in: 'chunks', chunks: this.#asStored(result.chunks) });
       });
     });
+  }
+
+  #asStored(chunks: readonly Chunk[]): readonly Chunk[] {
+    const { blobs, view } = this.#options.link;
+    if (!view || view.round === 0) return chunks;
+    return chunks.map((chunk) => ({ ...chunk, ...blobs.objectOf(chunk.hash) }));
   }
 
   #takeFailure(id: number, error: ErrorRecord): void {
@@ -352,7 +357,7 @@ class FileUploader {
       if (!isSent) return;
       this.#count(1, candidate.sizeBytes);
       this.#options.session.index.transaction(() => {
-        this.#noteSent(objectKey(candidate.hash), candidate.sizeBytes);
+        this.#noteSent(keyOf(candidate, this.#options.link), candidate.sizeBytes);
         this.#notePlaced(candidate.hash);
       });
     } catch (error) {
@@ -362,10 +367,10 @@ class FileUploader {
   }
 
   async #put(candidate: Candidate, bytes: Uint8Array): Promise<boolean> {
-    const { limit, store } = this.#options;
+    const { limit, link, store } = this.#options;
     const { signal } = this.#tasks;
     const options = { checksum: { sha256: candidate.hash }, condition: { absent: true }, signal } as const;
-    await limit.run(() => store.put(objectKey(candidate.hash), bytes, options), {
+    await limit.run(() => store.put(keyOf(candidate, link), bytes, options), {
       bytes: bytes.length,
       signal,
     });
@@ -386,7 +391,7 @@ class FileUploader {
       checkSame();
       await uploadInParts({
         store,
-        key: objectKey(candidate.hash),
+        key: keyOf(candidate, link),
         source,
         checksum: 'crc32',
         limit,
@@ -434,7 +439,7 @@ class FileUploader {
     const { signal } = this.#tasks;
     const permit = await this.#packMemory.acquire(builder.sizeBytes, signal);
     const contentBytes = builder.sizeBytes;
-    const pack = builder.finish();
+    const pack = builder.finish((name) => link.view?.avoids(packKey(name)) === true);
     this.#tasks.spawn(async () => {
       try {
         const options = { checksum: { sha256: pack.hash }, condition: { absent: true }, signal } as const;
@@ -471,7 +476,8 @@ class FileUploader {
   }
 
   #notePlaced(hash: BlobHash): void {
-    this.#options.link.blobs.add(hash, { in: 'object' });
+    const { blobs, view } = this.#options.link;
+    blobs.add(hash, { in: 'object', ...newObject(view, hash) });
     this.#placed.add(hash);
     this.#sending.delete(hash);
   }
@@ -487,7 +493,6 @@ function filesOf({ stat }: Candidate): number {
   return stat ? 1 : 0;
 }
 
-function isFileChange(error: unknown): error is DrayError {
-  if (!(error instanceof DrayError)) return false;
-  return error.data.reason === 'changedWhileRead' || error.data.reason === 'vanished';
+function keyOf({ hash }: Candidate, { view }: LinkedRepository): RemoteKey {
+  return objectKey(hash, newObject(view, hash).generation);
 }

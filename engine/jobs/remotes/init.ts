@@ -52,8 +52,8 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   );
   try {
     using session = await openWorkspaceSession({ ...context, remoteName }, 'init', workspace);
-    const { repository } = session.index.repositories.bind(descriptor.id, 0);
-    if (!(await testConditionalWrites(session, store, repository.id))) warnOfUnsafePushes(session, store);
+    const { id } = session.index.repositories.bind(descriptor.id);
+    if (!(await testConditionalWrites(session, store, id))) warnOfUnsafePushes(session, store);
     session.index.settings.base = baseMark(descriptor.id, undefined);
   } catch (error) {
     removeWorkspace(root);

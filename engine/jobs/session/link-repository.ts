@@ -5,17 +5,25 @@ import type { BlobTable } from '../../index/blob-table.ts';
 import type { KnownRepository } from '../../index/repository-table.ts';
 import { DEFAULT_LAYOUT, type Layout } from '../../model/layout.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { createDescriptor, type Descriptor, readDescriptor } from '../../repository/descriptor.ts';
+import type { CollectionView } from '../../repository/collection/collection-view.ts';
+import {
+  collectsGarbage,
+  createDescriptor,
+  type Descriptor,
+  readDescriptor,
+} from '../../repository/descriptor.ts';
 import { readRef, type StoredRef } from '../../repository/refs.ts';
 import type { Session } from './open-workspace.ts';
+import { openWorkspaceCollection } from './workspace-collection.ts';
 
 export interface LinkedRepository {
   readonly uuid: string;
-  readonly epoch: number;
   readonly layout: Layout;
   /** The index's row of the repository; `known.id` keys everything else. */
   readonly known: KnownRepository;
   readonly blobs: BlobTable;
+  /** What new content must not be named after; undefined: the repository does not collect garbage. */
+  readonly view: CollectionView | undefined;
   /** The branch on the remote; undefined before its first push. */
   readonly tip: StoredRef | undefined;
   /** The repository has no ref, so no commit names any of its objects. */
@@ -51,18 +59,18 @@ export async function linkRepository(
   first?.catch(() => {});
   const tip = await readRef(store, `heads/${branch}`, { signal });
   if (tip && remote.repository === tip.repository && remote.layout) {
-    return bind(session, {
-      uuid: tip.repository,
-      layout: remote.layout,
-      epoch: tip.epoch,
-      tip,
-      isEmpty: false,
-    });
+    const facts = { uuid: tip.repository, layout: remote.layout, tip, isEmpty: false };
+    return await bind(session, store, facts, tip.collects === true);
   }
   const [found, refs] = await (first ?? readDescriptorAndRefs(store, signal));
   const isUnmet = remote.repository === undefined && tip === undefined && refs.objects.length === 0;
   if (!found && isUnmet && ifNone === 'foresee')
-    return bind(session, { ...foreseen(session), tip: undefined, isEmpty: true, isForeseen: true });
+    return await bind(
+      session,
+      store,
+      { ...foreseen(session), tip: undefined, isEmpty: true, isForeseen: true },
+      true,
+    );
   const descriptor =
     found ?? (isUnmet && ifNone === 'make' ? await makeRepository(session, store) : undefined);
   if (!descriptor) throw notARepository(store, { isUnmet });
@@ -78,13 +86,12 @@ export async function linkRepository(
     });
   }
   const isEmpty = tip === undefined && refs.objects.length === 0;
-  return bind(session, {
-    uuid: descriptor.id,
-    layout: descriptor.layout,
-    epoch: tip?.epoch ?? 0,
-    tip,
-    isEmpty,
-  });
+  return await bind(
+    session,
+    store,
+    { uuid: descriptor.id, layout: descriptor.layout, tip, isEmpty },
+    tip?.collects === true || collectsGarbage(descriptor),
+  );
 }
 
 /** The layout of the workspace's other repository, so that the same content has the same names in both. */
@@ -95,8 +102,8 @@ function layoutOfNew({ config }: Session): Layout {
 /** No repository has this id, so the index knows none of its objects. */
 const FORESEEN_UUID = '00000000-0000-0000-0000-000000000000';
 
-function foreseen(session: Session): Pick<LinkedRepository, 'epoch' | 'layout' | 'uuid'> {
-  return { uuid: FORESEEN_UUID, epoch: 0, layout: layoutOfNew(session) };
+function foreseen(session: Session): Pick<LinkedRepository, 'layout' | 'uuid'> {
+  return { uuid: FORESEEN_UUID, layout: layoutOfNew(session) };
 }
 
 async function makeRepository(session: Session, store: ObjectStore): Promise<Descriptor> {
@@ -155,16 +162,15 @@ function readDescriptorAndRefs(store: ObjectStore, signal: AbortSignal) {
   ]);
 }
 
-function bind(session: Session, facts: Omit<LinkedRepository, 'known' | 'blobs'>): LinkedRepository {
-  const { repository, dropped } = session.index.repositories.bind(facts.uuid, facts.epoch);
-  if (dropped) {
-    session.index.settings.base = undefined;
-    session.context.emit({
-      type: 'warning',
-      warning: 'epochChanged',
-      message:
-        'A garbage collection has removed objects from the repository. Dray asks again for what the index knew.',
-    });
-  }
-  return { ...facts, known: repository, blobs: session.index.blobsOf(repository.id) };
+/** No request, or those of a look at the collection if the ref says that there was a round since. */
+async function bind(
+  session: Session,
+  store: ObjectStore,
+  facts: Omit<LinkedRepository, 'known' | 'blobs' | 'view'>,
+  collects: boolean,
+): Promise<LinkedRepository> {
+  const known = session.index.repositories.bind(facts.uuid);
+  const view = collects ? openWorkspaceCollection(session, store, known) : undefined;
+  if (facts.tip && view && facts.tip.epoch !== view.round) await view.refresh();
+  return { ...facts, known, view, blobs: session.index.blobsOf(known.id) };
 }

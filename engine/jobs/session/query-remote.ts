@@ -2,7 +2,11 @@
 import type { QueryMode } from '../../api/events.ts';
 import { pricesOf } from '../../model/prices.ts';
 import type { ExistenceProbe } from '../../query/existence/existence-probe.ts';
-import type { ExistenceOptions } from '../../query/existence/existence-query.ts';
+import {
+  createExistenceQuery,
+  type ExistenceOptions,
+  type ExistenceQuery,
+} from '../../query/existence/existence-query.ts';
 import { type CostModel, DEFAULT_COSTS } from '../../query/existence/plan-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashFromObjectKey, OBJECTS_PREFIX, objectKey } from '../../repository/keys.ts';
@@ -12,7 +16,23 @@ import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 import type { OpenedRemote } from './opened-remote.ts';
 
-export function existenceOptions(
+/** A key that a collection has condemned counts as absent, whatever the store answers, and is not asked. */
+export function openExistenceQuery(
+  session: Session,
+  remote: OpenedRemote,
+  link: LinkedRepository,
+  options: { readonly base: BaseCommit; readonly mode?: QueryMode | undefined },
+): ExistenceQuery {
+  const query = createExistenceQuery(existenceOptions(session, remote, link, options));
+  const { view } = link;
+  if (!view) return query;
+  return {
+    ...query,
+    resolve: (hashes) => query.resolve(hashes.filter((hash) => !view.avoids(objectKey(hash)))),
+  };
+}
+
+function existenceOptions(
   session: Session,
   { store, limit }: OpenedRemote,
   link: LinkedRepository,

@@ -181,13 +181,14 @@ class FileDownloader {
   }
 
   async #takeWhole(entry: FileEntry): Promise<void> {
+    const key = keyOfContent(entry);
     await this.#spawnRead(
-      objectKey(entry.blob),
+      key,
       undefined,
       entry.sizeBytes,
       async (bytes, _, isAgain) => {
         if (bytes.length !== entry.sizeBytes && !isAgain) return [entry];
-        checkWhole(objectKey(entry.blob), bytes, entry.sizeBytes);
+        checkWhole(key, bytes, entry.sizeBytes);
         return this.#writeMany(bytes, [{ ...entry, offset: 0 }], isAgain);
       },
       [entry],
@@ -389,8 +390,8 @@ interface Piece {
 function* piecesOf(entry: FileEntry): Generator<Piece> {
   let offset = 0;
   if (entry.location.in === 'chunks') {
-    for (const { hash, sizeBytes } of entry.location.chunks) {
-      yield { key: objectKey(hash), offset, sizeBytes, verify: hash };
+    for (const { generation, hash, sizeBytes } of entry.location.chunks) {
+      yield { key: objectKey(hash, generation), offset, sizeBytes, verify: hash };
       offset += sizeBytes;
     }
     return;
@@ -398,12 +399,18 @@ function* piecesOf(entry: FileEntry): Generator<Piece> {
   for (; offset < entry.sizeBytes; offset += RANGE_BYTES) {
     const sizeBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
     yield {
-      key: objectKey(entry.blob),
+      key: keyOfContent(entry),
       range: { start: offset, end: offset + sizeBytes },
       offset,
       sizeBytes,
     };
   }
+}
+
+/** The pack or the object with the file's content. */
+function keyOfContent({ blob, location }: FileEntry): RemoteKey {
+  if (location.in === 'pack') return packKey(location.pack);
+  return objectKey(blob, location.in === 'object' ? location.generation : undefined);
 }
 
 function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void {
@@ -416,10 +423,9 @@ function checkWhole(key: RemoteKey, bytes: Uint8Array, sizeBytes: number): void 
  * from.
  */
 function named(entry: FileEntry, error: ErrorRecord): ErrorRecord {
-  const { path, blob, location } = entry;
+  const { path } = entry;
   const isUnplaced = error.code === 'damaged' && error.data.key === undefined;
-  const key = location.in === 'pack' ? packKey(location.pack) : objectKey(blob);
-  const known = isUnplaced ? toErrorRecord(wrongBytes(key)) : error;
+  const known = isUnplaced ? toErrorRecord(wrongBytes(keyOfContent(entry))) : error;
   const data = { ...known.data, path };
   return known.message.includes(path)
     ? { ...known, data }

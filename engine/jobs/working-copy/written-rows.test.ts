@@ -32,8 +32,8 @@ const statAt = (mtimeMs: number) => ({ sizeBytes: 0, mtimeMs, ctimeMs: NOW_MS, i
 const LONG_AGO_MS = NOW_MS - 60_000;
 
 function openRows(sync: () => Promise<void>, onFailure: (error: unknown) => void = () => {}) {
-  const { repository } = index.repositories.bind('00000000-0000-4000-8000-000000000000', 0);
-  const link = { blobs: index.blobsOf(repository.id) };
+  const { id } = index.repositories.bind('00000000-0000-4000-8000-000000000000');
+  const link = { blobs: index.blobsOf(id) };
   const clock = { ...systemClock, nowMs: () => NOW_MS };
   return createWrittenRows({ clock, index }, link, { sync }, onFailure);
 }

@@ -23,7 +23,7 @@ import {
   totalsOfManifest,
 } from './manifest.ts';
 import { ManifestOutput } from './manifest-output.ts';
-import type { EncodedSegment } from './segment.ts';
+import type { EncodedSegment, KeysToAvoid } from './segment.ts';
 import { endsSegment } from './segment-cutter.ts';
 
 export interface BuildManifestOptions {
@@ -44,6 +44,8 @@ export interface BuildManifestOptions {
    * 8 concurrently.
    */
   readonly onSegment: (segment: EncodedSegment) => Promise<void>;
+  /** Names that no new segment may have. */
+  readonly avoid?: KeysToAvoid | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -56,7 +58,8 @@ export interface BuiltManifest {
 export async function buildManifest(options: BuildManifestOptions): Promise<BuiltManifest> {
   const base = options.base ?? EMPTY_MANIFEST;
   const segments = base.kind === 'segments' ? base.segments : [];
-  const output = new ManifestOutput({ baseSegments: segments, onSegment: options.onSegment });
+  const { avoid, onSegment } = options;
+  const output = new ManifestOutput({ baseSegments: segments, onSegment, avoid });
   const changes = new ChangeCursor(options.changes);
   try {
     if (base.kind === 'inline') await applyChanges(base.entries, changes, undefined, output);

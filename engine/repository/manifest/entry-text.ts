@@ -3,12 +3,14 @@
  *
  *     file     {"path":"a.csv","size":12,"mtime":"1700000000.000000000","exec":true,"blob":"<hex>", where}
  *              where: "pack":[index into the segment's packs, offset], or "chunks":[["<hex>",size],...],
- *              or nothing: an object of its own, or nowhere for a file of no bytes
+ *              or nothing: an object of its own, or nowhere for a file of no bytes.
+ *              "generation":g for an object of its own with a key of a later generation
  *     link     {"path":"b","link":"target"}
  *     folder   {"path":"c/"}, an empty folder: its path ends in a slash
  *
- * `exec` is written only when true. `encoding` is reserved for a transformation of the stored bytes; this
- * version supports none and refuses an entry that has it. Other unknown fields are ignored.
+ * A compressed blob has `"encoding":"zstd"` and says its stored size: `"stored":n`, `"pack":[index,offset,n]`
+ * or `["<hex>",size,n]`. A chunk of a later generation is `["<hex>",size,stored,generation]`. `exec` is
+ * written only when true. Readers refuse another encoding and ignore other unknown fields.
  */
 
 import assert from 'node:assert/strict';
@@ -21,6 +23,7 @@ import {
   type Entry,
   type FileEntry,
   type PackHash,
+  type StoredBlob,
 } from '../../model/entry.ts';
 import { checkEntryPath } from '../../model/safe-path.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
@@ -55,6 +58,9 @@ export function entryToText(entry: Entry, packIndex: (pack: PackHash) => number)
   return `${start},"size":${entry.sizeBytes},"mtime":"${mtime}"${executable},"blob":"${entry.blob}"${locationToText(entry.location, packIndex)}}`;
 }
 
+/** The only transformation of stored bytes. */
+const ENCODING = 'zstd';
+
 /** @param key The object with the entry, for errors. @throws `damaged`, `formatTooNew`. */
 export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackHash[]): Entry {
   if (!isJsonObject(value)) throw damaged(key, 'an entry is not a JSON object');
@@ -62,7 +68,7 @@ export function parseEntry(key: RemoteKey, value: unknown, packs: readonly PackH
   if (typeof path !== 'string') throw damaged(key, 'an entry has no path');
   const unsafe = checkPath(path, path.endsWith('/') ? 'folder' : 'file');
   if (unsafe !== undefined) throw damagedEntry(key, path, unsafe);
-  if (value.encoding !== undefined) {
+  if (value.encoding !== undefined && value.encoding !== ENCODING) {
     throw tooNew(key, `contains ${quotedExcerpt(path)} in the encoding ${quotedExcerpt(value.encoding)}`, {
       path,
     });
@@ -110,23 +116,41 @@ function parseLocation(value: JsonObject, size: number, packs: readonly PackHash
   if (chunks !== undefined) {
     return pack === undefined ? parseChunks(chunks) : 'the file is both in a pack and in chunks';
   }
-  if (pack === undefined) return { in: size === 0 ? 'nowhere' : 'object' };
-  if (!Array.isArray(pack) || pack.length !== 2) return '"pack" is not an index and an offset';
-  const [index, offset] = pack as unknown[];
+  if (pack === undefined) {
+    if (size === 0) return { in: 'nowhere' };
+    const stored = parseStored(value.stored ?? size, value.generation ?? 0, size);
+    return stored ? { in: 'object', ...stored } : '"stored" or "generation" is not a possible number';
+  }
+  if (!Array.isArray(pack) || pack.length < 2 || pack.length > 3)
+    return '"pack" is not an index and an offset';
+  const [index, offset, storedSize = size] = pack as unknown[];
   const hash = isSize(index) ? packs[index] : undefined;
   if (hash === undefined) return 'the pack is not in the list of packs';
-  return isSize(offset) ? { in: 'pack', pack: hash, offset } : 'the offset is not a whole number of bytes';
+  if (!isSize(offset)) return 'the offset is not a whole number of bytes';
+  const stored = parseStored(storedSize, 0, size);
+  return stored ? { in: 'pack', pack: hash, offset, ...stored } : 'the stored size is not a possible number';
+}
+
+/** Undefined if the numbers are impossible: compressed content is smaller than the content. */
+function parseStored(stored: unknown, generation: unknown, sizeBytes: number): StoredBlob | undefined {
+  if (!isSize(stored) || stored === 0 || stored > sizeBytes || !isSize(generation)) return undefined;
+  return {
+    ...(stored === sizeBytes ? {} : { storedBytes: stored }),
+    ...(generation === 0 ? {} : { generation }),
+  };
 }
 
 function parseChunks(value: unknown): BlobLocation | string {
   if (!Array.isArray(value)) return '"chunks" is not a list';
   const chunks: Chunk[] = [];
   for (const item of value as unknown[]) {
-    if (!Array.isArray(item) || item.length !== 2) return 'a chunk is not a hash and a size';
-    const [hash, sizeBytes] = item as unknown[];
+    if (!Array.isArray(item) || item.length < 2 || item.length > 4) return 'a chunk is not a hash and a size';
+    const [hash, sizeBytes, storedSize = sizeBytes, generation = 0] = item as unknown[];
     if (!isHash(hash)) return 'a chunk has no hash';
     if (!isSize(sizeBytes)) return 'a chunk has no size';
-    chunks.push({ hash: hash as BlobHash, sizeBytes });
+    const stored = parseStored(storedSize, generation, sizeBytes);
+    if (!stored) return 'a chunk has an impossible stored size or generation';
+    chunks.push({ hash: hash as BlobHash, sizeBytes, ...stored });
   }
   return { in: 'chunks', chunks };
 }
@@ -141,12 +165,20 @@ function checkFile({ sizeBytes, blob, location }: FileEntry): string | undefined
     case 'nowhere':
       return blob === EMPTY_BLOB ? undefined : 'an empty file has the hash of another';
     case 'object':
-      return undefined;
-    case 'pack':
-      return location.offset + sizeBytes > PACK_MAX_BYTES ? 'the file lies outside the pack' : undefined;
+      return checkStored(location, sizeBytes);
+    case 'pack': {
+      const { offset, storedBytes = sizeBytes } = location;
+      if (offset + storedBytes > PACK_MAX_BYTES || sizeBytes > BLOB_MAX_BYTES)
+        return 'the file lies outside the pack';
+      return checkStored(location, sizeBytes);
+    }
     case 'chunks': {
       const isPossible = ({ sizeBytes: bytes }: Chunk) => bytes > 0 && bytes <= BLOB_MAX_BYTES;
       if (!location.chunks.every(isPossible)) return 'a chunk has an impossible size';
+      for (const chunk of location.chunks) {
+        const wrong = checkStored(chunk, chunk.sizeBytes);
+        if (wrong !== undefined) return wrong;
+      }
       const sum = location.chunks.reduce((total, chunk) => total + chunk.sizeBytes, 0);
       if (sum !== sizeBytes) return 'the chunks do not add up to the file';
       return hashOfChunks(location.chunks) === blob ? undefined : 'the blob is not the hash of its chunks';
@@ -154,16 +186,45 @@ function checkFile({ sizeBytes, blob, location }: FileEntry): string | undefined
   }
 }
 
+function checkStored({ storedBytes, generation }: StoredBlob, sizeBytes: number): string | undefined {
+  const isSmaller = storedBytes === undefined || (storedBytes > 0 && storedBytes < sizeBytes);
+  if (!isSmaller) return 'the stored size is not smaller than the content';
+  return generation === 0 ? 'the first generation is written out' : undefined;
+}
+
 function locationToText(location: BlobLocation, packIndex: (pack: PackHash) => number): string {
   switch (location.in) {
     case 'nowhere':
-    case 'object':
       return '';
-    case 'pack':
-      return `,"pack":[${packIndex(location.pack)},${location.offset}]`;
-    case 'chunks':
-      return `,"chunks":[${location.chunks.map((chunk) => `["${chunk.hash}",${chunk.sizeBytes}]`).join(',')}]`;
+    case 'object': {
+      const { generation, storedBytes } = location;
+      const stored = storedBytes === undefined ? '' : `,"encoding":"${ENCODING}","stored":${storedBytes}`;
+      return generation === undefined ? stored : `${stored},"generation":${generation}`;
+    }
+    case 'pack': {
+      const { offset, pack, storedBytes } = location;
+      if (storedBytes === undefined) return `,"pack":[${packIndex(pack)},${offset}]`;
+      return `,"encoding":"${ENCODING}","pack":[${packIndex(pack)},${offset},${storedBytes}]`;
+    }
+    case 'chunks': {
+      const isCompressed = location.chunks.some(({ storedBytes }) => storedBytes !== undefined);
+      const encoding = isCompressed ? `,"encoding":"${ENCODING}"` : '';
+      return `${encoding},"chunks":[${location.chunks.map(chunkToText).join(',')}]`;
+    }
   }
+}
+
+function chunkToText({ generation, hash, sizeBytes, storedBytes }: Chunk): string {
+  if (generation !== undefined) return `["${hash}",${sizeBytes},${storedBytes ?? sizeBytes},${generation}]`;
+  return storedBytes === undefined ? `["${hash}",${sizeBytes}]` : `["${hash}",${sizeBytes},${storedBytes}]`;
+}
+
+/** Whether the entry names a key of a later generation, which format 1 without features does not have. */
+export function hasGeneration(entry: Entry): boolean {
+  if (entry.kind !== 'file') return false;
+  const { location } = entry;
+  if (location.in === 'object') return location.generation !== undefined;
+  return location.in === 'chunks' && location.chunks.some(({ generation }) => generation !== undefined);
 }
 
 /** A commit reads the same on every system: a writer on Windows refuses what it cannot write. */

@@ -9,7 +9,7 @@ import { checkAborted } from '../../base/abort.ts';
 import type { Entry } from '../../model/entry.ts';
 import { entryCount, type Manifest, type SegmentRef, type Totals, totalsOfManifest } from './manifest.ts';
 import { ManifestOutput } from './manifest-output.ts';
-import type { EncodedSegment } from './segment.ts';
+import type { EncodedSegment, KeysToAvoid } from './segment.ts';
 import { endsSegment } from './segment-cutter.ts';
 
 /** A stored segment that was cut from its first entry on, or entries in order. */
@@ -21,6 +21,8 @@ export interface JoinManifestOptions {
   readonly loadSegment: (segment: SegmentRef) => Promise<readonly Entry[]>;
   /** Stores a segment, as `writeSegment` does. Up to 8 concurrently. */
   readonly onSegment: (segment: EncodedSegment) => Promise<void>;
+  /** Names that no new segment may have. */
+  readonly avoid?: KeysToAvoid | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -28,7 +30,8 @@ export interface JoinManifestOptions {
 export async function joinManifest(
   options: JoinManifestOptions,
 ): Promise<{ readonly manifest: Manifest; readonly totals: Totals }> {
-  const output = new ManifestOutput({ baseSegments: [], onSegment: options.onSegment });
+  const { avoid, onSegment } = options;
+  const output = new ManifestOutput({ baseSegments: [], onSegment, avoid });
   try {
     for await (const piece of options.pieces) {
       checkAborted(options.signal);

@@ -1,13 +1,14 @@
 /** Takes the entries of a manifest in order, cuts them into segments and stores the new ones. */
 import type { Entry, SegmentHash } from '../../model/entry.ts';
 import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from './manifest.ts';
-import { type EncodedSegment, encodeSegment } from './segment.ts';
+import { type EncodedSegment, encodeSegment, type KeysToAvoid } from './segment.ts';
 import { SegmentCutter } from './segment-cutter.ts';
 
 export interface ManifestOutputOptions {
   /** Segments that are already stored. */
   readonly baseSegments: readonly SegmentRef[];
   readonly onSegment: (segment: EncodedSegment) => Promise<void>;
+  readonly avoid?: KeysToAvoid | undefined;
 }
 
 const STORES_AT_ONCE = 8;
@@ -81,7 +82,7 @@ export class ManifestOutput {
   }
 
   async #place(entries: readonly Entry[]): Promise<void> {
-    const segment = encodeSegment(entries);
+    const segment = encodeSegment(entries, this.#options.avoid);
     this.#segments.push(segment.ref);
     if (this.#stored.has(segment.hash)) return;
     if (this.#storing.size >= STORES_AT_ONCE) await Promise.race(this.#storing);

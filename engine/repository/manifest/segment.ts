@@ -9,17 +9,31 @@
  *     ]}
  *
  * `packs` lists the packs that entries name, in the order of their first mention. The same entries always
- * give the same bytes, so equal segments have equal names and are stored once.
+ * give the same bytes, so equal segments have equal names and are stored once. The one exception: a segment
+ * whose key a collection has condemned gets `"epoch":k`, and so another name.
  */
 
 import assert from 'node:assert/strict';
 import { quotedExcerpt } from '../../api/error.ts';
 import { comparePaths, type Entry, type PackHash, type SegmentHash } from '../../model/entry.ts';
 import type { RemoteKey } from '../../remotes/object-store.ts';
-import { checkFormat, damaged, decodeDocument, encodeDocument, type JsonObject } from '../document.ts';
+import {
+  checkFormat,
+  damaged,
+  decodeDocument,
+  encodeDocument,
+  FEATURE_COLLECTION,
+  type JsonObject,
+} from '../document.ts';
 import { isHash, segmentKey } from '../keys.ts';
-import { entryToText, parseEntry } from './entry-text.ts';
+import { entryToText, hasGeneration, parseEntry } from './entry-text.ts';
 import { type SegmentRef, totalsOfEntries } from './manifest.ts';
+
+/** The keys that no new document may have, and the round of the collection that says so. */
+export interface KeysToAvoid {
+  readonly round: number;
+  avoids(key: RemoteKey): boolean;
+}
 
 export interface EncodedSegment {
   readonly hash: SegmentHash;
@@ -33,13 +47,19 @@ export interface EncodedSegment {
 
 /**
  * @param entries At least one, strictly ascending.
+ * @param avoid Keys of a collection: see `repository/collection/`.
  * @throws `unsafePath` for an entry that readers refuse, `unsupported` for more than 256 MiB of JSON.
  */
-export function encodeSegment(entries: readonly Entry[]): EncodedSegment {
+export function encodeSegment(entries: readonly Entry[], avoid?: KeysToAvoid): EncodedSegment {
+  const segment = encodeInEpoch(entries);
+  return avoid?.avoids(segmentKey(segment.hash)) ? encodeInEpoch(entries, avoid.round) : segment;
+}
+
+function encodeInEpoch(entries: readonly Entry[], epoch?: number): EncodedSegment {
   const first = entries[0];
   const last = entries.at(-1);
   assert(first && last, 'a segment without entries');
-  const { hash: name, raw, bytes } = encodeDocument(segmentToText(entries));
+  const { hash: name, raw, bytes } = encodeDocument(segmentToText(entries, epoch));
   const hash = name as SegmentHash;
   return { hash, raw, bytes, ref: { hash, first: first.path, last: last.path, ...totalsOfEntries(entries) } };
 }
@@ -51,7 +71,7 @@ export function decodeSegment(hash: SegmentHash, stored: Uint8Array): Entry[] {
 }
 
 /** The JSON of a segment, stored by itself or as the `manifest` of a commit. */
-export function segmentToText(entries: readonly Entry[]): string {
+export function segmentToText(entries: readonly Entry[], epoch?: number): string {
   const packs = new Map<PackHash, number>();
   const packIndex = (pack: PackHash): number => {
     const known = packs.get(pack);
@@ -67,7 +87,9 @@ export function segmentToText(entries: readonly Entry[]): string {
     lines.push(entryToText(entry, packIndex));
     previous = entry.path;
   }
-  return `{"format":1,"packs":${JSON.stringify([...packs.keys()])},"entries":[\n${lines.join(',\n')}\n]}`;
+  const required = entries.some(hasGeneration) ? `,"required":["${FEATURE_COLLECTION}"]` : '';
+  const inEpoch = epoch === undefined ? '' : `,"epoch":${epoch}`;
+  return `{"format":1${required}${inEpoch},"packs":${JSON.stringify([...packs.keys()])},"entries":[\n${lines.join(',\n')}\n]}`;
 }
 
 /** @param key The object with the segment. @throws `damaged` naming `key`, `formatTooNew`. */

@@ -1,6 +1,6 @@
 /** Builds packs. `pack-format.ts` describes their form. */
 import assert from 'node:assert/strict';
-import { hash as hashOf } from 'node:crypto';
+import { hash as hashOf, randomBytes } from 'node:crypto';
 import type { BlobHash, PackHash } from '../../model/entry.ts';
 import {
   INDEX_FIXED_BYTES,
@@ -18,6 +18,7 @@ export interface BuiltPack {
 }
 
 const INITIAL_BYTES = 256 * 1024;
+const SALT_BYTES = 16;
 
 /**
  * Collects blobs in one growing buffer: at most twice the pack in memory while it grows, then only the pack.
@@ -61,15 +62,30 @@ export class PackBuilder {
     return offset;
   }
 
-  /** Finishes the pack, which needs at least one blob. The builder cannot be used afterwards. */
-  finish(): BuiltPack {
+  /**
+   * Finishes the pack, which needs at least one blob. The builder cannot be used afterwards.
+   * @param isTaken Whether the pack must not have this name, because a collection has condemned it. Then it
+   * gets one more blob, of random bytes that nobody names, and so another name.
+   */
+  finish(isTaken: (name: PackHash) => boolean = () => false): BuiltPack {
     assert(!this.#isFinished && this.count > 0, 'a pack without blobs, or finished twice');
+    const blobs = [...this.#blobs.values()];
+    let built = this.#build();
+    if (isTaken(built.hash)) {
+      const salt = randomBytes(SALT_BYTES);
+      this.add(hashOf('sha256', salt, 'hex') as BlobHash, salt);
+      built = this.#build();
+    }
     this.#isFinished = true;
+    this.#buffer = Buffer.allocUnsafe(0);
+    return { ...built, blobs };
+  }
+
+  #build(): Pick<BuiltPack, 'hash' | 'bytes'> {
     this.#reserve(this.#used + this.count * ROW_BYTES + INDEX_FIXED_BYTES);
     const blobs = [...this.#blobs.values()];
     const bytes = this.#buffer.subarray(0, writePackIndex(this.#buffer, this.#used, blobs));
-    this.#buffer = Buffer.allocUnsafe(0);
-    return { hash: hashOf('sha256', bytes, 'hex') as PackHash, bytes, blobs };
+    return { hash: hashOf('sha256', bytes, 'hex') as PackHash, bytes };
   }
 
   /** Doubles the buffer, so that each byte is copied less than twice on average. */

@@ -2,7 +2,6 @@
 import './text-sides.css';
 import { useMemo, useState } from 'react';
 import { formatPlural } from '../../../engine/api/numbers.ts';
-import { ContentText } from '../../jsx/content-text.ts';
 import { type DiffRow, diffLines, foldSame } from './text-diff.ts';
 
 export function TextSides({
@@ -63,11 +62,11 @@ function TextRow({ row }: { readonly row: DiffRow }) {
     <tr>
       <td className="text-number">{row.left?.number}</td>
       <td className={`text-line ${isLeft ? 'text-removed' : row.left ? '' : 'text-absent'}`}>
-        <ContentText text={row.left?.text} />
+        {row.left?.text}
       </td>
       <td className="text-number">{row.right?.number}</td>
       <td className={`text-line ${isRight ? 'text-added' : row.right ? '' : 'text-absent'}`}>
-        <ContentText text={row.right?.text} />
+        {row.right?.text}
       </td>
     </tr>
   );

@@ -19,6 +19,8 @@ import {
 import type { Layout } from '../../../model/layout.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
+import type { RemoteKey } from '../../../remotes/object-store.ts';
+import { type CollectionView, newObject } from '../../../repository/collection/collection-view.ts';
 import { objectKey, packKey } from '../../../repository/keys.ts';
 import { hashOfChunks } from '../../../repository/packs/chunked-blob.ts';
 import { PackBuilder } from '../../../repository/packs/pack.ts';
@@ -47,6 +49,8 @@ export interface ContentStoreOptions {
   readonly source: Pick<PartSource, 'cat' | 'read'>;
   readonly repository: OpenedRemote;
   readonly layout: Layout;
+  /** Undefined: the repository does not collect garbage. */
+  readonly view: CollectionView | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -182,7 +186,8 @@ export class ContentStore {
     const [builder, placed] = [this.#pack, this.#placed];
     [this.#pack, this.#placed] = [undefined, []];
     if (!builder || builder.count === 0) return;
-    const pack = builder.finish();
+    const { view } = this.#options;
+    const pack = builder.finish((name) => view?.avoids(packKey(name)) === true);
     for (const { hash, offset, onStored } of placed) {
       const location: BlobLocation = { in: 'pack', pack: pack.hash as PackHash, offset };
       const content = { blob: hash, location };
@@ -201,7 +206,7 @@ export class ContentStore {
   async #storeWhole(item: TreeItem): Promise<StoredContent> {
     const { bytes, hash } = await this.#read(item);
     await this.#storeObject(hash, bytes);
-    return { blob: hash, location: { in: 'object' } };
+    return { blob: hash, location: { in: 'object', ...newObject(this.#options.view, hash) } };
   }
 
   async #storeChunks(item: TreeItem): Promise<StoredContent> {
@@ -210,7 +215,7 @@ export class ContentStore {
     const sending = new TaskSet(this.#tasks.signal);
     const send = async (cut: Iterable<{ readonly hash: BlobHash; readonly bytes: Uint8Array }>) => {
       for (const { bytes, hash } of cut) {
-        chunks.push({ hash, sizeBytes: bytes.length });
+        chunks.push({ hash, sizeBytes: bytes.length, ...newObject(this.#options.view, hash) });
         const permit = await this.#memory.acquire(bytes.length, sending.signal);
         sending.spawn(() => this.#storeObject(hash, bytes).finally(() => permit.release()));
       }
@@ -231,9 +236,9 @@ export class ContentStore {
     await this.#cat(item, async (bytes) => void sum.update(bytes));
     const blob = sum.digest('hex') as BlobHash;
     await this.#once(blob, async () => {
-      if (!(await this.#has(objectKey(blob), item.sizeBytes))) await this.#sendAgain(item, blob);
+      if (!(await this.#has(this.#keyOf(blob), item.sizeBytes))) await this.#sendAgain(item, blob);
     });
-    return { blob, location: { in: 'object' } };
+    return { blob, location: { in: 'object', ...newObject(this.#options.view, blob) } };
   }
 
   /** The store gets the last byte only when all of them were those of the first reading. */
@@ -257,7 +262,7 @@ export class ContentStore {
       if (sum.digest('hex') !== blob) throw changed(item.path);
       pipe.end();
     });
-    const key = objectKey(blob);
+    const key = this.#keyOf(blob);
     const sending = store.putStream(key, pipe, { sizeBytes, condition: { absent: true }, signal });
     const fromStore = sending.catch((error) => {
       if (failure === undefined) this.#tasks.fail(error);
@@ -274,7 +279,11 @@ export class ContentStore {
   }
 
   #storeObject(hash: BlobHash, bytes: Uint8Array): Promise<void> {
-    return this.#once(hash, () => this.#send(objectKey(hash), hash, bytes));
+    return this.#once(hash, () => this.#send(this.#keyOf(hash), hash, bytes));
+  }
+
+  #keyOf(hash: BlobHash): RemoteKey {
+    return objectKey(hash, newObject(this.#options.view, hash).generation);
   }
 
   #once(hash: BlobHash, send: () => Promise<void>): Promise<void> {

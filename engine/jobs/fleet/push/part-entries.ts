@@ -7,7 +7,12 @@ import * as v from 'valibot';
 import type { PartRequest } from '../../../api/fleet.ts';
 import type { Entry, SegmentHash } from '../../../model/entry.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';
-import { decodeSegment, type EncodedSegment, encodeSegment } from '../../../repository/manifest/segment.ts';
+import {
+  decodeSegment,
+  type EncodedSegment,
+  encodeSegment,
+  type KeysToAvoid,
+} from '../../../repository/manifest/segment.ts';
 import { SegmentCutter } from '../../../repository/manifest/segment-cutter.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
 import { partName, segmentRef } from '../fleet-part.ts';
@@ -29,6 +34,8 @@ export interface PartEntries {
 export interface EntriesToWrite {
   readonly entries: readonly Entry[];
   readonly open: readonly string[];
+  /** Names that no segment may have. */
+  readonly avoid: KeysToAvoid | undefined;
   /** Stores a segment. Absent: the document holds all entries. */
   readonly onSegment?: (segment: EncodedSegment) => Promise<void>;
 }
@@ -36,7 +43,7 @@ export interface EntriesToWrite {
 export async function writePartEntries(
   folder: FleetFolder,
   part: PartRequest,
-  { entries, onSegment, open }: EntriesToWrite,
+  { avoid, entries, onSegment, open }: EntriesToWrite,
 ): Promise<void> {
   const cutter = new SegmentCutter();
   const segments: SegmentRef[] = [];
@@ -44,7 +51,7 @@ export async function writePartEntries(
   for (const entry of entries) {
     rest.push(entry);
     if (!onSegment || !cutter.add(entry)) continue;
-    const segment = encodeSegment(rest);
+    const segment = encodeSegment(rest, avoid);
     await onSegment(segment);
     segments.push(segment.ref);
     rest = [];

@@ -9,11 +9,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../../api/error.ts';
 import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
 import type { JobContext } from '../../../api/jobs.ts';
-import { checkAborted } from '../../../base/abort.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash } from '../../../model/entry.ts';
 import { mergeChanges } from '../../../model/merge.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
+import { findAvoided } from '../../../repository/collection/find-avoided.ts';
+import { publish } from '../../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, readCommit, storeCommit } from '../../../repository/commit.ts';
 import { diffCommits } from '../../../repository/diff-commits.ts';
 import { commitKey, segmentKey } from '../../../repository/keys.ts';
@@ -23,7 +24,7 @@ import { joinManifest } from '../../../repository/manifest/join-manifest.ts';
 import { EMPTY_MANIFEST, type Manifest, type SegmentRef } from '../../../repository/manifest/manifest.ts';
 import type { EncodedSegment } from '../../../repository/manifest/segment.ts';
 import { readSegment, writeSegment } from '../../../repository/manifest/stored-segment.ts';
-import { moveRef, readRef, type StoredRef } from '../../../repository/refs.ts';
+import { readRef, type StoredRef } from '../../../repository/refs.ts';
 import { checkBelongs } from '../../session/link-repository.ts';
 import { collectChanges } from '../../working-copy/conflicts.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
@@ -32,8 +33,9 @@ import { changesNear } from './near-changes.ts';
 import { type PushTarget, readTarget } from './push-target.ts';
 import { whyUnmerged } from './why-unmerged.ts';
 
-const RACES_MAX = 100;
-const RACE_PAUSE_MS = 50;
+/** What the parts stored is not made again here: that takes the source. */
+const COLLECTED =
+  'A collection of garbage has removed content that this job needs, so nothing was committed. Run the job again.';
 
 export async function publishDataset(
   context: JobContext,
@@ -80,6 +82,7 @@ class Publication {
       pieces: pieces.inOrder(),
       loadSegment: (segment) => this.#load(segment),
       onSegment: (segment) => this.#store(segment),
+      avoid: this.#options.target.view,
       ...this.#call,
     });
     if (pieces.missingParts > 0)
@@ -101,24 +104,45 @@ class Publication {
   }
 
   async #publish(own: WrittenCommit): Promise<PublishResult> {
-    const { base, branch, repository } = this.#options.target;
+    const { base, branch, repository, view } = this.#options.target;
     const { store } = this.#folder;
     const read = (hash: CommitHash) => readCommit(store, hash, this.#call);
     const search = { own: own.hash, base: base?.hash, read };
-    for (let race = 0; race < RACES_MAX; race += 1) {
-      const tip = await readRef(store, `heads/${branch}`, this.#call);
-      checkBelongs(store, tip, repository);
-      if (tip && (await leadsTo({ ...search, tip: tip.commit })))
-        return { branch, commit: tip.commit, isNew: true };
-      const commit = !tip || tip.commit === base?.hash ? own.hash : await this.#merge(own, tip);
-      if (commit === undefined) return refused(conflictOn(branch), 'conflict');
-      checkAborted(this.#context.signal);
-      if (await this.#move(commit, tip)) return { branch, commit, isNew: true };
-      const pauseMs = systemClock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8);
-      await systemClock.sleep(pauseMs, this.#context.signal);
-    }
-    const message = `The branch ${branch} moved ${RACES_MAX} times while this job tried to update it.`;
-    throw new DrayError('conflict', message, { retry: 'retry', data: { branch } });
+    let refusal: string | undefined;
+    const { commit } = await publish({
+      store,
+      name: `heads/${branch}`,
+      repository,
+      tip: await readRef(store, `heads/${branch}`, this.#call),
+      view,
+      clock: systemClock,
+      ...this.#call,
+      prepare: async (tip) => {
+        checkBelongs(store, tip, repository);
+        if (tip && (await leadsTo({ ...search, tip: tip.commit }))) return tip.commit;
+        if (await this.#isCondemned(own, tip)) refusal = COLLECTED;
+        const isOnBase = !tip || tip.commit === base?.hash;
+        const merged = isOnBase || refusal ? own.hash : await this.#merge(own, tip);
+        if (merged === undefined) refusal = conflictOn(branch);
+        if (refusal === undefined) return merged!;
+        throw new DrayError('conflict', refusal, { data: { branch } });
+      },
+    }).catch((error: unknown) => {
+      if (refusal === undefined) throw error;
+      return { commit: undefined };
+    });
+    if (commit === undefined) return refused(refusal!, 'conflict');
+    return { branch, commit, isNew: true };
+  }
+
+  /** A collection that began after the job may have removed what the job stored or found. */
+  async #isCondemned(own: WrittenCommit, tip: StoredRef | undefined): Promise<boolean> {
+    const { base, round, view } = this.#options.target;
+    if (!view || view.round === 0) return false;
+    if (view.round === round && tip?.commit === base?.hash) return false;
+    const except = tip?.commit === base?.hash ? base?.commit : undefined;
+    const found = await findAvoided(this.#folder.store, own, view, { except, ...this.#call });
+    return found !== undefined;
   }
 
   /** Undefined when both sides changed a path differently. */
@@ -136,6 +160,7 @@ class Publication {
       loadBaseEntries: (segment) => this.#load(segment),
       changes: [takeTheirs.map(({ after, path }) => ({ path, ...(after ? { entry: after } : {}) }))],
       onSegment: (segment) => this.#store(segment),
+      avoid: this.#options.target.view,
       ...this.#call,
     });
     const message = `Merge: ${own.commit.message}`;
@@ -152,20 +177,13 @@ class Publication {
     const { author = '' } = this.#options.request;
     const { limit, store } = this.#folder.remote;
     const commit: Commit = { repository, author, time, ...content };
-    const encoded = encodeCommit(commit);
+    const encoded = encodeCommit(commit, this.#options.target.round);
     await storeCommit(store, encoded, this.#call);
     const written = [...this.#written, { key: commitKey(encoded.hash), sizeBytes: encoded.bytes.length }];
     this.#written = [];
     for (const lost of await findUnseen(store, written, { limit, ...this.#call }))
       throw notStored(store, lost);
     return { hash: encoded.hash, commit };
-  }
-
-  async #move(commit: CommitHash, tip: StoredRef | undefined): Promise<boolean> {
-    const { branch, epoch, repository } = this.#options.target;
-    const value = { commit, epoch: tip?.epoch ?? epoch, repository };
-    const expected = tip ? { etag: tip.etag } : ({ absent: true } as const);
-    return (await moveRef(this.#folder.store, `heads/${branch}`, value, expected, this.#call)).moved;
   }
 
   #warn(path: string, message: string): void {

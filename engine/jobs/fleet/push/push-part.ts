@@ -122,6 +122,7 @@ class PartPush {
       source: options.source,
       repository: folder.remote,
       layout: options.target.layout,
+      view: options.target.view,
       signal: options.failures.context.signal,
     });
   }
@@ -230,6 +231,7 @@ class PartPush {
     const { signal } = this.#options.failures.context;
     const written: WrittenObject[] = [];
     await writePartEntries(this.#folder, part, {
+      avoid: this.#options.target.view,
       entries: this.#entries.filter((entry) => entry !== undefined),
       open: this.#names.open(),
       // The folders of workers share their paths, so the cuts are known once their entries are merged.

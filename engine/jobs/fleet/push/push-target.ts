@@ -7,8 +7,9 @@ import { systemClock } from '../../../base/clock.ts';
 import type { CommitHash, Entry } from '../../../model/entry.ts';
 import type { Layout } from '../../../model/layout.ts';
 import type { ObjectStore } from '../../../remotes/object-store.ts';
+import { type CollectionView, createCollectionView } from '../../../repository/collection/collection-view.ts';
 import { type Commit, readCommit } from '../../../repository/commit.ts';
-import { readDescriptor } from '../../../repository/descriptor.ts';
+import { collectsGarbage, readDescriptor } from '../../../repository/descriptor.ts';
 import { readEntries } from '../../../repository/manifest/read-entries.ts';
 import { readRef } from '../../../repository/refs.ts';
 import { checkBelongs, notARepository } from '../../session/link-repository.ts';
@@ -21,7 +22,7 @@ const pinned = v.object({
   /** Absent: the branch is new. */
   commit: v.optional(v.string()),
   repository: v.string(),
-  epoch: v.number(),
+  round: v.number(),
   /** The time of the commit, so that a repeated step writes the same one. */
   time: v.string(),
 });
@@ -30,7 +31,10 @@ export interface PushTarget {
   readonly repository: string;
   readonly layout: Layout;
   readonly branch: string;
-  readonly epoch: number;
+  /** The round of the last collection when the job began. */
+  readonly round: number;
+  /** What this step knows of the collection; undefined: the repository does not collect garbage. */
+  readonly view: CollectionView | undefined;
   readonly time: string;
   /** '' or the folder of the dataset that is replaced, with a slash. */
   readonly prefix: string;
@@ -47,13 +51,15 @@ export async function readTarget(
   const branch = request.branch ?? DEFAULT_BRANCH;
   const descriptor = await readDescriptor(store, { signal });
   if (!descriptor) throw notARepository(store, { isUnmet: false });
-  const { commit, epoch, repository, time } =
+  const view = collectsGarbage(descriptor) ? createCollectionView(store, { signal }) : undefined;
+  await view?.refresh();
+  const { commit, repository, round, time } =
     (await folder.read(NAME, pinned)) ??
-    (await pin({ signal }, folder, { branch, repository: descriptor.id }));
+    (await pin({ signal }, folder, { branch, repository: descriptor.id, round: view?.round ?? 0 }));
   if (repository !== descriptor.id) throw notARepository(store, { isUnmet: false });
   const hash = commit as CommitHash | undefined;
   return {
-    ...{ repository, layout: descriptor.layout, branch, epoch, time },
+    ...{ repository, layout: descriptor.layout, branch, round, view, time },
     prefix: prefixOf(request),
     base: hash && { hash, commit: await readCommit(store, hash, { signal }) },
   };
@@ -62,13 +68,13 @@ export async function readTarget(
 async function pin(
   { signal }: Pick<JobContext, 'signal'>,
   folder: FleetFolder,
-  { branch, repository }: Pick<PushTarget, 'branch' | 'repository'>,
+  { branch, repository, round }: Pick<PushTarget, 'branch' | 'repository' | 'round'>,
 ): Promise<v.InferOutput<typeof pinned>> {
   const tip = await readRef(folder.store, `heads/${branch}`, { signal });
   checkBelongs(folder.store, tip, repository);
   const made = {
     ...(tip ? { commit: tip.commit } : {}),
-    ...{ repository, epoch: tip?.epoch ?? 0, time: new Date(systemClock.nowMs()).toISOString() },
+    ...{ repository, round, time: new Date(systemClock.nowMs()).toISOString() },
   };
   if (await folder.writeNew(NAME, made)) return made;
   return (await folder.read(NAME, pinned))!;

@@ -19,7 +19,7 @@ const REPORTED_PATHS_MAX = 1000;
 const REQUESTS_BEGUN_MAX = 10_000;
 
 /** The known state of one stored object. */
-interface StoredObject {
+interface StoredBlob {
   /** The size in bytes: a minimum for a pack, exact for an object. */
   sizeBytes: number;
   readonly isPack: boolean;
@@ -36,7 +36,7 @@ interface KindToCheck {
 
 export class ObjectCheck {
   readonly #tools: VerifyTools;
-  readonly #objects = new Map<RemoteKey, StoredObject>();
+  readonly #objects = new Map<RemoteKey, StoredBlob>();
   /** Whether each blob that was read from a damaged pack is intact. */
   readonly #readBlobs = new Map<BlobHash, boolean>();
   #readBytes = 0;
@@ -61,7 +61,7 @@ export class ObjectCheck {
     return this.#count((object) => object.fault !== undefined && !object.isMissing);
   }
 
-  #count(matches: (object: StoredObject) => boolean): number {
+  #count(matches: (object: StoredBlob) => boolean): number {
     return [...this.#objects.values()].filter(matches).length;
   }
 
@@ -241,7 +241,7 @@ export class ObjectCheck {
 
   async #noteAffected(
     entry: FileEntry,
-    bad: ReadonlyMap<RemoteKey, StoredObject>,
+    bad: ReadonlyMap<RemoteKey, StoredBlob>,
     pathsOf: Map<RemoteKey, Set<string>>,
   ): Promise<void> {
     for (const { key } of partsOf(entry)) {
@@ -284,13 +284,13 @@ function* partsOf(entry: FileEntry): Generator<Part> {
     case 'nowhere':
       return;
     case 'object':
-      yield { key: objectKey(entry.blob), endBytes: entry.sizeBytes, isPack: false };
+      yield { key: objectKey(entry.blob, location.generation), endBytes: entry.sizeBytes, isPack: false };
       return;
     case 'pack':
       yield { key: packKey(location.pack), endBytes: location.offset + entry.sizeBytes, isPack: true };
       return;
     case 'chunks':
       for (const chunk of location.chunks)
-        yield { key: objectKey(chunk.hash), endBytes: chunk.sizeBytes, isPack: false };
+        yield { key: objectKey(chunk.hash, chunk.generation), endBytes: chunk.sizeBytes, isPack: false };
   }
 }

@@ -1,0 +1,54 @@
+/** What the workspace's index knows of the repository's collection of garbage. */
+import type { LocationFilter } from '../../index/blob-table.ts';
+import type { KnownRepository } from '../../index/repository-table.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import {
+  type CollectionView,
+  createCollectionView,
+  type KnownCollection,
+} from '../../repository/collection/collection-view.ts';
+import { objectKey, packKey } from '../../repository/keys.ts';
+import type { KeysToAvoid } from '../../repository/manifest/segment.ts';
+import type { Session } from './open-workspace.ts';
+
+/**
+ * Begins with the round that the index has. Each new round removes from the index what was a candidate, so a
+ * push sends it again under another key.
+ */
+export function openWorkspaceCollection(
+  session: Session,
+  store: ObjectStore,
+  known: KnownRepository,
+): CollectionView {
+  const { index } = session;
+  const blobs = index.blobsOf(known.id);
+  let { round } = known;
+  const onRound = (next: KnownCollection, keys: KeysToAvoid) => {
+    // A repository that was restored from a copy has lost objects that no list names.
+    const isOlder = next.round < round;
+    index.transaction(() => {
+      if (isOlder) index.repositories.forgetObjects(known.id);
+      else blobs.removeAvoided(filterOf(keys));
+      index.repositories.saveRound(known.id, next.round, next.lists);
+    });
+    round = next.round;
+    if (isOlder) session.context.emit({ type: 'warning', warning: 'epochChanged', message: OLDER });
+  };
+  const view = createCollectionView(store, {
+    known: { round, lists: round === 0 ? new Map() : index.repositories.avoidLists(known.id) },
+    onRound,
+    signal: session.context.signal,
+  });
+  blobs.addOnly(filterOf(view));
+  return view;
+}
+
+const OLDER =
+  'The repository is older than what this workspace knew of it. Dray asks again for what the index knew.';
+
+function filterOf(keys: KeysToAvoid): LocationFilter {
+  return {
+    avoidsObject: (hash, generation) => keys.avoids(objectKey(hash, generation)),
+    avoidsPack: (hash) => keys.avoids(packKey(hash)),
+  };
+}

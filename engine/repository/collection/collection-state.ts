@@ -1,0 +1,86 @@
+/**
+ * `collection.json`: the state of the collection of garbage, overwritten by compare-and-swap only.
+ *
+ *     {"format":1,"required":["collection"],"repository":"<uuid>","round":k,"run":"<uuid>",
+ *      "phase":"marked"|"sealed"|"done","started":"<time>","grace":seconds,"forgotten":n,
+ *      "candidates":["<list>",...],"rescued":["<list>",...],"avoid":["<list>",...],
+ *      "removed":{"objects":n,"bytes":n}}
+ *
+ * A repository without it has had no collection: round 0. FORMAT.md says what each phase means.
+ */
+import { crc32 } from 'node:zlib';
+import * as v from 'valibot';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { checkSchema, FEATURE_COLLECTION, FORMAT, parseDocument } from '../document.ts';
+import { COLLECTION_KEY, isHash } from '../keys.ts';
+
+const STATE_MAX_BYTES = 16 * 1024 * 1024;
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const listNames = v.array(v.custom<string>(isHash, 'not a hash'));
+const stateSchema = v.object({
+  /** The repository's id. */
+  repository: v.pipe(v.string(), v.uuid()),
+  /** From 1. Refs repeat it as their epoch. */
+  round: v.pipe(count, v.minValue(1)),
+  /** UUID of this round, so that no two states are equal. */
+  run: v.pipe(v.string(), v.uuid()),
+  /**
+   * `marked`: candidates are known, refs are fenced next. `sealed`: candidates that are not rescued are
+   * condemned. `done`: they are removed.
+   */
+  phase: v.picklist(['marked', 'sealed', 'done']),
+  started: v.pipe(v.string(), v.isoTimestamp()),
+  /** Seconds: younger objects were no candidates. */
+  grace: count,
+  /** How many commits of the retention's list count as forgotten in this round. */
+  forgotten: count,
+  /** Key lists, in order. */
+  candidates: listNames,
+  /** Key lists of candidates that a ref has come to need. */
+  rescued: listNames,
+  /** Avoid lists of this and all earlier rounds. */
+  avoid: listNames,
+  removed: v.object({ objects: count, bytes: count }),
+});
+export type CollectionState = v.InferOutput<typeof stateSchema>;
+
+export interface StoredState {
+  readonly state: CollectionState;
+  /** The value that `writeCollectionState` compares. */
+  readonly etag: string;
+}
+
+/** One request. Undefined before the first round. @throws `damaged`, `formatTooNew` */
+export async function readCollectionState(
+  store: ObjectStore,
+  options: CallOptions = {},
+): Promise<StoredState | undefined> {
+  const read = await store.read(COLLECTION_KEY, { ...options, maxBytes: STATE_MAX_BYTES });
+  if (!read) return undefined;
+  const state = checkSchema(COLLECTION_KEY, stateSchema, parseDocument(COLLECTION_KEY, read.bytes));
+  return { state, etag: read.etag };
+}
+
+/**
+ * Compare-and-swap. One request, or two when the state was not the expected one.
+ * @param expected The state that is there now; undefined: none.
+ * @returns What is stored now. It is another collector's if its `run` or its phase is not the one given.
+ */
+export async function writeCollectionState(
+  store: ObjectStore,
+  state: CollectionState,
+  expected: StoredState | undefined,
+  options: CallOptions = {},
+): Promise<StoredState | undefined> {
+  const document = { format: FORMAT, required: [FEATURE_COLLECTION], ...state };
+  const bytes = Buffer.from(`${JSON.stringify(document)}\n`, 'utf8');
+  const outcome = await store.put(COLLECTION_KEY, bytes, {
+    ...options,
+    condition: expected ? { etag: expected.etag } : { absent: true },
+    checksum: { crc32: crc32(bytes) },
+    contentType: 'application/json',
+  });
+  if (outcome.written && outcome.etag !== '') return { state, etag: outcome.etag };
+  return readCollectionState(store, options);
+}

@@ -1,0 +1,36 @@
+import type { CommitHash } from '../../model/entry.ts';
+import type { CallOptions, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import type { Commit } from '../commit.ts';
+import { commitKey, segmentKey } from '../keys.ts';
+import { keysOfEntry } from '../manifest/entry-keys.ts';
+import { readEntries } from '../manifest/read-entries.ts';
+import type { KeysToAvoid } from '../manifest/segment.ts';
+
+/**
+ * The first key of a commit that was a candidate of a collection, and so may be gone: of the commit itself,
+ * of its segments, or of its content. Undefined if there is none. One request for each segment.
+ * @param except Segments that this commit shares are not read: a ref keeps them.
+ * @throws `damaged` if a segment is missing
+ */
+export async function findAvoided(
+  store: ObjectStore,
+  { commit, hash }: { readonly commit: Commit; readonly hash: CommitHash },
+  keys: KeysToAvoid,
+  { except, ...call }: CallOptions & { readonly except?: Commit | undefined } = {},
+): Promise<RemoteKey | undefined> {
+  if (keys.round === 0) return undefined;
+  if (keys.avoids(commitKey(hash))) return commitKey(hash);
+  const { manifest } = commit;
+  const kept = new Set(
+    except?.manifest.kind === 'segments' ? except.manifest.segments.map((s) => s.hash) : [],
+  );
+  const own =
+    manifest.kind === 'inline'
+      ? manifest
+      : { ...manifest, segments: manifest.segments.filter((segment) => !kept.has(segment.hash)) };
+  for (const segment of own.kind === 'segments' ? own.segments : [])
+    if (keys.avoids(segmentKey(segment.hash))) return segmentKey(segment.hash);
+  for await (const entries of readEntries(store, { manifest: own }, call))
+    for (const entry of entries) for (const key of keysOfEntry(entry)) if (keys.avoids(key)) return key;
+  return undefined;
+}

@@ -1,0 +1,107 @@
+/**
+ * Gives a commit to a ref while others push and a collection may run. FORMAT.md has the rules; each of them
+ * is here once, for pushes, tags and branches.
+ *
+ * - A ref that exists moves by compare-and-swap. A collection raises its epoch in between, so the move fails,
+ *   and `prepare` stores again what the collection has condemned.
+ * - A new ref has nothing that a collection could raise. So it is written as pending, which a collection
+ *   counts as a ref, then the collection's state is read again, and then it becomes live. Either the
+ *   collector sees the ref, or its maker sees the round.
+ */
+import { randomUUID } from 'node:crypto';
+import { DrayError } from '../../api/error.ts';
+import { checkAborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { moveRef, readRef, type StoredRef, writeAnyRef } from '../refs.ts';
+import type { CollectionView } from './collection-view.ts';
+
+/** After this many lost races for the ref a writer gives up. */
+const RACES_MAX = 100;
+const RACE_PAUSE_MS = 50;
+
+export interface PublishOptions extends CallOptions {
+  readonly store: ObjectStore;
+  /** `heads/<branch>` or `tags/<tag>`. */
+  readonly name: string;
+  /** The repository's id. */
+  readonly repository: string;
+  /** The ref as it was last read; undefined: it does not exist. */
+  readonly tip: StoredRef | undefined;
+  /** Undefined: the repository does not collect garbage. */
+  readonly view: CollectionView | undefined;
+  readonly clock: Clock;
+  /**
+   * Stores a commit for the ref, with all that it names, and resolves to it; to the commit of `tip` if there
+   * is nothing to do. It is called again when the ref
+   * has moved or another round of a collection has begun. What it names must have keys that `view` does not
+   * avoid, except for what the commit of `tip` names already.
+   */
+  prepare(tip: StoredRef | undefined): Promise<CommitHash>;
+  /** Called right before each try to move the ref, and after each that failed. */
+  readonly beforeMove?: () => void;
+  readonly afterFailure?: () => void;
+}
+
+export interface PublishedRef {
+  readonly commit: CommitHash;
+  /** What the ref had before. */
+  readonly before: StoredRef | undefined;
+}
+
+/** @throws `conflict` after 100 lost races, and what `prepare` throws */
+export async function publish(options: PublishOptions): Promise<PublishedRef> {
+  const { clock, name, signal, store } = options;
+  const call = signal ? { signal } : {};
+  let { tip } = options;
+  for (let race = 0; race < RACES_MAX; race += 1) {
+    if (tip && options.view && tip.epoch > options.view.round) await options.view.refresh();
+    const commit = await options.prepare(tip);
+    if (tip && commit === tip.commit) return { commit, before: tip };
+    checkAborted(signal);
+    options.beforeMove?.();
+    if (await (tip ? moveExisting(options, tip, commit) : makeNew(options, commit))) {
+      return { commit, before: tip };
+    }
+    options.afterFailure?.();
+    await clock.sleep(clock.random() * RACE_PAUSE_MS * Math.min(race + 1, 8), signal);
+    tip = await readRef(store, name, call);
+  }
+  const short = name.slice(name.indexOf('/') + 1);
+  throw new DrayError('conflict', `${short} moved ${RACES_MAX} times while Dray tried to update it.`, {
+    retry: 'retry',
+    data: { branch: short },
+    advice: 'Run the command again.',
+  });
+}
+
+async function moveExisting(
+  { name, repository, signal, store }: PublishOptions,
+  { collects, epoch, etag }: StoredRef,
+  commit: CommitHash,
+): Promise<boolean> {
+  const value = { commit, epoch, repository, ...(collects ? { collects } : {}) };
+  return (await moveRef(store, name, value, { etag }, signal ? { signal } : {})).moved;
+}
+
+/**
+ * @returns False if the ref exists now, or if a round has begun: then what `prepare` stored may be condemned.
+ */
+async function makeNew(options: PublishOptions, commit: CommitHash): Promise<boolean> {
+  const { name, repository, signal, store, view } = options;
+  const call = signal ? { signal } : {};
+  if (!view) {
+    const value = { commit, epoch: 0, repository };
+    return (await moveRef(store, name, value, { absent: true }, call)).moved;
+  }
+  const live = { commit, epoch: view.round, repository, collects: true, state: 'live' } as const;
+  const pending = { ...live, state: 'pending', nonce: randomUUID() } as const;
+  let { current, written } = await writeAnyRef(store, name, pending, { absent: true }, call);
+  // A removed ref is made again. The maker of a pending one was killed, or loses this race.
+  if (!written && current && current.state !== 'live')
+    ({ current, written } = await writeAnyRef(store, name, pending, { etag: current.etag }, call));
+  if (!written || !current) return false;
+  if (await view.refresh()) return false;
+  return (await writeAnyRef(store, name, live, { etag: current.etag }, call)).written;
+}

@@ -187,7 +187,7 @@ function stateOf({ closeTime, memo, startTime, status }: Execution): Omit<Listed
     TERMINATED: 'terminated',
   };
   return {
-    state: states[status.name] ?? 'running',
+    state: states[status.name] ?? (memo?.isPaused ? 'paused' : 'running'),
     started: startTime.toISOString(),
     ...(closeTime && { ended: closeTime.toISOString() }),
   };
@@ -207,19 +207,20 @@ async function readStatus(
 ): Promise<FleetStatus> {
   const description = await handle.describe();
   const execution = stateOf(description);
+  const isRunning = description.status.name === 'RUNNING';
   if (description.status.name === 'COMPLETED')
     return endedStatus(await handle.result(), { ...cardOf(description, id), id });
   const query = <T>(own: WorkflowHandle) =>
     client.connection.withDeadline(Date.now() + QUERY_MS, () => own.query<T, []>(QUERIES.status));
   const job = await query<JobStatus>(handle).catch(async (error) => {
     // Of a job that failed, the result says why.
-    if (execution.state !== 'running') await handle.result();
+    if (!isRunning) await handle.result();
     throw withoutWorker(error, id);
   });
   const ranges: RangeStatus[] = [];
   const steps: RunningStep[] = [];
   const awaited: string[] = [];
-  if (execution.state === 'running')
+  if (isRunning)
     await Promise.all(
       job.rangesRunning.map(async (range) => {
         const own = client.workflow.getHandle(rangeWorkflowId(id, range));

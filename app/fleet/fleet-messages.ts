@@ -197,7 +197,7 @@ export interface JobEnd {
   readonly map: string;
 }
 
-/** In the memo of a job that has ended, for lists. */
+/** In the memo of a job that has ended, for lists. The memo of a running one says whether it `isPaused`. */
 export interface ListedEnd {
   readonly result: JobEnd['result'];
   readonly failed: number;

@@ -4,12 +4,12 @@ import type { FleetLimits, JobEnd, JobPhase, JobStatus, RangeStatus, WorkerTotal
 import type { RunningStep } from './worker/running-steps.ts';
 
 /** `partial`: it has ended, and some files failed. `failed`: it ended with an error. */
-export type JobStateName = 'running' | 'done' | 'partial' | 'failed' | 'cancelled' | 'terminated';
+export type JobStateName = 'running' | 'paused' | 'done' | 'partial' | 'failed' | 'cancelled' | 'terminated';
 
 export interface FleetStatus {
   readonly id: string;
   readonly kind: FleetKind;
-  readonly state: JobStateName | 'paused';
+  readonly state: JobStateName;
   readonly phase: JobPhase;
   readonly started: string;
   readonly ended?: string;

@@ -125,10 +125,16 @@ describe('a fleet', () => {
     const job = fleet.run(...words);
     await expect.poll(() => gate.held()).toBeGreaterThan(0);
     const status = async () => (await fleet.run('status', 'paused', '--json')).summary;
+    const listed = async () => {
+      const jobs = (await fleet.run('list', '--json')).summary.jobs as readonly Record<string, unknown>[];
+      return jobs.find(({ id }) => id === 'paused')!.state;
+    };
     expect(await status()).toMatchObject({ state: 'running', phase: 'move' });
+    expect(await listed()).toBe('running');
     expect(await fleet.run('pause', 'paused')).toMatchObject({ exitCode: 0 });
     await expect.poll(async () => (await status()).partsRunning).toBe(0);
     expect(await status()).toMatchObject({ state: 'paused' });
+    await expect.poll(listed).toBe('paused');
     gate.release();
     expect(await first.stop()).toBe(0);
     const second = await fleet.startWorker();

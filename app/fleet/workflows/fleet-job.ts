@@ -114,17 +114,14 @@ function update(job: JobRun, change: Partial<FleetWorkflowState>): void {
 }
 
 function handleMessages(job: JobRun): void {
-  const signalRanges = async (signal: PauseSignal) => {
+  const setPaused = async (isPaused: boolean) => {
+    update(job, { isPaused });
+    upsertMemo({ isPaused });
+    const signal = isPaused ? pauseSignal : resumeSignal;
     await Promise.all([...job.running.values()].map((range) => signalRange(range, signal)));
   };
-  setHandler(pauseSignal, async () => {
-    update(job, { isPaused: true });
-    await signalRanges(pauseSignal);
-  });
-  setHandler(resumeSignal, async () => {
-    update(job, { isPaused: false });
-    await signalRanges(resumeSignal);
-  });
+  setHandler(pauseSignal, () => setPaused(true));
+  setHandler(resumeSignal, () => setPaused(false));
   setHandler(retryFailedSignal, () => update(job, { wantsRetry: true }));
   setHandler(setLimitsSignal, (limits) => update(job, { limits }));
   setHandler(shareQuery, () => ({ ranges: [...job.running.keys()], limits: job.state.limits }));

@@ -80,7 +80,7 @@ export interface FleetClient extends AsyncDisposable {
 export async function connectFleet(temporal: TemporalOptions): Promise<FleetClient> {
   const settings = await connectionSettings(temporal);
   const converter = await dataConverter(temporal);
-  await checkListens(settings.address, { limitMs: CONNECT_MS });
+  await checkListens(settings, { limitMs: CONNECT_MS });
   const connection = await Connection.connect({ ...settings, connectTimeout: CONNECT_MS }).catch((error) => {
     throw fromTemporal(error, temporal);
   });

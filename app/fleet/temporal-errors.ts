@@ -83,6 +83,14 @@ export function noAnswer(address: string, why: string, cause: unknown): DrayErro
   });
 }
 
+/** Waiting does not mend it. */
+export function noTls(address: string, cause: unknown): DrayError {
+  return new DrayError('usage', `Temporal at ${address} does not use TLS.`, {
+    cause,
+    advice: 'Leave out --tls, the other --tls options, and --api-key-file.',
+  });
+}
+
 /** A job that ended with a failure. */
 function ofEnd(error: WorkflowFailedError, id = ''): DrayError {
   let { cause }: { cause?: unknown } = error;

@@ -100,7 +100,7 @@ async function serve(
   { drainMs, metricsAddress, offers, onEvent, onReady, slots, steps, temporal }: WorkerRequest,
   { bundle, converter, onAnswer, settings, tracing }: Reach,
 ): Promise<void> {
-  await checkListens(settings.address, { limitMs: ANSWER_MS, signal: context.signal });
+  await checkListens(settings, { limitMs: ANSWER_MS, signal: context.signal });
   if (context.signal.aborted) return;
   const connection = await NativeConnection.connect(settings);
   try {

@@ -16,3 +16,9 @@ export const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   HTTP_NO_TLS: 'it does not use TLS',
   HTTP_WANTS_TLS: 'it uses TLS',
 };
+
+/** OpenSSL's codes for a server that answers the handshake with something other than TLS. */
+export const NO_TLS_CODES: ReadonlySet<unknown> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+]);

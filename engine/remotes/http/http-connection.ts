@@ -5,6 +5,7 @@
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { NO_TLS_CODES } from './connection-reasons.ts';
 import { AnswerReader } from './http-answer-reader.ts';
 import { type AnswerReceiver, HttpError, type HttpRequest } from './http-message.ts';
 
@@ -364,12 +365,6 @@ export class HttpConnection {
     this.#owner.onClosed(this, { wasConnecting, error, exchange, isUnanswered: this.#isUnanswered });
   }
 }
-
-/** OpenSSL's codes for a server that answers the handshake with something other than TLS. */
-const NO_TLS_CODES: ReadonlySet<unknown> = new Set([
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
-]);
 
 function named(error: NodeJS.ErrnoException): Error {
   return NO_TLS_CODES.has(error.code) ? new HttpError('HTTP_NO_TLS', error.message) : error;

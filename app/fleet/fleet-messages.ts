@@ -72,6 +72,8 @@ export interface FleetWorkflowState {
   readonly parts: number;
   readonly counts: FleetCounts;
   readonly rests: readonly RangeRest[];
+  /** The next range begins with it. */
+  readonly pace: number;
   readonly isPaused: boolean;
   readonly limits: FleetLimits;
   readonly wantsRetry: boolean;
@@ -106,6 +108,8 @@ export interface RangeEnd extends RangeRest {
   readonly parts: number;
   /** Added to the job's counts. Fields can be negative: a retry subtracts failures. */
   readonly counts: FleetCounts;
+  /** Steps that it might run at the same time in the end. */
+  readonly pace: number;
 }
 
 export interface RangeInput {
@@ -115,6 +119,8 @@ export interface RangeInput {
   readonly settings: FleetSettings;
   /** The only worker that can do its steps. */
   readonly worker?: string;
+  /** Steps that run at the same time in the beginning. */
+  readonly pace: number;
   /** The rest that the round before left. */
   readonly rest?: RangeRest;
   /** The state at the end of the previous history. */
@@ -142,6 +148,8 @@ export interface RangeStatus {
   readonly partsWaiting: number;
   readonly partsRunning: number;
   readonly partsDone: number;
+  /** Fewer than the settings allow after a store asked for fewer requests. */
+  readonly partsAtOnce: number;
   /** The listing of the range has ended, so the known counts are final. */
   readonly isListed: boolean;
   readonly counts: FleetCounts;

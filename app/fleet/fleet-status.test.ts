@@ -24,6 +24,7 @@ const range = (number: number, files: number): RangeStatus => ({
   partsWaiting: 2,
   partsRunning: 1,
   partsDone: 3,
+  partsAtOnce: 4,
   isListed: false,
   counts: { ...NO_FLEET_COUNTS, files, bytes: files * 10 },
   filesKnown: 90,

@@ -49,6 +49,8 @@ export interface RunningRange {
   readonly partsDone: number;
   readonly partsRunning: number;
   readonly partsWaiting: number;
+  /** Parts that may run at the same time: fewer after a store asked for fewer requests. */
+  readonly partsAtOnce: number;
   /** Done, and in parts that run. */
   readonly files: number;
   readonly filesKnown: number;
@@ -162,13 +164,13 @@ function begunParts(
 }
 
 function runningRange(
-  { counts, filesKnown, isListed, partsDone, partsRunning, partsWaiting, range }: RangeStatus,
+  { counts, filesKnown, isListed, partsAtOnce, partsDone, partsRunning, partsWaiting, range }: RangeStatus,
   steps: readonly RunningStep[],
 ): RunningRange {
   const own = steps.filter(({ pulse }) => pulse.range === range);
   const inParts = own.filter(({ type }) => type === 'runPart');
   return {
-    ...{ range, partsDone, filesKnown, isListed },
+    ...{ range, partsAtOnce, partsDone, filesKnown, isListed },
     ...begunParts({ partsRunning, partsWaiting }, own),
     files: counts.files + inParts.reduce((sum, { pulse }) => sum + pulse.files, 0),
     failed: Math.max(0, counts.failed),

@@ -15,8 +15,8 @@ export interface RequestGate extends AsyncDisposable {
   hold(counted: Counted, passes?: number): void;
   /** The same, but later ones reach the server, and only their answers are held. */
   holdAnswers(counted: Counted, passes?: number): void;
-  /** Answers these requests with 403 itself. */
-  refuse(counted: Counted): void;
+  /** Answers these requests itself: with 403, or with 503, which asks for fewer requests. */
+  refuse(counted: Counted, status?: 403 | 503): void;
   /** The number of clients that wait for the gate. */
   held(): number;
   /** Lets all waiting requests pass, except those whose client has gone, and all later ones. Refuses none. */
@@ -32,7 +32,7 @@ export const isDownload: Counted = ({ method, url }) =>
 /** An object of its own in a repository, such as a large file. */
 export const isObject: Counted = ({ url }) => url.pathname.includes('/objects/');
 
-const REFUSAL = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Refused.</Message></Error>';
+const REFUSALS = { 403: 'AccessDenied', 503: 'SlowDown' };
 
 /**
  * @param endpoint The server's endpoint. Requests keep their Host header, because the signature covers it.
@@ -43,6 +43,7 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
   const waiting = new Set<() => void>();
   let rule: { readonly counted: Counted; readonly isOfAnswers: boolean; passes: number } | undefined;
   let refused: Counted = () => false;
+  let refusal: keyof typeof REFUSALS = 403;
   let inFlight = 0;
   let most = 0;
   const setRule = (counted: Counted, isOfAnswers: boolean, passes: number) => {
@@ -69,7 +70,8 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
     const { headers, method = '', url = '' } = from;
     if (refused({ method, url: new URL(url, endpoint) })) {
       from.resume();
-      to.writeHead(403).end(REFUSAL);
+      const error = `<Error><Code>${REFUSALS[refusal]}</Code><Message>Refused.</Message></Error>`;
+      to.writeHead(refusal).end(`<?xml version="1.0"?>${error}`);
       return;
     }
     let heldBy: typeof rule;
@@ -101,8 +103,9 @@ export async function startRequestGate(endpoint: string): Promise<RequestGate> {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     hold: (counted, passes = 0) => setRule(counted, false, passes),
     holdAnswers: (counted, passes = 0) => setRule(counted, true, passes),
-    refuse(counted) {
+    refuse(counted, status = 403) {
       refused = counted;
+      refusal = status;
     },
     held: () => waiting.size,
     release() {

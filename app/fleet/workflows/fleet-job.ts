@@ -93,6 +93,7 @@ function openJob(input: JobInput): JobRun {
     parts: retries?.parts ?? 0,
     counts: retries?.counts ?? NO_FLEET_COUNTS,
     rests: retries?.rests ?? [],
+    pace: settings.partsAtOnce,
     isPaused: false,
     limits,
     wantsRetry: false,
@@ -220,11 +221,15 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
   const { settings, work, workers } = job.input;
   const worker = workers?.[range];
   const rest = restOf(job.state, range);
+  const { pace } = job.state;
+  const input: RangeInput = {
+    ...{ work, range, round, settings, pace },
+    ...(rest && { rest }),
+    ...(worker !== undefined && { worker }),
+  };
   const options = {
     workflowId: rangeWorkflowId(work.id, range),
-    args: [
-      { work, range, round, settings, ...(rest && { rest }), ...(worker !== undefined && { worker }) },
-    ] as [RangeInput],
+    args: [input] as [RangeInput],
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
   };
   const child = await job.scope.run(() => startChild(fleetRange, options));
@@ -233,13 +238,14 @@ async function startRange(job: JobRun, round: RangeInput['round'], range: number
   if (job.state.isPaused) await signalRange(child, pauseSignal);
   child
     .result()
-    .then(({ counts, parts, ...left }) => {
+    .then(({ counts, pace, parts, ...left }) => {
       const isEmpty =
         left.failedParts === '' && left.setAside.length === 0 && left.deletingParts === '' && !left.isStopped;
       const others = job.state.rests.filter((other) => other.range !== range);
       update(job, {
         counts: addFleetCounts(job.state.counts, counts),
         parts: job.state.parts + (round === 'move' ? parts : 0),
+        pace,
         rests: isEmpty ? others : [...others, left],
       });
     })

@@ -26,8 +26,8 @@ import { endOf, openRange, type RangeRun, rangeStateOf, statusOf } from './range
 const CUTS_MAX = 8;
 /** Parts that wait for each one that may run, before more are cut. */
 const AHEAD = 2;
-/** Deletions that were set aside count as one failure: how many there are is known to the worker alone. */
-const DELETES_AS_FAILED = 1;
+/** A step that was set aside counts as one failure if only the worker knows its number of files. */
+const UNCOUNTED_AS_FAILED = 1;
 
 export async function fleetRange(input: RangeInput): Promise<RangeEnd> {
   const run = openRange(input);
@@ -49,7 +49,7 @@ export async function fleetRange(input: RangeInput): Promise<RangeEnd> {
     return endOf(run);
   }
   await condition(allHandlersFinished);
-  return continueAsNew<typeof fleetRange>({ ...input, resumed: rangeStateOf(run) });
+  return continueAsNew<typeof fleetRange>({ ...input, pace: run.pace.atOnce(), resumed: rangeStateOf(run) });
 }
 
 function handleMessages(run: RangeRun): void {
@@ -63,7 +63,7 @@ function handleMessages(run: RangeRun): void {
     run.changes += 1;
   });
   setHandler(slowDownSignal, () => {
-    run.pace.slowDown(run.running.size);
+    run.pace.slowDown();
     run.changes += 1;
   });
   setHandler(rangeStatusQuery, () => statusOf(run));
@@ -123,6 +123,16 @@ function startTask(run: RangeRun, task: RangeTask): void {
 }
 
 async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
+  if (task.type === 'large') {
+    const counts = await moveLarge(run, task);
+    add(run, task.number, task.isAgain ? withoutFiles(counts, task) : counts);
+    return;
+  }
+  await run.pace.during(() => doPart(run, task));
+  run.done += 1;
+}
+
+async function doPart(run: RangeRun, task: Exclude<RangeTask, { readonly type: 'large' }>): Promise<void> {
   const { input, steps } = run;
   const { range, work } = input;
   const { number } = task;
@@ -135,11 +145,6 @@ async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
       const counts = await untilWorkersLast(() => steps.runPart(work, part));
       add(run, number, withoutFiles(counts, task));
       break;
-    }
-    case 'large': {
-      const counts = await moveLarge(run, task);
-      add(run, number, task.isAgain ? withoutFiles(counts, task) : counts);
-      return;
     }
     case 'retry': {
       const { counts, retried } = await untilWorkersLast(() => steps.retryFailed(work, part));
@@ -154,8 +159,6 @@ async function doTask(run: RangeRun, task: RangeTask): Promise<void> {
       break;
     }
   }
-  run.done += 1;
-  run.pace.partDone();
 }
 
 function add(run: RangeRun, number: number, counts: FleetCounts): void {
@@ -176,7 +179,7 @@ function secondRound(counts: FleetCounts, { isAgain }: RangeTask & { readonly ty
   return {
     ...NO_FLEET_COUNTS,
     ...{ copiedBytes, copiedFiles, copiedInStore, deletedFiles, failedBy },
-    failed: failed - (isAgain ? DELETES_AS_FAILED : 0),
+    failed: failed - (isAgain ? UNCOUNTED_AS_FAILED : 0),
     ...{ dollars, receivedBytes, requests, sentBytes },
   };
 }
@@ -190,7 +193,7 @@ function setAside(run: RangeRun, task: RangeTask, error: unknown): void {
   }
   const { number } = task;
   const isAgain = task.type === 'again' || ('isAgain' in task && task.isAgain);
-  const { bytes, files } = 'files' in task ? task : { bytes: 0, files: DELETES_AS_FAILED };
+  const { bytes, files } = 'files' in task ? task : { bytes: 0, files: UNCOUNTED_AS_FAILED };
   run.counts = addFleetCounts(run.counts, {
     ...NO_FLEET_COUNTS,
     ...('files' in task && !isAgain ? { files, bytes } : {}),

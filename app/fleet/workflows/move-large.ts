@@ -1,4 +1,5 @@
-/** One large object, moved in pieces by as many workers as the range may use. */
+/** One large object, moved in pieces by as many workers as the range may use at each moment. */
+import { condition } from '@temporalio/workflow';
 import { addFleetCounts, type FleetCounts } from '../../../engine/api/fleet.ts';
 import type { RangeTask } from '../fleet-messages.ts';
 import { untilWorkersLast } from './call-activities.ts';
@@ -8,9 +9,10 @@ import type { RangeRun } from './range-run.ts';
 const STEP_BYTES = 1024 ** 3;
 
 export async function moveLarge(
-  { input, pace, steps }: Pick<RangeRun, 'input' | 'pace' | 'steps'>,
+  run: Pick<RangeRun, 'changes' | 'input' | 'pace' | 'steps'>,
   { bytes, large, number }: RangeTask & { readonly type: 'large' },
 ): Promise<FleetCounts> {
+  const { input, pace, steps } = run;
   const { range, work } = input;
   const object = { range, number, large };
   const begun = await untilWorkersLast(() => steps.beginLarge(work, object));
@@ -19,15 +21,19 @@ export async function moveLarge(
   if (pieces === 0) return counts;
   const piecesAtOnce = Math.max(1, Math.floor((pieces * STEP_BYTES) / Math.max(bytes, STEP_BYTES)));
   let next = 0;
-  const moveNext = async (): Promise<void> => {
-    while (next < pieces) {
+  const movePieces = async (mover: number): Promise<void> => {
+    for (;;) {
+      await condition(() => mover < pace.atOnce() || next === pieces);
+      if (next === pieces) return;
       const from = next;
       next = Math.min(pieces, from + piecesAtOnce);
       const request = { ...object, from, to: next };
-      const moved = await untilWorkersLast(() => steps.moveLargePieces(work, request));
+      const moved = await pace.during(() => untilWorkersLast(() => steps.moveLargePieces(work, request)));
       counts = addFleetCounts(counts, moved);
+      run.changes += 1;
     }
   };
-  await Promise.all(Array.from({ length: pace.atOnce() }, moveNext));
+  const movers = Math.min(input.settings.partsAtOnce, Math.ceil(pieces / piecesAtOnce));
+  await Promise.all(Array.from({ length: movers }, (_, mover) => movePieces(mover)));
   return addFleetCounts(counts, await untilWorkersLast(() => steps.endLarge(work, object)));
 }

@@ -45,7 +45,7 @@ export function openRange(input: RangeInput): RangeRun {
   return {
     input,
     steps: callActivities(settings, input.worker),
-    pace: createPace(settings.partsAtOnce),
+    pace: createPace(settings.partsAtOnce, input.pace),
     waiting: [...(resumed?.waiting ?? firstTasks(input))],
     running: new Set(),
     failedParts: new Set(resumed || round === 'delete' ? parseRuns(known?.failedParts ?? '') : []),
@@ -97,6 +97,7 @@ export function endOf(run: RangeRun): RangeEnd {
     failedParts: formatRuns(failedParts),
     setAside: aside,
     deletingParts: formatRuns(deletingParts),
+    pace: run.pace.atOnce(),
     ...(run.isLast && run.waiting.length === 0 ? {} : { isStopped: true }),
   };
 }
@@ -112,10 +113,11 @@ export function rangeStateOf(run: RangeRun): RangeState {
 }
 
 export function statusOf(run: RangeRun): RangeStatus {
-  const { bytesKnown, counts, done, filesKnown, input, isLast, running, waiting } = run;
+  const { bytesKnown, counts, done, filesKnown, input, isLast, pace, running, waiting } = run;
   return {
     range: input.range,
     partsDone: done,
+    partsAtOnce: pace.atOnce(),
     partsRunning: running.size,
     partsWaiting: waiting.length,
     isListed: isLast,

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { escapeUnsafe } from '../../../engine/api/outside-text.ts';
 import { Button, IconButton } from '../controls/button.tsx';
 import { Field } from '../controls/field.tsx';
 
@@ -157,7 +158,7 @@ export function ConfirmDialog({
           <Button onPress={close}>Cancel</Button>
           <Button
             look={isDanger ? 'danger' : 'primary'}
-            isDisabled={typed !== undefined && word !== typed}
+            isDisabled={typed !== undefined && word !== typed && word !== escapeUnsafe(typed)}
             onPress={() => {
               close();
               onConfirm();

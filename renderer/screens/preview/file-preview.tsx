@@ -5,6 +5,7 @@ import { formatBytes } from '../../../engine/api/numbers.ts';
 import { Segmented } from '../../design/controls/choices.tsx';
 import { formatMoment } from '../../design/format.ts';
 import { Loading } from '../../design/states.tsx';
+import { ContentText } from '../../jsx/content-text.ts';
 import { HexView } from './hex-view.tsx';
 import { TableView } from './table-view.tsx';
 import './file-preview.css';
@@ -60,7 +61,9 @@ function Content({ preview, name, look }: FilePreviewProps & { readonly look: Lo
         <>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by keyboard */}
           <section className="file-preview-text" tabIndex={0} aria-label={`Text of ${name}`}>
-            <pre>{preview.text}</pre>
+            <pre>
+              <ContentText text={preview.text} />
+            </pre>
           </section>
           {preview.isCut && <p className="file-preview-note">Showing only the beginning.</p>}
         </>

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import type { TablePreview } from '../../../engine/api/host/file-preview.ts';
 import { formatCount, formatPlural } from '../../../engine/api/numbers.ts';
 import { ChangeMark } from '../../design/badge.tsx';
+import { ContentText } from '../../jsx/content-text.ts';
 import { diffTables, type TableDifference } from './table-diff.ts';
 
 export function TableView({ table, name }: { readonly table: TablePreview; readonly name: string }) {
@@ -61,7 +62,7 @@ function Cells({
       key={at}
       className={other && other[at] !== cell ? 'table-changed' : undefined}
     >
-      {cell === null ? <span className="table-null">none</span> : cell}
+      {cell === null ? <span className="table-null">none</span> : <ContentText text={cell} />}
     </td>
   ));
 }

@@ -2,6 +2,7 @@
 import './text-sides.css';
 import { useMemo, useState } from 'react';
 import { formatPlural } from '../../../engine/api/numbers.ts';
+import { ContentText } from '../../jsx/content-text.ts';
 import { type DiffRow, diffLines, foldSame } from './text-diff.ts';
 
 export function TextSides({
@@ -62,11 +63,11 @@ function TextRow({ row }: { readonly row: DiffRow }) {
     <tr>
       <td className="text-number">{row.left?.number}</td>
       <td className={`text-line ${isLeft ? 'text-removed' : row.left ? '' : 'text-absent'}`}>
-        {row.left?.text}
+        <ContentText text={row.left?.text} />
       </td>
       <td className="text-number">{row.right?.number}</td>
       <td className={`text-line ${isRight ? 'text-added' : row.right ? '' : 'text-absent'}`}>
-        {row.right?.text}
+        <ContentText text={row.right?.text} />
       </td>
     </tr>
   );

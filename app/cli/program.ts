@@ -7,6 +7,7 @@ import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDiffCommand } from './commands/diff.ts';
 import { addFleetCommand } from './commands/fleet/fleet.ts';
+import { addForgetCommand } from './commands/forget.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
 import { addLogCommand } from './commands/log.ts';
@@ -93,6 +94,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   'Care:': {
     verify: addVerifyCommand,
     upgrade: addUpgradeCommand,
+    forget: addForgetCommand,
     remote: addRemoteCommand,
     login: addLoginCommand,
     logout: addLogoutCommand,

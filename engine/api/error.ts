@@ -8,6 +8,8 @@ const EXIT_CODES = {
   usage: 2,
   /** A required folder, ref or path of a commit does not exist. */
   notFound: 1,
+  /** The retention policy has forgotten this commit: its record stays, its content may be gone. */
+  forgotten: 1,
   /** Neither the folder nor one above it is a workspace. */
   notAWorkspace: 2,
   /** A workspace would lie inside another one or replace an existing one. */

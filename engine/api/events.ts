@@ -13,6 +13,7 @@ export type JobEvent =
   | FileFailedEvent
   | PlanEvent
   | CommitEvent
+  | RetentionEvent
   | EntryEvent
   | RefEvent
   | CheckEvent
@@ -178,10 +179,34 @@ export interface CommitEvent {
   readonly bytes: number;
   /** Branches and tags that point to it. */
   readonly refs: readonly string[];
+  /** A retention policy has forgotten it: its files can no longer be read. */
+  readonly isForgotten?: true;
   /** In the history of a path: the commit's change of the path. */
   readonly change?: 'added' | 'modified' | 'deleted' | 'mode';
   /** In the history of a file: its size in this commit, or before its deletion. */
   readonly sizeBytes?: number;
+}
+
+/** A commit that `forget` decided about. */
+export interface RetentionEvent {
+  readonly type: 'retention';
+  readonly commit: string;
+  /** RFC 3339, UTC. */
+  readonly time: string;
+  readonly message: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** Why it stays. Empty: it is forgotten. */
+  readonly keptBy: readonly KeepReason[];
+}
+
+/** `ref`: a branch or a tag names the commit. */
+export type KeepRule = 'last' | 'daily' | 'weekly' | 'monthly' | 'within' | 'tag' | 'ref';
+
+export interface KeepReason {
+  readonly rule: KeepRule;
+  /** The branch whose history the rule was applied to; for `ref`, the branch or `tag: NAME`. */
+  readonly ref: string;
 }
 
 /** A line of `ls`. */

@@ -347,6 +347,8 @@ export interface VerifyRequest {
 }
 export interface VerifySummary {
   readonly commits: number;
+  /** Commits whose content was left out, because a retention policy has forgotten them. */
+  readonly forgotten: number;
   readonly files: number;
   readonly objects: number;
   readonly readBytes: number;
@@ -363,6 +365,41 @@ export interface UpgradeSummary {
   readonly refs: number;
   /** What a version must know from now on to use the repository. */
   readonly features: readonly string[];
+}
+
+/** Which commits stay, in restic's words (`model/retention-policy.ts`). At least one rule. */
+export interface RetentionPolicy {
+  readonly keepLast?: number;
+  /** Of each of the last so many days, ISO weeks and months (UTC) that have a commit: the newest one. */
+  readonly keepDaily?: number;
+  readonly keepWeekly?: number;
+  readonly keepMonthly?: number;
+  /** Such as `30d` or `1y6m`: what is newer than that, counted from the newest commit. */
+  readonly keepWithin?: string;
+  /** Patterns of tags. */
+  readonly keepTags?: readonly string[];
+}
+
+export interface ForgetRequest {
+  /** Default: the policy that is kept with the repository. */
+  readonly policy?: RetentionPolicy;
+  /** Patterns of tags to remove, except those that the policy's `keepTags` match. */
+  readonly tags?: readonly string[];
+  /** Keep the policy with the repository. */
+  readonly save?: boolean;
+  readonly dryRun?: boolean;
+}
+export interface ForgetSummary {
+  readonly result: 'forgot' | 'nothingToForget' | 'wouldForget';
+  readonly policy: RetentionPolicy;
+  /** This run keeps the policy with the repository. */
+  readonly saved: boolean;
+  /** Commits that stay and commits that this run forgot, or would. */
+  readonly stay: number;
+  readonly forgotten: number;
+  /** Tags that this run removed, or would. */
+  readonly removedTags: readonly string[];
+  readonly requests: RequestTotals;
 }
 
 export interface ListTreeRequest {

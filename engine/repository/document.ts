@@ -97,17 +97,25 @@ export function encodeDocument(text: string): EncodedDocument {
  * @throws `damaged` naming `key`, `formatTooNew`.
  */
 export function decodeDocument(key: RemoteKey, hash: string, stored: Uint8Array): JsonObject {
+  const raw = unpack(key, stored);
+  if (hashOf('sha256', raw, 'hex') !== hash) throw damaged(key, 'its content does not match its name');
+  return parseDocument(key, raw, stored.byteLength);
+}
+
+/** For a document that is overwritten, so that its key says nothing about its content. */
+export function decodeUnnamed(key: RemoteKey, stored: Uint8Array): JsonObject {
+  return parseDocument(key, unpack(key, stored), stored.byteLength);
+}
+
+function unpack(key: RemoteKey, stored: Uint8Array): Buffer {
   const { rawBytes } = documentBounds(stored.byteLength);
   // Checked twice: the size that the frame declares, before decompression, and the actual size.
   if ((declaredSizeOf(stored) ?? 0) > rawBytes) throw damaged(key, 'it is larger than a document may be');
-  let raw: Buffer;
   try {
-    raw = zstdDecompressSync(stored, { chunkSize: DECOMPRESS_CHUNK_BYTES, maxOutputLength: rawBytes });
+    return zstdDecompressSync(stored, { chunkSize: DECOMPRESS_CHUNK_BYTES, maxOutputLength: rawBytes });
   } catch (cause) {
     throw damaged(key, 'it does not decompress', cause);
   }
-  if (hashOf('sha256', raw, 'hex') !== hash) throw damaged(key, 'its content does not match its name');
-  return parseDocument(key, raw, stored.byteLength);
 }
 
 /**

@@ -15,6 +15,8 @@ export const PACKS_PREFIX = 'packs/';
 export const COLLECTION_KEY: RemoteKey = 'collection.json';
 /** The lists of a collection. */
 const COLLECTION_PREFIX = 'collection/';
+/** The forgotten commits. */
+export const RETENTION_KEY: RemoteKey = 'retention.json';
 
 const HASH = /^[0-9a-f]{64}$/;
 const OBJECT_KEY = /^objects\/([0-9a-f]{2})\/([0-9a-f]{62})$/;

@@ -116,7 +116,7 @@ async function rename(
  * An S3 store that ignores If-Match on DELETE may remove a ref that a push moves during the request. Its
  * commit remains, and `dray tag NAME COMMIT` names it again. @throws `conflict`
  */
-async function removeSeen(session: Session, store: ObjectStore, kind: RefKind, seen: StoredRef) {
+export async function removeSeen(session: Session, store: ObjectStore, kind: RefKind, seen: StoredRef) {
   const { signal } = session.context;
   try {
     await removeRef(store, seen, { signal });

@@ -1,0 +1,83 @@
+/**
+ * `retention.json`: which commits the repository has forgotten, and the policy that is kept with it.
+ *
+ *     {"format":1,"repository":"<uuid>","policy":{"keepLast":5,"keepTags":["v*"]},"forgotten":["<hex>",...]}
+ *
+ * One zstd frame, overwritten by compare-and-swap only. `policy` may be absent. The list only grows, at its
+ * end: a collection notes how much of it it has seen.
+ *
+ * A commit of the list keeps its record, because it is part of the history. What only it names may be gone.
+ * A commit that a branch or a tag names is never forgotten, whatever the list says: `isForgotten`.
+ */
+import { crc32 } from 'node:zlib';
+import * as v from 'valibot';
+import type { RetentionPolicy } from '../api/jobs.ts';
+import type { CommitHash } from '../model/entry.ts';
+import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
+import { checkSchema, decodeUnnamed, encodeDocument, FORMAT, STORED_DOCUMENT_MAX_BYTES } from './document.ts';
+import { isHash, RETENTION_KEY } from './keys.ts';
+
+export interface Retention {
+  readonly repository: string;
+  readonly policy?: RetentionPolicy | undefined;
+  /** In the order in which they were forgotten. */
+  readonly forgotten: readonly CommitHash[];
+}
+
+export interface StoredRetention extends Retention {
+  /** The value that `writeRetention` compares. */
+  readonly etag: string;
+}
+
+const COUNT_MAX = 1_000_000;
+const TAGS_MAX = 100;
+const TEXT_MAX = 1_000;
+
+const countSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(COUNT_MAX)));
+const textSchema = v.pipe(v.string(), v.maxLength(TEXT_MAX));
+const policySchema = v.object({
+  keepLast: countSchema,
+  keepDaily: countSchema,
+  keepWeekly: countSchema,
+  keepMonthly: countSchema,
+  keepWithin: v.optional(textSchema),
+  keepTags: v.optional(v.pipe(v.array(textSchema), v.maxLength(TAGS_MAX))),
+});
+const retentionSchema = v.object({
+  repository: v.pipe(v.string(), v.uuid()),
+  policy: v.optional(policySchema),
+  forgotten: v.array(v.custom<CommitHash>(isHash, 'not a hash')),
+});
+
+/** One request. Undefined without a policy and a forgotten commit. @throws `damaged`, `formatTooNew` */
+export async function readRetention(
+  store: ObjectStore,
+  options: CallOptions = {},
+): Promise<StoredRetention | undefined> {
+  const read = await store.read(RETENTION_KEY, { ...options, maxBytes: STORED_DOCUMENT_MAX_BYTES });
+  if (!read) return undefined;
+  const document = checkSchema(RETENTION_KEY, retentionSchema, decodeUnnamed(RETENTION_KEY, read.bytes));
+  return { ...document, etag: read.etag } as StoredRetention;
+}
+
+/**
+ * One request. False if the document is not the expected one any more, or exists although it was expected to
+ * be absent.
+ * @param expected The list must begin with the one of this document.
+ */
+export async function writeRetention(
+  store: ObjectStore,
+  { forgotten, policy, repository }: Retention,
+  expected: StoredRetention | undefined,
+  options: CallOptions = {},
+): Promise<boolean> {
+  const head = JSON.stringify({ format: FORMAT, repository, ...(policy ? { policy } : {}) });
+  const list = forgotten.map((hash) => `"${hash}"`).join(',\n');
+  const { bytes } = encodeDocument(`${head.slice(0, -1)},"forgotten":[${list}]}\n`);
+  const outcome = await store.put(RETENTION_KEY, bytes, {
+    ...options,
+    condition: expected ? { etag: expected.etag } : { absent: true },
+    checksum: { crc32: crc32(bytes) },
+  });
+  return outcome.written;
+}

@@ -318,6 +318,10 @@ describe('the file table', () => {
         checkTotals(table, model);
         const files = [...model.rows.values()].filter(({ base }) => base?.kind === 'file').length;
         if (files > 0) expect(table.baseEntries('', '\u{10ffff}', REPOSITORY)).toBeUndefined();
+        const unplaced = baseEntriesOf(model).map((entry) =>
+          entry.kind === 'file' ? { ...entry, location: { in: 'nowhere' } } : entry,
+        );
+        expect(table.unplacedBaseEntries('', '\u{10ffff}')).toEqual(unplaced);
         rememberAll(blobs);
         expect(table.baseEntries('', '\u{10ffff}', REPOSITORY)).toEqual(baseEntriesOf(model));
         database.close();
@@ -333,6 +337,8 @@ describe('the file table', () => {
     const sorted = PATHS.toSorted(comparePaths);
     const paths = table.baseEntries(sorted[1]!, sorted[4]!, REPOSITORY)!.map((entry) => entry.path);
     expect(paths).toEqual(sorted.slice(1, 5));
+    const unplaced = table.unplacedBaseEntries(sorted[1]!, sorted[4]!).map((entry) => entry.path);
+    expect(unplaced).toEqual(sorted.slice(1, 5));
   });
 
   it('pages through more rows than one page holds', () => {

@@ -400,6 +400,12 @@ export class FileTable {
     return this.#statements.anyUnplacedBase.get(repository) !== undefined;
   }
 
+  /** Base entries with `first <= path <= last`, without places: `nowhere`, also of files that are stored. */
+  unplacedBaseEntries(first: string, last: string): readonly Entry[] {
+    const rows = this.#statements.pageOfEntries.all(0, first, last) as ChangeRow[];
+    return rows.map((row) => toEntry(row.path, baseSide(row)!, { in: 'nowhere' })!);
+  }
+
   /** The last stat that the index saw at the path; undefined when it has no file there. */
   knownStat(path: string): StatRow | undefined {
     return this.#statements.statOf.get(path) as StatRow | undefined;

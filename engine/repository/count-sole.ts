@@ -10,6 +10,8 @@ export interface SoleWalk {
   readonly read: (hash: CommitHash) => Promise<CommitLinks>;
   /** Whether the walk may go on after this number of commits. */
   readonly mayRead: (reads: number) => boolean;
+  /** Whether a commit counts. Default: all do. */
+  readonly isCounted?: (hash: CommitHash) => boolean;
 }
 
 export interface SoleCount {
@@ -24,7 +26,13 @@ export interface SoleCount {
  * Counts the commits that `start` leads to and no other one does. Walks from both sides, newest first, until
  * others reach every open commit. Commits with wrong times can make the count too high, never too low.
  */
-export async function countSole({ mayRead, others, read, start }: SoleWalk): Promise<SoleCount> {
+export async function countSole({
+  isCounted = () => true,
+  mayRead,
+  others,
+  read,
+  start,
+}: SoleWalk): Promise<SoleCount> {
   const links = new Map<CommitHash, CommitLinks>();
   const held = new Set<CommitHash>(others);
   const sole = new Set<CommitHash>();
@@ -42,7 +50,7 @@ export async function countSole({ mayRead, others, read, start }: SoleWalk): Pro
   const isUnmet = () => [...sole].some((hash) => links.get(hash)!.parents.length === 0);
   const end = (isMore: boolean): SoleCount => {
     const meetsOthers = [...sole].some((hash) => links.get(hash)!.parents.some((one) => others.has(one)));
-    return { commits: sole.size, isMore, meetsOthers };
+    return { commits: [...sole].filter(isCounted).length, isMore, meetsOthers };
   };
   while (open.some(([hash]) => !held.has(hash)) || (open.length > 0 && isUnmet())) {
     if (!mayRead(reads)) return end(true);

@@ -1,24 +1,38 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../model/diff.ts';
-import type { Entry, PackHash } from '../model/entry.ts';
+import { comparePaths, type Entry, type PackHash } from '../model/entry.ts';
 import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
 import type { ObjectStore } from '../remotes/object-store.ts';
 import { diffCommits } from './diff-commits.ts';
 import { byPath, countedEntries, entriesArbitrary, fileEntry, hashOfText } from './entries.fixture.ts';
 import { buildManifest } from './manifest/build-manifest.ts';
 import type { Manifest } from './manifest/manifest.ts';
+import type { SegmentReader } from './manifest/read-entries.ts';
 import { encodeSegment } from './manifest/segment.ts';
 import { readSegment, writeSegment } from './manifest/stored-segment.ts';
 
 async function collect(store: ObjectStore, before: Manifest | undefined, after: Manifest): Promise<Change[]> {
+  return await collectFrom(store, before && { manifest: before }, after);
+}
+
+async function collectFrom(
+  store: ObjectStore,
+  before: Parameters<typeof diffCommits>[1],
+  after: Manifest,
+): Promise<Change[]> {
   const all: Change[] = [];
-  const old = before && { manifest: before };
-  for await (const changes of diffCommits(store, old, { manifest: after })) {
+  for await (const changes of diffCommits(store, before, { manifest: after })) {
     expect(changes.length).toBeGreaterThan(0);
     all.push(...changes);
   }
   return all;
+}
+
+/** Reads a segment as these entries have it. */
+function segmentFrom(entries: readonly Entry[]): SegmentReader {
+  return async ({ first, last }) =>
+    entries.filter(({ path }) => comparePaths(first, path) <= 0 && comparePaths(path, last) <= 0);
 }
 
 /** The expected diff, by a slow comparison. */
@@ -93,6 +107,24 @@ describe('the difference of two commits', () => {
     expect(reads).toBe(2);
     expect(await collect(counting, after, after)).toEqual([]);
     expect(reads).toBe(2);
+  });
+
+  it('reads the segments of one side from elsewhere, without the places of files', async () => {
+    const store = createMemoryStore();
+    const entries = countedEntries(20);
+    const before = await storeCut(store, entries, 3);
+    const after = await storeCut(createMemoryStore(), entries, 1);
+    const changed = await storeCut(store, [...entries.slice(1), fileEntry('zz', 'new')], 1);
+    const unplaced = entries.map((entry) =>
+      entry.kind === 'file' ? { ...entry, location: { in: 'nowhere' as const } } : entry,
+    );
+    const lost: ObjectStore = { ...store, read: () => Promise.resolve(undefined) };
+    const read = (from: ObjectStore, target: Manifest) =>
+      collectFrom(from, { manifest: before, readSegment: segmentFrom(unplaced) }, target);
+    await storeCut(store, entries, 1);
+    expect(await read(store, after)).toEqual([]);
+    expect((await read(store, changed)).map(({ path }) => path)).toEqual([entries[0]!.path, 'zz']);
+    await expect(read(lost, after)).rejects.toMatchObject({ code: 'damaged' });
   });
 
   it('reports every difference in the stored form', async () => {

@@ -10,23 +10,24 @@ import { diffSortedBatches } from '../model/diff-sorted.ts';
 import type { BlobLocation, Entry } from '../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import { EMPTY_MANIFEST, type Manifest } from './manifest/manifest.ts';
-import { readEntries } from './manifest/read-entries.ts';
+import { readEntries, type SegmentReader } from './manifest/read-entries.ts';
 
 /**
  * Every path whose stored entry differs, including times and locations (`kindOfChange` selects what matters
  * to a user), in byte order, in batches that are never empty. Reads only segments that one side alone has.
  *
- * @param before Absent: everything is new.
+ * @param before Absent: everything is new. `readSegment` reads its segments, from the store by default.
  * @throws `damaged` naming the segment, `formatTooNew`, `aborted`.
  */
 export async function* diffCommits(
   store: ObjectStore,
-  before: { readonly manifest: Manifest } | undefined,
+  before: { readonly manifest: Manifest; readonly readSegment?: SegmentReader } | undefined,
   after: { readonly manifest: Manifest },
   options: CallOptions & { readonly prefetch?: number } = {},
 ): AsyncGenerator<readonly Change[], void, undefined> {
   const old = before?.manifest ?? EMPTY_MANIFEST;
-  const left = readEntries(store, { manifest: withoutSegmentsOf(old, after.manifest) }, options);
+  const own = before?.readSegment ? { ...options, readSegment: before.readSegment } : options;
+  const left = readEntries(store, { manifest: withoutSegmentsOf(old, after.manifest) }, own);
   const right = readEntries(store, { manifest: withoutSegmentsOf(after.manifest, old) }, options);
   for await (const differences of diffSortedBatches(left, right, isStoredAlike)) {
     yield differences.map(({ path, left: before, right: after }) => ({
@@ -57,8 +58,12 @@ function isStoredAlike(left: Entry, right: Entry): boolean {
   );
 }
 
-/** For one blob: the hash of a chunked file covers its chunks, so they need no comparison. */
+/**
+ * For one blob: the hash of a chunked file covers its chunks, so they need no comparison. `nowhere`: the file
+ * is empty, or its place is not known.
+ */
 function isSamePlace(left: BlobLocation, right: BlobLocation): boolean {
+  if (left.in === 'nowhere' || right.in === 'nowhere') return true;
   if (left.in !== 'pack' || right.in !== 'pack') return left.in === right.in;
   return left.pack === right.pack && left.offset === right.offset;
 }

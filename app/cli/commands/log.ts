@@ -74,7 +74,7 @@ export function formatCommit(commit: CommitEvent, paint: Paint): string[] {
     ...merge,
     `Author: ${quotePath(commit.author)}`,
     `Date:   ${commit.time}`,
-    `Holds:  ${formatPlural(commit.files, 'file')}, ${formatBytes(commit.bytes)}`,
+    `${commit.isForgotten ? 'Held: ' : 'Holds:'}  ${formatPlural(commit.files, 'file')}, ${formatBytes(commit.bytes)}${commit.isForgotten ? ' (forgotten)' : ''}`,
     ...changeLine(commit),
     '',
     // A commit message keeps its line breaks.

@@ -48,7 +48,8 @@ const verifyView: CommandView<VerifySummary> = {
   onEvent: printCheck,
   onSummary: (summary, output) => {
     const read = summary.readBytes > 0 ? `, ${formatBytes(summary.readBytes)} read and hashed` : '';
-    const scope = `${formatPlural(summary.commits, 'commit')}, ${formatPlural(summary.files, 'file')}, ${formatPlural(summary.objects, 'object')}${read}`;
+    const left = summary.forgotten > 0 ? ` (without ${formatCount(summary.forgotten)} forgotten)` : '';
+    const scope = `${formatPlural(summary.commits, 'commit')}${left}, ${formatPlural(summary.files, 'file')}, ${formatPlural(summary.objects, 'object')}${read}`;
     if (!isBroken(summary)) {
       output.note(`Everything is there: ${scope}, ${formatPlural(summary.requests.total, 'request')}.`);
       return;

@@ -2,6 +2,7 @@
 import { DrayError } from '../../api/error.ts';
 import { MEDIA_BYTES_MAX } from '../../api/host/file-preview.ts';
 import { findEntry, readEntryBytes } from '../../jobs/history/read-entry.ts';
+import { requireKept } from '../../jobs/retention/forgotten.ts';
 import type { CommitHash, FileEntry } from '../../model/entry.ts';
 import { checkSafePath } from '../check-path.ts';
 import type { HostState } from '../host-state.ts';
@@ -22,6 +23,7 @@ export const readFileBytes: HostHandler<'history.bytes'> = async (input, call) =
     const key = JSON.stringify([root, commit, path]);
     let entry = known.get(key);
     if (!entry) {
+      await requireKept(store, commit as CommitHash, { signal });
       const found = await findEntry(store, await fetch(commit as CommitHash), path, signal);
       if (found?.kind !== 'file')
         throw new DrayError('notFound', `The commit ${commit.slice(0, 12)} has no file at ${path}.`, {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostEvent } from '../../api/host.ts';
 import { branch, tag } from '../../jobs/history/refs.ts';
 import { push } from '../../jobs/push/push.ts';
+import { forget } from '../../jobs/retention/forget.ts';
 import { testContext } from '../../jobs/session/job.fixture.ts';
 import { createHostFixture, type HostFixture, transferIn } from '../host.fixture.ts';
 
@@ -55,6 +56,29 @@ describe('history', () => {
     expect((await fixture.client.ask('history.list', { root, limit: 1 })).commits.length).toBe(1);
     const unknown = fixture.client.ask('history.list', { root, branch: 'nothing', limit: 1 });
     await expect(unknown).rejects.toMatchObject({ code: 'notFound' });
+  });
+
+  it('marks forgotten commits, and says that their files are not kept', async () => {
+    await pushTwice();
+    fixture.sandbox.write('work/a.txt', 'third');
+    await push(testContext(root), { message: 'third' });
+    await forget(testContext(root), { policy: { keepLast: 1 } });
+    const { commits } = await fixture.client.ask('history.list', { root, limit: 10 });
+    expect(commits.map(({ isForgotten, message }) => [message, isForgotten])).toEqual([
+      ['third', undefined],
+      ['second', true],
+      ['first', undefined],
+    ]);
+    const at = { root, commit: commits[1]!.commit };
+    const { client } = fixture;
+    for (const asked of [
+      client.ask('history.entries', { ...at, folder: '' }),
+      client.ask('history.preview', { ...at, path: 'a.txt' }),
+      client.ask('history.bytes', { ...at, path: 'a.txt', start: 0, limit: 10 }),
+      client.ask('history.compare', { root, to: at.commit, limit: 10 }),
+      client.ask('history.planRestore', { ...at, paths: ['a.txt'] }),
+    ])
+      await expect(asked).rejects.toMatchObject({ code: 'forgotten', data: { commit: at.commit } });
   });
 
   it('shows one level of a commit at a time', async () => {

@@ -11,8 +11,9 @@ import { trimEnd } from '../../api/trim-ends.ts';
 import { commitEvent, log, walkHistory } from '../../jobs/history/log.ts';
 import type { Walk } from '../../jobs/history/path-history.ts';
 import { findSoleCommits } from '../../jobs/history/sole-commits.ts';
+import { readForgotten, whileKept } from '../../jobs/retention/forgotten.ts';
 import { NO_CHANGES } from '../../jobs/session/no-changes.ts';
-import { resolveCommit } from '../../jobs/session/resolve-commit.ts';
+import { resolveContent } from '../../jobs/session/resolve-commit.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { parseModifiedTime } from '../../repository/modified-time.ts';
@@ -34,9 +35,9 @@ const RESTS_TOLD_MAX = 100;
 export const HISTORY: HandlersOf<'history'> = {
   'history.list': async ({ branch, limit, root }, call) =>
     withCommits(jobContextOf(call, root), async (commits) => {
-      const refs = await readRefs(commits, call.signal);
+      const { forgotten, refs } = await readRefs(commits, call.signal);
       const starts = startsOf(refs, branch);
-      return { commits: await readHistory(commits, refs, starts, limit), refs };
+      return { commits: await readHistory(commits, { refs, starts, limit, forgotten }), refs };
     }),
 
   'history.entries': async ({ commit, folder, root }, call) => {
@@ -118,8 +119,10 @@ export const HISTORY: HandlersOf<'history'> = {
   'history.preview': async ({ commit, path, root }, call) => {
     checkSafePath(path);
     return withCommits(jobContextOf(call, root), async ({ fetch, session, store }) => {
-      const hash = await resolveCommit(session, store, commit);
-      const preview = await previewEntry(store, { root, hash, commit: await fetch(hash), path }, call.signal);
+      const { signal } = call;
+      const hash = await resolveContent(session, store, commit);
+      const read = async () => previewEntry(store, { root, hash, commit: await fetch(hash), path }, signal);
+      const preview = await whileKept(store, hash, read, { signal });
       if (preview) return preview;
       throw new DrayError('notFound', `The commit ${hash.slice(0, 12)} has nothing at ${path}.`, {
         data: { path, commit: hash },
@@ -129,12 +132,18 @@ export const HISTORY: HandlersOf<'history'> = {
   'history.bytes': readFileBytes,
 };
 
-async function readRefs({ session, store }: Commits, signal: AbortSignal): Promise<RefRow[]> {
+interface Refs {
+  readonly refs: readonly RefRow[];
+  readonly forgotten: ReadonlySet<CommitHash>;
+}
+
+async function readRefs({ session, store }: Commits, signal: AbortSignal): Promise<Refs> {
   const [heads, tags] = await Promise.all([
     listRefs(store, 'heads', { signal }),
     listRefs(store, 'tags', { signal }),
   ]);
-  return [...heads, ...tags].map(({ commit, name }) => {
+  const stored = [...heads, ...tags];
+  const refs = stored.map(({ commit, name }) => {
     const [kind, shortName] = name.startsWith('tags/')
       ? (['tag', name.slice('tags/'.length)] as const)
       : (['branch', name.slice('heads/'.length)] as const);
@@ -145,6 +154,7 @@ async function readRefs({ session, store }: Commits, signal: AbortSignal): Promi
       isCurrent: kind === 'branch' && shortName === session.state.branch,
     };
   });
+  return { refs, forgotten: await readForgotten(store, stored, { signal }) };
 }
 
 /** The newest commits of one branch, or of all branches and tags. */
@@ -159,15 +169,18 @@ function startsOf(refs: readonly RefRow[], branch: string | undefined): CommitHa
 
 async function readHistory(
   { session, store }: Commits,
-  refs: readonly RefRow[],
-  starts: readonly CommitHash[],
-  limit: number,
+  {
+    forgotten,
+    limit,
+    refs,
+    starts,
+  }: Refs & { readonly starts: readonly CommitHash[]; readonly limit: number },
 ): Promise<CommitEvent[]> {
   const events: CommitEvent[] = [];
   for await (const [hash, commit] of walkHistory(session, store, starts)) {
     const names = refs.filter((ref) => ref.commit === hash);
     events.push({
-      ...commitEvent({ hash, commit }),
+      ...commitEvent({ hash, commit }, forgotten),
       refs: names.map(({ kind, name }) => (kind === 'tag' ? `tag: ${name}` : name)),
     });
     if (events.length >= limit) break;
@@ -182,7 +195,7 @@ async function readAdded(
   limit: number,
   signal: AbortSignal,
 ): Promise<AnswerOf<'history.compare'>> {
-  const commit = await fetch(await resolveCommit(session, store, to));
+  const commit = await fetch(await resolveContent(session, store, to));
   const { bytes, files, folders, links } = commit.totals;
   const changes = { ...NO_CHANGES, added: files + links + folders, bytes };
   const rows: ChangeRow[] = [];

@@ -4,21 +4,35 @@ import type { EntryEvent } from '../../api/events.ts';
 import type { JobContext, ListTreeRequest, ListTreeSummary } from '../../api/jobs.ts';
 import { trimEnd, trimStart } from '../../api/trim-ends.ts';
 import { createHeapBound } from '../../base/heap-bound.ts';
-import type { Entry } from '../../model/entry.ts';
+import type { CommitHash, Entry } from '../../model/entry.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { formatModifiedTime } from '../../repository/modified-time.ts';
+import { whileKept } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { emitEach } from '../session/emit-each.ts';
-import { openSession } from '../session/open-workspace.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
+import { requireBase, resolveContent } from '../session/resolve-commit.ts';
 
 export async function listTree(context: JobContext, request: ListTreeRequest): Promise<ListTreeSummary> {
   using session = await openSession(context, 'ls', 'shared');
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const hash =
-    request.ref === undefined ? requireBase(session) : await resolveCommit(session, store, request.ref);
+    request.ref === undefined ? requireBase(session) : await resolveContent(session, store, request.ref);
+  return await whileKept(store, hash, () => listEntries(session, store, hash, request), {
+    signal: context.signal,
+  });
+}
+
+async function listEntries(
+  session: Session,
+  store: ObjectStore,
+  hash: CommitHash,
+  request: ListTreeRequest,
+): Promise<ListTreeSummary> {
+  const { context } = session;
   const commit = await fetchCommit(session, store, hash);
   const wanted = folderOf(request.path ?? '');
   let entries = 0;

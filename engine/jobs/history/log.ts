@@ -6,6 +6,7 @@ import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { listRefs } from '../../repository/refs.ts';
+import { readForgotten } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
@@ -26,21 +27,21 @@ export async function log(
   await using remote = await openSessionRemote(session);
   const { store } = remote;
   const { path, start } = await findStart(session, store, request);
-  const names = await refNames(session, store);
+  const { forgotten, names } = await readNames(session, store);
   const { limit } = request;
   const isResumed = walk.rest.length > 0;
   const starts = isResumed ? walk.rest : [start];
   const found =
     path === undefined
       ? walkAll(session, store, starts)
-      : walkPathHistory(session, store, starts, path, walk);
+      : walkPathHistory(session, store, starts, { path, forgotten }, walk);
   let commits = 0;
   let isMore = false;
   for await (const one of found) {
     isMore = commits === limit;
     if (isMore) break;
     commits += 1;
-    context.emit({ ...commitEvent(one), refs: names.get(one.hash) ?? [] });
+    context.emit({ ...commitEvent(one, forgotten), refs: names.get(one.hash) ?? [] });
   }
   isMore ||= walk.isCut;
   if (commits === 0 && path !== undefined && !isMore && !isResumed) throw neverThere(path);
@@ -69,7 +70,10 @@ function neverThere(path: string): DrayError {
 type Found = Pick<PathChange, 'hash' | 'commit'> & Partial<PathChange>;
 
 /** The event of a commit, without the names of its refs, which the caller adds. */
-export function commitEvent({ change, commit, hash, sizeBytes }: Found): Omit<CommitEvent, 'refs'> {
+export function commitEvent(
+  { change, commit, hash, sizeBytes }: Found,
+  forgotten: ReadonlySet<CommitHash>,
+): Omit<CommitEvent, 'refs'> {
   const { author, message, parents, time, totals } = commit;
   const { bytes, files } = totals;
   return {
@@ -81,6 +85,7 @@ export function commitEvent({ change, commit, hash, sizeBytes }: Found): Omit<Co
     time,
     files,
     bytes,
+    ...(forgotten.has(hash) ? { isForgotten: true } : {}),
     ...(change === undefined ? {} : { change }),
     ...(sizeBytes === undefined ? {} : { sizeBytes }),
   };
@@ -109,10 +114,12 @@ export async function* walkHistory(
   }
 }
 
-async function refNames(
-  session: Session,
-  store: ObjectStore,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+interface Names {
+  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly forgotten: ReadonlySet<CommitHash>;
+}
+
+async function readNames(session: Session, store: ObjectStore): Promise<Names> {
   const options = { signal: session.context.signal };
   const [branches, tags] = await Promise.all([
     listRefs(store, 'heads', options),
@@ -125,5 +132,5 @@ async function refNames(
       : `tag: ${ref.name.slice('tags/'.length)}`;
     names.set(ref.commit, [...(names.get(ref.commit) ?? []), name]);
   }
-  return names;
+  return { names, forgotten: await readForgotten(store, [...branches, ...tags], options) };
 }

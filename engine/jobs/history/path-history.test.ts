@@ -132,7 +132,13 @@ describe('the history of a path', () => {
     const start = await resolveCommit(session, store, 'main');
     const walk: Walk = { walked: 0, max: 100, isCut: false, rest: [] };
     const found: string[] = [];
-    for await (const one of walkPathHistory(session, { ...store, read }, [start], 'zz/last', walk))
+    for await (const one of walkPathHistory(
+      session,
+      { ...store, read },
+      [start],
+      { path: 'zz/last', forgotten: new Set() },
+      walk,
+    ))
       found.push(`${one.commit.message} ${one.change}`);
     expect(found).toEqual(['one added']);
     expect(walk.walked).toBe(4);

@@ -3,7 +3,8 @@
  *
  * Each commit costs one request. Its manifest is read only where the segments around the path differ by name
  * from those of its parent, because segments of the same name have the same entries. If the path is the same
- * in a merge and one of its parents, only that parent is followed.
+ * in a merge and one of its parents, only that parent is followed. A forgotten commit cannot be read: its
+ * nearest ancestors that are kept stand for it, so its changes count as those of the commit after it.
  */
 import { checkAborted } from '../../base/abort.ts';
 import { isSameEntry, kindOfChange } from '../../model/diff.ts';
@@ -45,7 +46,7 @@ export async function* walkPathHistory(
   session: Session,
   store: ObjectStore,
   starts: readonly CommitHash[],
-  path: string,
+  { forgotten, path }: { readonly path: string; readonly forgotten: ReadonlySet<CommitHash> },
   walk: Walk,
 ): AsyncGenerator<PathChange> {
   const { signal } = session.context;
@@ -61,7 +62,13 @@ export async function* walkPathHistory(
     loaded.set(hash, reading);
     return reading;
   };
-  const seen = new Set<CommitHash>(starts);
+  const keptAmong = async (hashes: readonly CommitHash[]): Promise<readonly CommitHash[]> => {
+    const all = new Set(hashes);
+    for (const hash of all)
+      if (forgotten.has(hash)) for (const parent of (await load(hash)).parents) all.add(parent);
+    return [...all].filter((hash) => !forgotten.has(hash));
+  };
+  const seen = new Set(await keptAmong(starts));
   const open = await Promise.all([...seen].map(async (one) => [one, await load(one)] as const));
   // The previous walk has counted the starts, so each walk gets further than the one before.
   walk.walked = 1;
@@ -76,7 +83,8 @@ export async function* walkPathHistory(
     }
     const [hash, commit] = open.shift()!;
     loaded.delete(hash);
-    const parents = await Promise.all(commit.parents.map(async (one) => [one, await load(one)] as const));
+    const above = await keptAmong(commit.parents);
+    const parents = await Promise.all(above.map(async (one) => [one, await load(one)] as const));
     let change: Omit<PathChange, 'hash' | 'commit'> | undefined;
     let followed = parents;
     for (const parent of parents.length === 0 ? [undefined] : parents) {

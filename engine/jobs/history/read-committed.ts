@@ -3,10 +3,11 @@ import { DrayError } from '../../api/error.ts';
 import type { JobContext, ReadCommittedRequest } from '../../api/jobs.ts';
 import type { ReadPlaceSummary } from '../../api/trees.ts';
 import type { Entry, FileEntry } from '../../model/entry.ts';
+import { whileKept } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { resolveCommit } from '../session/resolve-commit.ts';
+import { resolveContent } from '../session/resolve-commit.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
 import { findEntry, readEntryBytes } from './read-entry.ts';
 
@@ -21,13 +22,17 @@ export async function readCommitted(
   await using remote = await openSessionRemote(session);
   const { meter, store } = remote;
   const { signal } = context;
-  const commit = await fetchCommit(session, store, await resolveCommit(session, store, from));
-  const entry = fileOf(await findEntry(store, commit, wanted, signal), wanted);
+  const hash = await resolveContent(session, store, from);
   let bytes = 0;
-  for await (const piece of readEntryBytes(store, entry, { start, end: start + lengthBytes, signal })) {
-    await write(piece);
-    bytes += piece.length;
-  }
+  const read = async () => {
+    const commit = await fetchCommit(session, store, hash);
+    const entry = fileOf(await findEntry(store, commit, wanted, signal), wanted);
+    for await (const piece of readEntryBytes(store, entry, { start, end: start + lengthBytes, signal })) {
+      await write(piece);
+      bytes += piece.length;
+    }
+  };
+  await whileKept(store, hash, read, { signal });
   return { bytes, requests: meter.totals() };
 }
 

@@ -1,7 +1,11 @@
-/** Finds the commits that only one branch or tag reaches. Without it, no ref leads to them. */
+/**
+ * Finds the commits that only one branch or tag reaches. Without it, no ref leads to them. Forgotten ones do
+ * not count: their files are lost already.
+ */
 import type { JobContext } from '../../api/jobs.ts';
 import { countSole } from '../../repository/count-sole.ts';
 import { listRefs } from '../../repository/refs.ts';
+import { readForgotten } from '../retention/forgotten.ts';
 import { fetchCommit } from '../session/base-commit.ts';
 import { openSession } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
@@ -36,11 +40,13 @@ export async function findSoleCommits(
   if (!own) return { commits: 0, isMore: false };
   const others = new Set(refs.filter((ref) => ref !== own).map(({ commit }) => commit));
   if (to !== undefined) others.add(await resolveCommit(session, store, to));
+  const forgotten = await readForgotten(store, refs, { signal });
   const { commits, isMore } = await countSole({
     start: own.commit,
     others,
     read: (hash) => fetchCommit(session, store, hash),
     mayRead: (reads) => reads < READS_MAX,
+    isCounted: (hash) => !forgotten.has(hash),
   });
   // A stopped walk has one more commit at hand.
   return { commit: own.commit, commits: isMore ? commits + 1 : commits, isMore };

@@ -1,5 +1,5 @@
 /**
- * `dray verify`: checks that the remote has everything that commits name and, with `--read-data`, that its
+ * `dray verify`: checks that the remote has all that kept commits name and, with `--read-data`, that its
  * bytes are still those that were pushed. By default it checks all commits that branches and tags lead to;
  * with a ref, that one. `verify/` has the steps, which a fleet uses too.
  *
@@ -13,9 +13,9 @@ import { readDescriptor } from '../../repository/descriptor.ts';
 import { notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { resolveCommit } from '../session/resolve-commit.ts';
+import { resolveContent } from '../session/resolve-commit.ts';
 import { committedEntries, segmentEntries } from './verify/committed-entries.ts';
-import { readOne, readTips, walkCommits } from './verify/find-commits.ts';
+import { findForgotten, readOne, readTips, walkCommits } from './verify/find-commits.ts';
 import { type CommitSegment, Findings, type VerifyTools } from './verify/findings.ts';
 import { ObjectCheck } from './verify/object-check.ts';
 
@@ -32,6 +32,7 @@ class Verifier {
   readonly #findings: Findings;
   readonly #objects: ObjectCheck;
   #commits = 0;
+  #forgotten = 0;
   #files = 0;
   readonly #inlineCommits: CommitHash[] = [];
   readonly #segments = new Map<SegmentHash, CommitSegment>();
@@ -60,6 +61,7 @@ class Verifier {
     this.#emitTotals(missing + damaged, percent);
     return {
       commits: this.#commits,
+      forgotten: this.#forgotten,
       files: this.#files,
       objects: objects.objects,
       readBytes: objects.readBytes,
@@ -74,15 +76,20 @@ class Verifier {
     const { ref } = this.#request;
     const findings = this.#findings;
     if (ref !== undefined) {
-      const hash = await resolveCommit(this.#session, this.#tools.store, ref);
+      const hash = await resolveContent(this.#session, this.#tools.store, ref);
       const commit = await readOne(this.#tools, hash, findings);
       if (commit) this.#noteCommit(hash, commit);
       return;
     }
     const tips = await readTips(this.#tools, findings);
     if (!tips) await this.#checkRepository();
-    const onCommit = (hash: CommitHash, commit: Commit) => this.#noteCommit(hash, commit);
-    await walkCommits(this.#tools, { tips: tips ?? [], findings, onCommit });
+    const forgotten = await findForgotten(this.#tools, tips ?? [], findings);
+    const onCommit = (hash: CommitHash, commit: Commit) => {
+      if (forgotten.has(hash)) this.#forgotten += 1;
+      else this.#noteCommit(hash, commit);
+    };
+    const commits = (tips ?? []).map(({ commit }) => commit);
+    await walkCommits(this.#tools, { tips: commits, findings, onCommit });
   }
 
   #noteCommit(hash: CommitHash, { manifest, totals }: Commit): void {

@@ -18,6 +18,7 @@ import {
   type WorkspaceState,
 } from '../../workspace/workspace-folder.ts';
 import { DEFAULT_BRANCH, DEFAULT_REMOTE } from '../remotes/init.ts';
+import { requireKept, whileKept } from '../retention/forgotten.ts';
 import { fetchCommit, hashAs, saveBase } from '../session/base-commit.ts';
 import { checkBelongs, checkSameRepository, type LinkedRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
@@ -116,6 +117,17 @@ async function fill(filling: Filling, onWriting: () => void): Promise<PullSummar
     if (!hasBase(session.state)) session.state = { ...session.state, branch: target.branch };
     return pullCommit(session, remote, link, { commit: target.commit, words: 'pull' }, {});
   }
+  const fresh = () => fillFresh(session, remote, link, target, onWriting);
+  return await whileKept(remote.store, target.commit, fresh, { signal: session.context.signal });
+}
+
+async function fillFresh(
+  session: Session,
+  remote: OpenedRemote,
+  link: LinkedRepository,
+  target: Target,
+  onWriting: () => void,
+): Promise<PullSummary> {
   const { store, meter } = remote;
   const commit = await fetchCommit(session, store, target.commit);
   await checkNamesFit(session, store, commit);
@@ -163,6 +175,7 @@ async function findTarget(
       ? resolved.ref.name.slice('heads/'.length)
       : DEFAULT_BRANCH;
     const tip = resolved.ref?.name.startsWith('heads/') ? resolved.ref : undefined;
+    if (!resolved.ref) await requireKept(store, resolved.commit, { signal });
     return { branch, commit: resolved.commit, tip };
   }
   const tip = await readRef(store, `heads/${DEFAULT_BRANCH}`, { signal });

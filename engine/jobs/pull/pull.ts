@@ -4,15 +4,16 @@ import type { ConflictSide, JobContext, PullRequest, PullSummary } from '../../a
 import type { Change } from '../../model/diff.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';
 import { type MergeConflict, mergeChanges, resolveMerge } from '../../model/merge.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
-import { resolveRef } from '../../repository/resolve-ref.ts';
 import { type LocalKeeper, openLocalKeeper } from '../kept/local-keeper.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
+import { whileKept } from '../retention/forgotten.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
+import { resolveContent } from '../session/resolve-commit.ts';
 import { applyChanges } from '../working-copy/apply-changes.ts';
 import { collectChanges, reportConflicts } from '../working-copy/conflicts.ts';
 import { hashFiles, unreadAmong } from '../working-copy/hash-files.ts';
@@ -48,7 +49,7 @@ async function targetCommit(
   link: LinkedRepository,
   ref: string | undefined,
 ): Promise<CommitHash> {
-  if (ref !== undefined) return (await resolveRef(store, ref, { signal: session.context.signal })).commit;
+  if (ref !== undefined) return await resolveContent(session, store, ref);
   if (link.tip) return link.tip.commit;
   throw new DrayError(
     'notFound',
@@ -69,6 +70,17 @@ export interface PullTarget {
 
 /** Merges the commit into the working copy and makes it the workspace's base. */
 export async function pullCommit(
+  session: Session,
+  remote: OpenedRemote,
+  link: LinkedRepository,
+  target: PullTarget,
+  request: PullRequest,
+): Promise<PullSummary> {
+  const bring = () => bringCommit(session, remote, link, target, request);
+  return await whileKept(remote.store, target.commit, bring, { signal: session.context.signal });
+}
+
+async function bringCommit(
   session: Session,
   remote: OpenedRemote,
   link: LinkedRepository,
@@ -94,9 +106,7 @@ export async function pullCommit(
   if (!request.dryRun) sweepUnfinished(session, scanned.problems);
   const base = await ensureBase(session, store, link);
   const commit = await fetchCommit(session, store, target);
-  const toTarget = await collectChanges(
-    diffCommits(store, base.commit, commit, { signal: session.context.signal }),
-  );
+  const toTarget = await collectChanges(changesFromBase(session, store, base, commit));
   const arrived = await takeInterruptedFiles(session, store, base, toTarget);
   const { changes: theirs, torn } = await takeTorn(session, store, base, arrived);
   const plan = await planPull(session, theirs, request);

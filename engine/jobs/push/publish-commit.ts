@@ -18,13 +18,13 @@ import { findUnseen, notStored, type WrittenObject } from '../../query/existence
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
 import { commitKey, segmentKey } from '../../repository/keys.ts';
 import { buildManifest } from '../../repository/manifest/build-manifest.ts';
 import type { EntryChange, SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
 import type { StoredRef } from '../../repository/refs.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { type BaseCommit, fetchCommit, saveBase } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -143,9 +143,7 @@ export interface MergedOntoTip {
 export async function mergeOntoTip(context: PublishContext, tip: StoredRef): Promise<MergedOntoTip> {
   const { session, store, base, link } = context;
   const tipCommit = await fetchCommit(session, store, tip.commit);
-  const theirs = await collectChanges(
-    diffCommits(store, base.commit, tipCommit, { signal: session.context.signal }),
-  );
+  const theirs = await collectChanges(changesFromBase(session, store, base, tipCommit));
   const theirPaths = new Set(theirs.map((change) => change.path));
   await hashFiles(session, unreadAmong(session, theirPaths));
   const ours: Change[] = [];

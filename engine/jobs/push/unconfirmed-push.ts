@@ -6,8 +6,8 @@
  */
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
 import { leadsTo } from '../../repository/leads-to.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
@@ -44,10 +44,9 @@ export async function settleUnconfirmedPush(
   const isStillMeant = recorded === JSON.stringify(unconfirmedPushOf(session, link, own));
   const tip = link.tip?.commit;
   if (isStillMeant && tip && (await leadsTo({ tip, own, base: baseOf(session), read }))) {
-    const { signal } = session.context;
     const base = await ensureBase(session, store, link);
     const commit = await read(own);
-    const changes = await collectChanges(diffCommits(store, base.commit, commit, { signal }));
+    const changes = await collectChanges(changesFromBase(session, store, base, commit));
     acceptCommit(session, link, { hash: own, changes });
   }
   forgetUnconfirmedPush(session);

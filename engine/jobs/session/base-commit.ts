@@ -13,6 +13,7 @@ import { type Commit, decodeCommit } from '../../repository/commit.ts';
 import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { whileKept } from '../retention/forgotten.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 
@@ -69,14 +70,18 @@ export async function ensureBase(
     index.files.clearBase();
   });
   if (commit) {
-    for await (const entries of readEntries(store, commit, { signal: session.context.signal })) {
-      index.transaction(() => {
-        for (const entry of entries) {
-          index.files.setBase(entry.path, entry);
-          if (!isInDoubt) rememberBlob(link, entry);
-        }
-      });
-    }
+    const { signal } = session.context;
+    const mirror = async () => {
+      for await (const entries of readEntries(store, commit, { signal })) {
+        index.transaction(() => {
+          for (const entry of entries) {
+            index.files.setBase(entry.path, entry);
+            if (!isInDoubt) rememberBlob(link, entry);
+          }
+        });
+      }
+    };
+    await whileKept(store, hash!, mirror, { signal, isBase: true });
   }
   index.settings.base = mark;
   return { hash, commit, isInDoubt };

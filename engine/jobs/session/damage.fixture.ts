@@ -3,12 +3,21 @@
  * writes.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** The keys below a folder of the remote, sorted. */
 export function keysBelow(remote: string, folder: string): string[] {
+  if (!existsSync(join(remote, folder))) return [];
   const items = readdirSync(join(remote, folder), { withFileTypes: true, recursive: true });
   return items
     .filter((item) => item.isFile())

@@ -3,6 +3,7 @@ import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { resolveRef } from '../../repository/resolve-ref.ts';
+import { requireKept } from '../retention/forgotten.ts';
 import type { Session } from './open-workspace.ts';
 
 /** The workspace's base commit. No branch or tag can have this name. */
@@ -11,6 +12,22 @@ const BASE_NAME = '@';
 export async function resolveCommit(session: Session, store: ObjectStore, text: string): Promise<CommitHash> {
   if (text === BASE_NAME) return requireBase(session);
   return (await resolveRef(store, text, { signal: session.context.signal })).commit;
+}
+
+/**
+ * Like `resolveCommit`, for a commit whose files are read. A request more for one that is named by its hash.
+ * @throws `forgotten`
+ */
+export async function resolveContent(
+  session: Session,
+  store: ObjectStore,
+  text: string,
+): Promise<CommitHash> {
+  if (text === BASE_NAME) return requireBase(session);
+  const { signal } = session.context;
+  const { commit, ref } = await resolveRef(store, text, { signal });
+  if (!ref) await requireKept(store, commit, { signal });
+  return commit;
 }
 
 /** @throws `notFound` before the first push or pull. */

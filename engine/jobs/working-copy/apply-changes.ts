@@ -98,6 +98,7 @@ async function writeChanges(options: ApplyOptions): Promise<Omit<Applied, 'keepi
         session,
         store,
         link,
+        commit: options.writing.commit,
         writer,
         progress,
         limit,

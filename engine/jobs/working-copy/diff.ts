@@ -2,16 +2,17 @@
 import type { DiffRequest, DiffSummary, JobContext } from '../../api/jobs.ts';
 import { type Change, isSameEntry } from '../../model/diff.ts';
 import { diffSortedBatches } from '../../model/diff-sorted.ts';
+import type { CommitHash } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import type { Commit } from '../../repository/commit.ts';
 import { diffCommits } from '../../repository/diff-commits.ts';
-import { EMPTY_MANIFEST } from '../../repository/manifest/manifest.ts';
+import { whileKept } from '../retention/forgotten.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
 import { linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
-import { resolveCommit } from '../session/resolve-commit.ts';
+import { resolveContent } from '../session/resolve-commit.ts';
 import { hashFiles, unreadAmong } from './hash-files.ts';
 import { emitChanges, settleWorkingCopy, workingChanges } from './working-changes.ts';
 
@@ -24,12 +25,25 @@ export async function diff(context: JobContext, request: DiffRequest): Promise<D
     await ensureBase(session, store, await linkRepository(session, store, session.state.branch));
     return await diffWorking(session);
   }
-  const from = await resolveCommit(session, store, request.from);
+  const from = await resolveContent(session, store, request.from);
+  const to = request.to === undefined ? undefined : await resolveContent(session, store, request.to);
+  const compare = async () =>
+    to === undefined
+      ? await diffCommitToWorking(session, store, from)
+      : await whileKept(store, to, () => diffTwo(session, store, from, to), { signal: context.signal });
+  return await whileKept(store, from, compare, { signal: context.signal });
+}
+
+async function diffTwo(
+  session: Session,
+  store: ObjectStore,
+  from: CommitHash,
+  to: CommitHash,
+): Promise<DiffSummary> {
   const before = await fetchCommit(session, store, from);
-  if (request.to === undefined) return await diffCommitToWorking(session, store, from, before);
-  const to = await resolveCommit(session, store, request.to);
   const after = await fetchCommit(session, store, to);
-  const changes = await emitChanges(session, diffCommits(store, before, after, { signal: context.signal }));
+  const { signal } = session.context;
+  const changes = await emitChanges(session, diffCommits(store, before, after, { signal }));
   return { from, to, changes };
 }
 
@@ -45,17 +59,23 @@ async function diffWorking(session: Session): Promise<DiffSummary> {
 async function diffCommitToWorking(
   session: Session,
   store: ObjectStore,
-  from: string,
-  before: Commit,
+  from: CommitHash,
 ): Promise<DiffSummary> {
+  const before = await fetchCommit(session, store, from);
   const link = await linkRepository(session, store, session.state.branch);
   const base = await ensureBase(session, store, link);
   await settleWorkingCopy(session);
   await hashFiles(session, unreadAmong(session));
-  const baseManifest = { manifest: base.commit?.manifest ?? EMPTY_MANIFEST };
-  const toBase = diffCommits(store, before, baseManifest, { signal: session.context.signal });
+  const toBase = reverse(changesFromBase(session, store, base, before));
   const changes = await emitChanges(session, composeChanges(toBase, workingChanges(session)));
   return { from, to: WORKSPACE, changes };
+}
+
+async function* reverse(
+  pages: AsyncIterable<readonly Change[]>,
+): AsyncGenerator<readonly Change[], void, undefined> {
+  for await (const page of pages)
+    yield page.map(({ after, before, path }) => ({ path, before: after, after: before }));
 }
 
 /** The changes of two steps in one: from the first state to the last. */

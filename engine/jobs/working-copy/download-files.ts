@@ -14,11 +14,12 @@ import type {
   WriteResult,
   WrittenStat,
 } from '../../files/write/tree-writer-types.ts';
-import type { BlobHash, FileEntry, PackHash } from '../../model/entry.ts';
+import type { BlobHash, CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
 import type { ByteRange, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
 import { type PackRead, planPackReads } from '../../repository/packs/pack-reads.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { forgottenCommit, isForgotten } from '../retention/forgotten.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
 import type { Progress } from '../session/progress.ts';
@@ -40,6 +41,8 @@ export interface DownloadOptions {
   readonly session: Session;
   readonly store: ObjectStore;
   readonly link: LinkedRepository;
+  /** The files are this commit's. */
+  readonly commit: CommitHash;
   readonly writer: TreeWriter;
   readonly limit: AdaptiveLimit;
   readonly progress: Progress;
@@ -76,6 +79,7 @@ class FileDownloader {
   /** Bounds the large files being written: each holds an open temporary file. */
   readonly #openFiles = new Budget(16);
   readonly #rows: WrittenRows;
+  #isForgotten: Promise<boolean> | undefined;
   #bytes = 0;
   #failed = 0;
 
@@ -235,9 +239,17 @@ class FileDownloader {
       () => store.read(key, { ...(range ? { range } : {}), maxBytes: sizeBytes, into, signal }),
       { bytes: sizeBytes, signal },
     );
-    if (!read) throw damagedObject(key, 'is missing on the remote');
+    if (!read) throw await this.#missing(key);
     this.#bytes += read.bytes.length;
     return read.bytes;
+  }
+
+  /** Fails one file, or everything if the commit was forgotten meanwhile, which is asked once. */
+  async #missing(key: RemoteKey): Promise<DrayError> {
+    const { commit, store } = this.#options;
+    this.#isForgotten ??= isForgotten(store, commit, { signal: this.#tasks.signal }).catch(() => false);
+    if (await this.#isForgotten) return forgottenCommit(commit);
+    return damagedObject(key, 'is missing on the remote');
   }
 
   /** @returns The entries whose bytes were wrong; the second time none, because these have failed. */

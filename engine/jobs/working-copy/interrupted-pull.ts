@@ -9,8 +9,8 @@ import { advised, DrayError } from '../../api/error.ts';
 import { type Change, kindOfChange } from '../../model/diff.ts';
 import { type CommitHash, comparePaths } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
 import { readState, type WorkspaceState, writeState } from '../../workspace/workspace-folder.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { collectChanges } from './conflicts.ts';
@@ -149,10 +149,9 @@ async function findArrived(
   base: BaseCommit,
 ): Promise<ReadonlyMap<string, Arrived>> {
   const found = new Map<string, Arrived>();
-  const { signal } = session.context;
   for (const arrival of session.state.arriving?.[session.remoteName] ?? []) {
     const commit = await fetchCommit(session, store, arrival.commit as CommitHash);
-    const changes = await collectChanges(diffCommits(store, base.commit, commit, { signal }));
+    const changes = await collectChanges(changesFromBase(session, store, base, commit));
     await hashFiles(session, unreadAmong(session, new Set(changes.map(({ path }) => path))));
     for (const change of changes) {
       const { path } = change;

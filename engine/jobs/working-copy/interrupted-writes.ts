@@ -14,7 +14,7 @@ import { exactMtimeNs } from '../../files/scan/local-place.ts';
 import type { Change } from '../../model/diff.ts';
 import { type CommitHash, comparePaths, type Entry, type FileEntry } from '../../model/entry.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { type BaseCommit, fetchCommit } from '../session/base-commit.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { collectChanges } from './conflicts.ts';
@@ -113,8 +113,7 @@ async function findSuspects(
   const entries = new Map<string, Entry | undefined>();
   if (commit !== base.hash) {
     const target = await fetchCommit(session, store, commit);
-    const { signal } = session.context;
-    for (const { after, path } of await collectChanges(diffCommits(store, base.commit, target, { signal })))
+    for (const { after, path } of await collectChanges(changesFromBase(session, store, base, target)))
       entries.set(path, after);
   }
   const suspects: Suspect[] = [];

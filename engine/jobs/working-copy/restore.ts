@@ -10,11 +10,12 @@ import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { openLocalKeeper } from '../kept/local-keeper.ts';
+import { whileKept } from '../retention/forgotten.ts';
 import { ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
-import { requireBase, resolveCommit } from '../session/resolve-commit.ts';
+import { requireBase, resolveContent } from '../session/resolve-commit.ts';
 import { toWorkspacePath } from '../session/workspace-path.ts';
 import { applyChanges, isAsKnown } from './apply-changes.ts';
 import { hashFiles, undecidedFiles } from './hash-files.ts';
@@ -89,13 +90,16 @@ async function withDiffering<T>(
   const link = await linkRepository(session, store, session.state.branch);
   await ensureBase(session, store, link);
   const hash =
-    request.from === undefined ? requireBase(session) : await resolveCommit(session, store, request.from);
-  const commit = await fetchCommit(session, store, hash);
-  await refreshIndex(session);
-  const entries = await collectEntries(session, store, commit, wanted);
-  const paths = new Set(entries.map(({ path }) => path));
-  await hashFiles(session, undecidedFiles(session, paths));
-  const differing = entries.filter((entry) => !isThere(session, entry));
+    request.from === undefined ? requireBase(session) : await resolveContent(session, store, request.from);
+  const find = async () => {
+    const commit = await fetchCommit(session, store, hash);
+    await refreshIndex(session);
+    const entries = await collectEntries(session, store, commit, wanted);
+    const paths = new Set(entries.map(({ path }) => path));
+    await hashFiles(session, undecidedFiles(session, paths));
+    return entries.filter((entry) => !isThere(session, entry));
+  };
+  const differing = await whileKept(store, hash, find, { signal: context.signal });
   return await work({ session, remote, hash, link, differing });
 }
 

@@ -1,6 +1,6 @@
 /** `dray status`: what changed here since the last push or pull. Asks the remote only on request. */
 import type { JobContext, StatusRequest, StatusSummary } from '../../api/jobs.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
+import { changesFromBase } from '../session/base-changes.ts';
 import { ensureBase, fetchCommit, hasBaseRows } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { isNothing, NO_CHANGES } from '../session/no-changes.ts';
@@ -43,7 +43,7 @@ async function upstreamOf(
   const base = await ensureBase(session, store, link);
   if (link.tip.commit === base.hash) return { state: 'same', commit: link.tip.commit, changes: NO_CHANGES };
   const tip = await fetchCommit(session, store, link.tip.commit);
-  const theirs = diffCommits(store, base.commit, tip, { signal: session.context.signal });
+  const theirs = changesFromBase(session, store, base, tip);
   const changes = await emitChanges(session, theirs, { silent: true });
   return { state: isChanged ? 'diverged' : 'behind', commit: link.tip.commit, changes };
 }

@@ -13,7 +13,11 @@ export interface ReadEntriesOptions extends CallOptions {
   readonly prefix?: string;
   /** Segments read concurrently, which also bounds memory. Default 4. */
   readonly prefetch?: number;
+  /** Default: from the store. */
+  readonly readSegment?: SegmentReader;
 }
+
+export type SegmentReader = (segment: SegmentRef, options: CallOptions) => Promise<readonly Entry[]>;
 
 const PREFETCH = 4;
 
@@ -41,17 +45,20 @@ export async function* readEntries(
 async function* readSegments(
   store: ObjectStore,
   segments: readonly SegmentRef[],
-  options: CallOptions & { readonly prefetch?: number } = {},
+  options: Omit<ReadEntriesOptions, 'from' | 'prefix'> = {},
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const { signal, prefetch = PREFETCH } = options;
+  const { prefetch = PREFETCH, readSegment: read = readFromStore, signal } = options;
   const stop = new AbortController();
   const call = { signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal };
   const ahead: Promise<readonly Entry[]>[] = [];
+  function readFromStore(segment: SegmentRef, call: CallOptions): Promise<readonly Entry[]> {
+    return readSegment(store, segment, call);
+  }
   let next = 0;
   try {
     for (;;) {
       for (; next < segments.length && ahead.length < Math.max(1, prefetch); next += 1) {
-        const reading = readSegment(store, segments[next] as SegmentRef, call);
+        const reading = read(segments[next] as SegmentRef, call);
         // It is awaited later; until then, or after an early end, a failure must not count as unhandled.
         reading.catch(() => {});
         ahead.push(reading);

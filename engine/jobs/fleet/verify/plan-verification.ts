@@ -11,7 +11,7 @@ import type { CommitHash, SegmentHash } from '../../../model/entry.ts';
 import type { Commit } from '../../../repository/commit.ts';
 import type { SegmentRef } from '../../../repository/manifest/manifest.ts';
 import { resolveRef } from '../../../repository/resolve-ref.ts';
-import { readOne, readTips, walkCommits } from '../../history/verify/find-commits.ts';
+import { findForgotten, readOne, readTips, walkCommits } from '../../history/verify/find-commits.ts';
 import { Findings, type VerifyTools } from '../../history/verify/findings.ts';
 import type { FleetFolder } from '../fleet-folder.ts';
 import { type FleetPart, replacePart } from '../fleet-part.ts';
@@ -60,7 +60,7 @@ async function pinTips(context: JobContext, folder: FleetFolder, request: FleetR
   const { ref } = request;
   const commits =
     ref === undefined
-      ? ((await readTips(tools, findings)) ?? [])
+      ? ((await readTips(tools, findings)) ?? []).map(({ commit }) => commit)
       : [(await resolveRef(tools.store, ref, { signal: context.signal })).commit];
   const made = { commits: [...commits], unreadable };
   if (await folder.writeNew(TIPS_NAME, made)) return made;
@@ -85,8 +85,14 @@ async function cut(
   const parts = new PartCutter(request);
   const onCommit = (hash: CommitHash, commit: Commit) => parts.add(hash, commit);
   const commits = pinned.commits as CommitHash[];
-  if (request.ref === undefined) await walkCommits(tools, { tips: commits, findings, onCommit });
-  else
+  if (request.ref === undefined) {
+    const named = commits.map((commit) => ({ commit, collects: true as const }));
+    const forgotten = await findForgotten(tools, named, findings);
+    const onKept: typeof onCommit = (hash, commit) => {
+      if (!forgotten.has(hash)) onCommit(hash, commit);
+    };
+    await walkCommits(tools, { tips: commits, findings, onCommit: onKept });
+  } else
     for (const hash of commits) {
       const commit = await readOne(tools, hash, findings);
       if (commit) onCommit(hash, commit);

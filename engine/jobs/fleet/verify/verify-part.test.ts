@@ -1,4 +1,5 @@
 /** A repository verified in parts, against a small server. */
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
@@ -8,6 +9,7 @@ import { findCutPath } from '../../../repository/manifest/cut-path.fixture.ts';
 import { verify } from '../../history/verify.ts';
 import { push } from '../../push/push.ts';
 import { initWorkspace } from '../../remotes/init.ts';
+import { forget } from '../../retention/forget.ts';
 import { fleetSteps } from '../fleet-steps.ts';
 
 freshStorePerTest();
@@ -114,6 +116,24 @@ describe('A verification in parts', () => {
       expect(same, detail).not.toEqual([]);
       expect(same.flatMap((finding) => finding.paths).sort()).toEqual([...paths].sort());
     }
+  });
+
+  it('leaves out the content of forgotten commits, as one verification does', async () => {
+    const root = await makeWorkspace();
+    for (const content of ['o', 'p', 'q']) {
+      sandbox.write('work/object', Buffer.alloc(100, content));
+      await push(contextIn(root), {});
+    }
+    const [first, second] = ['o', 'p'].map((content) =>
+      createHash('sha256').update(Buffer.alloc(100, content)).digest('hex'),
+    );
+    await forget(contextIn(root), { policy: { keepLast: 1 } });
+    for (const key of keysBelow('objects/'))
+      if ([first, second].includes(key.split('/').slice(-2).join(''))) store.objects.delete(key);
+    expect(keysBelow('objects/').length).toBe(1);
+    expect(await verify(contextIn(root), {})).toMatchObject({ commits: 1, forgotten: 2, missing: 0 });
+    const { counts } = await runFleet({ context: contextIn(), id: 'forgotten', request });
+    expect(counts).toMatchObject({ commits: 1, missing: 0, damaged: 0, failed: 0 });
   });
 
   it('of one ref checks no other commit, and a repeated step counts the same', async () => {

@@ -1,17 +1,20 @@
 /** Finds the commits that a verification covers. It reads the store: a cache would hide that one is gone. */
 import type { CommitHash } from '../../../model/entry.ts';
 import { type Commit, readCommit } from '../../../repository/commit.ts';
-import { listRefNames, readRef } from '../../../repository/refs.ts';
+import { listRefNames, readRef, type StoredRef } from '../../../repository/refs.ts';
+import { readForgotten } from '../../retention/forgotten.ts';
 import type { Findings, VerifyTools } from './findings.ts';
+
+export type Tip = Pick<StoredRef, 'commit' | 'collects'>;
 
 /** Bounds memory: a commit of a large dataset lists some thousand segments. */
 const COMMITS_AT_ONCE = 32;
 
-/** The commits that branches and tags name; undefined when there is neither. */
+/** The branches and tags; undefined when there is neither. */
 export async function readTips(
   { context: { signal }, limit, store }: VerifyTools,
   findings: Findings,
-): Promise<readonly CommitHash[] | undefined> {
+): Promise<readonly Tip[] | undefined> {
   const [branches, tags] = await Promise.all([
     listRefNames(store, 'heads', { signal }),
     listRefNames(store, 'tags', { signal }),
@@ -21,13 +24,27 @@ export async function readTips(
   const refs = names.map(async (name) => {
     try {
       const ref = await limit.run(() => readRef(store, name, { signal }), { bytes: 0, signal });
-      return ref ? [ref.commit] : [];
+      return ref ? [ref] : [];
     } catch (error) {
       findings.report(error);
       return [];
     }
   });
   return (await Promise.all(refs)).flat();
+}
+
+/** The commits whose content is not there to be verified. */
+export async function findForgotten(
+  { context: { signal }, store }: VerifyTools,
+  tips: readonly Tip[],
+  findings: Findings,
+): Promise<ReadonlySet<CommitHash>> {
+  try {
+    return await readForgotten(store, tips, { signal });
+  } catch (error) {
+    findings.report(error);
+    return new Set();
+  }
 }
 
 export interface CommitWalk {

@@ -1,0 +1,37 @@
+/**
+ * The changes from a workspace's base to another commit. The base may have been forgotten and its segments
+ * collected. Then the index stands in for them: its rows mirror the base.
+ */
+import { isDamage } from '../../base/read-checked.ts';
+import type { Change } from '../../model/diff.ts';
+import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
+import { diffCommits } from '../../repository/diff-commits.ts';
+import type { Manifest } from '../../repository/manifest/manifest.ts';
+import { type SegmentRef, sameTotals, totalsOfEntries } from '../../repository/manifest/manifest.ts';
+import { readSegment } from '../../repository/manifest/stored-segment.ts';
+import { forgottenBase, isForgotten } from '../retention/forgotten.ts';
+import { type BaseCommit, hasBaseRows } from './base-commit.ts';
+import type { Session } from './open-workspace.ts';
+
+/** @throws `forgotten` if the base was, and neither the store nor the index knows what it held */
+export function changesFromBase(
+  session: Session,
+  store: ObjectStore,
+  { commit, hash }: BaseCommit,
+  target: { readonly manifest: Manifest },
+): AsyncGenerator<readonly Change[], void, undefined> {
+  const { signal } = session.context;
+  const read = async (segment: SegmentRef, options: CallOptions) => {
+    try {
+      return await readSegment(store, segment, options);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const rows = hasBaseRows(session)
+        ? session.index.files.unplacedBaseEntries(segment.first, segment.last)
+        : [];
+      if (sameTotals(totalsOfEntries(rows), segment)) return rows;
+      throw (await isForgotten(store, hash!, { signal }).catch(() => false)) ? forgottenBase(hash!) : error;
+    }
+  };
+  return diffCommits(store, commit && { ...commit, readSegment: read }, target, { signal });
+}

@@ -12,6 +12,8 @@ import { verify } from '../engine/jobs/history/verify.ts';
 import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
 import { pull } from '../engine/jobs/pull/pull.ts';
 import { push } from '../engine/jobs/push/push.ts';
+import { upgrade } from '../engine/jobs/remotes/upgrade.ts';
+import { forget } from '../engine/jobs/retention/forget.ts';
 import { keysBelow, tipOf } from '../engine/jobs/session/damage.fixture.ts';
 import { createSandbox, eventsOf, type Sandbox, testContext } from '../engine/jobs/session/job.fixture.ts';
 import { describeTree } from '../engine/jobs/trees/same-trees.fixture.ts';
@@ -138,6 +140,42 @@ describe('a repository that an earlier Dray made', () => {
     expect(readFileSync(join(remote, 'dray.json'))).toEqual(descriptor);
     expect(keysBelow(remote, '.')).toEqual(expect.arrayContaining(before));
   });
+
+  it.each(Object.entries(OLD))(
+    'of %s forgets commits only after an upgrade',
+    async (name, { commits, files }) => {
+      using sandbox = createSandbox();
+      const remote = openCopy(sandbox, name);
+      const root = await clone(sandbox, remote, 'clone');
+      const keepLast = { policy: { keepLast: 1 } };
+      await expect(forget(testContext(root), keepLast)).rejects.toMatchObject({
+        code: 'unsupported',
+        data: { command: 'dray upgrade' },
+      });
+
+      expect((await upgrade(testContext(root))).result).toBe('upgraded');
+      // The earlier Dray knows no feature, so it stops at whatever it reads first.
+      const named = ['dray.json', ...keysBelow(remote, 'refs')];
+      for (const key of named)
+        expect(JSON.parse(readFileSync(join(remote, key), 'utf8')).required).toEqual(['collection']);
+      const { forgotten, stay } = await forget(testContext(root), keepLast);
+      expect(forgotten + stay).toBe(commits);
+      expect(forgotten).toBeGreaterThan(0);
+
+      sandbox.write('clone/new.txt', 'after the upgrade\n');
+      expect((await push(testContext(root), { message: 'later' })).result).toBe('pushed');
+      expect(filesOf(await clone(sandbox, remote, 'again'))).toEqual({
+        ...files,
+        'new.txt': 'after the upgrade\n',
+      });
+      expect(await verify(testContext(root), { readDataPercent: 100 })).toMatchObject({
+        commits: stay + 1,
+        forgotten,
+        missing: 0,
+        damaged: 0,
+      });
+    },
+  );
 
   it('keeps its history, tags and branches', async () => {
     using sandbox = createSandbox();

@@ -1,7 +1,10 @@
-/** The entries of commits that are verified. They are read again for a damage: memory holds one segment. */
+/**
+ * The entries of commits that are verified or collected. A verification reads them again for a damage: memory
+ * holds a few segments.
+ */
 import type { CommitHash, Entry } from '../../../model/entry.ts';
 import { readEntries } from '../../../repository/manifest/read-entries.ts';
-import { readOne } from './find-commits.ts';
+import { readOne, type WalkTools } from './find-commits.ts';
 import type { CommitSegment, Findings, VerifyTools } from './findings.ts';
 
 export interface CommittedEntriesOptions {
@@ -23,10 +26,15 @@ export async function* committedEntries(
   yield* segmentEntries(tools, options);
 }
 
+export interface SegmentEntriesOptions {
+  readonly segments: readonly CommitSegment[];
+  readonly findings: Pick<Findings, 'isReadable' | 'report'>;
+}
+
 /** Reports a segment that cannot be read, the first time. */
 export async function* segmentEntries(
-  { context: { signal }, store }: VerifyTools,
-  { findings, segments }: Omit<CommittedEntriesOptions, 'inlineCommits'>,
+  { context: { signal }, store }: Omit<WalkTools, 'limit'>,
+  { findings, segments }: SegmentEntriesOptions,
 ): AsyncGenerator<readonly Entry[]> {
   let left = segments.filter(({ segment }) => findings.isReadable(segment));
   while (left.length > 0) {

@@ -1,9 +1,16 @@
-/** Finds the commits that a verification covers. It reads the store: a cache would hide that one is gone. */
+/**
+ * Finds the commits that refs lead to, for verifications and collections. It reads the store: a cache would
+ * hide that one is gone.
+ */
 import type { CommitHash } from '../../../model/entry.ts';
 import { type Commit, readCommit } from '../../../repository/commit.ts';
 import { listRefNames, readRef, type StoredRef } from '../../../repository/refs.ts';
 import { readForgotten } from '../../retention/forgotten.ts';
-import type { Findings, VerifyTools } from './findings.ts';
+import type { FindingsReport, VerifyTools } from './findings.ts';
+
+export interface WalkTools extends Pick<VerifyTools, 'limit' | 'store'> {
+  readonly context: Pick<VerifyTools['context'], 'signal'>;
+}
 
 export type Tip = Pick<StoredRef, 'commit' | 'collects'>;
 
@@ -13,7 +20,7 @@ const COMMITS_AT_ONCE = 32;
 /** The branches and tags; undefined when there is neither. */
 export async function readTips(
   { context: { signal }, limit, store }: VerifyTools,
-  findings: Findings,
+  findings: FindingsReport,
 ): Promise<readonly Tip[] | undefined> {
   const [branches, tags] = await Promise.all([
     listRefNames(store, 'heads', { signal }),
@@ -37,7 +44,7 @@ export async function readTips(
 export async function findForgotten(
   { context: { signal }, store }: VerifyTools,
   tips: readonly Tip[],
-  findings: Findings,
+  findings: FindingsReport,
 ): Promise<ReadonlySet<CommitHash>> {
   try {
     return await readForgotten(store, tips, { signal });
@@ -49,8 +56,11 @@ export async function findForgotten(
 
 export interface CommitWalk {
   readonly tips: readonly CommitHash[];
-  readonly findings: Findings;
-  readonly onCommit: (hash: CommitHash, commit: Commit) => void;
+  readonly findings: FindingsReport;
+  /** The walk waits for it. */
+  readonly onCommit: (hash: CommitHash, commit: Commit) => Promise<void> | void;
+  /** Commits of earlier walks, which are left out, and to which this walk adds its own. */
+  readonly seen?: Set<CommitHash>;
 }
 
 /**
@@ -58,18 +68,19 @@ export interface CommitWalk {
  * one hides only its own past.
  */
 export async function walkCommits(
-  tools: VerifyTools,
-  { findings, onCommit, tips }: CommitWalk,
+  tools: WalkTools,
+  { findings, onCommit, seen = new Set(), tips }: CommitWalk,
 ): Promise<void> {
-  const seen = new Set<CommitHash>(tips);
-  for (let level = [...seen]; level.length > 0; ) {
+  let level = [...new Set(tips)].filter((hash) => !seen.has(hash));
+  for (const hash of level) seen.add(hash);
+  while (level.length > 0) {
     const parents = new Set<CommitHash>();
     for (let at = 0; at < level.length; at += COMMITS_AT_ONCE) {
       const hashes = level.slice(at, at + COMMITS_AT_ONCE);
       const commits = await Promise.all(hashes.map((hash) => readOne(tools, hash, findings)));
       for (const [index, commit] of commits.entries()) {
         if (!commit) continue;
-        onCommit(hashes[index]!, commit);
+        await onCommit(hashes[index]!, commit);
         for (const parent of commit.parents) parents.add(parent);
       }
     }
@@ -80,9 +91,9 @@ export async function walkCommits(
 
 /** Undefined when it cannot be read. */
 export async function readOne(
-  { context: { signal }, limit, store }: VerifyTools,
+  { context: { signal }, limit, store }: WalkTools,
   hash: CommitHash,
-  findings: Findings,
+  findings: FindingsReport,
 ): Promise<Commit | undefined> {
   try {
     return await limit.run(() => readCommit(store, hash, { signal }), { bytes: 0, signal });

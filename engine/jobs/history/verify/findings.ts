@@ -13,6 +13,9 @@ export interface CommitSegment {
   readonly commit: CommitHash;
 }
 
+/** Takes what cannot be read. It throws where a walk must not go on without that. */
+export type FindingsReport = Pick<Findings, 'report'>;
+
 /** The refs, commits and segments that cannot be read. */
 export class Findings {
   readonly #context: VerifyTools['context'];

@@ -8,6 +8,7 @@ import { addConfigCommand } from './commands/config.ts';
 import { addDiffCommand } from './commands/diff.ts';
 import { addFleetCommand } from './commands/fleet/fleet.ts';
 import { addForgetCommand } from './commands/forget.ts';
+import { addCollectCommand } from './commands/gc.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeptCommand } from './commands/kept.ts';
 import { addLogCommand } from './commands/log.ts';
@@ -93,8 +94,9 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, AddCommand>>>> =
   'With many machines:': { fleet: addFleetCommand },
   'Care:': {
     verify: addVerifyCommand,
-    upgrade: addUpgradeCommand,
     forget: addForgetCommand,
+    gc: addCollectCommand,
+    upgrade: addUpgradeCommand,
     remote: addRemoteCommand,
     login: addLoginCommand,
     logout: addLogoutCommand,

@@ -21,7 +21,7 @@ export interface CliOptions {
 
 /** The line that a log gets for a phase of a second or more, which depends on the machine. */
 const PHASE_END =
-  /^(?:scanned|hashed|compared|uploaded|downloaded|wrote|removed|committed|verified): .* in [\d.:]+ ?\w*\n/gm;
+  /^(?:scanned|hashed|compared|uploaded|downloaded|wrote|removed|committed|verified|marked): .* in [\d.:]+ ?\w*\n/gm;
 
 export function runCli(parameters: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const script = options.script ? fileURLToPath(new URL(options.script, import.meta.url)) : COMMAND;

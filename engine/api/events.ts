@@ -42,7 +42,8 @@ export type Phase =
   | 'write'
   | 'remove'
   | 'commit'
-  | 'verify';
+  | 'verify'
+  | 'mark';
 
 export interface PhaseEvent {
   readonly type: 'phase';

@@ -402,6 +402,37 @@ export interface ForgetSummary {
   readonly requests: RequestTotals;
 }
 
+export interface CollectRequest {
+  /** Writes and removes nothing. */
+  readonly dryRun?: boolean;
+  /** Younger objects stay, in seconds; default a day. It spares running pushes a second upload. */
+  readonly graceSeconds?: number;
+}
+export interface CollectSummary {
+  readonly result: 'collected' | 'nothingToCollect' | 'wouldCollect';
+  /** Collections of the repository up to now. */
+  readonly round: number;
+  /** Commits whose content is kept. */
+  readonly commits: number;
+  readonly forgottenCommits: number;
+  /** Everything on the store that commits may name, before the collection. */
+  readonly objects: number;
+  readonly bytes: number;
+  /** In a dry run: what a collection would remove now. */
+  readonly removedObjects: number;
+  readonly removedBytes: number;
+  /** Needed by no commit, but younger than the grace. */
+  readonly youngObjects: number;
+  readonly youngBytes: number;
+  /** A collection that somebody else began was ended. */
+  readonly continued: boolean;
+  /** By list prices; absent for an unknown provider. */
+  readonly savedDollarsPerMonth?: number;
+  readonly requests: RequestTotals;
+  /** Dry run: the requests of a collection. */
+  readonly forecast?: RequestTotals;
+}
+
 export interface ListTreeRequest {
   readonly ref?: string;
   readonly path?: string;

@@ -14,7 +14,7 @@ export const PACKS_PREFIX = 'packs/';
 /** The state of the collection of garbage. */
 export const COLLECTION_KEY: RemoteKey = 'collection.json';
 /** The lists of a collection. */
-const COLLECTION_PREFIX = 'collection/';
+export const COLLECTION_PREFIX = 'collection/';
 /** The forgotten commits. */
 export const RETENTION_KEY: RemoteKey = 'retention.json';
 

@@ -53,6 +53,12 @@ export function encodeAvoidList(
   return bytes.subarray(0, used);
 }
 
+/** Undefined for a list of another kind. */
+export function roundOfAvoidList(raw: Uint8Array): number | undefined {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  return isAvoidList(bytes) ? bytes.readUInt32LE(ROUND_AT) : undefined;
+}
+
 function isAvoidList(bytes: Buffer): boolean {
   return bytes.length >= HEAD_BYTES && bytes.toString('latin1', 0, ROUND_AT) === MAGIC;
 }

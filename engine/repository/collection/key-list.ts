@@ -14,7 +14,7 @@ import { damaged } from '../document.ts';
 import { collectionListKey, isContentKey } from '../keys.ts';
 
 /** The most keys of one list: some 4 MB as stored. */
-const KEY_LIST_KEYS_MAX = 100_000;
+export const KEY_LIST_KEYS_MAX = 100_000;
 
 export interface KeyListHead {
   readonly round: number;
@@ -45,4 +45,10 @@ export function decodeKeyList(name: string, raw: Uint8Array): readonly RemoteKey
   if (!isWhole || keys.length > KEY_LIST_KEYS_MAX || !keys.every(isContentKey))
     throw damaged(collectionListKey(name), 'it is not a list of keys');
   return keys;
+}
+
+/** Undefined for a list of another kind. */
+export function roundOfKeyList(raw: Uint8Array): number | undefined {
+  const head = /^\{"format":1,"round":(\d{1,15}),/.exec(Buffer.from(raw.subarray(0, 40)).toString('latin1'));
+  return head ? Number(head[1]) : undefined;
 }

@@ -14,6 +14,7 @@ export const DOING: Readonly<Record<Phase, string>> = {
   remove: 'removing',
   commit: 'committing',
   verify: 'verifying',
+  mark: 'marking',
 };
 
 const DONE: Readonly<Record<Phase, string>> = {
@@ -26,6 +27,7 @@ const DONE: Readonly<Record<Phase, string>> = {
   remove: 'removed',
   commit: 'committed',
   verify: 'verified',
+  mark: 'marked',
 };
 
 /**

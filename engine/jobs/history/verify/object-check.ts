@@ -153,7 +153,7 @@ export class ObjectCheck {
       traffic: createTraffic([this.#tools.meter], []),
     });
     await this.#each(chosen, async (key, signal) => {
-      const [, fanout, rest] = key.split('/');
+      const name = nameIn(key);
       const read = async () => {
         const found = await this.#hashOf(key, signal);
         if (found) this.#readBytes += found.bytes;
@@ -162,13 +162,13 @@ export class ObjectCheck {
       const { sizeBytes } = this.#objects.get(key)!;
       let found = await progress.during({ path: key, sizeBytes }, read);
       // Read again before the store is blamed: the bytes may have been damaged in transit.
-      if (found && found.hash !== `${fanout}${rest}`) found = await read();
+      if (found && found.hash !== name) found = await read();
       if (!found) {
         Object.assign(this.#objects.get(key)!, { isMissing: true, fault: 'is missing' });
         return;
       }
       progress.add(1, found.bytes);
-      if (found.hash !== `${fanout}${rest}`)
+      if (found.hash !== name)
         this.#objects.get(key)!.fault = 'does not contain the bytes that its name says';
     });
     progress.end();
@@ -269,6 +269,12 @@ export class ObjectCheck {
     this.#readBlobs.set(entry.blob, isGood);
     return !isGood;
   }
+}
+
+/** The SHA-256 that the key says, without the generation of an object. */
+function nameIn(key: RemoteKey): string {
+  const [, fanout, rest] = key.split('/');
+  return `${fanout}${rest!.slice(0, 62)}`;
 }
 
 interface Part {

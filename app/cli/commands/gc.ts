@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { given } from '../../../engine/api/given.ts';
+import type { CollectSummary } from '../../../engine/api/jobs.ts';
+import { formatBytes, formatDollars, formatPlural } from '../../../engine/api/numbers.ts';
+import { type CommandHost, type CommandView, runCommand } from '../command-host.ts';
+import { addExamples } from '../options/examples.ts';
+import { parsePause, UNIT_MS } from '../options/parse-pause.ts';
+
+interface CollectOptions {
+  readonly dryRun?: true;
+  /** Milliseconds. */
+  readonly grace?: number;
+}
+
+const GRACE_BOUNDS = { minMs: 0, maxMs: 10_000 * UNIT_MS.d! };
+
+export function addCollectCommand(program: Command, host: CommandHost): void {
+  const command = program
+    .command('gc')
+    .summary('remove what no commit needs any more')
+    .description(
+      'Removes from the repository what no commit that is kept needs: content of forgotten commits, and what killed pushes left. Others may push and pull meanwhile. A stopped collection goes on with the next one, by anybody.',
+    )
+    .option('-n, --dry-run', 'show what would be removed, and write nothing')
+    .option('--grace <duration>', 'keep what is younger (default: 24h)', (text) =>
+      parsePause(text, GRACE_BOUNDS),
+    )
+    .action((options: CollectOptions, self: Command) =>
+      runCommand(host, self, {
+        start: async (context) =>
+          (await import('../../../engine/jobs/collect/collect.ts')).collectGarbage(
+            context,
+            given({
+              dryRun: options.dryRun,
+              graceSeconds: options.grace === undefined ? undefined : options.grace / 1_000,
+            }),
+          ),
+        view: collectView,
+        resumable: true,
+      }),
+    );
+  addExamples(command, [
+    ['dray gc --dry-run', 'how much would it free?'],
+    ['dray gc', 'remove what is older than a day'],
+  ]);
+}
+
+const collectView: CommandView<CollectSummary> = {
+  onEvent: () => {},
+  onSummary: (summary, output) => {
+    const { bytes, forecast, objects, removedBytes, removedObjects, requests, result } = summary;
+    const held = `${formatPlural(objects, 'object')}, ${formatBytes(bytes)}`;
+    const sent = formatPlural((forecast ?? requests).total, 'request');
+    if (result === 'nothingToCollect') {
+      output.note(`Nothing to remove of ${held}.${youngOf(summary)} ${sent}.`);
+      return;
+    }
+    const gone = `${formatPlural(removedObjects, 'object')}, ${formatBytes(removedBytes)}${savedOf(summary)}`;
+    const did = result === 'collected' ? 'Removed' : 'Would remove';
+    output.result(`${did} ${gone}, of ${held}.${youngOf(summary)}`);
+    output.note(`${formatPlural(summary.commits, 'commit')} kept; ${sent}${priceOf(summary)}.`);
+  },
+};
+
+function youngOf({ youngBytes, youngObjects }: CollectSummary): string {
+  if (youngObjects === 0) return '';
+  return ` ${formatPlural(youngObjects, 'object')} (${formatBytes(youngBytes)}) that no commit needs are younger than the grace.`;
+}
+
+function savedOf({ savedDollarsPerMonth = 0 }: CollectSummary): string {
+  return savedDollarsPerMonth === 0 ? '' : ` (${formatDollars(savedDollarsPerMonth)} a month)`;
+}
+
+function priceOf({ forecast, requests }: CollectSummary): string {
+  const { dollars } = forecast ?? requests;
+  return dollars === 0 ? '' : `, about ${formatDollars(dollars)}`;
+}

@@ -1,0 +1,123 @@
+/** `dray gc`: removes from the repository what no commit that is kept needs, while others push and pull. */
+import { DrayError } from '../../api/error.ts';
+import type { CollectRequest, CollectSummary, JobContext } from '../../api/jobs.ts';
+import { dollarsFor, storageDollarsFor } from '../../model/prices.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
+import { KEY_LIST_KEYS_MAX } from '../../repository/collection/key-list.ts';
+import { collectsGarbage, readDescriptor } from '../../repository/descriptor.ts';
+import { testConditionalWrites } from '../session/conditional-writes.ts';
+import { checkSameRepository, notARepository } from '../session/link-repository.ts';
+import { openSession, type Session } from '../session/open-workspace.ts';
+import { type OpenedRemote, openSessionRemote } from '../session/opened-remote.ts';
+import { createProgress, type Progress } from '../session/progress.ts';
+import { createTraffic } from '../session/traffic.ts';
+import { type RoundProgress, type RoundsOutcome, runRounds } from './rounds.ts';
+
+const GRACE_SECONDS = 24 * 60 * 60;
+const KEYS_PER_DELETE = 1_000;
+/** The state in each of its three phases, and the list of what writers must avoid. */
+const STATES_AND_AVOID_LIST = 4;
+/** Branches and tags are listed apart. */
+const REF_KINDS = 2;
+
+export async function collectGarbage(context: JobContext, request: CollectRequest): Promise<CollectSummary> {
+  using session = await openSession(context, 'gc', 'shared');
+  await using remote = await openSessionRemote(session);
+  const { store } = remote;
+  const { dryRun = false, graceSeconds = GRACE_SECONDS } = request;
+  const repository = await requireCollecting(session, store);
+  if (!dryRun) await requireConditions(session, store, repository);
+  const progress = createRoundProgress(session, remote);
+  const tools = { context, clock: session.clock, limit: remote.limit, store, progress };
+  const outcome = await runRounds(tools, { repository, graceSeconds, dryRun });
+  progress.end();
+  return summaryOf(remote, outcome, dryRun);
+}
+
+/** @returns The repository's id. @throws `notARepository`, `unsupported` */
+async function requireCollecting(session: Session, store: ObjectStore): Promise<string> {
+  const bound = session.config.remotes[session.remoteName]?.repository;
+  const descriptor = await readDescriptor(store, { signal: session.context.signal });
+  if (!descriptor) throw notARepository(store, { isUnmet: bound === undefined });
+  checkSameRepository(store, bound, descriptor.id);
+  if (collectsGarbage(descriptor)) return descriptor.id;
+  const message = `The repository at ${store.address} was made before Dray could collect garbage, so older versions may write to it.`;
+  throw new DrayError('unsupported', message, {
+    data: { remote: store.address, reason: 'notUpgraded' },
+    advice: 'Update Dray everywhere, then run "dray upgrade" once.',
+    command: 'dray upgrade',
+  });
+}
+
+/** @throws `unsupported` */
+async function requireConditions(session: Session, store: ObjectStore, repository: string): Promise<void> {
+  const known = session.index.repositories.bind(repository);
+  if (known.conditionalWrites ?? (await testConditionalWrites(session, store, known.id))) return;
+  const message = `${store.address} does not honour conditional writes, so a collection could remove what somebody pushes at the same moment.`;
+  throw new DrayError('unsupported', `${message} Nothing was removed.`, {
+    data: { remote: store.address, reason: 'noConditions' },
+    advice: '"dray remote test" shows the details.',
+    command: 'dray remote test',
+  });
+}
+
+function createRoundProgress(
+  session: Session,
+  { limit, meter }: OpenedRemote,
+): RoundProgress & { end(): void } {
+  const traffic = createTraffic([meter], [limit]);
+  let current: Progress | undefined;
+  return {
+    phase: (phase) => {
+      current?.end();
+      current = createProgress(session, { phase, traffic });
+    },
+    add: (objects, bytes) => current?.add(objects, bytes),
+    end: () => current?.end(),
+  };
+}
+
+function summaryOf({ meter, store }: OpenedRemote, outcome: RoundsOutcome, dryRun: boolean): CollectSummary {
+  const { commits, forgottenCommits, isContinued, listed, removed, round, young } = outcome;
+  const done = removed.objects === 0 ? 'nothingToCollect' : dryRun ? 'wouldCollect' : 'collected';
+  const requests = meter.totals();
+  const saved = storageDollarsFor(store.provider, removed.bytes);
+  return {
+    result: done,
+    round,
+    commits,
+    forgottenCommits,
+    objects: listed.objects,
+    bytes: listed.bytes,
+    removedObjects: removed.objects,
+    removedBytes: removed.bytes,
+    youngObjects: young.objects,
+    youngBytes: young.bytes,
+    continued: isContinued,
+    ...(saved === undefined ? {} : { savedDollarsPerMonth: saved }),
+    requests,
+    ...(done === 'wouldCollect' ? { forecast: forecastOf(store, requests, outcome) } : {}),
+  };
+}
+
+/** Reads the same again, and the refs twice more; raises epochs; writes, reads and removes the lists. */
+function forecastOf(
+  { provider }: ObjectStore,
+  sofar: CollectSummary['requests'],
+  { refs, removed: { objects } }: RoundsOutcome,
+): CollectSummary['requests'] {
+  const lists = Math.ceil(objects / KEY_LIST_KEYS_MAX);
+  const counts = {
+    reads: sofar.reads + 2 * refs + lists,
+    writes: refs + lists + STATES_AND_AVOID_LIST,
+    lists: sofar.lists + 2 * REF_KINDS + 1,
+    deletes: Math.ceil(objects / KEYS_PER_DELETE) + 1,
+  };
+  return {
+    ...counts,
+    total: counts.reads + counts.writes + counts.lists + counts.deletes,
+    sentBytes: 0,
+    receivedBytes: sofar.receivedBytes,
+    dollars: dollarsFor(provider, counts),
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * The fence of a round: every ref gets the round's number as its epoch, by compare-and-swap. Who read a ref
+ * before cannot move it any more: the move fails, its writer reads the round, and stores again under other
+ * keys what the round has condemned. A move that came before is seen by the second mark.
+ */
+import { TaskSet } from '../../base/task-set.ts';
+import { type AnyRef, listAnyRefs, writeAnyRef } from '../../repository/refs.ts';
+import type { WalkTools } from '../history/verify/find-commits.ts';
+
+/** Every ref, removed ones included, as a listing that begins now finds them. */
+export async function readAllRefs({ context: { signal }, store }: WalkTools): Promise<readonly AnyRef[]> {
+  const [heads, tags] = await Promise.all([
+    listAnyRefs(store, 'heads', { signal }),
+    listAnyRefs(store, 'tags', { signal }),
+  ]);
+  return [...heads, ...tags];
+}
+
+/** A ref that is made meanwhile needs no fence: it is pending first, and its maker reads the state then. */
+export async function fenceRefs(tools: WalkTools, round: number): Promise<void> {
+  const refs = await readAllRefs(tools);
+  const tasks = new TaskSet(tools.context.signal);
+  for (const ref of refs) tasks.spawn(() => fenceRef(tools, ref, { round, signal: tasks.signal }));
+  await tasks.settle();
+  tasks.end();
+}
+
+async function fenceRef(
+  { limit, store }: WalkTools,
+  ref: AnyRef,
+  { round, signal }: { readonly round: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const raise = async (current: AnyRef): Promise<AnyRef | undefined> => {
+    const fenced: AnyRef = { ...current, epoch: round, collects: true };
+    const expected = { etag: current.etag };
+    const { written, current: now } = await writeAnyRef(store, ref.name, fenced, expected, { signal });
+    return written ? undefined : now;
+  };
+  // Whoever moved it in between may have left the old epoch.
+  for (let current: AnyRef | undefined = ref; current && needsFence(current, round); ) {
+    const seen: AnyRef = current;
+    current = await limit.run(() => raise(seen), { bytes: 0, signal });
+  }
+}
+
+/** A removed ref is no root, and its name is made anew as a pending one. */
+function needsFence({ collects, epoch, state }: AnyRef, round: number): boolean {
+  return state !== 'removed' && (epoch < round || collects !== true);
+}

@@ -1,0 +1,131 @@
+/**
+ * Marks what the commits that are kept need: refs, their commits, their segments, and the keys in them.
+ *
+ * A mark goes on where it ended: it can be given refs again, and then reads only the commits and segments
+ * that it has not read. Memory: a table of the keys, and the names of the commits and segments.
+ */
+import { createHeapBound } from '../../base/heap-bound.ts';
+import type { CommitHash, Entry, SegmentHash } from '../../model/entry.ts';
+import type { Commit } from '../../repository/commit.ts';
+import { commitKey, segmentKey } from '../../repository/keys.ts';
+import { keysOfEntry } from '../../repository/manifest/entry-keys.ts';
+import type { AnyRef } from '../../repository/refs.ts';
+import { segmentEntries } from '../history/verify/committed-entries.ts';
+import { readOne, type WalkTools, walkCommits } from '../history/verify/find-commits.ts';
+import { type CommitSegment, isFinding } from '../history/verify/findings.ts';
+import { LiveKeys } from './live-keys.ts';
+
+/** Segments are read once so many are known, which bounds their list. */
+const SEGMENTS_GATHERED = 256;
+
+/** Without what a live ref needs, nothing may be removed: so an error ends the mark. */
+const FINDINGS = {
+  isReadable: () => true,
+  report: (error: unknown) => {
+    throw error;
+  },
+};
+
+/** What was read. */
+interface Read {
+  readonly commits: Set<CommitHash>;
+  /** Forgotten commits, of which only the object itself is kept. */
+  readonly forgotten: Set<CommitHash>;
+  readonly segments: Set<SegmentHash>;
+}
+
+export class Mark {
+  readonly live = new LiveKeys();
+  readonly #tools: WalkTools;
+  readonly #heap = createHeapBound();
+  #read: Read = { commits: new Set(), forgotten: new Set(), segments: new Set() };
+  #toRead: CommitSegment[] = [];
+
+  constructor(tools: WalkTools) {
+    this.#tools = tools;
+  }
+
+  /** Commits that are kept. */
+  get commits(): number {
+    return this.#read.commits.size - this.#read.forgotten.size;
+  }
+
+  get forgotten(): number {
+    return this.#read.forgotten.size;
+  }
+
+  /**
+   * Marks what these refs need. A pending ref that cannot be read is left alone: its maker stores what is
+   * missing again before the ref becomes live.
+   * @param forgotten The same in each call. A commit that a ref names is kept all the same.
+   * @throws `damaged`, `notFound` or `formatTooNew` if something cannot be read that a live ref needs
+   */
+  async add(refs: readonly AnyRef[], forgotten: ReadonlySet<CommitHash>): Promise<void> {
+    const roots = refs.filter(({ state }) => state !== 'removed');
+    const named = new Set(roots.map(({ commit }) => commit));
+    const isForgotten = (hash: CommitHash) => forgotten.has(hash) && !named.has(hash);
+    const live = roots.filter(({ state }) => state === 'live').map(({ commit }) => commit);
+    await this.#walk(live, isForgotten, this.#read);
+    for (const { commit, state } of roots) {
+      if (state !== 'pending') continue;
+      const { commits, forgotten: left, segments } = this.#read;
+      const read = { commits: new Set(commits), forgotten: new Set(left), segments: new Set(segments) };
+      try {
+        await this.#walk([commit], isForgotten, read);
+        this.#read = read;
+      } catch (error) {
+        if (!isFinding(error)) throw error;
+        this.#toRead = [];
+      }
+    }
+  }
+
+  async #walk(
+    tips: readonly CommitHash[],
+    isForgotten: (hash: CommitHash) => boolean,
+    read: Read,
+  ): Promise<void> {
+    for (const hash of tips) {
+      if (!read.forgotten.delete(hash)) continue;
+      const commit = await readOne(this.#tools, hash, FINDINGS);
+      if (commit) await this.#noteContent(hash, commit, read);
+    }
+    await walkCommits(this.#tools, {
+      tips,
+      seen: read.commits,
+      findings: FINDINGS,
+      onCommit: async (hash, commit) => {
+        this.live.add(commitKey(hash));
+        if (isForgotten(hash)) read.forgotten.add(hash);
+        else await this.#noteContent(hash, commit, read);
+      },
+    });
+    await this.#readSegments();
+  }
+
+  async #noteContent(commit: CommitHash, { manifest }: Commit, read: Read): Promise<void> {
+    if (manifest.kind === 'inline') {
+      this.#noteEntries(manifest.entries);
+      return;
+    }
+    for (const segment of manifest.segments) {
+      if (read.segments.has(segment.hash)) continue;
+      read.segments.add(segment.hash);
+      this.live.add(segmentKey(segment.hash));
+      this.#toRead.push({ commit, segment });
+    }
+    if (this.#toRead.length >= SEGMENTS_GATHERED) await this.#readSegments();
+  }
+
+  async #readSegments(): Promise<void> {
+    const segments = this.#toRead;
+    this.#toRead = [];
+    const options = { segments, findings: FINDINGS };
+    for await (const entries of segmentEntries(this.#tools, options)) this.#noteEntries(entries);
+  }
+
+  #noteEntries(entries: readonly Entry[]): void {
+    this.#heap.check();
+    for (const entry of entries) for (const key of keysOfEntry(entry)) this.live.add(key);
+  }
+}

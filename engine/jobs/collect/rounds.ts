@@ -1,0 +1,278 @@
+/**
+ * Rounds of a collection: mark, fence, second mark, seal, remove. repository/FORMAT.md has the rules and says
+ * why they are safe. Each step ends by a compare-and-swap of `collection.json`, so whoever runs next goes on
+ * from there, and two collectors at once do no harm: the loser of a swap goes on from what the winner wrote.
+ */
+import { randomUUID } from 'node:crypto';
+import { DrayError } from '../../api/error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { createHeapBound } from '../../base/heap-bound.ts';
+import { isDamage } from '../../base/read-checked.ts';
+import type { CommitHash } from '../../model/entry.ts';
+import {
+  type CollectionState,
+  readCollectionState,
+  type StoredState,
+  writeCollectionState,
+} from '../../repository/collection/collection-state.ts';
+import { isContentKey } from '../../repository/keys.ts';
+import type { AnyRef } from '../../repository/refs.ts';
+import { readRetention } from '../../repository/retention.ts';
+import type { WalkTools } from '../history/verify/find-commits.ts';
+import { AvoidLists, KeyLists } from './candidate-lists.ts';
+import { findRescued, removeCondemned } from './condemned-keys.ts';
+import { fenceRefs, readAllRefs } from './fence-refs.ts';
+import { listContent } from './list-content.ts';
+import { Mark } from './mark.ts';
+import { sweepLists } from './sweep-lists.ts';
+
+export interface RoundOptions {
+  /** The repository's id. */
+  readonly repository: string;
+  readonly graceSeconds: number;
+  /** Writes nothing, and leaves a round alone that somebody else began. */
+  readonly dryRun: boolean;
+}
+
+export interface RoundTools extends WalkTools {
+  readonly clock: Clock;
+  readonly progress: RoundProgress;
+}
+
+/** Takes what a round has done so far. */
+export interface RoundProgress {
+  phase(phase: 'mark' | 'query' | 'remove'): void;
+  add(objects: number, bytes: number): void;
+}
+
+export interface Tally {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export interface RoundsOutcome {
+  /** The last round of the repository, 0 before the first. */
+  readonly round: number;
+  /** Branches and tags, pending ones included. */
+  readonly refs: number;
+  /** Commits that are kept, and those that are forgotten. */
+  readonly commits: number;
+  readonly forgottenCommits: number;
+  /** On the store, when it was listed. */
+  readonly listed: Tally;
+  /** Removed by this run; in a dry run what it would remove. */
+  readonly removed: Tally;
+  /** Needed by no commit, but younger than the grace. */
+  readonly young: Tally;
+  /** A round that somebody else began was ended, or waits for that in a dry run. */
+  readonly isContinued: boolean;
+}
+
+/** After this many rounds that others began in between, a run ends. */
+const ROUNDS_MAX = 8;
+
+export async function runRounds(tools: RoundTools, options: RoundOptions): Promise<RoundsOutcome> {
+  let isContinued = false;
+  let removed: Tally = { objects: 0, bytes: 0 };
+  for (let rounds = 0; ; rounds += 1) {
+    let stored = await readCollectionState(tools.store, { signal: tools.context.signal });
+    if (stored && stored.state.phase !== 'done') {
+      isContinued = true;
+      if (!options.dryRun) {
+        removed = sum(removed, await endRound(tools, stored));
+        continue;
+      }
+    }
+    const mark = new Mark(tools);
+    const found = await markGarbage(tools, options, { stored, mark });
+    if (found === 'outdated') continue;
+    const outcome = (removedNow: Tally, round: number) => ({
+      round,
+      refs: found.refs,
+      commits: mark.commits,
+      forgottenCommits: mark.forgotten,
+      listed: found.listed,
+      removed: removedNow,
+      young: found.young,
+      isContinued,
+    });
+    const round = stored?.state.round ?? 0;
+    if (options.dryRun) return outcome(found.candidates, round);
+    if (!found.begin || rounds > ROUNDS_MAX) {
+      if (stored) await sweepLists(tools, stored.state, []);
+      return outcome(removed, round);
+    }
+    const next = found.begin;
+    stored = await writeCollectionState(tools.store, next, stored, { signal: tools.context.signal });
+    // Otherwise somebody else has begun a round in between: it is ended, and then the next one begins.
+    if (stored?.state.run !== next.run) continue;
+    removed = sum(removed, await endRound(tools, stored, mark));
+    return outcome(removed, next.round);
+  }
+}
+
+interface Garbage {
+  readonly refs: number;
+  readonly listed: Tally;
+  readonly candidates: Tally;
+  readonly young: Tally;
+  /** The state that begins the round. Absent: there are no candidates, or it is a dry run. */
+  readonly begin?: CollectionState;
+}
+
+/** The first mark: what no ref needs, in lists. */
+async function markGarbage(
+  tools: RoundTools,
+  { dryRun, graceSeconds, repository }: RoundOptions,
+  { mark, stored }: { readonly mark: Mark; readonly stored: StoredState | undefined },
+): Promise<Garbage | 'outdated'> {
+  const { clock, context, limit, progress, store } = tools;
+  const { signal } = context;
+  progress.phase('mark');
+  const forgotten = await readForgottenList(tools);
+  const refs = await readAllRefs(tools);
+  if (await isOutdated(tools, refs, stored)) return 'outdated';
+  await mark.add(refs, new Set(forgotten));
+  const head = { round: (stored?.state.round ?? 0) + 1, run: randomUUID() };
+  const avoid = new AvoidLists(store, head, { signal });
+  const onList = (keys: readonly string[]) => avoid.add(keys);
+  const lists = new KeyLists(store, { ...head, kind: 'candidates' }, { signal, onList });
+  const started = clock.nowMs();
+  const heap = createHeapBound();
+  const [listed, candidates, young] = [createTally(), createTally(), createTally()];
+  progress.phase('query');
+  await listContent({
+    store,
+    limit,
+    signal,
+    onPage: async (objects) => {
+      heap.check();
+      const condemned: string[] = [];
+      for (const { key, modifiedMs, sizeBytes } of objects) {
+        if (!isContentKey(key)) continue;
+        listed.add(sizeBytes);
+        progress.add(1, sizeBytes);
+        if (mark.live.has(key)) continue;
+        const isYoung = modifiedMs > started - graceSeconds * 1_000;
+        (isYoung ? young : candidates).add(sizeBytes);
+        if (!isYoung) condemned.push(key);
+      }
+      if (!dryRun) await lists.add(condemned);
+    },
+  });
+  const found = { refs: refs.filter(({ state }) => state !== 'removed').length, listed, candidates, young };
+  if (dryRun || candidates.objects === 0) return found;
+  const names = await lists.finish();
+  const begin: CollectionState = {
+    repository,
+    ...head,
+    phase: 'marked',
+    started: new Date(started).toISOString(),
+    grace: graceSeconds,
+    forgotten: forgotten.length,
+    candidates: [...names],
+    rescued: [],
+    avoid: [...(await avoid.finish(stored?.state.avoid ?? []))],
+    removed: { objects: candidates.objects, bytes: candidates.bytes },
+  };
+  return { ...found, begin };
+}
+
+/**
+ * Ends the round from where it is. Somebody else may end it first.
+ * @param mark The first mark, if this run made it.
+ * @returns What was removed.
+ */
+async function endRound(tools: RoundTools, begun: StoredState, mark?: Mark): Promise<Tally> {
+  const { run } = begun.state;
+  const call = { signal: tools.context.signal };
+  let stored: StoredState | undefined = begun;
+  try {
+    if (stored.state.phase === 'marked') {
+      const next = await sealedState(tools, stored.state, mark);
+      stored = await writeCollectionState(tools.store, next, stored, call);
+    }
+    if (stored?.state.run !== run || stored.state.phase !== 'sealed') return createTally();
+    tools.progress.phase('remove');
+    await removeCondemned(tools, stored.state, (keys) => tools.progress.add(keys, 0));
+  } catch (error) {
+    // Whoever ends a round removes its lists.
+    const current = isDamage(error) ? await readCollectionState(tools.store, call) : undefined;
+    if (!current || (current.state.run === run && current.state.phase !== 'done')) throw error;
+    return createTally();
+  }
+  const { removed } = stored.state;
+  const { candidates, rescued } = stored.state;
+  const done: CollectionState = { ...stored.state, phase: 'done', candidates: [], rescued: [] };
+  const after = await writeCollectionState(tools.store, done, stored, call);
+  if (after) await sweepLists(tools, after.state, [...candidates, ...rescued]);
+  return removed;
+}
+
+/** The fence and the second mark. */
+async function sealedState(
+  tools: RoundTools,
+  state: CollectionState,
+  first: Mark | undefined,
+): Promise<CollectionState> {
+  await fenceRefs(tools, state.round);
+  tools.progress.phase('mark');
+  const mark = first ?? new Mark(tools);
+  const before = first?.live.size;
+  const forgotten = (await readForgottenList(tools)).slice(0, state.forgotten);
+  await mark.add(await readAllRefs(tools), new Set(forgotten));
+  // The first mark found none of the candidates, so without a new key there is nothing to rescue.
+  if (mark.live.size === before) return { ...state, phase: 'sealed' };
+  const { lists, objects } = await findRescued(tools, state, mark.live);
+  const share = 1 - objects / Math.max(1, state.removed.objects);
+  const removed = {
+    objects: state.removed.objects - objects,
+    bytes: Math.round(state.removed.bytes * share),
+  };
+  return { ...state, phase: 'sealed', rescued: [...lists], removed };
+}
+
+/**
+ * Whether somebody else began a round after the state was read.
+ * @throws `notFound` without a ref, `damaged` if a ref knows a later round than the state
+ */
+async function isOutdated(
+  { context: { signal }, store }: RoundTools,
+  refs: readonly AnyRef[],
+  stored: StoredState | undefined,
+): Promise<boolean> {
+  if (!refs.some(({ state }) => state === 'live')) {
+    const message = `${store.address} has no branch and no tag, so a collection would remove all of it.`;
+    throw new DrayError('notFound', message, {
+      advice: 'Name a commit with "dray branch NAME COMMIT" first, or remove the folder of the repository.',
+      command: 'dray branch',
+    });
+  }
+  const isAhead = ({ epoch }: AnyRef, round = 0) => epoch > round;
+  const ahead = refs.find((ref) => isAhead(ref, stored?.state.round));
+  if (!ahead) return false;
+  const current = await readCollectionState(store, { signal });
+  if (!isAhead(ahead, current?.state.round)) return true;
+  const message = `collection.json at ${store.address} is missing, or older than refs/${ahead.name} says.`;
+  throw new DrayError('damaged', `${message} Nothing was removed.`, { data: { ref: ahead.name } });
+}
+
+/** In the order in which they were forgotten. */
+async function readForgottenList({ context: { signal }, store }: RoundTools): Promise<readonly CommitHash[]> {
+  return (await readRetention(store, { signal }))?.forgotten ?? [];
+}
+
+function createTally() {
+  return {
+    objects: 0,
+    bytes: 0,
+    add(sizeBytes: number) {
+      this.objects += 1;
+      this.bytes += sizeBytes;
+    },
+  };
+}
+
+function sum(one: Tally, other: Tally): Tally {
+  return { objects: one.objects + other.objects, bytes: one.bytes + other.bytes };
+}

@@ -10,6 +10,7 @@ import { type FleetSettings, rangeWorkflowId } from '../../app/fleet/fleet-messa
 import { createSharedLimits } from '../../app/fleet/shared-limit.ts';
 import type { TemporalOptions } from '../../app/fleet/temporal-options.ts';
 import { runWorker } from '../../app/fleet/worker/worker.ts';
+import { DrayError } from '../../engine/api/error.ts';
 import {
   type FleetCounts,
   type FleetReport,
@@ -37,6 +38,7 @@ interface HeldStep {
   readonly job: string;
   readonly range: number;
   readonly end: () => void;
+  readonly fail: () => void;
 }
 const held: HeldStep[] = [];
 const heldOf = (job: string, range: number) =>
@@ -55,12 +57,14 @@ const jobs = new Map<
 const hold = ({ signal }: JobContext, job: string, range: number) =>
   new Promise<FleetCounts>((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
-    const step = {
+    const settle = (settled: () => void) => () => {
+      held.splice(held.indexOf(step), 1);
+      settled();
+    };
+    const step: HeldStep = {
       ...{ job, range },
-      end: () => {
-        held.splice(held.indexOf(step), 1);
-        resolve(NO_FLEET_COUNTS);
-      },
+      end: settle(() => resolve(NO_FLEET_COUNTS)),
+      fail: settle(() => reject(new DrayError('remoteFailed', 'The piece was not stored.'))),
     };
     held.push(step);
   });
@@ -212,4 +216,26 @@ it('moves fewer pieces of a large object, and more again after each round', asyn
   await runs('large', 0, 3);
   expect(await pacesOf('large')).toEqual([[0, 3]]);
   await endsWith('large');
+});
+
+it('begins no piece after one has failed, and waits for those that run', async () => {
+  jobs.set('failing', { ranges: 1, parts: 1, largeBytes: 12 * GIB });
+  await startJob('failing', { attemptsMax: 1 });
+  await runs('failing', 0, 4);
+  heldOf('failing', 0)[0]!.fail();
+  const afterFailure = async () => {
+    const events = await eventsOf('failing', 0);
+    const at = events.findIndex((event) => event.activityTaskFailedEventAttributes);
+    return at < 0 ? [] : events.slice(at);
+  };
+  await expect
+    .poll(async () => (await afterFailure()).filter((event) => event.workflowTaskCompletedEventAttributes))
+    .not.toEqual([]);
+  expect((await afterFailure()).filter((event) => event.workflowExecutionCompletedEventAttributes)).toEqual(
+    [],
+  );
+  expect(heldOf('failing', 0)).toHaveLength(3);
+  endSteps('failing', 0, 3);
+  const counts = { failed: 1, failedBy: { remoteFailed: 1 } };
+  expect(await fleet.result('failing')).toMatchObject({ counts });
 });

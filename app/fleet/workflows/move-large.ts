@@ -33,7 +33,14 @@ export async function moveLarge(
       run.changes += 1;
     }
   };
+  const stopAll = (error: unknown) => {
+    next = pieces;
+    throw error;
+  };
   const movers = Math.min(input.settings.partsAtOnce, Math.ceil(pieces / piecesAtOnce));
-  await Promise.all(Array.from({ length: movers }, (_, mover) => movePieces(mover)));
+  const moves = Array.from({ length: movers }, (_, mover) => movePieces(mover).catch(stopAll));
+  // A range must not end, or move the object again, while pieces move.
+  await Promise.allSettled(moves);
+  await Promise.all(moves);
   return addFleetCounts(counts, await untilWorkersLast(() => steps.endLarge(work, object)));
 }

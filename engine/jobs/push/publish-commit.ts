@@ -80,6 +80,8 @@ export async function publishChanges(context: PublishContext, record: CommitReco
     clock: session.clock,
     signal: session.context.signal,
     prepare: async (tip) => {
+      // The move has happened, and its answer was lost.
+      if (own && tip?.commit === own.hash) return own.hash;
       if (view?.round !== storedIn) {
         relocated = await record.storeAgain();
         storedIn = view?.round;

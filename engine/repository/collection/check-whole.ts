@@ -1,8 +1,10 @@
 import { DrayError } from '../../api/error.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import type { Commit } from '../commit.ts';
-import { readRef } from '../refs.ts';
+import { type Commit, readCommit } from '../commit.ts';
+import { leadsTo } from '../leads-to.ts';
+import { listRefs, readRef } from '../refs.ts';
+import { readRetention } from '../retention.ts';
 import { readCollectionState } from './collection-state.ts';
 import type { CollectionView } from './collection-view.ts';
 import { findAvoided } from './find-avoided.ts';
@@ -11,8 +13,8 @@ import { findAvoided } from './find-avoided.ts';
  * Makes sure that a ref may be given to a commit that exists: no collection has removed what it names. A
  * round that begins later meets the new ref (`publish.ts`).
  *
- * What a live ref names is whole once the last round is sealed. Otherwise nothing that the commit names may
- * have been a candidate: one request for each segment.
+ * What a live ref names, and what is kept below it, is whole once the last round is sealed. Otherwise nothing
+ * that the commit names may have been a candidate: one request for each segment.
  * @param branch A ref that may name the commit.
  * @throws `conflict`
  */
@@ -31,6 +33,7 @@ export async function checkWhole(
     throw error;
   });
   if (avoided === undefined) return;
+  if (read.state.phase !== 'marked' && (await isKept(store, commit.hash, call))) return;
   const short = commit.hash.slice(0, 12);
   throw new DrayError(
     'conflict',
@@ -40,4 +43,14 @@ export async function checkWhole(
       advice: 'Name a commit that a branch or a tag has.',
     },
   );
+}
+
+/** Whether a branch or a tag leads to the commit, and it is not forgotten. */
+async function isKept(store: ObjectStore, own: CommitHash, call: CallOptions): Promise<boolean> {
+  if ((await readRetention(store, call))?.forgotten.includes(own)) return false;
+  const refs = await Promise.all([listRefs(store, 'heads', call), listRefs(store, 'tags', call)]);
+  const read = (hash: CommitHash) => readCommit(store, hash, call);
+  for (const { commit: tip } of refs.flat())
+    if (await leadsTo({ tip, own, base: undefined, read })) return true;
+  return false;
 }

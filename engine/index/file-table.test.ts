@@ -322,6 +322,7 @@ describe('the file table', () => {
           entry.kind === 'file' ? { ...entry, location: { in: 'nowhere' } } : entry,
         );
         expect(table.unplacedBaseEntries('', '\u{10ffff}')).toEqual(unplaced);
+        expect([...table.unplacedBase()].flat()).toEqual(unplaced);
         rememberAll(blobs);
         expect(table.baseEntries('', '\u{10ffff}', REPOSITORY)).toEqual(baseEntriesOf(model));
         database.close();
@@ -357,6 +358,11 @@ describe('the file table', () => {
     })();
     expect([...table.changes(0)].flat().map(({ path }) => path)).toEqual(paths);
     expect([...table.workingPaths()].flat()).toEqual(paths);
+    database.transaction(() => {
+      for (const path of paths) table.setBase(path, { kind: 'folder', path });
+    })();
+    expect([...table.unplacedBase()].flat().map(({ path }) => path)).toEqual(paths);
+    table.clearBase();
     expect([...table.changes(0, { below: 'f000' })].flat()).toHaveLength(100);
     expect(table.pendingTotals({ repository: REPOSITORY })).toEqual({
       files: 9000,

@@ -403,7 +403,16 @@ export class FileTable {
   /** Base entries with `first <= path <= last`, without places: `nowhere`, also of files that are stored. */
   unplacedBaseEntries(first: string, last: string): readonly Entry[] {
     const rows = this.#statements.pageOfEntries.all(0, first, last) as ChangeRow[];
-    return rows.map((row) => toEntry(row.path, baseSide(row)!, { in: 'nowhere' })!);
+    return rows.map(toUnplaced);
+  }
+
+  /** All of them, in order. */
+  *unplacedBase(): Generator<readonly Entry[]> {
+    for (const [after, end] of this.#pages()) {
+      const rows = this.#statements.pageOfEntries.all(0, after, end) as ChangeRow[];
+      const entries = rows.filter(({ path }) => path !== after).map(toUnplaced);
+      if (entries.length > 0) yield entries;
+    }
   }
 
   /** The last stat that the index saw at the path; undefined when it has no file there. */
@@ -440,6 +449,10 @@ export function toEntry(
       };
     }
   }
+}
+
+function toUnplaced(row: ChangeRow): Entry {
+  return toEntry(row.path, baseSide(row)!, { in: 'nowhere' })!;
 }
 
 function contentOf(entry: Entry): string {

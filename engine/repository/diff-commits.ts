@@ -29,7 +29,15 @@ export async function* diffCommits(
   const own = before?.readSegment ? { ...options, readSegment: before.readSegment } : options;
   const left = readEntries(store, { manifest: withoutSegmentsOf(old, after.manifest) }, own);
   const right = readEntries(store, { manifest: withoutSegmentsOf(after.manifest, old) }, options);
-  for await (const differences of diffSortedBatches(left, right, isStoredAlike)) {
+  yield* diffEntries(left, right);
+}
+
+/** The same of two streams of entries in order, none of them twice. */
+export async function* diffEntries(
+  before: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
+  after: AsyncIterable<readonly Entry[]>,
+): AsyncGenerator<readonly Change[], void, undefined> {
+  for await (const differences of diffSortedBatches(before, after, isStoredAlike)) {
     yield differences.map(({ path, left: before, right: after }) => ({
       path,
       ...(before && { before }),

@@ -8,7 +8,7 @@ import { type LocalKeeper, openLocalKeeper } from '../kept/local-keeper.ts';
 import { settleUnconfirmedPush } from '../push/unconfirmed-push.ts';
 import { whileKept } from '../retention/forgotten.ts';
 import { changesFromBase } from '../session/base-changes.ts';
-import { acceptCommit, ensureBase, fetchCommit } from '../session/base-commit.ts';
+import { acceptCommit, advancedMark, ensureBase, fetchCommit } from '../session/base-commit.ts';
 import { type LinkedRepository, linkRepository } from '../session/link-repository.ts';
 import { NO_CHANGES } from '../session/no-changes.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
@@ -104,7 +104,7 @@ async function bringCommit(
   const scanned = await refreshIndex(session);
   const problems = reportProblems(session, scanned.problems);
   if (!request.dryRun) sweepUnfinished(session, scanned.problems);
-  const base = await ensureBase(session, store, link);
+  const base = await ensureBase(session, store, link, { mayBeAdvanced: true });
   const commit = await fetchCommit(session, store, target);
   const toTarget = await collectChanges(changesFromBase(session, store, base, commit));
   const arrived = await takeInterruptedFiles(session, store, base, toTarget);
@@ -126,7 +126,7 @@ async function bringCommit(
   // From here on the rows mix two commits. After a kill the base is rebuilt, and what was written counts as
   // pulled.
   if (arrival && plan.changes.length > 0) recordInterruptedPull(session, arrival);
-  session.index.settings.base = undefined;
+  session.index.settings.base = arrival || !base.hash ? undefined : advancedMark(link.uuid, base.hash);
   const writes = plan.changes.flatMap((change): Entry[] => (change.after ? [change.after] : []));
   const kept = plan.decided === 0 ? arrivedBefore(toTarget, plan.changes) : NOTHING;
   const applied = await applyChanges({

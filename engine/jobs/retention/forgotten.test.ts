@@ -1,5 +1,5 @@
 /** What other commands do with commits that were forgotten and whose content is gone from the store. */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
 import { listTree } from '../history/list-tree.ts';
@@ -13,7 +13,7 @@ import { pull } from '../pull/pull.ts';
 import { switchBranch } from '../pull/switch.ts';
 import { push } from '../push/push.ts';
 import { initWorkspace } from '../remotes/init.ts';
-import { tipOf } from '../session/damage.fixture.ts';
+import { keysBelow, tipOf } from '../session/damage.fixture.ts';
 import {
   createSandbox,
   eventsOf,
@@ -238,6 +238,64 @@ describe('a workspace whose base is forgotten', () => {
     const again = testContext(based);
     await diff(again, {});
     expect(eventsOf(again, 'change')).toEqual([]);
+  });
+
+  it('goes on with a pull that brought not all files, and does nothing else before', async () => {
+    writeFileSync(`${based}/many/0500`, 'mine');
+    const { commits, store } = repository;
+    const key = keysBelow(store, 'objects').find((one) =>
+      readFileSync(`${store}/${one}`, 'utf8').startsWith('4'),
+    )!;
+    renameSync(`${store}/${key}`, `${store}/away`);
+    expect(await pull(testContext(based), {})).toMatchObject({ failed: 1, commit: commits.one });
+    for (const work of [push, status, diff])
+      await expect(work(testContext(based), {})).rejects.toMatchObject({
+        code: 'forgotten',
+        data: { commit: commits.one, reason: 'unfinishedPull', command: 'dray pull' },
+      });
+    expect(await pull(testContext(based), {})).toMatchObject({ failed: 1, changes: { modified: 1 } });
+    renameSync(`${store}/away`, `${store}/${key}`);
+    expect(await pull(testContext(based), {})).toMatchObject({ failed: 0, changes: { modified: 1 } });
+    expect(readFileSync(`${based}/many/0500`, 'utf8')).toBe('mine');
+    writeFileSync(`${based}/many/0500`, '500');
+    expect(describeTree(based, { times: false })).toEqual(describeTree(repository.root, { times: false }));
+  });
+
+  it('goes on with a pull that was stopped at any of its requests', async () => {
+    for (let isStopped = true, request = 1; isStopped; request += 1) {
+      isStopped = false;
+      const stop = new AbortController();
+      let requests = 0;
+      const take = () => {
+        requests += 1;
+        if (requests === request) stop.abort();
+        isStopped ||= requests === request;
+        return undefined;
+      };
+      const root = `${based}-${request}`;
+      cpSync(based, root, { recursive: true, preserveTimestamps: true });
+      const context = testContext(root, { signal: stop.signal, requestThrottle: { take } });
+      const outcome = await pull(context, {}).then(
+        () => 'whole',
+        ({ code }) => code,
+      );
+      expect(outcome).toBe(isStopped ? 'aborted' : 'whole');
+      expect(await pull(testContext(root), {})).toMatchObject({ failed: 0, commit: repository.commits.four });
+      expect(describeTree(root, { times: false })).toEqual(describeTree(repository.root, { times: false }));
+    }
+  });
+
+  it('restores a file of another commit, and knows its base afterwards', async () => {
+    expect(await restore(testContext(based), { paths: ['large'], from: 'main' })).toMatchObject({
+      restored: 1,
+    });
+    const context = testContext(based);
+    await diff(context, {});
+    expect(eventsOf(context, 'change').map(({ change, path }) => `${change} ${path}`)).toEqual([
+      'modified large',
+    ]);
+    expect(await pull(testContext(based), {})).toMatchObject({ failed: 0, decided: 0 });
+    expect(describeTree(based, { times: false })).toEqual(describeTree(repository.root, { times: false }));
   });
 
   it('finds conflicts as before', async () => {

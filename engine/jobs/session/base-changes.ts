@@ -5,9 +5,14 @@
 import { isDamage } from '../../base/read-checked.ts';
 import type { Change } from '../../model/diff.ts';
 import type { CallOptions, ObjectStore } from '../../remotes/object-store.ts';
-import { diffCommits } from '../../repository/diff-commits.ts';
-import type { Manifest } from '../../repository/manifest/manifest.ts';
-import { type SegmentRef, sameTotals, totalsOfEntries } from '../../repository/manifest/manifest.ts';
+import { diffCommits, diffEntries } from '../../repository/diff-commits.ts';
+import {
+  type Manifest,
+  type SegmentRef,
+  sameTotals,
+  totalsOfEntries,
+} from '../../repository/manifest/manifest.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { readSegment } from '../../repository/manifest/stored-segment.ts';
 import { forgottenBase, isForgotten } from '../retention/forgotten.ts';
 import { type BaseCommit, hasBaseRows } from './base-commit.ts';
@@ -17,10 +22,12 @@ import type { Session } from './open-workspace.ts';
 export function changesFromBase(
   session: Session,
   store: ObjectStore,
-  { commit, hash }: BaseCommit,
+  { commit, hash, isAdvanced }: BaseCommit,
   target: { readonly manifest: Manifest },
 ): AsyncGenerator<readonly Change[], void, undefined> {
   const { signal } = session.context;
+  if (isAdvanced)
+    return diffEntries(session.index.files.unplacedBase(), readEntries(store, target, { signal }));
   const read = async (segment: SegmentRef, options: CallOptions) => {
     try {
       return await readSegment(store, segment, options);

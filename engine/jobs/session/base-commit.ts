@@ -13,13 +13,22 @@ import { type Commit, decodeCommit } from '../../repository/commit.ts';
 import { STORED_DOCUMENT_MAX_BYTES } from '../../repository/document.ts';
 import { commitKey } from '../../repository/keys.ts';
 import { readEntries } from '../../repository/manifest/read-entries.ts';
-import { whileKept } from '../retention/forgotten.ts';
+import { isForgotten, unfinishedOverForgotten, whileKept } from '../retention/forgotten.ts';
 import type { LinkedRepository } from './link-repository.ts';
 import type { Session } from './open-workspace.ts';
 
 /** The value of `settings.base` while the base rows mirror this commit (or no commit at all). */
 export function baseMark(uuid: string, commit: CommitHash | undefined): string {
   return `${uuid}/${commit ?? 'none'}`;
+}
+
+/**
+ * The value while a pull of the own branch writes, and after one that did not end: the rows mirror this
+ * commit, except that what arrived stands in them already. A pull may go on from there. Without this, a base
+ * whose segments were collected could not be had again.
+ */
+export function advancedMark(uuid: string, commit: CommitHash): string {
+  return `${baseMark(uuid, commit)} advanced`;
 }
 
 /**
@@ -50,14 +59,22 @@ export interface BaseCommit {
   readonly commit: Commit | undefined;
   /** The store may have lost blobs that the commit names. */
   readonly isInDoubt: boolean;
+  /** The rows are those of `advancedMark`, and the commit is forgotten. */
+  readonly isAdvanced?: true;
 }
 
-/** Returns the base commit and makes the index's base rows mirror it. No request when they do already. */
+/**
+ * Returns the base commit and makes the index's base rows mirror it. No request when they do already.
+ * @throws `forgotten` if the base is, and the rows do not mirror it
+ */
 export async function ensureBase(
   session: Session,
   store: ObjectStore,
   link: LinkedRepository,
-  { isInDoubt = false }: { readonly isInDoubt?: boolean } = {},
+  {
+    isInDoubt = false,
+    mayBeAdvanced = false,
+  }: { readonly isInDoubt?: boolean; readonly mayBeAdvanced?: boolean } = {},
 ): Promise<BaseCommit> {
   const { index } = session;
   hashAs(session, link.layout);
@@ -65,6 +82,13 @@ export async function ensureBase(
   const commit = hash && (await fetchCommit(session, store, hash));
   const mark = baseMark(link.uuid, hash);
   if (index.settings.base === mark) return { hash, commit, isInDoubt };
+  if (hash && index.settings.base === advancedMark(link.uuid, hash)) {
+    const { signal } = session.context;
+    if (await isForgotten(store, hash, { signal })) {
+      if (mayBeAdvanced) return { hash, commit, isInDoubt, isAdvanced: true };
+      throw unfinishedOverForgotten(hash);
+    }
+  }
   index.transaction(() => {
     index.settings.base = undefined;
     index.files.clearBase();

@@ -30,8 +30,10 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
     if (request.keepsChanges && plan.changed > 0) throw wouldLose(plan);
     const totals = { files: differing.length, bytes: plan.bytes };
     const changed = new Set(differing.flatMap((entry) => (isChanged(session, entry) ? [entry.path] : [])));
-    const mark = session.index.settings.base;
-    session.index.settings.base = undefined;
+    const { files, settings } = session.index;
+    const mark = settings.base;
+    const based = differing.map(({ path }) => [path, ...files.unplacedBaseEntries(path, path)] as const);
+    settings.base = undefined;
     const applied = await applyChanges({
       session,
       remote,
@@ -49,9 +51,11 @@ export async function restore(context: JobContext, request: RestoreRequest): Pro
         isMeant: (path) => changed.has(path) || !isAsKnown(session, path),
       }),
     });
-    // A written path becomes its own base. If the base commit has another entry there, the rows are rebuilt
-    // later.
-    if (request.from === undefined) session.index.settings.base = mark;
+    // A written path has become its own base. The rows are the base commit's again.
+    session.index.transaction(() => {
+      for (const [path, entry] of based) files.setBase(path, entry);
+      settings.base = mark;
+    });
     const base = await ensureBase(session, remote.store, link);
     if (applied.failed === 0) await settleCutRuns(session, remote.store, base);
     const restored = differing.length - applied.failed;

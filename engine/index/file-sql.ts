@@ -16,7 +16,7 @@ const BASE_COLUMNS = `
 const STAT_COLUMNS = `path, same + 2 * (hash IS NULL) AS flags, kind,
   size AS sizeBytes, mtime_ms AS mtimeMs, ctime_ms AS ctimeMs, inode`;
 
-/** The columns of `ChangeRow` in file-table.ts. */
+/** The columns of `FileRow` in file-row.ts. */
 const CHANGE_COLUMNS = `f.path, f.kind, f.size, f.mtime_ns, f.executable, f.hash, ${BASE_COLUMNS},
   b.place, p.hash AS pack, b.offset, b.chunks AS chunks, b.stored, b.generation`;
 

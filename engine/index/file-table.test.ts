@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { runBudget } from '../base/run-budget.fixture.ts';
 import { type BlobHash, comparePaths, type Entry, type PackHash } from '../model/entry.ts';
 import { BlobTable } from './blob-table.ts';
-import { FileTable, type IndexedChange, type IndexedSide, type WorkingStat } from './file-table.ts';
+import type { IndexedChange, IndexedSide } from './file-row.ts';
+import { FileTable, type WorkingStat } from './file-table.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const REPOSITORY = 1;

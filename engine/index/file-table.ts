@@ -1,6 +1,14 @@
 import type Database from 'better-sqlite3';
-import type { BlobHash, BlobLocation, Entry } from '../model/entry.ts';
-import { toLocation } from './blob-table.ts';
+import type { BlobHash, Entry } from '../model/entry.ts';
+import {
+  baseSide,
+  type FileRow,
+  type IndexedChange,
+  locationOf,
+  toEntry,
+  toIndexedChange,
+  toUnplaced,
+} from './file-row.ts';
 import { FILE_SQL, LARGE_FILE_BYTES } from './file-sql.ts';
 
 /** The `lstat` of a working file, in Node's own numbers, so that comparisons are exact. */
@@ -26,28 +34,6 @@ export interface StatRow {
   readonly inode: number;
 }
 
-/**
- * One side of a change, as far as the index knows it. `hash` is a file's blob or a link's target; undefined:
- * unread.
- */
-export interface IndexedSide {
-  readonly kind: Entry['kind'];
-  readonly sizeBytes: number;
-  readonly mtimeNs: bigint;
-  readonly executable: boolean;
-  readonly hash: string | undefined;
-}
-
-export interface IndexedChange {
-  readonly path: string;
-  /** The base commit's side. */
-  readonly before: IndexedSide | undefined;
-  /** The working copy's side. */
-  readonly after: IndexedSide | undefined;
-  /** The working content's location on the requested repository, when it is known to be there. */
-  readonly location: BlobLocation | undefined;
-}
-
 /** Selects the files that a push has to read. */
 export interface PendingScope {
   readonly repository: number;
@@ -67,27 +53,6 @@ export interface PendingRead {
   readonly sizeBytes: number;
 }
 
-/** A row of `CHANGE_COLUMNS` in file-sql.ts. */
-interface ChangeRow {
-  readonly path: string;
-  readonly kind: bigint;
-  readonly size: bigint;
-  readonly mtime_ns: bigint | null;
-  readonly executable: bigint;
-  readonly hash: string | null;
-  readonly base_kind: bigint | null;
-  readonly base_size: bigint | null;
-  readonly base_mtime_ns: bigint | null;
-  readonly base_executable: bigint | null;
-  readonly base_hash: string | null;
-  readonly place: bigint | null;
-  readonly pack: string | null;
-  readonly offset: bigint | null;
-  readonly chunks: string | null;
-  readonly stored: bigint | null;
-  readonly generation: bigint | null;
-}
-
 /** Changes by kind; a rename counts as one addition and one deletion. */
 export interface ChangeCounts {
   readonly added: number;
@@ -98,7 +63,6 @@ export interface ChangeCounts {
   readonly bytes: number;
 }
 
-const KINDS = ['absent', 'file', 'link', 'folder'] as const;
 export const KIND_CODES = { file: 1, link: 2, folder: 3 } as const;
 /**
  * An inode that no file has: the row's stat never matches, so the next scan reads the file again (the
@@ -343,7 +307,7 @@ export class FileTable {
   ): Generator<readonly IndexedChange[]> {
     let after = options.below ?? '';
     for (;;) {
-      const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as ChangeRow[];
+      const rows = this.#statements.pageOfChanges.all(repository, after, PAGE_ROWS) as FileRow[];
       const inside =
         options.below === undefined ? rows : rows.filter(({ path }) => path.startsWith(options.below!));
       yield* this.#inPages(inside, repository);
@@ -353,12 +317,12 @@ export class FileTable {
   }
 
   /** Adds the chunks of large files, which end a page early. */
-  *#inPages(rows: readonly ChangeRow[], repository: number): Generator<readonly IndexedChange[]> {
+  *#inPages(rows: readonly FileRow[], repository: number): Generator<readonly IndexedChange[]> {
     let page: IndexedChange[] = [];
     let bytes = 0;
     for (const row of rows) {
       const sizeBytes = Number(row.size);
-      page.push(toChange(sizeBytes > LARGE_FILE_BYTES ? this.#withChunks(row, repository) : row));
+      page.push(toIndexedChange(sizeBytes > LARGE_FILE_BYTES ? this.#withChunks(row, repository) : row));
       bytes += sizeBytes;
       if (bytes < PAGE_CONTENT_BYTES) continue;
       yield page;
@@ -368,7 +332,7 @@ export class FileTable {
     if (page.length > 0) yield page;
   }
 
-  #withChunks(row: ChangeRow, repository: number): ChangeRow {
+  #withChunks(row: FileRow, repository: number): FileRow {
     if (row.place === null) return row;
     const chunks = this.#statements.chunksOf.get(repository, row.hash) as string | null | undefined;
     return chunks === undefined ? { ...row, place: null } : { ...row, chunks };
@@ -376,8 +340,8 @@ export class FileTable {
 
   /** The row of one path, whether it differs from the base or not. */
   find(path: string, repository: number): IndexedChange | undefined {
-    const row = this.#statements.change.get(repository, path) as ChangeRow | undefined;
-    return row && toChange(row);
+    const row = this.#statements.change.get(repository, path) as FileRow | undefined;
+    return row && toIndexedChange(row);
   }
 
   /**
@@ -385,7 +349,7 @@ export class FileTable {
    * `repository`.
    */
   baseEntries(first: string, last: string, repository: number): readonly Entry[] | undefined {
-    const rows = this.#statements.pageOfEntries.all(repository, first, last) as ChangeRow[];
+    const rows = this.#statements.pageOfEntries.all(repository, first, last) as FileRow[];
     const entries: Entry[] = [];
     for (const row of rows) {
       const entry = toEntry(row.path, baseSide(row)!, locationOf(row));
@@ -402,14 +366,14 @@ export class FileTable {
 
   /** Base entries with `first <= path <= last`, without places: `nowhere`, also of files that are stored. */
   unplacedBaseEntries(first: string, last: string): readonly Entry[] {
-    const rows = this.#statements.pageOfEntries.all(0, first, last) as ChangeRow[];
+    const rows = this.#statements.pageOfEntries.all(0, first, last) as FileRow[];
     return rows.map(toUnplaced);
   }
 
   /** All of them, in order. */
   *unplacedBase(): Generator<readonly Entry[]> {
     for (const [after, end] of this.#pages()) {
-      const rows = this.#statements.pageOfEntries.all(0, after, end) as ChangeRow[];
+      const rows = this.#statements.pageOfEntries.all(0, after, end) as FileRow[];
       const entries = rows.filter(({ path }) => path !== after).map(toUnplaced);
       if (entries.length > 0) yield entries;
     }
@@ -421,92 +385,6 @@ export class FileTable {
   }
 }
 
-/**
- * A full entry from a side and its location; undefined when the content is unread or its location unknown.
- */
-export function toEntry(
-  path: string,
-  side: IndexedSide,
-  location: BlobLocation | undefined,
-): Entry | undefined {
-  switch (side.kind) {
-    case 'folder':
-      return { kind: 'folder', path };
-    case 'link':
-      return side.hash === undefined ? undefined : { kind: 'link', path, target: side.hash };
-    case 'file': {
-      const place: BlobLocation | undefined = side.sizeBytes === 0 ? { in: 'nowhere' } : location;
-      if (side.hash === undefined || !place) return undefined;
-      const { sizeBytes, mtimeNs, executable } = side;
-      return {
-        kind: 'file',
-        path,
-        sizeBytes,
-        mtimeNs,
-        executable,
-        blob: side.hash as BlobHash,
-        location: place,
-      };
-    }
-  }
-}
-
-function toUnplaced(row: ChangeRow): Entry {
-  return toEntry(row.path, baseSide(row)!, { in: 'nowhere' })!;
-}
-
 function contentOf(entry: Entry): string {
   return entry.kind === 'file' ? entry.blob : entry.kind === 'link' ? entry.target : '';
-}
-
-function locationOf({ chunks, generation, offset, pack, place, stored }: ChangeRow) {
-  if (place === null) return undefined;
-  return toLocation({
-    place: Number(place),
-    pack,
-    offset: Number(offset ?? 0n),
-    chunks,
-    stored: stored === null ? null : Number(stored),
-    generation: generation === null ? null : Number(generation),
-  });
-}
-
-function toChange(row: ChangeRow): IndexedChange {
-  const { executable, hash, kind, mtime_ns, path, size } = row;
-  return {
-    path,
-    before: baseSide(row),
-    after: sideOf({ kind, size, mtime_ns, executable, hash }),
-    location: locationOf(row),
-  };
-}
-
-function baseSide(row: ChangeRow): IndexedSide | undefined {
-  return sideOf({
-    kind: row.base_kind,
-    size: row.base_size,
-    mtime_ns: row.base_mtime_ns,
-    executable: row.base_executable,
-    hash: row.base_hash,
-  });
-}
-
-interface SideColumns {
-  readonly kind: bigint | null;
-  readonly size: bigint | null;
-  readonly mtime_ns: bigint | null;
-  readonly executable: bigint | null;
-  readonly hash: string | null;
-}
-
-function sideOf(side: SideColumns): IndexedSide | undefined {
-  const kind = KINDS[Number(side.kind ?? 0n)]!;
-  if (kind === 'absent') return undefined;
-  return {
-    kind,
-    sizeBytes: Number(side.size ?? 0n),
-    mtimeNs: side.mtime_ns ?? 0n,
-    executable: side.executable === 1n,
-    hash: side.hash ?? undefined,
-  };
 }

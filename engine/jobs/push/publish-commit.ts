@@ -9,7 +9,7 @@
  */
 import { DrayError } from '../../api/error.ts';
 import { checkAborted } from '../../base/abort.ts';
-import { toEntry } from '../../index/file-table.ts';
+import { toEntry } from '../../index/file-row.ts';
 import { type Change, kindOfChange } from '../../model/diff.ts';
 import { diffSorted } from '../../model/diff-sorted.ts';
 import type { CommitHash, Entry } from '../../model/entry.ts';

@@ -1,7 +1,8 @@
 /** Reads files only to hash them (status, diff, conflicts), and stores the hashes in the index. */
 import { Budget } from '../../base/budget.ts';
 import { type ReadRequest, readFiles } from '../../files/read/file-reader.ts';
-import type { IndexedChange, PendingRead } from '../../index/file-table.ts';
+import type { IndexedChange } from '../../index/file-row.ts';
+import type { PendingRead } from '../../index/file-table.ts';
 import { DEFAULT_LAYOUT, type Layout } from '../../model/layout.ts';
 import type { Session } from '../session/open-workspace.ts';
 import { createProgress, type Progress } from '../session/progress.ts';

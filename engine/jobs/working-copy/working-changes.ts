@@ -1,6 +1,7 @@
 /** The working copy's changes against its base: read, decided, paired into renames, emitted as events. */
 import type { ChangeTotals } from '../../api/jobs.ts';
-import type { IndexedChange, IndexedSide, PendingRead } from '../../index/file-table.ts';
+import type { IndexedChange, IndexedSide } from '../../index/file-row.ts';
+import type { PendingRead } from '../../index/file-table.ts';
 import { type Change, detectRenames, kindOfChange } from '../../model/diff.ts';
 import type { BlobHash, BlobLocation, Entry } from '../../model/entry.ts';
 import { emitEach } from '../session/emit-each.ts';

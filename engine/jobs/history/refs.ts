@@ -196,7 +196,8 @@ async function place(
     prepare: async (tip) => {
       if (tip?.commit !== existing?.commit) throw changedElsewhere(kind, name);
       const branch = `heads/${session.state.branch}`;
-      if (view) await checkWhole(store, content, { branch, view, ...options });
+      const read = (hash: CommitHash) => fetchCommit(session, store, hash);
+      if (view) await checkWhole(store, content, { branch, view, read, ...options });
       return commit;
     },
   });

@@ -16,9 +16,11 @@ import type { CommitHash, Entry } from '../../model/entry.ts';
 import { mergeChanges } from '../../model/merge.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../query/existence/find-unseen.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
+import { findAvoidedCommit } from '../../repository/collection/find-avoided.ts';
 import { publish } from '../../repository/collection/publish.ts';
 import { type Commit, encodeCommit, storeCommit } from '../../repository/commit.ts';
 import { commitKey, segmentKey } from '../../repository/keys.ts';
+import { leadsTo } from '../../repository/leads-to.ts';
 import { buildManifest } from '../../repository/manifest/build-manifest.ts';
 import type { EntryChange, SegmentRef } from '../../repository/manifest/manifest.ts';
 import { readSegment, writeSegment } from '../../repository/manifest/stored-segment.ts';
@@ -87,7 +89,7 @@ export async function publishChanges(context: PublishContext, record: CommitReco
         storedIn = view?.round;
         own = undefined;
       }
-      if (tip?.commit !== base.hash) refuseCollectedBase(context);
+      if (tip?.commit !== base.hash) await refuseCollectedBase(context, tip);
       own ??= await writeOwn();
       // A removed branch is created again, like a new one.
       const isOnBase = tip === undefined || tip.commit === base.hash;
@@ -104,22 +106,33 @@ export async function publishChanges(context: PublishContext, record: CommitReco
 
 /**
  * A collection protects what the branch's commit names, and the commits below it that are kept. A base that
- * is neither may have lost content, and its entries would be in the new commit.
+ * is neither may have lost content, and its entries would be in the new commit. The base itself, or a commit
+ * before it, may be gone as well, and would be in the history of the new one.
  * @throws `conflict`
  */
-function refuseCollectedBase({ base, branch, link, session }: PublishContext): void {
+async function refuseCollectedBase(context: PublishContext, tip: StoredRef | undefined): Promise<void> {
+  const { base, branch, link, session, store } = context;
   const { view } = link;
-  if (!view || view.round === 0 || !base.commit) return;
+  if (!view || view.round === 0 || !base.commit || !base.hash) return;
   const { manifest } = base.commit;
+  const read = (hash: CommitHash) => fetchCommit(session, store, hash);
   const isCondemned =
-    manifest.kind === 'segments' && manifest.segments.some(({ hash }) => view.avoids(segmentKey(hash)));
-  // The index has no location that the collection condemned.
-  if (!isCondemned && !session.index.files.hasUnplacedBase(link.known.id)) return;
-  const message = `A collection may have removed content of the commit that this workspace is based on, and the branch ${branch} has moved on.`;
-  throw new DrayError('conflict', message, {
+    (manifest.kind === 'segments' && manifest.segments.some(({ hash }) => view.avoids(segmentKey(hash)))) ||
+    // The index has no location that the collection condemned.
+    session.index.files.hasUnplacedBase(link.known.id);
+  const isBelowTip = tip && (await leadsTo({ tip: tip.commit, own: base.hash, base: undefined, read }));
+  if (!isCondemned && (isBelowTip || !(await findAvoidedCommit(base.hash, view, read)))) return;
+  const message = 'A collection may have removed content of the commit that this workspace is based on, and';
+  if (tip)
+    throw new DrayError('conflict', `${message} the branch ${branch} has moved on.`, {
+      data: { branch, reason: 'baseCollected' },
+      advice: 'Pull first, then push.',
+      command: 'dray pull',
+    });
+  throw new DrayError('conflict', `${message} the branch ${branch} was removed.`, {
     data: { branch, reason: 'baseCollected' },
-    advice: 'Pull first, then push.',
-    command: 'dray pull',
+    advice: 'Switch to another branch with "dray switch", then push.',
+    command: 'dray switch',
   });
 }
 

@@ -34,3 +34,21 @@ export async function findAvoided(
     for (const entry of entries) for (const key of keysOfEntry(entry)) if (keys.avoids(key)) return key;
   return undefined;
 }
+
+/**
+ * The key of the first commit in a history, from its newest on, that was a candidate of a collection. One
+ * read for each commit.
+ */
+export async function findAvoidedCommit(
+  newest: CommitHash,
+  keys: KeysToAvoid,
+  read: (hash: CommitHash) => Promise<Commit>,
+): Promise<RemoteKey | undefined> {
+  // The loop also visits what it adds.
+  const history = new Set([newest]);
+  for (const hash of history) {
+    if (keys.avoids(commitKey(hash))) return commitKey(hash);
+    for (const parent of (await read(hash)).parents) history.add(parent);
+  }
+  return undefined;
+}

@@ -74,11 +74,15 @@ describe('dray job add', () => {
     [['copy', 'a'], "missing required argument 'destination'"],
     [['copy', 'a', 'b', '--bwlimit', 'fast'], '--bwlimit'],
     [['copy', 'a', 'b', '--filter-from', 'no-such-file'], 'no-such-file'],
-    [['ls', 'a'], 'A job can be one of copy, sync, check, push, pull, verify.'],
+    [['ls', 'a'], 'A job can be one of copy, sync, check, push, pull, verify, forget, gc.'],
     [['copy', '-', 's3://bucket/a'], '"-" cannot be saved'],
     [['copy', 's3://key:secret@host/a', 'b'], 'looks like a secret'],
     [['push'], 'is not in a workspace'],
     [['verify', '--read-data=5'], 'is not in a workspace'],
+    [['gc', '--grace=0s'], 'is not in a workspace'],
+    [['gc', '--grace=soon'], '--grace'],
+    [['forget', '--keep-last=5'], 'is not in a workspace'],
+    [['forget', '--save'], '--save needs rules to keep'],
   ])('checks the command as the command itself does: %s', async (words, message) => {
     const { exitCode, stderr } = await dray(['job', 'add', 'a', '--', ...words]);
     expect(stderr).toContain(message);
@@ -193,6 +197,33 @@ describe('a failed verify', () => {
     expect((await dray(['job', 'show', 'week'])).stdout).toMatch(
       /last result +failed\. 1 missing and 0 damaged/,
     );
+  });
+});
+
+describe('retention by itself', () => {
+  it('forgets by the kept policy and collects the garbage, and each run says what it did', async () => {
+    await dray(['init', '--remote', sandbox.path('store')]);
+    for (const content of ['1', '2', '3']) {
+      sandbox.write('work/a.csv', content);
+      await dray(['push']);
+    }
+    await dray(['job', 'add', 'tidy', '--daily', '04:00', '--', 'forget']);
+    await dray(['job', 'add', 'space', '--', 'gc', '--grace', '0s']);
+    // Without a policy a run fails, and nothing is forgotten.
+    expect((await dray(['job', 'run', 'tidy', '-q'])).exitCode).toBe(2);
+    await dray(['forget', '--keep-last', '2', '--save', '--dry-run']);
+    expect((await dray(['job', 'run', 'tidy', '-q'])).exitCode).toBe(2);
+    await dray(['forget', '--keep-last', '2', '--save']);
+    sandbox.write('work/a.csv', '4');
+    await dray(['push']);
+    expect((await dray(['job', 'run', 'tidy', '-q'])).exitCode).toBe(0);
+    expect((await dray(['job', 'show', 'tidy'])).stdout).toMatch(
+      /last result +done\. Forgot 1 commit, kept 2\./,
+    );
+    expect((await dray(['job', 'run', 'space', '-q'])).exitCode).toBe(0);
+    expect((await dray(['job', 'show', 'space'])).stdout).toMatch(/last result +done\. Removed 2 objects/);
+    expect((await dray(['log'])).stdout.split('(forgotten)').length - 1).toBe(2);
+    expect((await dray(['verify'])).exitCode).toBe(0);
   });
 });
 

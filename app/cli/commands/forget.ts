@@ -41,6 +41,7 @@ export function addForgetCommand(program: Command, host: CommandHost): void {
     .option('-n, --dry-run', 'only show what stays and what goes')
     .action((tags: string[], options: ForgetOptions, self: Command) =>
       runCommand(host, self, {
+        check: () => requestOf(tags, options),
         start: async (context) =>
           (await import('../../../engine/jobs/retention/forget.ts')).forget(
             context,

@@ -56,8 +56,9 @@ const collectView: CommandView<CollectSummary> = {
       return;
     }
     const gone = `${formatPlural(removedObjects, 'object')}, ${formatBytes(removedBytes)}${savedOf(summary)}`;
-    const did = result === 'collected' ? 'Removed' : 'Would remove';
-    output.result(`${did} ${gone}, of ${held}.${youngOf(summary)}`);
+    const end = `${gone}, of ${held}.${youngOf(summary)}`;
+    if (result === 'collected') output.note(`Removed ${end}`);
+    else output.result(`Would remove ${end}`);
     output.note(`${formatPlural(summary.commits, 'commit')} kept; ${sent}${priceOf(summary)}.`);
   },
 };

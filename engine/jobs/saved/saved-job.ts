@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { DrayError } from '../../api/error.ts';
 
 /** The commands that can be saved. */
-export const SAVED_COMMANDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
+export const SAVED_COMMANDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify', 'forget', 'gc'] as const;
 
 const EVERY_MS_MIN = 60_000;
 const ARGUMENTS_MAX = 1_000;

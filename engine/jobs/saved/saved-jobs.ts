@@ -112,7 +112,7 @@ export function checkWorkspace(
   context: Context,
   { directory, name }: { readonly directory: string; readonly name: string },
 ): void {
-  if (['push', 'pull', 'verify'].includes(name) && existsSync(directory))
+  if (!['copy', 'sync', 'check'].includes(name) && existsSync(directory))
     requireWorkspace(directory, allowedBy(context));
 }
 

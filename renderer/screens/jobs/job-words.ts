@@ -11,6 +11,8 @@ const KINDS: Readonly<Record<string, readonly [word: string, icon: IconName]>> =
   push: ['Push', 'upload'],
   pull: ['Pull', 'download'],
   verify: ['Verify', 'search'],
+  forget: ['Forget', 'history'],
+  gc: ['Collect garbage', 'trash'],
 };
 
 export function kindWords({ kind = '' }: SavedJobCard): readonly [word: string, icon: IconName] {

@@ -38,7 +38,7 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     )
     .usage('[options] <name> -- <command...>')
     .argument('<name>', 'a to z, 0 to 9, ".", "_" and "-"')
-    .argument('<command...>', 'copy, sync, check, push, pull or verify, with its options')
+    .argument('<command...>', 'copy, sync, check, push, pull, verify, forget or gc, with its options')
     .option('--every <time>', 'after this time since the last start: 30m, 2h, 1d', (text) =>
       parsePause(text, EVERY),
     )
@@ -77,6 +77,8 @@ export function addJobAdd(job: Command, host: CommandHost): void {
     ['dray job add birds --on-change -- push -m "automatic"', 'in a workspace'],
     ['dray job add disk --on-mount /media/backup -- sync ~/data /media/backup/data', 'a disk'],
     ['dray job add week --cron "30 2 * * sun" -- verify --read-data=5', 'on Sundays'],
+    ['dray job add tidy --daily 04:00 -- forget --keep-daily=7 --keep-monthly=12', 'which commits stay'],
+    ['dray job add space --cron "0 5 * * sun" -- gc', 'what they free'],
   ]);
 }
 

@@ -19,7 +19,7 @@ export function addJobCommand(program: Command, host: CommandHost): void {
     .alias('jobs')
     .summary('save commands, and run them on a schedule or by events')
     .description(
-      'Saves copy, sync, check, push, pull and verify with their options under a name, and runs them: by hand, by a schedule, on changes of a folder, when a disk is mounted, at login. Due jobs run while "dray job serve" or "dray ui" runs; "dray job install" has the system start it. Two runs of one job never overlap.',
+      'Saves copy, sync, check, push, pull, verify, forget and gc with their options under a name, and runs them: by hand, by a schedule, on changes of a folder, when a disk is mounted, at login. Due jobs run while "dray job serve" or "dray ui" runs; "dray job install" has the system start it. Two runs of one job never overlap.',
     )
     .usage('[options] <command>')
     .enablePositionalOptions();

@@ -33,6 +33,12 @@ const KINDS: readonly { readonly id: JobKind; readonly label: string; readonly n
   { id: 'push', label: 'Push', note: 'Stores the changes of a workspace as a commit.' },
   { id: 'pull', label: 'Pull', note: 'Brings a workspace up to date.' },
   { id: 'verify', label: 'Verify', note: 'Checks that a repository has everything that its commits need.' },
+  {
+    id: 'forget',
+    label: 'Forget',
+    note: 'Applies the retention policy: the one kept with the repository, or rules in Options.',
+  },
+  { id: 'gc', label: 'Collect garbage', note: 'Removes from the store what no commit needs any more.' },
 ];
 
 const SCHEDULES: readonly { readonly id: Schedule; readonly label: string }[] = [

@@ -27,6 +27,15 @@ describe('a new job', () => {
     });
   });
 
+  it('of a collection runs in its workspace, and does not watch it', () => {
+    const gc = { ...EMPTY_FORM, name: 'space', kind: 'gc', root: '/data', options: '--grace 2d' } as const;
+    expect(draftOf({ ...gc, onChange: true })).toEqual({
+      ...{ name: 'space', words: ['gc', '--grace', '2d'], directory: '/data' },
+      notices: null,
+    });
+    expect([isComplete(gc), isComplete({ ...gc, root: '' })]).toEqual([true, false]);
+  });
+
   it('has its week as cron, and needs a time of day', () => {
     const weekly = { ...copy, schedule: 'weekly', time: '04:05', weekday: '0' } as const;
     expect(draftOf(weekly).cron).toEqual(['5 4 * * 0']);

@@ -4,7 +4,7 @@ import { formatSpan } from '../../../../engine/api/numbers.ts';
 import { areDays, NO_NOTICES, type NoticeForm, noticesIn } from './notice-draft.ts';
 import { joinWords, splitWords } from './split-words.ts';
 
-export const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify'] as const;
+export const JOB_KINDS = ['copy', 'sync', 'check', 'push', 'pull', 'verify', 'forget', 'gc'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 export type Schedule = 'none' | 'every' | 'daily' | 'weekly' | 'cron';
 
@@ -17,7 +17,7 @@ export interface JobForm {
   readonly kind: JobKind;
   readonly source: string;
   readonly destination: string;
-  /** The workspace of a push, a pull or a verify. */
+  /** The workspace of all kinds without two places. */
   readonly root: string;
   readonly options: string;
   /** The folder that paths of a copy start from; empty: the home folder. */
@@ -59,7 +59,7 @@ export function hasTwoPlaces(kind: JobKind): boolean {
 
 /** Only a source or a workspace on this machine can report its changes. */
 export function canWatch(kind: JobKind): boolean {
-  return kind !== 'pull' && kind !== 'verify';
+  return kind === 'push' || hasTwoPlaces(kind);
 }
 
 export function isTime(text: string): boolean {

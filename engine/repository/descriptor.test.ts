@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
+import { readVersion } from '../base/dray-version.ts';
 import { DEFAULT_LAYOUT, OBJECTS_LAYOUT } from '../model/layout.ts';
 import { createMemoryStore } from '../remotes/memory/memory-store.fixture.ts';
-import { createDescriptor, readDescriptor } from './descriptor.ts';
+import { addFeatures, createDescriptor, readDescriptor } from './descriptor.ts';
 
 const clock = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 31, 12) };
 
@@ -101,5 +102,37 @@ describe('a descriptor', () => {
       await expect(readText(text.slice(0, length))).rejects.toMatchObject({ code: 'damaged' });
     }
     await expect(readText(' '.repeat(100_000))).rejects.toMatchObject({ code: 'damaged' });
+  });
+
+  it('with an unknown feature names it, and the version that reads it', async () => {
+    const document = { ...DOCUMENT, required: ['collection', 'sealed'], since: '7.2.0' };
+    await expect(readJson(document)).rejects.toMatchObject({
+      code: 'formatTooNew',
+      message: expect.stringContaining('needs the feature sealed'),
+      data: { features: ['sealed'], since: '7.2.0' },
+    });
+    await expect(readJson(document)).rejects.toThrow('Dray 7.2.0 reads it.');
+    const hostile = { ...document, since: '7.2.0; run this' };
+    await expect(readJson(hostile)).rejects.toMatchObject({
+      data: { key: 'dray.json', features: ['sealed'] },
+    });
+  });
+
+  it('says with a new feature which version wrote it', async () => {
+    const store = createMemoryStore();
+    await createDescriptor(store, { layout: DEFAULT_LAYOUT, clock });
+    const { bytes } = (await store.read('dray.json', { maxBytes: 65_536 }))!;
+    expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ since: readVersion() });
+  });
+
+  it('gets the version of whoever adds a feature', async () => {
+    const store = createMemoryStore();
+    await store.put('dray.json', Buffer.from(JSON.stringify({ ...DOCUMENT, since: '0.0.1' })));
+    await addFeatures(store, ['collection']);
+    const { bytes } = (await store.read('dray.json', { maxBytes: 65_536 }))!;
+    expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({
+      required: ['collection'],
+      since: readVersion(),
+    });
   });
 });

@@ -1,8 +1,8 @@
 /**
  * `dray.json`: what makes a remote URL a repository.
  *
- *     {"format":1,"required":["collection"],"id":"<uuid>","created":"<time>","hash":"sha256",
- *      "layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,
+ *     {"format":1,"required":["collection"],"since":"<version>","id":"<uuid>","created":"<time>",
+ *      "hash":"sha256","layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,
  *                "chunkSize":{"min":...,"average":...,"max":...}},
  *      "encryption":null}
  *
@@ -15,6 +15,7 @@ import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { DrayError, quotedExcerpt } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
+import { readVersion } from '../base/dray-version.ts';
 import type { Layout } from '../model/layout.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import {
@@ -142,7 +143,7 @@ export async function addFeatures(
   const missing = features.filter((feature) => !known.includes(feature));
   if (missing.length === 0) return false;
   const { format, ...rest } = parseDocument(DESCRIPTOR_KEY, read.bytes);
-  const document = { format, ...rest, required: [...known, ...missing] };
+  const document = { format, ...rest, required: [...known, ...missing], since: readVersion() };
   const bytes = Buffer.from(`${JSON.stringify(document, undefined, 2)}\n`, 'utf8');
   const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
     ...options,
@@ -160,7 +161,7 @@ export async function addFeatures(
 }
 
 function descriptorToText({ created, features, id, layout }: Descriptor): string {
-  const required = features.length === 0 ? {} : { required: features };
+  const required = features.length === 0 ? {} : { required: features, since: readVersion() };
   const document = { format: FORMAT, ...required, id, created, hash: 'sha256', layout, encryption: null };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }

@@ -188,26 +188,40 @@ function excessOf(raw: Uint8Array, storedBytes: number): string | undefined {
 /** Checks the fields that every document has, stored by itself or inside another one. */
 export function checkFormat(key: RemoteKey, value: unknown): JsonObject {
   if (!isJsonObject(value)) throw damaged(key, 'it is not a JSON object');
-  const { format, required } = value;
+  const { format, required, since } = value;
   if (typeof format !== 'number' || !Number.isSafeInteger(format) || format < 1) {
     throw damaged(key, 'it has no format number');
   }
-  if (format > FORMAT) throw tooNew(key, `has format ${format}`, { format });
+  if (format > FORMAT) throw tooNew(key, `has format ${format}`, { format, ...sinceOf(since) });
   if (required === undefined) return value;
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
     throw damaged(key, '"required" is not a list of names');
   }
   const unknown = required.filter((name) => !KNOWN_FEATURES.has(name));
-  if (unknown.length > 0)
-    throw tooNew(key, `needs ${excerpt(unknown.join(', '))}`, { features: unknown.slice(0, FEATURES_NAMED) });
+  if (unknown.length > 0) {
+    const needs = `needs the feature ${excerpt(unknown.join(', '))}`;
+    throw tooNew(key, needs, { features: unknown.slice(0, FEATURES_NAMED), ...sinceOf(since) });
+  }
   return value;
 }
 
+/** The version that wrote the document, and so reads it, if it says one. */
+function sinceOf(since: unknown): { readonly since?: string } {
+  return typeof since === 'string' && SINCE.test(since) ? { since } : {};
+}
+
+const SINCE = /^\d{1,6}\.\d{1,6}\.\d{1,6}(-[\w.]{1,20})?$/;
+
 /** For a document of a later version. @param what Such as "has format 2". */
-export function tooNew(key: RemoteKey, what: string, data: JsonObject): DrayError {
+export function tooNew(
+  key: RemoteKey,
+  what: string,
+  data: JsonObject & { readonly since?: string },
+): DrayError {
+  const reader = data.since === undefined ? '' : `Dray ${data.since} reads it. `;
   const message =
     `${key} ${what}, which this version of Dray does not support (it supports format ${FORMAT}). ` +
-    'Upgrade Dray to use this repository.';
+    `${reader}Upgrade Dray to use this repository.`;
   return new DrayError('formatTooNew', message, { data: { key, ...data } });
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../engine/jobs/collect/collect.ts';
 import { log } from '../engine/jobs/history/log.ts';
 import { verify } from '../engine/jobs/history/verify.ts';
 import { cloneWorkspace } from '../engine/jobs/pull/clone.ts';
@@ -142,7 +143,7 @@ describe('a repository that an earlier Dray made', () => {
   });
 
   it.each(Object.entries(OLD))(
-    'of %s forgets commits only after an upgrade',
+    'of %s forgets commits and collects garbage only after an upgrade',
     async (name, { commits, files }) => {
       using sandbox = createSandbox();
       const remote = openCopy(sandbox, name);
@@ -153,6 +154,10 @@ describe('a repository that an earlier Dray made', () => {
         data: { command: 'dray upgrade' },
       });
 
+      const noGrace = { graceSeconds: 0 };
+      await expect(collectGarbage(testContext(root), noGrace)).rejects.toMatchObject({ code: 'unsupported' });
+      const before = await clone(sandbox, remote, 'before');
+
       expect((await upgrade(testContext(root))).result).toBe('upgraded');
       // The earlier Dray knows no feature, so it stops at whatever it reads first.
       const named = ['dray.json', ...keysBelow(remote, 'refs')];
@@ -162,12 +167,19 @@ describe('a repository that an earlier Dray made', () => {
       expect(forgotten + stay).toBe(commits);
       expect(forgotten).toBeGreaterThan(0);
 
+      const { forgottenCommits, result } = await collectGarbage(testContext(root), noGrace);
+      expect(forgottenCommits).toBe(forgotten);
+      // Of the other two, each blob that was stored is still needed.
+      expect(result).toBe(name === 'objects' ? 'collected' : 'nothingToCollect');
+
       sandbox.write('clone/new.txt', 'after the upgrade\n');
       expect((await push(testContext(root), { message: 'later' })).result).toBe('pushed');
       expect(filesOf(await clone(sandbox, remote, 'again'))).toEqual({
         ...files,
         'new.txt': 'after the upgrade\n',
       });
+      await pull(testContext(before), {});
+      expect(describeTree(before)).toEqual(describeTree(root));
       expect(await verify(testContext(root), { readDataPercent: 100 })).toMatchObject({
         commits: stay + 1,
         forgotten,

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
+import { collectGarbage } from '../collect/collect.ts';
 import { listTree } from '../history/list-tree.ts';
 import { log } from '../history/log.ts';
 import { readCommitted } from '../history/read-committed.ts';
@@ -25,7 +26,6 @@ import { describeTree } from '../trees/same-trees.fixture.ts';
 import { diff } from '../working-copy/diff.ts';
 import { restore } from '../working-copy/restore.ts';
 import { status } from '../working-copy/status.ts';
-import { collectGarbage } from './collected.fixture.ts';
 import { forget } from './forget.ts';
 
 /** With the path that ends a segment: two segments and more. */
@@ -58,6 +58,14 @@ async function commit(
   commits[message] = tipOf(store);
 }
 
+async function collect({ root }: Repository): Promise<void> {
+  expect(await collectGarbage(testContext(root), { graceSeconds: 0 })).toMatchObject({ result: 'collected' });
+}
+
+function contentOf(store: string): string[] {
+  return ['manifests', 'objects', 'packs'].flatMap((folder) => keysBelow(store, folder));
+}
+
 /** Content of an object of its own. */
 const object = (text: string) => text.padEnd(100, text);
 
@@ -87,7 +95,10 @@ async function createForgotten(): Promise<Repository> {
     chunked: object('d').repeat(30),
   });
   await forget(testContext(repository.root), { policy: { keepLast: 1 } });
-  const removed = collectGarbage(store, [repository.commits.four!]);
+  const before = contentOf(store);
+  await collect(repository);
+  const left = new Set(contentOf(store));
+  const removed = before.filter((key) => !left.has(key));
   const folders = new Set(removed.map((key) => key.split('/')[0]));
   expect(folders).toEqual(new Set(['manifests', 'objects', 'packs']));
   return repository;
@@ -154,19 +165,33 @@ describe('a forgotten commit', () => {
     expect(await historyOf('large')).toEqual(['four added']);
     expect(await historyOf('many')).toEqual(['four added']);
   });
+});
 
-  it('that a branch or a tag names again is none', async () => {
-    await tag(testContext(root), { name: 'back', ref: repository.commits.three! });
-    const context = testContext(root);
-    await log(context, {});
-    const shown = eventsOf(context, 'commit').filter(({ isForgotten }) => isForgotten);
-    expect(shown.map(({ message }) => message)).toEqual(['two', 'one']);
-    // Its content is gone here, so that it is damaged and not forgotten.
-    await expect(listTree(testContext(root), { ref: 'back' })).rejects.toMatchObject({ code: 'damaged' });
-    await expect(listTree(testContext(root), { ref: repository.commits.three! })).rejects.toMatchObject({
-      code: 'damaged',
-    });
+describe('a commit on the list', () => {
+  it('is not forgotten while a branch or a tag names it', async () => {
+    const repository = await createRepository();
+    using _ = repository.sandbox;
+    const { commits, root } = repository;
+    for (const name of ['one', 'two', 'three', 'four']) await commit(repository, name, { a: object(name) });
+    await forget(testContext(root), { policy: { keepLast: 1 } });
+    await tag(testContext(root), { name: 'back', ref: commits.two! });
+    const forgottenNow = async () => {
+      const context = testContext(root);
+      await log(context, {});
+      return eventsOf(context, 'commit').flatMap(({ isForgotten, message }) =>
+        isForgotten ? [message] : [],
+      );
+    };
+    expect(await forgottenNow()).toEqual(['three', 'one']);
+    await collect(repository);
+    expect(await verify(testContext(root), {})).toMatchObject({ commits: 2, forgotten: 2, missing: 0 });
+    for (const ref of ['back', commits.two!])
+      expect((await listTree(testContext(root), { ref })).entries).toBe(1);
     await tag(testContext(root), { name: 'back', remove: true });
+    expect(await forgottenNow()).toEqual(['three', 'two', 'one']);
+    await expect(listTree(testContext(root), { ref: commits.two! })).rejects.toMatchObject({
+      code: 'forgotten',
+    });
   });
 });
 
@@ -181,10 +206,6 @@ describe('the history of a path', () => {
     await commit(repository, 'four', { c: object('4') });
     await commit(repository, 'five', { c: object('5') });
     await forget(testContext(repository.root), { policy: { keepLast: 2 } });
-    collectGarbage(
-      repository.store,
-      ['one', 'four', 'five'].map((name) => repository.commits[name]!),
-    );
     const historyOf = async (path: string, ref = 'main') => {
       const context = testContext(repository.root);
       await log(context, { path, ref });
@@ -359,7 +380,7 @@ describe('a commit that is forgotten while it is read', () => {
         e: 'e',
       });
       await forget(testContext(repository.root), { policy: { keepLast: 1 } });
-      collectGarbage(repository.store, [repository.commits.later!]);
+      await collect(repository);
     };
     const context = testContext(directory, {
       requestThrottle: {

@@ -2,6 +2,9 @@
  * The fence of a round: every ref gets the round's number as its epoch, by compare-and-swap. Who read a ref
  * before cannot move it any more: the move fails, its writer reads the round, and stores again under other
  * keys what the round has condemned. A move that came before is seen by the second mark.
+ *
+ * A pending ref becomes a removed one. If its maker lives, it writes the ref again, knowing the round. If it
+ * was killed, nobody else would ever remove the ref, and what it needs would stay for good.
  */
 import { TaskSet } from '../../base/task-set.ts';
 import { type AnyRef, listAnyRefs, writeAnyRef } from '../../repository/refs.ts';
@@ -31,7 +34,8 @@ async function fenceRef(
   { round, signal }: { readonly round: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const raise = async (current: AnyRef): Promise<AnyRef | undefined> => {
-    const fenced: AnyRef = { ...current, epoch: round, collects: true };
+    const state = current.state === 'pending' ? 'removed' : current.state;
+    const fenced: AnyRef = { ...current, state, epoch: round, collects: true };
     const expected = { etag: current.etag };
     const { written, current: now } = await writeAnyRef(store, ref.name, fenced, expected, { signal });
     return written ? undefined : now;

@@ -55,19 +55,45 @@ describe('a collection', () => {
     );
   });
 
-  it('keeps all of the history, and what only pending refs need', async () => {
+  it('keeps all of the history', async () => {
     const repository = await createTestRepository();
     await repository.push('main', OLD);
     await repository.push('main', NEW);
+    const keys = await repository.keys();
+    expect(await repository.collect()).toMatchObject({ removed: { objects: 0 }, round: 0, commits: 2 });
+    expect(await repository.keys()).toEqual(keys);
+  });
+
+  it('removes a pending ref whose maker was killed, and what only that needs', async () => {
+    const repository = await createTestRepository();
+    await repository.push('main', OLD);
     const stop = onEachRequest(repository.store, async (_, request) => {
       await request();
       if ((await readAnyRef(repository.store, 'heads/new'))?.state === 'pending') throw KILLED;
     });
     await expect(repository.push('new', { x: 'only pending' }, stop.store)).rejects.toBe(KILLED);
-    const keys = await repository.keys();
     expect(await repository.garbage()).toHaveLength(2);
-    expect(await repository.collect()).toMatchObject({ removed: { objects: 0 }, round: 0, commits: 3 });
-    expect(await repository.keys()).toEqual(keys);
+    expect(await repository.collect({ dryRun: true })).toMatchObject({ removed: { objects: 2 } });
+    expect(await repository.collect()).toMatchObject({ removed: { objects: 2 }, round: 1, commits: 1 });
+    expect(await readAnyRef(repository.store, 'heads/new')).toMatchObject({ state: 'removed' });
+    await expectCollected(repository, { isSwept: true });
+    await repository.push('new', { x: 'only pending' });
+    expect(await repository.missing()).toEqual([]);
+  });
+
+  it('between any two requests of a push that makes a branch leaves the branch whole', async () => {
+    const whole = await createWithGarbage();
+    const counted = onEachRequest(whole.store, () => {});
+    await whole.push('new', OLD, counted.store);
+    for (let at = 1; at <= counted.count(); at += 1) {
+      const repository = await createWithGarbage();
+      const collecting = onEachRequest(repository.store, async (number) => {
+        if (number === at) await repository.collect();
+      });
+      await repository.push('new', OLD, collecting.store);
+      expect(await readRef(repository.store, 'heads/new')).toBeDefined();
+      expect(await repository.missing()).toEqual([]);
+    }
   });
 
   it('leaves young garbage alone, and removes it when it is older', async () => {

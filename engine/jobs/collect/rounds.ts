@@ -132,7 +132,11 @@ async function markGarbage(
   const forgotten = await readForgottenList(tools);
   const refs = await readAllRefs(tools);
   if (await isOutdated(tools, refs, stored)) return 'outdated';
-  await mark.add(refs, new Set(forgotten));
+  // The fence removes pending refs, and the second mark meets those that are made again.
+  await mark.add(
+    refs.filter(({ state }) => state === 'live'),
+    new Set(forgotten),
+  );
   const head = { round: (stored?.state.round ?? 0) + 1, run: randomUUID() };
   const avoid = new AvoidLists(store, head, { signal });
   const onList = (keys: readonly string[]) => avoid.add(keys);

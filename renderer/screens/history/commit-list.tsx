@@ -6,6 +6,7 @@ import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import { Ago } from '../../design/ago.tsx';
+import { Badge } from '../../design/badge.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { type ContextActions, ContextMenu, keyOfRow } from '../../design/overlays/context-menu.tsx';
 import { useTokenPx } from '../../shell/appearance/density.ts';
@@ -40,7 +41,7 @@ export function CommitList({ commits, graph, refs, selected, onSelect, menu }: C
     const ref = refs.find((one) => `${one.kind} ${one.name}` === name);
     return ref
       ? { label: `For ${ref.name}`, actions: actionsOfRef(ref, menu) }
-      : { label: `For ${subjectOf(found)}`, actions: actionsOfCommit(found.commit, refs, menu) };
+      : { label: `For ${subjectOf(found)}`, actions: actionsOfCommit(found, refs, menu) };
   };
   return (
     <ContextMenu actionsAt={actionsAt}>
@@ -63,12 +64,16 @@ export function CommitList({ commits, graph, refs, selected, onSelect, menu }: C
           }}
         >
           {({ commit, row }) => (
-            <GridListItem className="commit-item" textValue={subjectOf(commit)}>
+            <GridListItem
+              className={`commit-item ${commit.isForgotten ? 'is-forgotten' : ''}`}
+              textValue={`${subjectOf(commit)}${commit.isForgotten ? ', forgotten' : ''}`}
+            >
               <GraphCell row={row} lanes={lanes} isMerge={commit.parents.length > 1} heightPx={rowPx} />
               <div className="commit-text" style={{ maxWidth: `calc(100% - ${graphWidth(lanes)}px)` }}>
                 <div className="row">
                   <RefBadges refs={refs} commit={commit.commit} />
                   <span className="commit-subject cut">{subjectOf(commit)}</span>
+                  {commit.isForgotten && <Badge>Forgotten</Badge>}
                 </div>
                 <div className="row small faint">
                   <span className="cut">{authorName(commit.author)}</span>

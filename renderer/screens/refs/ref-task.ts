@@ -1,4 +1,5 @@
 /** The menu actions of a commit, a branch or a tag, and the dialogs that they open. */
+import type { CommitEvent } from '../../../engine/api/events.ts';
 import type { RefKindName, RefRow } from '../../../engine/api/host/history.ts';
 import { formatHash } from '../../../engine/api/numbers.ts';
 import type { MenuAction } from '../../design/overlays/menu.tsx';
@@ -18,21 +19,22 @@ export interface RefMenu {
   readonly compare: (version: string) => void;
 }
 
+/** A forgotten commit can still be named, which keeps what is left of it. */
 export function actionsOfCommit(
-  commit: string,
+  { commit, isForgotten }: Pick<CommitEvent, 'commit' | 'isForgotten'>,
   refs: readonly RefRow[],
   { compare, open }: RefMenu,
 ): readonly MenuAction[] {
   const own = refs.filter((ref) => ref.commit === commit);
+  const uses: readonly MenuAction[] = [
+    { ...action('compare', 'Compare with...', 'changes', () => compare(commit)), startsGroup: true },
+    action('restore', 'Restore this whole version...', 'history', () => open({ do: 'restore', commit })),
+  ];
   return [
     ...own.filter(({ isCurrent, kind }) => kind === 'branch' && !isCurrent).map((ref) => switchTo(ref, open)),
     action('branch', 'New branch here...', 'branch', () => open({ do: 'new', kind: 'branch', commit })),
     action('tag', 'New tag here...', 'tag', () => open({ do: 'new', kind: 'tag', commit })),
-    {
-      ...action('compare', 'Compare with...', 'changes', () => compare(commit)),
-      startsGroup: true,
-    },
-    action('restore', 'Restore this whole version...', 'history', () => open({ do: 'restore', commit })),
+    ...(isForgotten ? [] : uses),
     action('copy', 'Copy the hash', 'copy', () => void copyText(commit, 'the hash')),
     ...own.flatMap((ref) => changesOf(ref, open)),
   ];

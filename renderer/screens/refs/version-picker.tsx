@@ -136,7 +136,7 @@ function versionsOf(refs: readonly RefRow[], commits: readonly CommitEvent[]): r
     ...commits.map((commit) => ({
       id: commit.commit,
       label: subjectOf(commit),
-      note: `${formatHash(commit.commit)}, ${formatAgo(commit.time)}`,
+      note: `${formatHash(commit.commit)}, ${formatAgo(commit.time)}${commit.isForgotten ? ', forgotten' : ''}`,
       icon: 'history' as const,
     })),
   ];

@@ -19,6 +19,7 @@ const HINTS: Readonly<Record<string, string>> = {
   delete: 'Use "dray rm".',
   purge: 'Use "dray rm -r".',
   cleanup: 'Use "dray uploads abort".',
+  prune: 'Use "dray gc". "dray forget" decides which commits stay.',
   add: 'Dray has no staging. "dray push" stores all changes.',
   commit: 'Use "dray push", which stores all changes as a commit.',
   fetch: 'Use "dray pull", or "dray status --remote" to change nothing.',

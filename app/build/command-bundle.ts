@@ -23,6 +23,7 @@ const WORKERS = {
   'hash-worker': 'engine/files/read/hash-worker.ts',
   'write-worker': 'engine/files/write/write-worker.ts',
   'block-worker': 'engine/files/blocks/block-worker.ts',
+  'compress-worker': 'engine/compression/compress-worker.ts',
   'digest-worker': 'engine/transfer/download/digest-worker.ts',
   'parquet-worker': 'engine/host/preview/parquet/parquet-worker.ts',
 };

@@ -8,7 +8,12 @@ export interface Layout {
   readonly chunkAbove: number;
   /** Bounds of a chunk, in bytes. */
   readonly chunkSize: { readonly min: number; readonly average: number; readonly max: number };
+  /** Absent: blobs are stored as they are. */
+  readonly compression?: Compression | undefined;
 }
+
+/** Blobs are compressed where that pays: fast, or as small as a writer can bear. */
+export type Compression = 'auto' | 'max';
 
 const MIB = 1024 * 1024;
 

@@ -115,6 +115,8 @@ export interface InitRequest {
     readonly packBelow?: number;
     readonly chunkAbove?: number;
   };
+  /** Default: `off`. */
+  readonly compression?: 'auto' | 'off' | 'max';
 }
 export interface InitSummary {
   readonly workspace: string;

@@ -28,12 +28,15 @@ describe('a descriptor', () => {
     expect(await readDescriptor(createMemoryStore())).toBeUndefined();
   });
 
-  it.each([DEFAULT_LAYOUT, OBJECTS_LAYOUT])('reads as it was created', async (layout) => {
+  const compressed = { ...DEFAULT_LAYOUT, compression: 'max' } as const;
+
+  it.each([DEFAULT_LAYOUT, OBJECTS_LAYOUT, compressed])('reads as it was created', async (layout) => {
     const store = createMemoryStore();
     const { descriptor, created } = await createDescriptor(store, { layout, clock });
     expect(created).toBe(true);
     expect(descriptor).toMatchObject({ format: 1, created: '2026-01-31T12:00:00.000Z', layout });
     expect(await readDescriptor(store)).toEqual(descriptor);
+    expect(descriptor.features.includes('zstd')).toBe(layout === compressed);
   });
 
   it('is created by one of many concurrent callers, and all get the same one', async () => {
@@ -90,6 +93,7 @@ describe('a descriptor', () => {
     { layout: { ...DEFAULT_LAYOUT, chunkSize: { min: 5, average: 4, max: 3 } } },
     { encryption: undefined },
     { hash: undefined },
+    { compression: 'lzma' },
     { format: '1' },
   ])('with %o is damaged', async (more) => {
     const reading = readJson({ ...DOCUMENT, ...more });

@@ -4,7 +4,7 @@
  *     {"format":1,"required":["collection"],"since":"<version>","id":"<uuid>","created":"<time>",
  *      "hash":"sha256","layout":{"packBelow":...,"packTarget":...,"chunkAbove":...,
  *                "chunkSize":{"min":...,"average":...,"max":...}},
- *      "encryption":null}
+ *      "compression":"auto","encryption":null}
  *
  * Written once, by a conditional PUT, and changed only to add features to `required` (`dray upgrade`), by
  * compare-and-swap. `hash` and `encryption` have one value each in format 1; any other value needs a newer
@@ -16,12 +16,13 @@ import * as v from 'valibot';
 import { DrayError, quotedExcerpt } from '../api/error.ts';
 import type { Clock } from '../base/clock.ts';
 import { readVersion } from '../base/dray-version.ts';
-import type { Layout } from '../model/layout.ts';
+import type { Compression, Layout } from '../model/layout.ts';
 import type { CallOptions, ObjectStore } from '../remotes/object-store.ts';
 import {
   checkSchema,
   damaged,
   FEATURE_COLLECTION,
+  FEATURE_ZSTD,
   FORMAT,
   type JsonObject,
   parseDocument,
@@ -42,7 +43,9 @@ export interface Descriptor {
 }
 
 /** The features of a new repository. */
-const NEW_FEATURES: readonly string[] = [FEATURE_COLLECTION];
+function featuresOf({ compression }: Layout): readonly string[] {
+  return compression === undefined ? [FEATURE_COLLECTION] : [FEATURE_COLLECTION, FEATURE_ZSTD];
+}
 
 export function collectsGarbage({ features }: Descriptor): boolean {
   return features.includes(FEATURE_COLLECTION);
@@ -72,11 +75,13 @@ const layoutSchema = v.pipe(
     'needs packBelow <= packTarget and min <= average <= max',
   ),
 );
+const compressionSchema = v.optional(v.picklist(['auto', 'max'] satisfies Compression[]));
 const descriptorSchema = v.object({
   format: v.number(),
   id: v.pipe(v.string(), v.uuid()),
   created: v.pipe(v.string(), v.isoTimestamp()),
   layout: layoutSchema,
+  compression: compressionSchema,
   required: v.optional(v.array(v.string()), []),
 });
 
@@ -99,7 +104,8 @@ export async function createDescriptor(
   options: CallOptions & { readonly layout: Layout; readonly clock: Clock },
 ): Promise<{ readonly descriptor: Descriptor; readonly created: boolean }> {
   const { layout, clock, ...call } = options;
-  const checked = v.safeParse(layoutSchema, layout, { abortEarly: true });
+  const { compression, ...sizes } = layout;
+  const checked = v.safeParse(layoutSchema, sizes, { abortEarly: true });
   if (!checked.success) {
     const field = v.getDotPath(checked.issues[0]) ?? 'it';
     throw new DrayError('usage', `The layout is impossible: ${field}: ${checked.issues[0].message}.`);
@@ -109,8 +115,8 @@ export async function createDescriptor(
     format: FORMAT,
     id: randomUUID(),
     created,
-    layout: checked.output,
-    features: NEW_FEATURES,
+    layout: withCompression(checked.output, compression),
+    features: featuresOf(layout),
   };
   const bytes = Buffer.from(descriptorToText(descriptor), 'utf8');
   const outcome = await store.put(DESCRIPTOR_KEY, bytes, {
@@ -162,7 +168,12 @@ export async function addFeatures(
 
 function descriptorToText({ created, features, id, layout }: Descriptor): string {
   const required = features.length === 0 ? {} : { required: features, since: readVersion() };
-  const document = { format: FORMAT, ...required, id, created, hash: 'sha256', layout, encryption: null };
+  const { compression, ...sizes } = layout;
+  const document = {
+    ...{ format: FORMAT, ...required, id, created, hash: 'sha256', layout: sizes },
+    ...(compression === undefined ? {} : { compression }),
+    encryption: null,
+  };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
@@ -170,8 +181,12 @@ function parseDescriptor(bytes: Uint8Array): Descriptor {
   const document = parseDocument(DESCRIPTOR_KEY, bytes);
   checkFeature(document, 'hash', 'sha256');
   checkFeature(document, 'encryption', null);
-  const { required, ...descriptor } = checkSchema(DESCRIPTOR_KEY, descriptorSchema, document);
-  return { ...descriptor, features: required };
+  const { compression, layout, required, ...rest } = checkSchema(DESCRIPTOR_KEY, descriptorSchema, document);
+  return { ...rest, layout: withCompression(layout, compression), features: required };
+}
+
+function withCompression(layout: Layout, compression: Compression | undefined): Layout {
+  return compression === undefined ? layout : { ...layout, compression };
 }
 
 function checkFeature(document: JsonObject, field: string, known: unknown): void {

@@ -57,8 +57,10 @@ const DECOMPRESS_CHUNK_BYTES = 128 * 1024;
 
 /** Collection of garbage: generations of keys, refs that are pending or removed, forgotten commits. */
 export const FEATURE_COLLECTION = 'collection';
+/** Compressed blobs. */
+export const FEATURE_ZSTD = 'zstd';
 /** The features that a document may list under `required`. Format 1 began with none. */
-const KNOWN_FEATURES: ReadonlySet<string> = new Set([FEATURE_COLLECTION]);
+const KNOWN_FEATURES: ReadonlySet<string> = new Set([FEATURE_COLLECTION, FEATURE_ZSTD]);
 
 /** The most features that an error names. */
 const FEATURES_NAMED = 20;

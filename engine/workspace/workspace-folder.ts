@@ -39,6 +39,7 @@ const REMOTE = v.object({
       packTarget: BYTES,
       chunkAbove: BYTES,
       chunkSize: v.object({ min: BYTES, average: BYTES, max: BYTES }),
+      compression: v.optional(v.picklist(['auto', 'max'])),
     }),
   ),
 });

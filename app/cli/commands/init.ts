@@ -14,6 +14,7 @@ interface InitOptions {
   readonly layout?: 'packs' | 'objects';
   readonly packBelow?: number;
   readonly chunkAbove?: number;
+  readonly compress?: 'auto' | 'off' | 'max';
 }
 
 export function addInitCommand(program: Command, host: CommandHost): void {
@@ -38,6 +39,12 @@ export function addInitCommand(program: Command, host: CommandHost): void {
       '--chunk-above <size>',
       'cut files above this size into chunks (default: 64MiB; 0: none)',
       parseSizeOption,
+    )
+    .addOption(
+      new Option(
+        '--compress <how>',
+        'compress content where that pays: auto, max (slower, smaller) or off (the default)',
+      ).choices(['auto', 'off', 'max']),
     )
     .action((directory: string | undefined, options: InitOptions, self: Command) =>
       runCommand(host, self, {
@@ -67,7 +74,7 @@ function toRequest(options: InitOptions, relativeTo: string): InitRequest {
   return {
     remoteUrl: options.remote,
     relativeTo,
-    ...given({ remoteName: options.name, branch: options.branch }),
+    ...given({ remoteName: options.name, branch: options.branch, compression: options.compress }),
     ...(Object.keys(layout).length > 0 ? { layout } : {}),
   };
 }

@@ -40,5 +40,5 @@ function copyRange(bytes: Uint8Array, items: readonly PackedFile[]): FileBatch {
 }
 
 function endOf(item: PackedFile): number {
-  return item.offset + item.sizeBytes;
+  return item.offset + (item.storedBytes ?? item.sizeBytes);
 }

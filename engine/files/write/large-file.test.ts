@@ -51,8 +51,8 @@ describe('a large file', () => {
     const bad = piece(0, 1_000_000);
     bad[17]! ^= 1;
     const hash = sha256(CONTENT.subarray(0, 1_000_000));
-    await expect(file.write(0, bad, hash)).rejects.toEqual(damaged);
-    await file.write(0, piece(0, 1_000_000), hash);
+    await expect(file.write(0, bad, { hash })).rejects.toEqual(damaged);
+    await file.write(0, piece(0, 1_000_000), { hash });
     await file.write(1_000_000, piece(1_000_000, CONTENT.length));
     await file.commit({ verifyContent: true });
     expect(readFileSync(`${root}/file`).equals(CONTENT)).toBe(true);

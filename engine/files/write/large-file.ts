@@ -3,13 +3,12 @@ import assert from 'node:assert';
 import { close, closeSync, constants, ftruncateSync, openSync, read, unlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import type { BlobHash } from '../../model/entry.ts';
 import { syncContent } from '../disk/sync-disk.ts';
 import { appendStream } from './append-stream.ts';
 import { type GatheredWriter, openGatheredWriter } from './gathered-writer.ts';
 import type { PlaceOutcome } from './put-in-place.ts';
 import { type TrackedWrites, trackWrites } from './tracked-writes.ts';
-import type { FileMeta, LargeFile, WrittenStat } from './tree-writer-types.ts';
+import type { ExpectedPiece, FileMeta, LargeFile, WrittenStat } from './tree-writer-types.ts';
 import type { UnfinishedFile } from './unfinished-files.ts';
 import { contentDiffers, damagedFile, writeError } from './write-error.ts';
 import type { WriteLane, WriteThreads } from './writer-threads.ts';
@@ -64,7 +63,7 @@ export function openLargeFile(options: LargeFileOptions): LargeFile {
     isExpected: false,
   };
   return {
-    write: (offset, bytes, verify) => write(file, { offset, bytes, verify }),
+    write: (offset, bytes, expected) => write(file, { offset, bytes, expected }),
     place: (offset, pieces) => place(file, offset, pieces),
     writeStream: (body) => writeStream(file, body),
     read: (offset, into) => readBack(file, offset, into),
@@ -100,24 +99,28 @@ function expectBytes(file: Writing): void {
 }
 
 /** Concurrent writes to one file spin on its lock in the kernel; only hashing is worth several threads. */
-function laneFor(file: Writing, verify: BlobHash | undefined): WriteLane {
-  if (verify !== undefined) return file.options.threads;
+function laneFor(file: Writing, isHashed: boolean): WriteLane {
+  if (isHashed) return file.options.threads;
   file.lane ??= file.options.threads.lane();
   return file.lane;
 }
 
 async function write(
   file: Writing,
-  piece: { readonly offset: number; readonly bytes: Uint8Array; readonly verify: BlobHash | undefined },
+  piece: {
+    readonly offset: number;
+    readonly bytes: Uint8Array;
+    readonly expected: ExpectedPiece | undefined;
+  },
 ): Promise<void> {
-  const { bytes, offset, verify } = piece;
+  const { bytes, expected, offset } = piece;
   // The buffer may move to another thread, which empties `bytes` here.
-  const { length } = bytes;
+  const length = expected?.contentBytes ?? bytes.length;
   checkRange(file, offset, length);
   expectBytes(file);
   const { path } = file.options.meta;
-  const task = { kind: 'piece', fd: file.fd, path, offset, bytes, verify } as const;
-  await file.writes.note(offset, length, laneFor(file, verify).run('piece', task));
+  const task = { kind: 'piece', fd: file.fd, path, offset, bytes, expected } as const;
+  await file.writes.note(offset, length, laneFor(file, expected !== undefined).run('piece', task));
 }
 
 async function place(file: Writing, offset: number, pieces: readonly Uint8Array[]): Promise<void> {

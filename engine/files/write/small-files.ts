@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { closeSync, constants, fchmodSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
 import { type DrayError, type ErrorRecord, toErrorRecord } from '../../api/error.ts';
 import { writeFully } from '../../base/write-fully.ts';
+import { decompressBlob } from '../../compression/zstd-blob.ts';
 import { modeBits } from '../../model/special-modes.ts';
 import type { NamelessFiles } from './nameless-file.ts';
 import { type PlaceOutcome, putInPlaceOrRemove, writtenStat } from './put-in-place.ts';
@@ -15,10 +16,13 @@ export type FileOutcome = PlaceOutcome | { readonly error: ErrorRecord };
 const OWN_MODE = 0o600;
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/** @param content The received bytes; this function compares them with the item's blob, if it has one. */
-export function writeSmallFile(thread: WriteThread, item: PackedFile, content: Uint8Array): FileOutcome {
-  if (content.length !== item.sizeBytes)
+/** @param bytes The received bytes; this function compares them with the item's blob, if it has one. */
+export function writeSmallFile(thread: WriteThread, item: PackedFile, bytes: Uint8Array): FileOutcome {
+  const { sizeBytes, storedBytes } = item;
+  if (bytes.length !== (storedBytes ?? sizeBytes))
     return failed(damagedFile(item.path, 'the received bytes end too early'));
+  const content = storedBytes === undefined ? bytes : decompressBlob(bytes, sizeBytes);
+  if (!content) return failed(damagedFile(item.path, 'the received bytes do not decompress to its size'));
   if (item.blob !== undefined && hash('sha256', content, 'hex') !== item.blob)
     return failed(contentDiffers(item.path, item.blob));
   try {

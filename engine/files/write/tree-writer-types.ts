@@ -54,6 +54,16 @@ export interface FileMeta {
 export interface PackedFile extends FileMeta {
   /** The offset of the file's bytes in the buffer. */
   readonly offset: number;
+  /** Its bytes in the buffer if they are one zstd frame of its content, which needs a `blob`. */
+  readonly storedBytes?: number;
+}
+
+/** What the content of a piece must be. */
+export interface ExpectedPiece {
+  /** SHA-256. */
+  readonly hash: BlobHash;
+  /** If the bytes are one zstd frame: the size of its content. */
+  readonly contentBytes?: number | undefined;
 }
 
 /** The `lstat` of the file in its place, in the form that the scan reads. */
@@ -84,9 +94,9 @@ export interface LargeFile {
   /**
    * Writes one piece. Pieces come in any order and concurrently; a failed piece can be written again. The
    * writer owns the bytes from here on and moves their buffer to another thread where possible.
-   * @param verify SHA-256 of this piece. A mismatch is `damaged`, and nothing is written.
+   * @param expected Without a match, `damaged`, and nothing is written.
    */
-  write(offset: number, bytes: Uint8Array, verify?: BlobHash): Promise<void>;
+  write(offset: number, bytes: Uint8Array, expected?: ExpectedPiece): Promise<void>;
   /**
    * Writes bytes that count only after `accept`: those of a range that is verified once it is complete. They
    * are consecutive in the pieces, which the caller still owns and can reuse afterwards.

@@ -17,7 +17,7 @@ interface PackedFilesTask extends Pick<FilesTask, 'bytes' | 'bytesStart'> {
   readonly paths: string;
   /** Likewise, '' for none; absent when no file has one. */
   readonly blobs: string | undefined;
-  /** `DOUBLES` for each file: size, offset, flags with the mode. */
+  /** `DOUBLES` for each file: size, offset, flags with the mode, stored bytes or 0. */
   readonly doubles: Float64Array<ArrayBuffer>;
   readonly mtimesNs: BigInt64Array<ArrayBuffer>;
 }
@@ -34,7 +34,7 @@ interface PackedOutcomes {
 }
 
 const SEPARATOR = '\0';
-const DOUBLES = 3;
+const DOUBLES = 4;
 const FLAG_EXECUTABLE = 1 << 12;
 const FLAG_MODE = 1 << 13;
 const STAT_DOUBLES = 4;
@@ -46,11 +46,12 @@ export function packTask(task: WriteTask): TaskMessage {
   const mtimesNs = new BigInt64Array(items.length);
   let hasBlobs = false;
   for (let index = 0; index < items.length; index += 1) {
-    const { blob, executable, mode, mtimeNs, offset, sizeBytes } = items[index]!;
+    const { blob, executable, mode, mtimeNs, offset, sizeBytes, storedBytes = 0 } = items[index]!;
     const row = index * DOUBLES;
     doubles[row] = sizeBytes;
     doubles[row + 1] = offset;
     doubles[row + 2] = (executable ? FLAG_EXECUTABLE : 0) | (mode === undefined ? 0 : FLAG_MODE | mode);
+    doubles[row + 3] = storedBytes;
     mtimesNs[index] = mtimeNs;
     hasBlobs ||= blob !== undefined;
   }
@@ -73,6 +74,7 @@ export function unpackTask(message: TaskMessage): WriteTask {
     const row = index * DOUBLES;
     const flags = doubles[row + 2]!;
     const blob = blobs?.[index] || undefined;
+    const storedBytes = doubles[row + 3]!;
     return {
       path: paths[index]!,
       sizeBytes: doubles[row]!,
@@ -81,6 +83,7 @@ export function unpackTask(message: TaskMessage): WriteTask {
       executable: (flags & FLAG_EXECUTABLE) !== 0,
       ...((flags & FLAG_MODE) === 0 ? {} : { mode: flags & MODE_BITS }),
       ...(blob === undefined ? {} : { blob: blob as BlobHash }),
+      ...(storedBytes === 0 ? {} : { storedBytes }),
     };
   });
   return { kind: 'files', bytes, bytesStart, items };

@@ -6,9 +6,10 @@
 import { createHash, hash as hashOnce } from 'node:crypto';
 import { fchmodSync, readSync } from 'node:fs';
 import { writeFully } from '../../base/write-fully.ts';
+import { decompressBlob } from '../../compression/zstd-blob.ts';
 import { type PlaceOutcome, putInPlace } from './put-in-place.ts';
 import { type FileOutcome, writeSmallFile } from './small-files.ts';
-import type { PackedFile } from './tree-writer-types.ts';
+import type { ExpectedPiece, PackedFile } from './tree-writer-types.ts';
 import { contentDiffers, writeError } from './write-error.ts';
 import { checkStopped, type WriteThread } from './writer-thread.ts';
 
@@ -36,7 +37,7 @@ export interface PieceTask {
   readonly path: string;
   readonly offset: number;
   readonly bytes: Uint8Array;
-  readonly verify?: string | undefined;
+  readonly expected?: ExpectedPiece | undefined;
 }
 /** The next part of a stream: hashed in order, in the one thread that holds the stream's hash. */
 export interface AppendTask {
@@ -122,15 +123,21 @@ function writeFiles(thread: WriteThread, { bytes, bytesStart, items }: FilesTask
   return items.map((item) => {
     checkStopped(thread);
     const offset = item.offset - bytesStart;
-    return writeSmallFile(thread, item, bytes.subarray(offset, offset + item.sizeBytes));
+    return writeSmallFile(
+      thread,
+      item,
+      bytes.subarray(offset, offset + (item.storedBytes ?? item.sizeBytes)),
+    );
   });
 }
 
 function writePiece(task: PieceTask): null {
-  if (task.verify !== undefined && hashOnce('sha256', task.bytes, 'hex') !== task.verify) {
-    throw contentDiffers(task.path, task.verify);
-  }
-  return writeAt(task);
+  const { bytes, expected, path } = task;
+  if (!expected) return writeAt(task);
+  const { contentBytes, hash } = expected;
+  const content = contentBytes === undefined ? bytes : decompressBlob(bytes, contentBytes);
+  if (!content || hashOnce('sha256', content, 'hex') !== hash) throw contentDiffers(path, hash);
+  return writeAt({ ...task, bytes: content });
 }
 
 function appendToStream(thread: WriteThread, task: AppendTask): null {

@@ -284,7 +284,7 @@ describe('a remote', () => {
 
 describe('verify', () => {
   it('finds nothing in an intact repository, and reads all of it on request', async () => {
-    sandbox.write('work/big', new Uint8Array(2_000_000).fill(7));
+    sandbox.write('work/big', randomBytes(2_000_000));
     await push(testContext(root), {});
     const summary = await verify(testContext(root), { readDataPercent: 100 });
     expect(summary).toMatchObject({ commits: 2, objects: 2, missing: 0, damaged: 0, affectedPaths: 0 });

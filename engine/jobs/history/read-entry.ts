@@ -1,6 +1,7 @@
 /** Finds one entry of a commit and reads ranges of its content. */
 import { createHash } from 'node:crypto';
 import { readChecked } from '../../base/read-checked.ts';
+import { decompressBlob } from '../../compression/zstd-blob.ts';
 import type { BlobHash, Entry, FileEntry } from '../../model/entry.ts';
 import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import type { Commit } from '../../repository/commit.ts';
@@ -74,6 +75,8 @@ interface Piece {
   readonly offset: number;
   readonly hash: BlobHash;
   readonly sizeBytes: number;
+  /** If it is compressed. */
+  readonly storedBytes?: number;
 }
 
 function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piece[] {
@@ -81,9 +84,9 @@ function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piec
     case 'nowhere':
       return [];
     case 'pack':
-      return [{ key: packKey(location.pack), offset: location.offset, hash, sizeBytes }];
+      return [{ ...location, key: packKey(location.pack), hash, sizeBytes }];
     case 'object':
-      return [{ key: objectKey(hash, location.generation), offset: 0, hash, sizeBytes }];
+      return [{ ...location, key: objectKey(hash, location.generation), offset: 0, hash, sizeBytes }];
     case 'chunks':
       return location.chunks.map((chunk) => ({
         ...chunk,
@@ -93,11 +96,24 @@ function piecesOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Piec
   }
 }
 
+interface PieceRange {
+  readonly from: number;
+  readonly to: number;
+  readonly signal: AbortSignal;
+}
+
 async function* readPiece(
   store: ObjectStore,
-  { hash, key, offset, sizeBytes }: Piece,
-  { from, signal, to }: { readonly from: number; readonly to: number; readonly signal: AbortSignal },
+  piece: Piece,
+  { from, signal, to }: PieceRange,
 ): AsyncGenerator<Uint8Array> {
+  const { hash, key, offset, sizeBytes, storedBytes } = piece;
+  if (storedBytes !== undefined) {
+    const content = await readCompressed(store, { ...piece, storedBytes }, signal);
+    for (let at = from; at < to; at += WINDOW_BYTES)
+      yield content.subarray(at, Math.min(to, at + WINDOW_BYTES));
+    return;
+  }
   const hasher = from === 0 && to === sizeBytes ? createHash('sha256') : undefined;
   const isOneWindow = hasher !== undefined && sizeBytes <= WINDOW_BYTES;
   for (let at = from; at < to; at += WINDOW_BYTES) {
@@ -117,4 +133,23 @@ async function* readPiece(
     if (isLast && hasher && hasher.digest('hex') !== hash) throw wrongBytes(key);
     yield found.bytes;
   }
+}
+
+/** A frame can only be read from its start, so a range needs all of it. */
+async function readCompressed(
+  store: ObjectStore,
+  { hash, key, offset, sizeBytes, storedBytes }: Piece & { readonly storedBytes: number },
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const range = { start: offset, end: offset + storedBytes };
+  const content = await readChecked(
+    () => store.read(key, { range, maxBytes: storedBytes, signal }),
+    ({ bytes }) => {
+      const found = bytes.length === storedBytes ? decompressBlob(bytes, sizeBytes) : undefined;
+      if (found && createHash('sha256').update(found).digest('hex') === hash) return found;
+      throw wrongBytes(key);
+    },
+  );
+  if (!content) throw damagedObject(key, 'is missing on the remote');
+  return content;
 }

@@ -3,8 +3,9 @@
  * content again from the working copy. The existence query finds objects and chunks; a listing finds packs. A
  * blob that moves to a new pack gets its new place in the next commit.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { DrayError } from '../../api/error.ts';
-import type { BlobHash, Entry, FileEntry, PackHash } from '../../model/entry.ts';
+import type { Chunk, Entry, FileEntry, PackHash } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
 import type { ObjectStore } from '../../remotes/object-store.ts';
 import { hashFromPackKey, PACKS_PREFIX } from '../../repository/keys.ts';
@@ -13,6 +14,7 @@ import { readEntries } from '../../repository/manifest/read-entries.ts';
 import { type BaseCommit, rememberBlob } from '../session/base-commit.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
 import type { Session } from '../session/open-workspace.ts';
+import { storedAs } from './stored-blobs.ts';
 
 export interface RecheckOptions {
   readonly session: Session;
@@ -44,17 +46,23 @@ export async function recheckBase(options: RecheckOptions): Promise<void> {
     const files = entries.filter(isStored);
     if (files.some((entry) => entry.location.in === 'pack')) packs ??= await listPacks(session, store);
     query.noteWanted(files.length);
-    const present = await query.resolve([...new Set(files.flatMap(objectsOf))]);
+    const present = await query.resolve([...new Set(files.flatMap(objectsOf).map(({ hash }) => hash))]);
     session.index.transaction(() => {
       for (const entry of files) {
         const { location } = entry;
-        const isThere =
-          location.in === 'pack'
-            ? packs?.has(location.pack) === true
-            : objectsOf(entry).every((hash) => present.has(hash));
-        if (isThere) rememberBlob(link, entry);
-        else
-          for (const hash of objectsOf(entry)) if (present.has(hash)) link.blobs.add(hash, { in: 'object' });
+        if (location.in === 'pack') {
+          if (packs?.has(location.pack)) rememberBlob(link, entry);
+          continue;
+        }
+        const found = objectsOf(entry).flatMap(({ hash, sizeBytes }): Chunk[] => {
+          const storedBytes = present.get(hash);
+          if (storedBytes === undefined) return [];
+          return [{ hash, sizeBytes, ...storedAs(link.layout, sizeBytes, storedBytes) }];
+        });
+        for (const { hash, sizeBytes: _, ...stored } of found)
+          link.blobs.add(hash, { in: 'object', ...stored });
+        if (location.in === 'chunks' && found.length === location.chunks.length)
+          link.blobs.add(entry.blob, { in: 'chunks', chunks: found });
       }
     });
   }
@@ -72,7 +80,7 @@ export async function relocatedEntries(options: RecheckOptions): Promise<readonl
     for (const entry of entries.filter(isStored)) {
       const location = link.blobs.locate(entry.blob);
       if (!location) reportLost(session, entry);
-      else if (!isSamePlace(entry, location) && isUnchanged(session, entry)) {
+      else if (!isDeepStrictEqual(entry.location, location) && isUnchanged(session, entry)) {
         relocated.push({ path: entry.path, entry: { ...entry, location } });
       }
     }
@@ -84,9 +92,9 @@ function isStored(entry: Entry): entry is FileEntry {
   return entry.kind === 'file' && entry.location.in !== 'nowhere';
 }
 
-function objectsOf({ blob, location }: FileEntry): BlobHash[] {
-  if (location.in === 'object') return [blob];
-  return location.in === 'chunks' ? location.chunks.map((chunk) => chunk.hash) : [];
+function objectsOf({ blob: hash, location, sizeBytes }: FileEntry): readonly Chunk[] {
+  if (location.in === 'object') return [{ hash, sizeBytes }];
+  return location.in === 'chunks' ? location.chunks : [];
 }
 
 async function listPacks(session: Session, store: ObjectStore): Promise<ReadonlySet<PackHash>> {
@@ -104,11 +112,6 @@ async function listPacks(session: Session, store: ObjectStore): Promise<Readonly
     continuation = page.continuation;
   } while (continuation !== undefined);
   return packs;
-}
-
-function isSamePlace(entry: FileEntry, location: FileEntry['location']): boolean {
-  if (entry.location.in !== 'pack' || location.in !== 'pack') return entry.location.in === location.in;
-  return entry.location.pack === location.pack && entry.location.offset === location.offset;
 }
 
 function isUnchanged(session: Session, entry: FileEntry): boolean {

@@ -16,12 +16,12 @@ import {
 import { openFileSource } from '../../files/read/file-source.ts';
 import { checkFileUnchanged, isFileChange } from '../../files/read/unchanged.ts';
 import type { PendingTotals } from '../../index/file-table.ts';
-import type { BlobHash, Chunk } from '../../model/entry.ts';
+import type { BlobHash, Chunk, StoredBlob } from '../../model/entry.ts';
 import type { ExistenceQuery } from '../../query/existence/existence-query.ts';
-import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import type { ObjectStore } from '../../remotes/object-store.ts';
 import type { Meter } from '../../remotes/wrappers/with-meter.ts';
-import { newObject } from '../../repository/collection/collection-view.ts';
-import { objectKey, packKey } from '../../repository/keys.ts';
+import { newObject, newObjectKey } from '../../repository/collection/collection-view.ts';
+import { packKey } from '../../repository/keys.ts';
 import { PackBuilder } from '../../repository/packs/pack.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { budgetedMemory } from '../../transfer/upload/budgeted-memory.ts';
@@ -34,6 +34,7 @@ import { createTraffic } from '../session/traffic.ts';
 import { findLostUploads } from './confirm-uploads.ts';
 import { createHashFilter } from './hash-filter.ts';
 import type { PushForecast } from './push-forecast.ts';
+import { createStoredBlobs, type StoredBlobs, storedAs } from './stored-blobs.ts';
 
 /**
  * Bytes of files in memory at once, between the disk and the network: 32 average chunks, or two of the
@@ -133,6 +134,9 @@ class FileUploader {
   readonly #givenUp = new Map<BlobHash, DrayError>();
   /** The index knew no blob of the repository at the start, so a look-up for each file is skipped. */
   readonly #knewNothing: boolean;
+  readonly #blobs: StoredBlobs;
+  /** Chunks that are in a pack too, where the index places them. */
+  readonly #alsoObjects = new Map<BlobHash, StoredBlob>();
   /** Hashes that this push sent or found on the store. */
   readonly #placed = createHashFilter();
   /** The size of a full pack with its last blob and its index, or of all pending content if that is less. */
@@ -145,8 +149,10 @@ class FileUploader {
   constructor(options: UploadOptions, totals: PendingTotals) {
     this.#options = options;
     this.#tasks = new TaskSet(options.session.context.signal);
+    const { layout } = options.link;
     this.#knewNothing = options.link.blobs.isEmpty();
-    const { packTarget, packBelow } = options.link.layout;
+    this.#blobs = createStoredBlobs({ ...options, layout, signal: this.#tasks.signal });
+    const { packTarget, packBelow } = layout;
     this.#expectedPackBytes = Math.min(packTarget + packBelow, totals.bytes) + PACK_INDEX_BYTES;
     const { placed } = totals;
     this.#progress = createProgress(options.session, {
@@ -178,7 +184,7 @@ class FileUploader {
     } catch (error) {
       this.#tasks.fail(error);
     }
-    await this.#tasks.settle();
+    await this.#tasks.settle().finally(() => this.#blobs.close());
     for (const [hash, error] of this.#givenUp) this.#reportGivenUp(hash, error);
     this.#progress.end();
     return { objects: this.#objects, bytes: this.#bytes, failed: this.#failed };
@@ -211,9 +217,11 @@ class FileUploader {
         else if (result.kind === 'failed') this.#takeFailure(result.id, result.error);
       }
     });
-    for (const result of work.packable) {
-      this.#addToPack(result.hash, result.bytes!);
-      if (this.#pack!.sizeBytes >= this.#options.link.layout.packTarget) await this.#closePack();
+    const frames = await this.#blobs.frames(work.packable.map(({ bytes }) => bytes!));
+    for (const [at, { hash, stat }] of work.packable.entries()) {
+      this.#pack ??= new PackBuilder(this.#expectedPackBytes);
+      this.#pack.add(hash, frames[at]!, stat.sizeBytes);
+      if (this.#pack.sizeBytes >= this.#options.link.layout.packTarget) await this.#closePack();
     }
     for (const result of batch.results) if (result.kind === 'chunked') this.#takeChunked(result);
     if (work.candidates.length === 0) {
@@ -305,9 +313,12 @@ class FileUploader {
   }
 
   #asStored(chunks: readonly Chunk[]): readonly Chunk[] {
-    const { blobs, view } = this.#options.link;
-    if (!view || view.round === 0) return chunks;
-    return chunks.map((chunk) => ({ ...chunk, ...blobs.objectOf(chunk.hash) }));
+    const { blobs, layout, view } = this.#options.link;
+    if (layout.compression === undefined && (!view || view.round === 0)) return chunks;
+    return chunks.map((chunk) => ({
+      ...chunk,
+      ...(blobs.objectOf(chunk.hash) ?? this.#alsoObjects.get(chunk.hash)),
+    }));
   }
 
   #takeFailure(id: number, error: ErrorRecord): void {
@@ -331,7 +342,7 @@ class FileUploader {
     const { query, forecast } = this.#options;
     const present = await query.resolve(candidates.map((candidate) => candidate.hash));
     const absent = candidates.filter((candidate) => !present.has(candidate.hash));
-    this.#rememberPresent(present);
+    this.#rememberPresent(candidates, present);
     for (const candidate of candidates)
       if (present.has(candidate.hash))
         this.#progress.keep(filesOf(candidate), candidate.sizeBytes, candidate.path);
@@ -348,17 +359,18 @@ class FileUploader {
   }
 
   async #sendOne(candidate: Candidate): Promise<void> {
+    const { bytes, hash, path, sizeBytes, stat } = candidate;
+    const key = newObjectKey(this.#options.link.view, hash);
     try {
-      const send = () =>
-        candidate.bytes ? this.#put(candidate, candidate.bytes) : this.#putLarge(candidate);
+      const send = () => (bytes ? this.#blobs.put(key, hash, bytes) : this.#putLarge(candidate));
       // A file is in transit until all of its chunks are sent.
-      const isSent = await (candidate.stat ? this.#progress.during(candidate, send) : send());
-      this.#progress.add(filesOf(candidate), candidate.bytes ? candidate.sizeBytes : 0, candidate.path);
-      if (!isSent) return;
-      this.#count(1, candidate.sizeBytes);
+      const storedBytes = await (stat ? this.#progress.during(candidate, send) : send());
+      this.#progress.add(filesOf(candidate), bytes ? sizeBytes : 0, path);
+      if (storedBytes === undefined) return;
+      this.#count(1, storedBytes);
       this.#options.session.index.transaction(() => {
-        this.#noteSent(keyOf(candidate, this.#options.link), candidate.sizeBytes);
-        this.#notePlaced(candidate.hash);
+        this.#noteSent(key, storedBytes);
+        this.#notePlaced(candidate, storedBytes);
       });
     } catch (error) {
       this.#tasks.fail(error);
@@ -366,22 +378,11 @@ class FileUploader {
     }
   }
 
-  async #put(candidate: Candidate, bytes: Uint8Array): Promise<boolean> {
-    const { limit, link, store } = this.#options;
-    const { signal } = this.#tasks;
-    const options = { checksum: { sha256: candidate.hash }, condition: { absent: true }, signal } as const;
-    await limit.run(() => store.put(keyOf(candidate, link), bytes, options), {
-      bytes: bytes.length,
-      signal,
-    });
-    return true;
-  }
-
   /**
    * Sends a file too large for memory in parts, if it is still the file that was hashed.
-   * @returns False when it has changed: this push leaves it out.
+   * @returns Its size; undefined when it has changed: this push leaves it out.
    */
-  async #putLarge(candidate: Candidate): Promise<boolean> {
+  async #putLarge(candidate: Candidate): Promise<number | undefined> {
     const { session, store, limit, link } = this.#options;
     const open = await this.#openFiles.acquire(1, this.#tasks.signal);
     const path = `${session.workspace.root}/${candidate.path}`;
@@ -391,7 +392,7 @@ class FileUploader {
       checkSame();
       await uploadInParts({
         store,
-        key: keyOf(candidate, link),
+        key: newObjectKey(link.view, candidate.hash),
         source,
         checksum: 'crc32',
         limit,
@@ -403,11 +404,11 @@ class FileUploader {
         onProgress: (bytes) => this.#progress.add(0, bytes, candidate.path),
         onKept: (bytes) => this.#progress.keep(0, bytes, candidate.path),
       });
-      return true;
+      return candidate.sizeBytes;
     } catch (error) {
       if (!isFileChange(error)) throw error;
       this.#givenUp.set(candidate.hash, error);
-      return false;
+      return undefined;
     } finally {
       open.release();
     }
@@ -424,11 +425,6 @@ class FileUploader {
       const record = { ...toErrorRecord(error), data: { ...error.data, path } };
       session.context.emit({ type: 'fileFailed', path, error: record });
     }
-  }
-
-  #addToPack(hash: BlobHash, bytes: Uint8Array): void {
-    this.#pack ??= new PackBuilder(this.#expectedPackBytes);
-    this.#pack.add(hash, bytes);
   }
 
   async #closePack(): Promise<void> {
@@ -463,10 +459,13 @@ class FileUploader {
     });
   }
 
-  #rememberPresent(present: ReadonlySet<BlobHash>): void {
+  #rememberPresent(candidates: readonly Candidate[], present: ReadonlyMap<BlobHash, number>): void {
     if (present.size === 0) return;
     this.#options.session.index.transaction(() => {
-      for (const hash of present) this.#notePlaced(hash);
+      for (const candidate of candidates) {
+        const storedBytes = present.get(candidate.hash);
+        if (storedBytes !== undefined) this.#notePlaced(candidate, storedBytes);
+      }
     });
   }
 
@@ -475,9 +474,12 @@ class FileUploader {
     if (!store.confirmsWrites) link.blobs.noteSent(key, sizeBytes);
   }
 
-  #notePlaced(hash: BlobHash): void {
-    const { blobs, view } = this.#options.link;
-    blobs.add(hash, { in: 'object', ...newObject(view, hash) });
+  #notePlaced({ hash, sizeBytes }: Candidate, storedBytes: number): void {
+    const { blobs, layout, view } = this.#options.link;
+    const stored = storedAs(layout, sizeBytes, storedBytes);
+    const object = { ...newObject(view, hash), ...stored };
+    blobs.add(hash, { in: 'object', ...object });
+    if (!blobs.objectOf(hash)) this.#alsoObjects.set(hash, object);
     this.#placed.add(hash);
     this.#sending.delete(hash);
   }
@@ -491,8 +493,4 @@ class FileUploader {
 /** A chunk counts as no file: its file counts when all of its chunks are done. */
 function filesOf({ stat }: Candidate): number {
   return stat ? 1 : 0;
-}
-
-function keyOf({ hash }: Candidate, { view }: LinkedRepository): RemoteKey {
-  return objectKey(hash, newObject(view, hash).generation);
 }

@@ -35,7 +35,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   await using remote = await openRemoteAt(context, given, { create: true });
   const { store } = remote;
   const { descriptor, created } = await createDescriptor(store, {
-    layout: layoutFrom(request.layout),
+    layout: layoutFrom(request),
     clock: systemClock,
     signal: context.signal,
   });
@@ -62,7 +62,7 @@ export async function initWorkspace(context: JobContext, request: InitRequest): 
   return { workspace: root, remoteUrl: url, repositoryId: descriptor.id, created, branch };
 }
 
-function layoutFrom(wanted: InitRequest['layout']): Layout {
+function layoutFrom({ compression = 'off', layout: wanted }: InitRequest): Layout {
   const layout = wanted?.kind === 'objects' ? OBJECTS_LAYOUT : DEFAULT_LAYOUT;
   const packBelow = wanted?.packBelow ?? layout.packBelow;
   return {
@@ -70,5 +70,6 @@ function layoutFrom(wanted: InitRequest['layout']): Layout {
     packBelow,
     packTarget: Math.max(layout.packTarget, packBelow),
     ...(wanted?.chunkAbove === undefined ? {} : { chunkAbove: wanted.chunkAbove }),
+    compression: compression === 'off' ? undefined : compression,
   };
 }

@@ -1,5 +1,6 @@
 /** Prepares the existence query for a repository: its probe, its measured costs, its remembered size. */
 import type { QueryMode } from '../../api/events.ts';
+import type { BlobHash } from '../../model/entry.ts';
 import { pricesOf } from '../../model/prices.ts';
 import type { ExistenceProbe } from '../../query/existence/existence-probe.ts';
 import {
@@ -66,17 +67,24 @@ function existenceOptions(
 /** HEAD and LIST over a repository's objects. */
 function probeOf(store: ObjectStore): ExistenceProbe {
   return {
-    head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {})) !== undefined,
+    head: async (hash, signal) => (await store.head(objectKey(hash), signal ? { signal } : {}))?.sizeBytes,
     list: async ({ prefix, after }, signal) => {
       const options = signal ? { signal } : {};
       const start = after === undefined ? {} : { startAfter: partialKey(after) };
       for (let from: { startAfter?: string; continuation?: string } = start; ; ) {
         const page = await store.list({ prefix: partialKey(prefix), ...from }, options);
-        const hashes = page.objects.flatMap(({ key }) => hashFromObjectKey(key) ?? []);
+        const hashes: BlobHash[] = [];
+        const sizes: number[] = [];
+        for (const { key, sizeBytes } of page.objects) {
+          const hash = hashFromObjectKey(key);
+          if (hash === undefined) continue;
+          hashes.push(hash);
+          sizes.push(sizeBytes);
+        }
         const { continuation } = page;
         // Other programs may have put so many keys there that a whole page has none of ours.
         if (hashes.length > 0 || continuation === undefined)
-          return { hashes, isTruncated: continuation !== undefined };
+          return { hashes, sizes, isTruncated: continuation !== undefined };
         from = { continuation };
       }
     },

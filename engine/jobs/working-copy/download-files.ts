@@ -8,16 +8,18 @@ import { Budget } from '../../base/budget.ts';
 import { createLeasedMemory, type LeasedMemory } from '../../base/leased-memory.ts';
 import { isDamage, readChecked } from '../../base/read-checked.ts';
 import { TaskSet } from '../../base/task-set.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX } from '../../compression/zstd-blob.ts';
 import type {
+  ExpectedPiece,
   PackedFile,
   TreeWriter,
   WriteResult,
   WrittenStat,
 } from '../../files/write/tree-writer-types.ts';
-import type { BlobHash, CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
+import type { Chunk, CommitHash, FileEntry, PackHash } from '../../model/entry.ts';
 import type { ByteRange, ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
 import { objectKey, packKey } from '../../repository/keys.ts';
-import { type PackRead, planPackReads } from '../../repository/packs/pack-reads.ts';
+import { type PackRead, planPackReads, storedBytesOf } from '../../repository/packs/pack-reads.ts';
 import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { forgottenCommit, isForgotten } from '../retention/forgotten.ts';
 import type { LinkedRepository } from '../session/link-repository.ts';
@@ -59,7 +61,16 @@ export interface Downloaded {
   readonly failed: number;
 }
 
-type PackedEntry = FileEntry & { readonly offset: number };
+type PackedEntry = FileEntry & Pick<PackedFile, 'offset' | 'storedBytes'>;
+
+/** An object, or a range of one, to read. */
+interface StoredPart {
+  readonly key: RemoteKey;
+  readonly range?: ByteRange;
+  readonly storedBytes: number;
+  /** The size of the content if it is compressed: the thread that writes it holds both. */
+  readonly contentBytes?: number;
+}
 
 /**
  * @param windows Batches of entries in any order; files of one pack are fetched together within one batch.
@@ -91,7 +102,7 @@ class FileDownloader {
     const { packBelow, chunkSize } = link.layout;
     this.#memory = createLeasedMemory({
       budget: new Budget(MEMORY_BYTES),
-      largestBytes: Math.max(WHOLE_BYTES, PACK_RANGE_BYTES, packBelow, chunkSize.max),
+      largestBytes: Math.max(2 * COMPRESSED_CONTENT_BYTES_MAX, PACK_RANGE_BYTES, packBelow, chunkSize.max),
       open: (lengthBytes) => ({ buffer: new SharedArrayBuffer(lengthBytes), start: 0 }),
     });
   }
@@ -125,14 +136,17 @@ class FileDownloader {
           empty.push(entry);
           break;
         case 'pack': {
-          const item = { ...entry, offset: location.offset };
+          const { offset, storedBytes } = location;
+          const item = { ...entry, offset, ...(storedBytes === undefined ? {} : { storedBytes }) };
           const items = packs.get(location.pack);
           if (items) items.push(item);
           else packs.set(location.pack, [item]);
           break;
         }
         case 'object':
-          await (entry.sizeBytes <= WHOLE_BYTES ? this.#takeWhole(entry) : this.#takeLarge(entry));
+          await (location.storedBytes !== undefined || entry.sizeBytes <= WHOLE_BYTES
+            ? this.#takeWhole(entry, location.storedBytes)
+            : this.#takeLarge(entry));
           break;
         case 'chunks':
           await this.#takeLarge(entry);
@@ -153,9 +167,7 @@ class FileDownloader {
     for (const read of planPackReads(items, limits)) {
       const range = { start: read.start, end: read.end };
       await this.#spawnRead(
-        packKey(pack),
-        range,
-        read.end - read.start,
+        { key: packKey(pack), range, storedBytes: read.end - read.start },
         (bytes, entries, isAgain) => this.#writePacked(pack, bytes, { ...read, items: entries }, isAgain),
         read.items,
       );
@@ -170,7 +182,7 @@ class FileDownloader {
     isAgain: boolean,
   ): Promise<readonly PackedEntry[]> {
     const items = read.items.map((item) => ({ ...item, offset: item.offset - read.start }));
-    const isThere = (item: PackedEntry) => item.offset + item.sizeBytes <= bytes.length;
+    const isThere = (item: PackedEntry) => item.offset + storedBytesOf(item) <= bytes.length;
     const cut = read.items.filter((_, at) => !isThere(items[at]!));
     const wrong = await this.#writeMany(bytes, items.filter(isThere), isAgain);
     if (!isAgain) {
@@ -184,16 +196,17 @@ class FileDownloader {
     return [];
   }
 
-  async #takeWhole(entry: FileEntry): Promise<void> {
+  /** @param frameBytes If it is compressed. */
+  async #takeWhole(entry: FileEntry, frameBytes?: number): Promise<void> {
     const key = keyOfContent(entry);
+    const stored = frameBytes === undefined ? {} : { storedBytes: frameBytes };
+    const part = sizesOf({ sizeBytes: entry.sizeBytes, ...stored });
     await this.#spawnRead(
-      key,
-      undefined,
-      entry.sizeBytes,
+      { key, ...part },
       async (bytes, _, isAgain) => {
-        if (bytes.length !== entry.sizeBytes && !isAgain) return [entry];
-        checkWhole(key, bytes, entry.sizeBytes);
-        return this.#writeMany(bytes, [{ ...entry, offset: 0 }], isAgain);
+        if (bytes.length !== part.storedBytes && !isAgain) return [entry];
+        checkWhole(key, bytes, part.storedBytes);
+        return this.#writeMany(bytes, [{ ...entry, offset: 0, ...stored }], isAgain);
       },
       [entry],
     );
@@ -205,16 +218,14 @@ class FileDownloader {
    * @param use Resolves to the entries whose bytes were wrong. The second time it fails them.
    */
   async #spawnRead<E extends FileEntry>(
-    key: RemoteKey,
-    range: ByteRange | undefined,
-    sizeBytes: number,
+    part: StoredPart,
     use: (bytes: Uint8Array, entries: readonly E[], isAgain: boolean) => Promise<readonly E[]>,
     entries: readonly E[],
   ): Promise<void> {
-    const memory = await this.#memory.take(sizeBytes, this.#tasks.signal);
+    const memory = await this.#memory.take(memoryOf(part), this.#tasks.signal);
     this.#tasks.spawn(async () => {
       try {
-        const read = () => this.#read(key, range, sizeBytes, memory.bytes);
+        const read = () => this.#read(part, memory.bytes);
         const wrong = await use(await read(), entries, false);
         if (wrong.length > 0) await use(await read(), wrong, true);
       } catch (error) {
@@ -227,17 +238,12 @@ class FileDownloader {
   }
 
   /** The answer may be shorter than requested; the caller decides which files that fails. */
-  async #read(
-    key: RemoteKey,
-    range: ByteRange | undefined,
-    sizeBytes: number,
-    into: Uint8Array,
-  ): Promise<Uint8Array> {
+  async #read({ key, range, storedBytes }: StoredPart, into: Uint8Array): Promise<Uint8Array> {
     const { limit, store } = this.#options;
     const { signal } = this.#tasks;
     const read = await limit.run(
-      () => store.read(key, { ...(range ? { range } : {}), maxBytes: sizeBytes, into, signal }),
-      { bytes: sizeBytes, signal },
+      () => store.read(key, { ...(range ? { range } : {}), maxBytes: storedBytes, into, signal }),
+      { bytes: storedBytes, signal },
     );
     if (!read) throw await this.#missing(key);
     this.#bytes += read.bytes.length;
@@ -352,19 +358,20 @@ class FileDownloader {
     try {
       for (const piece of piecesOf(entry)) {
         pieces.check();
-        const memory = await this.#memory.take(piece.sizeBytes, pieces.signal);
+        const memory = await this.#memory.take(memoryOf(piece), pieces.signal);
         pieces.spawn(async () => {
           try {
             await readChecked(
-              () => this.#read(piece.key, piece.range, piece.sizeBytes, memory.bytes),
+              () => this.#read(piece, memory.bytes),
               async (bytes) => {
-                checkWhole(piece.key, bytes, piece.sizeBytes);
-                await file.write(piece.offset, bytes, piece.verify).catch((error: unknown) => {
+                checkWhole(piece.key, bytes, piece.storedBytes);
+                await file.write(piece.offset, bytes, piece.expected).catch((error: unknown) => {
                   throw isDamage(error) ? wrongBytes(piece.key) : error;
                 });
               },
             );
-            if (!isAgain) this.#options.progress.add(0, piece.sizeBytes, entry.path);
+            const { contentBytes = piece.storedBytes } = piece;
+            if (!isAgain) this.#options.progress.add(0, contentBytes, entry.path);
           } finally {
             memory.release();
           }
@@ -391,31 +398,38 @@ class FileDownloader {
 /** Errors that fail one file and let the others continue. */
 const FILE_ERRORS = new Set(['damaged', 'unsafePath', 'conflict', 'io', 'diskFull']);
 
-interface Piece {
-  readonly key: RemoteKey;
-  readonly range?: ByteRange;
+interface Piece extends StoredPart {
   readonly offset: number;
-  readonly sizeBytes: number;
-  readonly verify?: BlobHash;
+  readonly expected?: ExpectedPiece;
+}
+
+function memoryOf({ contentBytes = 0, storedBytes }: StoredPart): number {
+  return storedBytes + contentBytes;
+}
+
+function sizesOf({
+  sizeBytes,
+  storedBytes,
+}: Pick<Chunk, 'sizeBytes' | 'storedBytes'>): Pick<StoredPart, 'contentBytes' | 'storedBytes'> {
+  return storedBytes === undefined ? { storedBytes: sizeBytes } : { storedBytes, contentBytes: sizeBytes };
 }
 
 function* piecesOf(entry: FileEntry): Generator<Piece> {
   let offset = 0;
   if (entry.location.in === 'chunks') {
-    for (const { generation, hash, sizeBytes } of entry.location.chunks) {
-      yield { key: objectKey(hash, generation), offset, sizeBytes, verify: hash };
-      offset += sizeBytes;
+    for (const chunk of entry.location.chunks) {
+      const { generation, hash } = chunk;
+      const sizes = sizesOf(chunk);
+      const { contentBytes } = sizes;
+      yield { key: objectKey(hash, generation), ...sizes, offset, expected: { hash, contentBytes } };
+      offset += chunk.sizeBytes;
     }
     return;
   }
   for (; offset < entry.sizeBytes; offset += RANGE_BYTES) {
-    const sizeBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
-    yield {
-      key: keyOfContent(entry),
-      range: { start: offset, end: offset + sizeBytes },
-      offset,
-      sizeBytes,
-    };
+    const storedBytes = Math.min(RANGE_BYTES, entry.sizeBytes - offset);
+    const range = { start: offset, end: offset + storedBytes };
+    yield { key: keyOfContent(entry), range, storedBytes, offset };
   }
 }
 

@@ -24,13 +24,13 @@ async function sampleOf(
 
 describe('estimateObjects', () => {
   it('is exact when the windows cover the whole space', () => {
-    const run = packHashes([...strangeHashes(1, 10)].sort());
+    const run = packHashes([...strangeHashes(1, 10)].sort(), Array(10).fill(1));
     const estimate = estimateObjects([{ start: 0, end: SPACE, run }]);
     expect(estimate).toEqual({ objects: 10, low: 10, high: 10, isExact: true, isEven: true });
   });
 
   it('returns at least what it saw, and an upper bound even when it saw nothing', () => {
-    const estimate = estimateObjects([{ start: 0, end: SPACE / 100, run: packHashes([]) }]);
+    const estimate = estimateObjects([{ start: 0, end: SPACE / 100, run: packHashes([], []) }]);
     expect(estimate.objects).toBe(0);
     expect(estimate.low).toBe(0);
     // Garwood's upper limit for a count of none is 3.69.

@@ -4,7 +4,8 @@ import type { BlobHash } from '../../model/entry.ts';
  * The two queries that a remote answers. Each is one request and fails with `aborted` when the signal fires.
  */
 export interface ExistenceProbe {
-  head(hash: BlobHash, signal?: AbortSignal): Promise<boolean>;
+  /** The object's size in bytes; undefined if there is none. */
+  head(hash: BlobHash, signal?: AbortSignal): Promise<number | undefined>;
   /** One page of at most 1,000 hashes in ascending order. */
   list(request: HashListRequest, signal?: AbortSignal): Promise<HashPage>;
 }
@@ -21,6 +22,8 @@ export interface HashListRequest {
 
 export interface HashPage {
   readonly hashes: readonly BlobHash[];
+  /** The objects' sizes in bytes, in the order of the hashes. */
+  readonly sizes: readonly number[];
   /** More hashes follow the last one. */
   readonly isTruncated: boolean;
 }

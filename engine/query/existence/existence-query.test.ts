@@ -7,7 +7,12 @@ import type { BlobHash } from '../../model/entry.ts';
 import type { RemoteEstimate } from './estimate-objects.ts';
 import { createExistenceQuery, type ExistenceOptions } from './existence-query.ts';
 import { DEFAULT_COSTS, eachCost, PAGE_OBJECTS, WINDOWS_MAX, weigh } from './plan-query.ts';
-import { createSimulatedRemote, type SimulatedRemote, strangeHashes } from './simulated-remote.fixture.ts';
+import {
+  createSimulatedRemote,
+  type SimulatedRemote,
+  sizeOfSimulated,
+  strangeHashes,
+} from './simulated-remote.fixture.ts';
 
 function queryOf(
   remote: SimulatedRemote,
@@ -32,9 +37,10 @@ function candidatesFor(remote: SimulatedRemote, count: number, seed = 1): readon
 function expectRight(
   remote: SimulatedRemote,
   hashes: readonly BlobHash[],
-  found: ReadonlySet<BlobHash>,
+  found: ReadonlyMap<BlobHash, number>,
 ): void {
-  const wrong = hashes.filter((hash) => found.has(hash) !== remote.holds(hash));
+  const sizeOf = (hash: BlobHash) => (remote.holds(hash) ? sizeOfSimulated(hash) : undefined);
+  const wrong = hashes.filter((hash) => found.get(hash) !== sizeOf(hash));
   expect(wrong).toEqual([]);
 }
 
@@ -43,7 +49,9 @@ describe('the existence query', () => {
     const remote = createSimulatedRemote({ seed: 1, objects: 50_000 });
     const query = queryOf(remote, { expectedCandidates: 1 });
     const [hash] = remote.someObjects(1);
-    expect(await query.resolve([hash as BlobHash])).toEqual(new Set([hash]));
+    expect(await query.resolve([hash as BlobHash])).toEqual(
+      new Map([[hash, sizeOfSimulated(hash as BlobHash)]]),
+    );
     expect([remote.heads(), remote.lists()]).toEqual([1, 0]);
     expect(query.explanation()).toMatchObject({
       chosen: 'each',
@@ -119,7 +127,7 @@ describe('the existence query', () => {
             batches.push(hashes.slice(Math.max(0, at - 3), at + batchSize));
           const found = await Promise.all(batches.map((batch) => query.resolve(batch)));
           batches.forEach((batch, at) => {
-            expectRight(remote, batch, found[at] as ReadonlySet<BlobHash>);
+            expectRight(remote, batch, found[at]!);
           });
           expect(Math.max(0, ...remote.asked.values())).toBeLessThanOrEqual(1);
         },

@@ -49,11 +49,12 @@ export interface ExistenceOptions {
 
 export interface ExistenceQuery {
   /**
-   * The hashes that are on the remote. Can be called many times, with batches, concurrently. Takes about 100
-   * bytes for each hash asked by HEAD and 16 for each listed object.
+   * The hashes that are on the remote, and the sizes of their objects in bytes (of 4 GiB at most, where they
+   * were listed). Can be called many times, with batches, concurrently. Takes about 100 bytes for each hash
+   * asked by HEAD and 20 for each listed object.
    * @throws DrayError `aborted`, and the probe's errors; the hashes can then be asked again.
    */
-  resolve(hashes: readonly BlobHash[]): Promise<ReadonlySet<BlobHash>>;
+  resolve(hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, number>>;
   /** Adds to the number of blobs that the push needs, before any are excluded. For the explanation. */
   noteWanted(count: number): void;
   /** Adds to the number of blobs excluded because the index knows them. For the explanation. */
@@ -107,16 +108,20 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
     return deciding;
   };
 
-  const present = async (hashes: readonly BlobHash[]): Promise<readonly BlobHash[]> => {
-    if (options.isEmpty || hashes.length === 0) return [];
+  const present = async (hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, number>> => {
+    if (options.isEmpty || hashes.length === 0) return new Map();
     const made = await currentDecision(hashes);
     if (made?.plan.choice === 'list') {
       const answers = await asked.answered(hashes);
       const listed = await made.listing.find(hashes.filter((hash) => !answers.has(hash)));
-      return [...listed, ...hashes.filter((hash) => answers.get(hash) === true)];
+      return new Map([...listed, ...presentIn(answers)]);
     }
-    const results = await settleAll(hashes.map((hash) => made?.listing.known(hash) ?? asked.ask(hash)));
-    return hashes.filter((_, at) => results[at] === true);
+    const answer = (hash: BlobHash) => {
+      const known = made?.listing.known(hash);
+      return known === undefined ? asked.ask(hash) : known;
+    };
+    const results = await settleAll(hashes.map(answer));
+    return new Map(presentIn(hashes.map((hash, at) => [hash, results[at]!])));
   };
 
   return {
@@ -125,7 +130,7 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
       const hashes = [...new Set(batch)];
       const finish = tally.begin();
       try {
-        const found = new Set(await present(hashes));
+        const found = await present(hashes);
         checkAborted(signal);
         tally.add(hashes.length, found.size);
         return found;
@@ -152,15 +157,22 @@ export function createExistenceQuery(options: ExistenceOptions): ExistenceQuery 
   };
 }
 
+/** The size of an object in bytes; null: there is none. */
+type Answer = number | null;
+
+function* presentIn(answers: Iterable<readonly [BlobHash, Answer]>): Generator<[BlobHash, number]> {
+  for (const [hash, sizeBytes] of answers) if (sizeBytes !== null) yield [hash, sizeBytes];
+}
+
 /** Hashes that were asked one by one, with the remote's answers. */
 function createAskedHashes(probe: Pick<MeasuredProbe, 'head'>) {
-  const answers = new Map<BlobHash, boolean | Promise<boolean>>();
+  const answers = new Map<BlobHash, Answer | Promise<Answer>>();
 
-  const fetchAnswer = async (hash: BlobHash): Promise<boolean> => {
+  const fetchAnswer = async (hash: BlobHash): Promise<Answer> => {
     try {
-      const isPresent = await probe.head(hash);
-      answers.set(hash, isPresent);
-      return isPresent;
+      const sizeBytes = (await probe.head(hash)) ?? null;
+      answers.set(hash, sizeBytes);
+      return sizeBytes;
     } catch (error) {
       answers.delete(hash);
       throw error;
@@ -169,7 +181,7 @@ function createAskedHashes(probe: Pick<MeasuredProbe, 'head'>) {
 
   return {
     /** Sends at most one HEAD for each hash, ever. */
-    ask: async (hash: BlobHash): Promise<boolean> => {
+    ask: async (hash: BlobHash): Promise<Answer> => {
       const known = answers.get(hash);
       if (known !== undefined) return known;
       const pending = fetchAnswer(hash);
@@ -177,8 +189,8 @@ function createAskedHashes(probe: Pick<MeasuredProbe, 'head'>) {
       return pending;
     },
     /** The answers for hashes asked before; waits for those in flight. */
-    answered: async (hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, boolean>> => {
-      const found = new Map<BlobHash, boolean>();
+    answered: async (hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, Answer>> => {
+      const found = new Map<BlobHash, Answer>();
       for (const hash of hashes) {
         const answer = answers.get(hash);
         if (answer !== undefined) found.set(hash, await answer);
@@ -204,7 +216,7 @@ async function chooseWay(request: {
   readonly options: ExistenceOptions;
   readonly probe: MeasuredProbe;
   readonly candidates: number;
-  readonly firstHead: () => Promise<boolean>;
+  readonly firstHead: () => Promise<unknown>;
 }): Promise<Decision> {
   const { options, probe, candidates, firstHead } = request;
   let windows: readonly SampledWindow[] = [];

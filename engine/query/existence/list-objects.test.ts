@@ -4,10 +4,10 @@ import { runBudget } from '../../base/run-budget.fixture.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import { estimateObjects } from './estimate-objects.ts';
 import type { HashListRequest } from './existence-probe.ts';
-import { countOf, holdsHash, packHashes } from './hash-run.ts';
+import { countOf, packHashes, sizeInRun } from './hash-run.ts';
 import { createListing } from './list-objects.ts';
 import { sampleWindows } from './sampler.ts';
-import { createSimulatedRemote, strangeHashes } from './simulated-remote.fixture.ts';
+import { createSimulatedRemote, sizeOfSimulated, strangeHashes } from './simulated-remote.fixture.ts';
 
 const anyHash = fc
   .array(fc.constantFrom(...'0123456789abcdef'), { minLength: 64, maxLength: 64 })
@@ -19,7 +19,8 @@ function pagesOf(hashes: readonly BlobHash[], pageObjects: number) {
   const list = async ({ after = '' }: HashListRequest) => {
     requests += 1;
     const rest = sorted.filter((hash) => hash > after);
-    return { hashes: rest.slice(0, pageObjects), isTruncated: rest.length > pageObjects };
+    const page = rest.slice(0, pageObjects);
+    return { hashes: page, sizes: page.map(sizeOfSimulated), isTruncated: rest.length > pageObjects };
   };
   return { list, requests: () => requests };
 }
@@ -44,11 +45,12 @@ describe('createListing', () => {
               : windows;
           const listing = createListing({ list, windows: more, objects, relativeError: 0 });
           const asked = [...new Set([...present, ...strange])];
-          const found = new Set(await listing.find(asked));
+          const found = await listing.find(asked);
           const truth = new Set(present);
           for (const hash of asked) {
-            expect(found.has(hash)).toBe(truth.has(hash));
-            expect(listing.known(hash)).toBe(truth.has(hash));
+            const sizeBytes = truth.has(hash) ? sizeOfSimulated(hash) : undefined;
+            expect(found.get(hash)).toBe(sizeBytes);
+            expect(listing.known(hash)).toBe(sizeBytes ?? null);
           }
         },
       ),
@@ -64,7 +66,7 @@ describe('createListing', () => {
     const { list } = pagesOf(crowd, 7);
     const windows = await sampleWindows({ list, random: () => 0.5, windows: [], count: 1 });
     const listing = createListing({ list, windows, objects: 30, relativeError: 0 });
-    expect(await listing.find(crowd)).toHaveLength(30);
+    expect((await listing.find(crowd)).size).toBe(30);
     expect(listing.total()).toBe(30);
   });
 
@@ -92,7 +94,7 @@ describe('createListing', () => {
     const list = (request: HashListRequest) => remote.probe.list(request);
     const listing = createListing({ list, windows: [], objects: 200_000, relativeError: 0 });
     const wanted = remote.someObjects(10);
-    expect(await listing.find(wanted)).toEqual(wanted);
+    expect([...(await listing.find(wanted)).keys()]).toEqual(wanted);
     expect(remote.lists()).toBeLessThanOrEqual(12);
     const before = remote.lists();
     await Promise.all([listing.find(wanted), listing.find(wanted)]);
@@ -113,15 +115,15 @@ describe('createListing', () => {
     let isDown = true;
     const list = async () => {
       if (isDown) throw new Error('down');
-      return { hashes: [], isTruncated: false };
+      return { hashes: [], sizes: [], isTruncated: false };
     };
     const listing = createListing({ list, windows: [], objects: 10, relativeError: 0 });
     await expect(listing.find(strangeHashes(1, 1))).rejects.toThrow('down');
     isDown = false;
-    expect(await listing.find(strangeHashes(1, 1))).toEqual([]);
+    expect((await listing.find(strangeHashes(1, 1))).size).toBe(0);
 
     const stuck = createListing({
-      list: async () => ({ hashes: [], isTruncated: true }),
+      list: async () => ({ hashes: [], sizes: [], isTruncated: true }),
       windows: [],
       objects: 10,
       relativeError: 0,
@@ -131,22 +133,29 @@ describe('createListing', () => {
 });
 
 describe('a hash run', () => {
-  it('contains exactly the hashes that it was made of', () => {
+  it('contains exactly the hashes that it was made of, with their sizes', () => {
     fc.assert(
       fc.property(
         fc.array(anyHash, { maxLength: 50 }),
         fc.array(anyHash, { maxLength: 50 }),
         (inside, outside) => {
-          const run = packHashes([...new Set(inside)].sort());
+          const sorted = [...new Set(inside)].sort();
+          const run = packHashes(sorted, sorted.map(sizeOfSimulated));
           expect(countOf(run)).toBe(new Set(inside).size);
-          for (const hash of inside) expect(holdsHash(run, hash)).toBe(true);
-          for (const hash of outside) expect(holdsHash(run, hash)).toBe(inside.includes(hash));
+          for (const hash of [...inside, ...outside])
+            expect(sizeInRun(run, hash)).toBe(inside.includes(hash) ? sizeOfSimulated(hash) : undefined);
         },
       ),
     );
   });
 
-  it('takes 16 bytes for each hash, so ten million objects fit into 160 MB', () => {
-    expect(packHashes(strangeHashes(1, 1_000)).byteLength).toBe(16_000);
+  it('takes 20 bytes for each hash, so ten million objects fit into 200 MB', () => {
+    const hashes = strangeHashes(1, 1_000);
+    expect(packHashes(hashes, hashes.map(sizeOfSimulated)).byteLength).toBe(20_000);
+  });
+
+  it('counts an object of 4 GiB or more as one of 4 GiB', () => {
+    const [hash] = strangeHashes(1, 1);
+    expect(sizeInRun(packHashes([hash!], [2 ** 40]), hash!)).toBe(2 ** 32 - 1);
   });
 });

@@ -5,12 +5,12 @@
  * estimate. A cell is fetched for the first candidate in it and answers all later ones. So the listing never
  * takes more requests than there are pages or candidates, and needs no candidate in advance.
  *
- * A cell is kept as a sorted run of 16 bytes per hash (hash-run.ts): about 160 MB for ten million objects.
+ * A cell is kept as a sorted run of 20 bytes per hash (hash-run.ts): about 200 MB for ten million objects.
  */
 import { firstIndexWhere } from '../../base/sorted-search.ts';
 import type { BlobHash } from '../../model/entry.ts';
 import type { SampledWindow } from './estimate-objects.ts';
-import { countOf, type HashRun, holdsHash, joinRuns, packHashes } from './hash-run.ts';
+import { countOf, type HashRun, joinRuns, packHashes, sizeInRun } from './hash-run.ts';
 import { positionOf, SPACE } from './hash-space.ts';
 import { fetchRangePage, type ListPages } from './list-page.ts';
 import { PAGE_OBJECTS } from './plan-query.ts';
@@ -36,10 +36,10 @@ export interface ListingOptions {
 }
 
 export interface ObjectListing {
-  /** The answer, if a listed range contains the hash. No request. */
-  known(hash: BlobHash): boolean | undefined;
-  /** The hashes that exist. Fetches unknown ranges that contain them, each once. */
-  find(hashes: readonly BlobHash[]): Promise<readonly BlobHash[]>;
+  /** The answer, if a listed range contains the hash: its size in bytes, or null. No request. */
+  known(hash: BlobHash): number | null | undefined;
+  /** The hashes that exist, and their sizes. Fetches unknown ranges that contain them, each once. */
+  find(hashes: readonly BlobHash[]): Promise<ReadonlyMap<BlobHash, number>>;
   /** The number of objects once every range is known. */
   total(): number | undefined;
 }
@@ -67,7 +67,7 @@ export function createListing(options: ListingOptions): ObjectListing {
   return {
     known: (hash) => {
       const { run } = cellOf(cells, hash);
-      return run === undefined ? undefined : holdsHash(run, hash);
+      return run === undefined ? undefined : (sizeInRun(run, hash) ?? null);
     },
     find: async (hashes) => {
       const loads = new Set<Promise<void>>();
@@ -81,10 +81,13 @@ export function createListing(options: ListingOptions): ObjectListing {
       for (const outcome of await Promise.allSettled(loads)) {
         if (outcome.status === 'rejected') throw outcome.reason;
       }
-      return hashes.filter((hash) => {
+      const found = new Map<BlobHash, number>();
+      for (const hash of hashes) {
         const { run } = cellOf(cells, hash);
-        return run !== undefined && holdsHash(run, hash);
-      });
+        const sizeBytes = run && sizeInRun(run, hash);
+        if (sizeBytes !== undefined) found.set(hash, sizeBytes);
+      }
+      return found;
     },
     total: () => {
       let total = 0;
@@ -109,7 +112,7 @@ async function listRange(
   after?: BlobHash,
 ): Promise<readonly HashRun[]> {
   const page = await fetchRangePage(list, { start, end, after });
-  const run = packHashes(page.hashes);
+  const run = packHashes(page.hashes, page.sizes);
   const last = page.hashes.at(-1);
   if (page.isWhole || last === undefined) return [run];
 

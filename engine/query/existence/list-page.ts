@@ -9,6 +9,8 @@ export type ListPages = (request: HashListRequest) => Promise<HashPage>;
 export interface RangePage {
   /** The hashes within the range, ascending. */
   readonly hashes: readonly BlobHash[];
+  /** The objects' sizes in bytes, in the order of the hashes. */
+  readonly sizes: readonly number[];
   /** The page reaches the end of the range. */
   readonly isWhole: boolean;
 }
@@ -35,7 +37,8 @@ export async function fetchRangePage(
     );
   }
   const hashes = hashesBefore(page.hashes, range.end);
-  return { hashes, isWhole: !page.isTruncated || hashes.length < page.hashes.length };
+  const sizes = page.sizes.slice(0, hashes.length);
+  return { hashes, sizes, isWhole: !page.isTruncated || hashes.length < page.hashes.length };
 }
 
 /** The prefix of the ascending `hashes` that is before the position `end`. */

@@ -8,7 +8,7 @@ import type { ListPages } from './list-page.ts';
 import type { CostModel } from './plan-query.ts';
 
 export interface MeasuredProbe {
-  readonly head: (hash: BlobHash) => Promise<boolean>;
+  readonly head: (hash: BlobHash) => Promise<number | undefined>;
   readonly list: ListPages;
   readonly heads: () => number;
   readonly lists: () => number;
@@ -58,9 +58,9 @@ export function createMeasuredProbe(options: MeasuredProbeOptions): MeasuredProb
       inTurn(async () => {
         heads += 1;
         const startMs = clock.monotonicMs();
-        const isPresent = await probe.head(hash, signal);
+        const sizeBytes = await probe.head(hash, signal);
         fastestHeadMs = Math.min(fastestHeadMs ?? Number.POSITIVE_INFINITY, clock.monotonicMs() - startMs);
-        return isPresent;
+        return sizeBytes;
       }),
     list: (request) =>
       inTurn(async () => {

@@ -45,15 +45,17 @@ export async function sampleWindows(request: SampleRequest): Promise<readonly Sa
 /** @param end The start of the next window. */
 async function takeWindow(list: ListPages, start: number, end: number): Promise<SampledWindow> {
   const hashes: BlobHash[] = [];
+  const sizes: number[] = [];
   for (;;) {
     const page = await fetchRangePage(list, { start, end, after: hashes.at(-1) });
     hashes.push(...page.hashes);
+    sizes.push(...page.sizes);
     const last = hashes.at(-1);
-    if (page.isWhole || last === undefined) return { start, end, run: packHashes(hashes) };
+    if (page.isWhole || last === undefined) return { start, end, run: packHashes(hashes, sizes) };
     // A full page stops at its last key, which is left to the next range, so that a window ends at a
     // position. Only a page whose keys all share their first 48 bits would become empty; it is continued.
     const cut = positionOf(last);
-    if (cut > start) return { start, end: cut, run: packHashes(hashesBefore(hashes, cut)) };
+    if (cut > start) return { start, end: cut, run: packHashes(hashesBefore(hashes, cut), sizes) };
   }
 }
 

@@ -100,7 +100,7 @@ export function createSimulatedRemote(options: SimulationOptions): SimulatedRemo
       head: (hash, signal) => {
         heads += 1;
         asked.set(hash, (asked.get(hash) ?? 0) + 1);
-        return request(options.headMs ?? 30, signal, () => holds(hash));
+        return request(options.headMs ?? 30, signal, () => (holds(hash) ? sizeOfSimulated(hash) : undefined));
       },
       list: ({ prefix, after = '' }, signal) => {
         if (prefix !== '') throw new Error('The simulation lists from a start only.');
@@ -110,7 +110,9 @@ export function createSimulatedRemote(options: SimulationOptions): SimulatedRemo
           for (let bucket = bucketOf(after); bucket < buckets && hashes.length <= PAGE_OBJECTS; bucket += 1) {
             for (const hash of bucketHashes(bucket)) if (hash > after) hashes.push(hash);
           }
-          return { hashes: hashes.slice(0, PAGE_OBJECTS), isTruncated: hashes.length > PAGE_OBJECTS };
+          const page = hashes.slice(0, PAGE_OBJECTS);
+          const isTruncated = hashes.length > PAGE_OBJECTS;
+          return { hashes: page, sizes: page.map(sizeOfSimulated), isTruncated };
         });
       },
     },
@@ -142,6 +144,11 @@ export function createSimulatedRemote(options: SimulationOptions): SimulatedRemo
       return [...found];
     },
   };
+}
+
+/** The size of each object follows from its hash. */
+export function sizeOfSimulated(hash: BlobHash): number {
+  return Number.parseInt(hash.slice(0, 6), 16);
 }
 
 /** Hashes that no remote has, except with a probability of 2^-50. */

@@ -31,6 +31,10 @@ export function newObject(keys: KeysToAvoid | undefined, hash: BlobHash): Pick<S
   return keys?.avoids(objectKey(hash)) ? { generation: keys.round } : {};
 }
 
+export function newObjectKey(keys: KeysToAvoid | undefined, hash: BlobHash): RemoteKey {
+  return objectKey(hash, newObject(keys, hash).generation);
+}
+
 export interface ViewOptions extends CallOptions {
   readonly known?: KnownCollection;
   /** Called after each new round, before `refresh` returns. */

@@ -15,6 +15,7 @@
 
 import assert from 'node:assert/strict';
 import { DrayError, quotedExcerpt } from '../../api/error.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX } from '../../compression/zstd-blob.ts';
 import {
   type BlobHash,
   type BlobLocation,
@@ -96,6 +97,8 @@ function parseFile(key: RemoteKey, path: string, value: JsonObject, packs: reado
   if (!isHash(blob)) throw damagedEntry(key, path, 'the blob is not a hash');
   const location = parseLocation(value, size, packs);
   if (typeof location === 'string') throw damagedEntry(key, path, location);
+  if (value.encoding === undefined && isCompressed(location))
+    throw damagedEntry(key, path, 'a stored size has no encoding');
   const entry: FileEntry = {
     kind: 'file',
     path,
@@ -189,6 +192,8 @@ function checkFile({ sizeBytes, blob, location }: FileEntry): string | undefined
 function checkStored({ storedBytes, generation }: StoredBlob, sizeBytes: number): string | undefined {
   const isSmaller = storedBytes === undefined || (storedBytes > 0 && storedBytes < sizeBytes);
   if (!isSmaller) return 'the stored size is not smaller than the content';
+  if (storedBytes !== undefined && sizeBytes > COMPRESSED_CONTENT_BYTES_MAX)
+    return 'the compressed content is too large';
   return generation === 0 ? 'the first generation is written out' : undefined;
 }
 
@@ -207,11 +212,15 @@ function locationToText(location: BlobLocation, packIndex: (pack: PackHash) => n
       return `,"encoding":"${ENCODING}","pack":[${packIndex(pack)},${offset},${storedBytes}]`;
     }
     case 'chunks': {
-      const isCompressed = location.chunks.some(({ storedBytes }) => storedBytes !== undefined);
-      const encoding = isCompressed ? `,"encoding":"${ENCODING}"` : '';
+      const encoding = isCompressed(location) ? `,"encoding":"${ENCODING}"` : '';
       return `${encoding},"chunks":[${location.chunks.map(chunkToText).join(',')}]`;
     }
   }
+}
+
+function isCompressed(location: BlobLocation): boolean {
+  if (location.in === 'chunks') return location.chunks.some(({ storedBytes }) => storedBytes !== undefined);
+  return location.in !== 'nowhere' && location.storedBytes !== undefined;
 }
 
 function chunkToText({ generation, hash, sizeBytes, storedBytes }: Chunk): string {

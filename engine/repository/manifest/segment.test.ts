@@ -162,6 +162,9 @@ describe('how content is stored', () => {
     ['more than three numbers of a pack', { pack: [0, 0, 1, 1] }],
     ['a chunk of five fields', { chunks: [[BLOB, 7, 7, 1, 1]] }],
     ['a chunk that is larger on the store', { chunks: [[BLOB, 7, 8]] }],
+    ['a stored size without an encoding', { stored: 3 }],
+    ['a stored size in a pack without an encoding', { pack: [0, 0, 3] }],
+    ['compressed content above 64 MiB', { size: 2 ** 26 + 1, stored: 3, encoding: 'zstd' }],
   ])('is damaged with %s', (_, wrong) => {
     const text = JSON.stringify({ format: 1, packs: [OTHER], entries: [{ ...FILE, size: 7, ...wrong }] });
     expect(failureOf(() => decodeText(text)).code).toBe('damaged');

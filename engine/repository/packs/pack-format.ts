@@ -3,10 +3,11 @@
  *
  *     blob 1 | blob 2 | ... | blob n | row 1 ... row n | CRC-32 of the rows | index length | "DRP1"
  *
- * A row is 36 bytes: the blob's SHA-256 and its size as an unsigned 32-bit number. Blobs are stored back to
- * back in the order of their rows, so a row's offset is the sum of the sizes before it. The index is the rows
- * and their CRC-32 (as in zip); the last 8 bytes are its length and the magic. All numbers are little-endian.
- * The pack is named by the SHA-256 of all its bytes.
+ * A row is 36 bytes: the SHA-256 of the blob's content and its size in the pack as an unsigned 32-bit number.
+ * Blobs are stored back to back in the order of their rows, so a row's offset is the sum of the sizes before
+ * it. A blob may be compressed: then its bytes are one zstd frame, whose content has the name. The index is
+ * the rows and their CRC-32 (as in zip); the last 8 bytes are its length and the magic. All numbers are
+ * little-endian. The pack is named by the SHA-256 of all its bytes.
  *
  * Readers of a dataset never need the index: entries name pack and offset. With the index, a pack can be
  * checked, collected and reused without any commit.
@@ -31,7 +32,10 @@ export const PACK_MAGIC = 0x31505244;
 export interface PackedBlob {
   readonly hash: BlobHash;
   readonly offset: number;
+  /** Of its content. */
   readonly sizeBytes: number;
+  /** Its bytes in the pack if it is compressed. */
+  readonly storedBytes?: number;
 }
 
 /** Writes rows, CRC and trailer into `target` from `start`; returns the end offset. */
@@ -39,7 +43,7 @@ export function writePackIndex(target: Buffer, start: number, blobs: Iterable<Pa
   let at = start;
   for (const blob of blobs) {
     target.write(blob.hash, at, 'hex');
-    target.writeUInt32LE(blob.sizeBytes, at + HASH_BYTES);
+    target.writeUInt32LE(blob.storedBytes ?? blob.sizeBytes, at + HASH_BYTES);
     at += ROW_BYTES;
   }
   const rows = target.subarray(start, at);

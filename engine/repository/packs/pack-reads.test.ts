@@ -42,6 +42,15 @@ describe('planning the reads of a pack', () => {
     ]);
   });
 
+  it('reads of a compressed blob what the pack has of it', () => {
+    const items = [
+      { offset: 0, sizeBytes: 1_000, storedBytes: 10 },
+      { offset: 10, sizeBytes: 5 },
+    ];
+    const reads = planPackReads(items, { gapBytesMax: 0, rangeBytesMax: 100 });
+    expect(reads.map(({ start, end }) => [start, end])).toEqual([[0, 15]]);
+  });
+
   it('reads a whole pack in ranges of the given size', () => {
     const items = Array.from({ length: 1_000 }, (_, index) => ({ offset: index * 10, sizeBytes: 10 }));
     const reads = planPackReads(items, { gapBytesMax: 0, rangeBytesMax: 4_000 });

@@ -15,17 +15,28 @@ export interface PackReadLimits {
   readonly rangeBytesMax: number;
 }
 
+interface PackItem {
+  readonly offset: number;
+  readonly sizeBytes: number;
+  /** Its bytes in the pack if it is compressed. */
+  readonly storedBytes?: number;
+}
+
+export function storedBytesOf({ sizeBytes, storedBytes = sizeBytes }: Omit<PackItem, 'offset'>): number {
+  return storedBytes;
+}
+
 /** Joins neighbors: each item is in exactly one range, and ranges ascend by start. Items may repeat. */
-export function planPackReads<Item extends { readonly offset: number; readonly sizeBytes: number }>(
+export function planPackReads<Item extends PackItem>(
   items: readonly Item[],
   limits: PackReadLimits,
 ): PackRead<Item>[] {
   const sorted = items.toSorted(
-    (left, right) => left.offset - right.offset || left.sizeBytes - right.sizeBytes,
+    (left, right) => left.offset - right.offset || storedBytesOf(left) - storedBytesOf(right),
   );
   const reads: { start: number; end: number; items: Item[] }[] = [];
   for (const item of sorted) {
-    const end = item.offset + item.sizeBytes;
+    const end = item.offset + storedBytesOf(item);
     const open = reads.at(-1);
     const isNear = open && item.offset - open.end <= limits.gapBytesMax;
     if (isNear && (end <= open.end || end - open.start <= limits.rangeBytesMax)) {

@@ -79,6 +79,24 @@ describe('a pack', () => {
     );
   });
 
+  it('has the stored size of a compressed blob in its index', async () => {
+    const builder = new PackBuilder();
+    const [content, frame] = [Buffer.alloc(1_000, 'a'), Buffer.from('a frame')];
+    builder.add(nameOf(content), frame, content.length);
+    const offset = builder.add(nameOf(Buffer.from('next')), Buffer.from('next'));
+    const pack = builder.finish();
+    expect(offset).toBe(frame.length);
+    expect(pack.blobs[0]).toEqual({
+      ...{ hash: nameOf(content), offset: 0 },
+      ...{ sizeBytes: content.length, storedBytes: frame.length },
+    });
+    const index = await readPackIndex(await stored(pack.bytes, pack.hash), pack.hash);
+    expect(index.map(({ offset, sizeBytes }) => [offset, sizeBytes])).toEqual([
+      [0, 7],
+      [7, 4],
+    ]);
+  });
+
   it('stores the same blob once', () => {
     const builder = new PackBuilder();
     const bytes = Buffer.from('same');

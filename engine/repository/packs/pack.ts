@@ -48,8 +48,11 @@ export class PackBuilder {
     return this.#blobs.size;
   }
 
-  /** Copies the bytes and returns their offset. A blob that the pack already has is not added again. */
-  add(hash: BlobHash, bytes: Uint8Array): number {
+  /**
+   * Copies the bytes and returns their offset. A blob that the pack already has is not added again.
+   * @param sizeBytes The size of the content if the bytes are its frame.
+   */
+  add(hash: BlobHash, bytes: Uint8Array, sizeBytes = bytes.length): number {
     assert(!this.#isFinished, 'a blob for a finished pack');
     assert(bytes.length > 0, 'a blob of no bytes is stored nowhere');
     const known = this.#blobs.get(hash);
@@ -58,7 +61,8 @@ export class PackBuilder {
     this.#reserve(offset + bytes.length);
     this.#buffer.set(bytes, offset);
     this.#used += bytes.length;
-    this.#blobs.set(hash, { hash, offset, sizeBytes: bytes.length });
+    const stored = bytes.length === sizeBytes ? {} : { storedBytes: bytes.length };
+    this.#blobs.set(hash, { hash, offset, sizeBytes, ...stored });
     return offset;
   }
 

@@ -9,22 +9,29 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { Budget } from '../../../base/budget.ts';
 import { TaskSet } from '../../../base/task-set.ts';
+import { compressInBackground } from '../../../compression/zstd-blob.ts';
 import {
   type BlobHash,
   type BlobLocation,
   type Chunk,
   EMPTY_BLOB,
   type PackHash,
+  type StoredBlob,
 } from '../../../model/entry.ts';
 import type { Layout } from '../../../model/layout.ts';
 import type { TreeItem } from '../../../model/tree-item.ts';
 import { findUnseen, notStored, type WrittenObject } from '../../../query/existence/find-unseen.ts';
 import type { RemoteKey } from '../../../remotes/object-store.ts';
-import { type CollectionView, newObject } from '../../../repository/collection/collection-view.ts';
-import { objectKey, packKey } from '../../../repository/keys.ts';
+import {
+  type CollectionView,
+  newObject,
+  newObjectKey,
+} from '../../../repository/collection/collection-view.ts';
+import { packKey } from '../../../repository/keys.ts';
 import { hashOfChunks } from '../../../repository/packs/chunked-blob.ts';
-import { PackBuilder } from '../../../repository/packs/pack.ts';
+import { type BuiltPack, PackBuilder } from '../../../repository/packs/pack.ts';
 import { changed } from '../../../transfer/upload/remote-source.ts';
+import { putBlob, storedAs } from '../../push/stored-blobs.ts';
 import type { OpenedRemote } from '../../session/opened-remote.ts';
 import { createObjectCutter } from './object-cutter.ts';
 import type { PartSource } from './part-source.ts';
@@ -68,6 +75,7 @@ interface Placed {
   readonly hash: BlobHash;
   readonly onStored: (content: StoredContent) => void;
   readonly offset: number;
+  readonly storedBytes?: number;
 }
 
 export class ContentStore {
@@ -79,7 +87,7 @@ export class ContentStore {
   readonly #cutting = new Budget(CUT_AT_ONCE);
   readonly #written: WrittenObject[] = [];
   /** Objects that the repository has, or that are being checked or sent. */
-  readonly #objects = new Map<BlobHash, Promise<void>>();
+  readonly #objects = new Map<BlobHash, Promise<StoredBlob>>();
   /** Small content of this part, with its place once its pack is closed. */
   readonly #packed = new Map<BlobHash, StoredContent>();
   #pack: PackBuilder | undefined;
@@ -158,21 +166,31 @@ export class ContentStore {
   /** Reads the object at once, then waits for its turn to be packed. */
   async #addPacked({ before: last, item, onFailed, onStored }: ContentToStore): Promise<void> {
     const before = this.#turn;
-    const reading = attempt(() => this.#read(item), onFailed);
+    const read = async () => {
+      const { bytes, hash } = await this.#read(item);
+      const isKnown = last?.blob === hash || this.#packed.has(hash);
+      const { compression } = this.#options.layout;
+      return { hash, bytes: isKnown ? bytes : await compressInBackground(bytes, compression) };
+    };
+    const reading = attempt(read, onFailed);
     // It is awaited in its turn; until then a failure must not count as unhandled.
     reading.catch(() => {});
     const turn = (async () => {
       await before;
-      const read = await reading;
-      if (!read) return;
-      const { bytes, hash } = read;
+      const content = await reading;
+      if (!content) return;
+      const { bytes, hash } = content;
       const known = last?.blob === hash ? last : this.#packed.get(hash);
       if (known) {
         onStored(known);
         return;
       }
       this.#pack ??= new PackBuilder();
-      this.#placed.push({ hash, onStored, offset: this.#pack.add(hash, bytes) });
+      const stored = bytes.length < item.sizeBytes ? { storedBytes: bytes.length } : {};
+      this.#placed.push({
+        ...{ hash, onStored, ...stored },
+        offset: this.#pack.add(hash, bytes, item.sizeBytes),
+      });
       if (this.#pack.sizeBytes >= this.#options.layout.packTarget) {
         const permit = await this.#packMemory.acquire(this.#pack.sizeBytes, this.#tasks.signal);
         this.#closePack(() => permit.release());
@@ -188,13 +206,13 @@ export class ContentStore {
     if (!builder || builder.count === 0) return;
     const { view } = this.#options;
     const pack = builder.finish((name) => view?.avoids(packKey(name)) === true);
-    for (const { hash, offset, onStored } of placed) {
-      const location: BlobLocation = { in: 'pack', pack: pack.hash as PackHash, offset };
+    for (const { hash, onStored, ...place } of placed) {
+      const location: BlobLocation = { in: 'pack', pack: pack.hash as PackHash, ...place };
       const content = { blob: hash, location };
       this.#packed.set(hash, content);
       onStored(content);
     }
-    this.#tasks.spawn(() => this.#send(packKey(pack.hash), pack.hash, pack.bytes).finally(onSent));
+    this.#tasks.spawn(() => this.#sendPack(packKey(pack.hash), pack).finally(onSent));
   }
 
   async #read(item: TreeItem): Promise<{ readonly hash: BlobHash; readonly bytes: Uint8Array }> {
@@ -205,8 +223,7 @@ export class ContentStore {
 
   async #storeWhole(item: TreeItem): Promise<StoredContent> {
     const { bytes, hash } = await this.#read(item);
-    await this.#storeObject(hash, bytes);
-    return { blob: hash, location: { in: 'object', ...newObject(this.#options.view, hash) } };
+    return { blob: hash, location: { in: 'object', ...(await this.#storeObject(hash, bytes)) } };
   }
 
   async #storeChunks(item: TreeItem): Promise<StoredContent> {
@@ -215,9 +232,13 @@ export class ContentStore {
     const sending = new TaskSet(this.#tasks.signal);
     const send = async (cut: Iterable<{ readonly hash: BlobHash; readonly bytes: Uint8Array }>) => {
       for (const { bytes, hash } of cut) {
-        chunks.push({ hash, sizeBytes: bytes.length, ...newObject(this.#options.view, hash) });
+        const chunk = { hash, sizeBytes: bytes.length };
+        const at = chunks.push(chunk) - 1;
         const permit = await this.#memory.acquire(bytes.length, sending.signal);
-        sending.spawn(() => this.#storeObject(hash, bytes).finally(() => permit.release()));
+        const store = async () => {
+          chunks[at] = { ...chunk, ...(await this.#storeObject(hash, bytes)) };
+        };
+        sending.spawn(() => store().finally(() => permit.release()));
       }
     };
     try {
@@ -235,10 +256,11 @@ export class ContentStore {
     const sum = createHash('sha256');
     await this.#cat(item, async (bytes) => void sum.update(bytes));
     const blob = sum.digest('hex') as BlobHash;
-    await this.#once(blob, async () => {
-      if (!(await this.#has(this.#keyOf(blob), item.sizeBytes))) await this.#sendAgain(item, blob);
+    const stored = await this.#once(blob, async () => {
+      if ((await this.#sizeOf(this.#keyOf(blob))) !== item.sizeBytes) await this.#sendAgain(item, blob);
+      return newObject(this.#options.view, blob);
     });
-    return { blob, location: { in: 'object', ...newObject(this.#options.view, blob) } };
+    return { blob, location: { in: 'object', ...stored } };
   }
 
   /** The store gets the last byte only when all of them were those of the first reading. */
@@ -278,15 +300,37 @@ export class ContentStore {
     this.#readBytes += item.sizeBytes;
   }
 
-  #storeObject(hash: BlobHash, bytes: Uint8Array): Promise<void> {
-    return this.#once(hash, () => this.#send(this.#keyOf(hash), hash, bytes));
+  #storeObject(hash: BlobHash, content: Uint8Array): Promise<StoredBlob> {
+    return this.#once(hash, async () => {
+      const { layout, view } = this.#options;
+      const storedBytes = await this.#sendObject(hash, content);
+      return { ...newObject(view, hash), ...storedAs(layout, content.length, storedBytes) };
+    });
+  }
+
+  /** @returns The object's size on the store. */
+  async #sendObject(hash: BlobHash, content: Uint8Array): Promise<number> {
+    const { layout, repository } = this.#options;
+    const { limit, store } = repository;
+    const { signal } = this.#tasks;
+    const key = this.#keyOf(hash);
+    const { length: sizeBytes } = content;
+    return this.#orFail(async () => {
+      const found = await this.#sizeOf(key);
+      // A compressed object has another size.
+      if (found === sizeBytes || (found !== undefined && layout.compression !== undefined)) return found;
+      const bytes = await compressInBackground(content, layout.compression);
+      const storedBytes = await putBlob({ layout, limit, signal, store }, { key, hash, sizeBytes, bytes });
+      this.#note(key, storedBytes);
+      return storedBytes;
+    });
   }
 
   #keyOf(hash: BlobHash): RemoteKey {
-    return objectKey(hash, newObject(this.#options.view, hash).generation);
+    return newObjectKey(this.#options.view, hash);
   }
 
-  #once(hash: BlobHash, send: () => Promise<void>): Promise<void> {
+  #once(hash: BlobHash, send: () => Promise<StoredBlob>): Promise<StoredBlob> {
     const known = this.#objects.get(hash);
     if (known) return known;
     const sent = send();
@@ -294,27 +338,33 @@ export class ContentStore {
     return sent;
   }
 
-  async #send(key: string, sha256: string, bytes: Uint8Array): Promise<void> {
+  async #sendPack(key: RemoteKey, { bytes, hash: sha256 }: Pick<BuiltPack, 'bytes' | 'hash'>): Promise<void> {
     const { limit, store } = this.#options.repository;
     const { signal } = this.#tasks;
-    try {
-      if (await this.#has(key, bytes.length)) return;
+    await this.#orFail(async () => {
+      if ((await this.#sizeOf(key)) === bytes.length) return;
       const options = { checksum: { sha256 }, condition: { absent: true }, signal } as const;
       await limit.run(() => store.put(key, bytes, options), { bytes: bytes.length, signal });
       this.#note(key, bytes.length);
+    });
+  }
+
+  /** When the repository fails, and not the object that is stored, the whole part ends. */
+  async #orFail<T>(send: () => Promise<T>): Promise<T> {
+    try {
+      return await send();
     } catch (error) {
-      // The repository failed, not the object that is stored, so the whole part ends.
       this.#tasks.fail(error);
       throw error;
     }
   }
 
   /** A HEAD costs less than sending an object again. */
-  async #has(key: string, sizeBytes: number): Promise<boolean> {
+  async #sizeOf(key: RemoteKey): Promise<number | undefined> {
     const { limit, store } = this.#options.repository;
     const { signal } = this.#tasks;
     const found = await limit.run(() => store.head(key, { signal }), { bytes: 0, signal });
-    return found?.sizeBytes === sizeBytes;
+    return found?.sizeBytes;
   }
 
   #note(key: string, sizeBytes: number): void {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { contextIn, freshStorePerTest, sandbox, store } from '../../../../e2e/fresh-store.ts';
 import { type FleetRun, type FleetRunOptions, runFleet } from '../../../../e2e/run-fleet.ts';
 import type { FleetRequest, PublishResult } from '../../../api/fleet.ts';
+import type { InitRequest } from '../../../api/jobs.ts';
 import { log } from '../../history/log.ts';
 import { verify } from '../../history/verify.ts';
 import { cloneWorkspace } from '../../pull/clone.ts';
@@ -50,10 +51,10 @@ function fill(files: number): void {
   put('2/chunks', Buffer.from(Array.from({ length: 9_000 }, (_, at) => (at * at) >> 5)));
   put('empty', '');
 }
-async function makeRepository(): Promise<string> {
+async function makeRepository(more: Partial<InitRequest> = {}): Promise<string> {
   const root = sandbox.path('work');
   mkdirSync(root);
-  await initWorkspace(contextIn(root), { remoteUrl: REPOSITORY, layout });
+  await initWorkspace(contextIn(root), { remoteUrl: REPOSITORY, layout, ...more });
   return root;
 }
 let clones = 0;
@@ -97,6 +98,26 @@ describe('A push in parts', () => {
     ]);
     const left = [...store.objects.keys()].filter((key) => key.includes('.dray-fleet/'));
     expect(left.map((key) => key.split('/').at(-1))).toEqual(['job.json', 'report.json']);
+  });
+
+  it('compresses where the repository says so, and uses what a workspace has compressed', async () => {
+    const text = (bytes: number) =>
+      Array.from({ length: bytes / 10 }, (_, at) => `line ${at % 97}`.padEnd(9)).join('\n');
+    const layout = { packBelow: 5_000, chunkAbove: 1_000_000 };
+    const root = await makeRepository({ compression: 'auto', layout });
+    for (let at = 0; at < 50; at += 1) put(`${at}`, `${at}${text(1_000)}`);
+    put('object', text(100_000));
+    put('another object', text(200_000));
+    put('chunks', text(3_000_000));
+    sandbox.write('work/object', text(100_000));
+    await push(contextIn(root), {});
+    const { counts } = await pushFleet();
+    expect(counts.failed).toBe(0);
+    expect(counts.sentBytes).toBeLessThan(counts.copiedBytes / 4);
+    expect(counts.objects).toBe(
+      [...store.objects.keys()].filter((key) => /objects|packs/.test(key)).length - 1,
+    );
+    expect(clonedFiles(await clone())).toEqual(sourceFiles());
   });
 
   it('reads only objects with another size or time again, and removes what the source has lost', async () => {

@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { Budget } from '../../../base/budget.ts';
 import { TaskSet } from '../../../base/task-set.ts';
-import type { BlobHash, Entry, FileEntry } from '../../../model/entry.ts';
+import { decompressBlob } from '../../../compression/zstd-blob.ts';
+import type { BlobHash, Chunk, Entry, FileEntry } from '../../../model/entry.ts';
 import { HEADS_PER_PAGE } from '../../../query/existence/find-unseen.ts';
 import type { RemoteKey } from '../../../remotes/object-store.ts';
 import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../../../repository/keys.ts';
@@ -15,13 +16,17 @@ import { isFinding, type VerifyTools } from './findings.ts';
 
 const LIST_FROM_OBJECTS = 500;
 const REPORTED_PATHS_MAX = 1000;
+/** Compressed objects in memory, with their content. */
+const MEMORY_BYTES = 128 * 1024 * 1024;
 /** Requests that are running or waiting: as many as can ever be in flight (`--transfers`). */
 const REQUESTS_BEGUN_MAX = 10_000;
 
 /** The known state of one stored object. */
-interface StoredBlob {
+interface NamedObject {
   /** The size in bytes: a minimum for a pack, exact for an object. */
   sizeBytes: number;
+  /** The size of its content if the object is compressed. */
+  readonly contentBytes: number | undefined;
   readonly isPack: boolean;
   fault: string | undefined;
   isMissing: boolean;
@@ -36,9 +41,10 @@ interface KindToCheck {
 
 export class ObjectCheck {
   readonly #tools: VerifyTools;
-  readonly #objects = new Map<RemoteKey, StoredBlob>();
+  readonly #objects = new Map<RemoteKey, NamedObject>();
   /** Whether each blob that was read from a damaged pack is intact. */
   readonly #readBlobs = new Map<BlobHash, boolean>();
+  readonly #memory = new Budget(MEMORY_BYTES);
   #readBytes = 0;
 
   constructor(tools: VerifyTools) {
@@ -61,7 +67,7 @@ export class ObjectCheck {
     return this.#count((object) => object.fault !== undefined && !object.isMissing);
   }
 
-  #count(matches: (object: StoredBlob) => boolean): number {
+  #count(matches: (object: NamedObject) => boolean): number {
     return [...this.#objects.values()].filter(matches).length;
   }
 
@@ -76,12 +82,14 @@ export class ObjectCheck {
       if (!known) {
         this.#objects.set(part.key, {
           sizeBytes: part.endBytes,
+          contentBytes: part.contentBytes,
           isPack: part.isPack,
           fault: undefined,
           isMissing: false,
         });
       } else if (part.isPack) known.sizeBytes = Math.max(known.sizeBytes, part.endBytes);
-      else if (known.sizeBytes !== part.endBytes) known.fault = 'is named with two different sizes';
+      else if (known.sizeBytes !== part.endBytes || known.contentBytes !== part.contentBytes)
+        known.fault = 'is named with two different sizes';
     }
   }
 
@@ -154,30 +162,40 @@ export class ObjectCheck {
     });
     await this.#each(chosen, async (key, signal) => {
       const name = nameIn(key);
+      const object = this.#objects.get(key)!;
+      const { sizeBytes } = object;
       const read = async () => {
-        const found = await this.#hashOf(key, signal);
+        const found = await this.#hashOf(key, object, signal);
         if (found) this.#readBytes += found.bytes;
         return found;
       };
-      const { sizeBytes } = this.#objects.get(key)!;
       let found = await progress.during({ path: key, sizeBytes }, read);
       // Read again before the store is blamed: the bytes may have been damaged in transit.
       if (found && found.hash !== name) found = await read();
       if (!found) {
-        Object.assign(this.#objects.get(key)!, { isMissing: true, fault: 'is missing' });
+        Object.assign(object, { isMissing: true, fault: 'is missing' });
         return;
       }
       progress.add(1, found.bytes);
-      if (found.hash !== name)
-        this.#objects.get(key)!.fault = 'does not contain the bytes that its name says';
+      if (found.hash !== name) object.fault = 'does not contain the bytes that its name says';
     });
     progress.end();
   }
 
   async #hashOf(
     key: RemoteKey,
+    { contentBytes, sizeBytes }: Pick<NamedObject, 'contentBytes' | 'sizeBytes'>,
     signal: AbortSignal,
   ): Promise<{ readonly hash: string; readonly bytes: number } | undefined> {
+    if (contentBytes !== undefined) {
+      const permit = await this.#memory.acquire(sizeBytes + contentBytes, signal);
+      try {
+        const read = await this.#tools.store.read(key, { maxBytes: sizeBytes, signal });
+        return read && { hash: hashOf(decompressBlob(read.bytes, contentBytes)), bytes: read.bytes.length };
+      } finally {
+        permit.release();
+      }
+    }
     const read = await this.#tools.store.get(key, { signal });
     if (!read) return undefined;
     const hash = createHash('sha256');
@@ -241,7 +259,7 @@ export class ObjectCheck {
 
   async #noteAffected(
     entry: FileEntry,
-    bad: ReadonlyMap<RemoteKey, StoredBlob>,
+    bad: ReadonlyMap<RemoteKey, NamedObject>,
     pathsOf: Map<RemoteKey, Set<string>>,
   ): Promise<void> {
     for (const { key } of partsOf(entry)) {
@@ -259,13 +277,17 @@ export class ObjectCheck {
     if (entry.location.in !== 'pack') return true;
     const known = this.#readBlobs.get(entry.blob);
     if (known !== undefined) return !known;
-    const range = { start: entry.location.offset, end: entry.location.offset + entry.sizeBytes };
-    const options = { range, maxBytes: entry.sizeBytes, signal: this.#tools.context.signal };
+    const { offset, storedBytes } = entry.location;
+    const maxBytes = storedBytes ?? entry.sizeBytes;
+    const range = { start: offset, end: offset + maxBytes };
+    const options = { range, maxBytes, signal: this.#tools.context.signal };
     const read = await this.#tools.store.read(key, options).catch((error: unknown) => {
       if (!isFinding(error)) throw error;
       return undefined;
     });
-    const isGood = read !== undefined && createHash('sha256').update(read.bytes).digest('hex') === entry.blob;
+    const content =
+      read && storedBytes !== undefined ? decompressBlob(read.bytes, entry.sizeBytes) : read?.bytes;
+    const isGood = hashOf(content) === entry.blob;
     this.#readBlobs.set(entry.blob, isGood);
     return !isGood;
   }
@@ -281,7 +303,12 @@ interface Part {
   readonly key: RemoteKey;
   /** An object's size; in a pack, the end of the blob. */
   readonly endBytes: number;
+  readonly contentBytes?: number;
   readonly isPack: boolean;
+}
+
+function hashOf(content: Uint8Array | undefined): string {
+  return content ? createHash('sha256').update(content).digest('hex') : '';
 }
 
 function* partsOf(entry: FileEntry): Generator<Part> {
@@ -290,13 +317,20 @@ function* partsOf(entry: FileEntry): Generator<Part> {
     case 'nowhere':
       return;
     case 'object':
-      yield { key: objectKey(entry.blob, location.generation), endBytes: entry.sizeBytes, isPack: false };
+      yield objectPart({ ...location, hash: entry.blob, sizeBytes: entry.sizeBytes });
       return;
-    case 'pack':
-      yield { key: packKey(location.pack), endBytes: location.offset + entry.sizeBytes, isPack: true };
+    case 'pack': {
+      const { offset, pack, storedBytes = entry.sizeBytes } = location;
+      yield { key: packKey(pack), endBytes: offset + storedBytes, isPack: true };
       return;
+    }
     case 'chunks':
-      for (const chunk of location.chunks)
-        yield { key: objectKey(chunk.hash, chunk.generation), endBytes: chunk.sizeBytes, isPack: false };
+      for (const chunk of location.chunks) yield objectPart(chunk);
   }
+}
+
+function objectPart({ generation, hash, sizeBytes, storedBytes }: Chunk): Part {
+  const key = objectKey(hash, generation);
+  if (storedBytes === undefined) return { key, endBytes: sizeBytes, isPack: false };
+  return { key, endBytes: storedBytes, contentBytes: sizeBytes, isPack: false };
 }

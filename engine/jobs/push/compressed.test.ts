@@ -1,0 +1,256 @@
+/** A repository with compression: each place of a blob, each reader, damage, and several writers. */
+import { createCipheriv, createHash } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../api/events.ts';
+import { systemClock } from '../../base/clock.ts';
+import { compressBlob } from '../../compression/zstd-blob.ts';
+import type { BlobHash, FileEntry } from '../../model/entry.ts';
+import { DEFAULT_LAYOUT } from '../../model/layout.ts';
+import { createMemoryStore } from '../../remotes/memory/memory-store.fixture.ts';
+import { objectKey } from '../../repository/keys.ts';
+import { readEntries } from '../../repository/manifest/read-entries.ts';
+import { createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+import { readCommitted } from '../history/read-committed.ts';
+import { verify } from '../history/verify.ts';
+import { cloneWorkspace } from '../pull/clone.ts';
+import { initWorkspace } from '../remotes/init.ts';
+import { fetchCommit } from '../session/base-commit.ts';
+import { keysBelow, spoilObject, truncateObject } from '../session/damage.fixture.ts';
+import { createSandbox, eventsOf, type Sandbox, testContext } from '../session/job.fixture.ts';
+import { openSession } from '../session/open-workspace.ts';
+import { openSessionRemote } from '../session/opened-remote.ts';
+import { describeTree } from '../trees/same-trees.fixture.ts';
+import { restore } from '../working-copy/restore.ts';
+import { push } from './push.ts';
+import { putBlob } from './stored-blobs.ts';
+
+const MIB = 1024 * 1024;
+const LAYOUT = { packBelow: 100_000, chunkAbove: 8 * MIB };
+const table = (rows: number) =>
+  Buffer.from(Array.from({ length: rows }, (_, at) => `${at},${(at * 7919) % 1_000},station,ok\n`).join(''));
+/** The same random bytes in each run, so that chunks have the same ends. */
+const noise = (bytes: number) =>
+  createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(bytes));
+/** By where a file of this size is stored. Each place has content that does not compress, too. */
+const FILES: Readonly<Record<string, Buffer>> = {
+  pack: table(1_000),
+  'pack-plain': noise(20_000),
+  object: table(50_000),
+  'object-plain': noise(300_000),
+  chunks: Buffer.concat([table(200_000), noise(14 * MIB), table(100_000)]),
+  tiny: Buffer.from('a,b\n'),
+  empty: Buffer.alloc(0),
+};
+
+let sandbox: Sandbox;
+let remote: string;
+let root: string;
+beforeEach(() => {
+  sandbox = createSandbox();
+  remote = sandbox.path('remote');
+  root = sandbox.path('work');
+});
+afterEach(() => sandbox[Symbol.dispose]());
+
+async function pushed(compression: 'auto' | 'max' | 'off' = 'auto') {
+  for (const [name, content] of Object.entries(FILES)) sandbox.write(`work/${name}`, content);
+  await initWorkspace(testContext(root), { remoteUrl: remote, layout: LAYOUT, compression });
+  return push(testContext(root), {});
+}
+
+/** The entries of the branch's commit, by path. */
+async function entriesIn(folder = root): Promise<Map<string, FileEntry>> {
+  using session = await openSession(testContext(folder), 'test', 'shared');
+  await using opened = await openSessionRemote(session);
+  const hash = Object.values(session.state.bases)[0]!;
+  const commit = await fetchCommit(session, opened.store, hash as never);
+  const files = new Map<string, FileEntry>();
+  for await (const page of readEntries(opened.store, commit, {}))
+    for (const entry of page) if (entry.kind === 'file') files.set(entry.path, entry);
+  return files;
+}
+
+async function clone(name = 'copy'): Promise<string> {
+  const directory = sandbox.path(name);
+  await cloneWorkspace(testContext(sandbox.folder), { url: remote, directory });
+  return directory;
+}
+
+const sizeOf = (key: string) => statSync(join(remote, key)).size;
+const damageIn = (events: readonly JobEvent[]) =>
+  events.flatMap((event) => (event.type === 'fileFailed' ? [[event.path, event.error.code]] : []));
+
+describe('a push to a repository that compresses', () => {
+  it.each(['auto', 'max'] as const)('says what it stored, in each place: %s', async (compression) => {
+    const { requests } = await pushed(compression);
+    const entries = await entriesIn();
+    const plainBytes = Object.values(FILES).reduce((sum, { length }) => sum + length, 0);
+    expect(requests.sentBytes).toBeLessThan(plainBytes - 5 * MIB);
+    const { location: packed } = entries.get('pack')!;
+    const { location: object } = entries.get('object')!;
+    const { location: cut } = entries.get('chunks')!;
+    if (packed.in !== 'pack' || object.in !== 'object' || cut.in !== 'chunks') throw new Error('elsewhere');
+    expect(packed.storedBytes).toBeLessThan(FILES.pack!.length / 2);
+    expect(object.storedBytes).toBe(sizeOf(objectKey(entries.get('object')!.blob)));
+    for (const { hash, sizeBytes, storedBytes } of cut.chunks)
+      expect(sizeOf(objectKey(hash))).toBe(storedBytes ?? sizeBytes);
+    const kinds = new Set(cut.chunks.map(({ storedBytes }) => storedBytes === undefined));
+    expect(kinds).toEqual(new Set([true, false]));
+    for (const name of ['pack-plain', 'object-plain', 'tiny'])
+      expect(entries.get(name)!.location).not.toHaveProperty('storedBytes');
+    // A repository without it stores the same names.
+    expect(createHash('sha256').update(FILES.object!).digest('hex')).toBe(entries.get('object')!.blob);
+  });
+
+  it('is read back by clone, restore, cat and verify', async () => {
+    await pushed();
+    expect(describeTree(await clone())).toEqual(describeTree(root));
+    for (const name of Object.keys(FILES)) rmSync(join(root, name));
+    await restore(testContext(root), { paths: ['.'] });
+    for (const [name, content] of Object.entries(FILES))
+      expect(readFileSync(join(root, name)).equals(content)).toBe(true);
+    for (const [name, content] of Object.entries(FILES)) {
+      for (const [offsetBytes, lengthBytes] of [
+        [0, content.length],
+        [Math.floor(content.length / 3), 70_000],
+      ] as const) {
+        const pieces: Uint8Array[] = [];
+        const request = { from: 'main', path: name, offsetBytes, lengthBytes };
+        await readCommitted(testContext(root), request, async (piece) => void pieces.push(piece));
+        const expected = content.subarray(offsetBytes, offsetBytes + lengthBytes);
+        expect(Buffer.concat(pieces).equals(expected)).toBe(true);
+      }
+    }
+    const checked = await verify(testContext(root), { readDataPercent: 100 });
+    expect(checked).toMatchObject({ missing: 0, damaged: 0, affectedPaths: 0 });
+  });
+
+  it('resumes with what the index knows, and sends no chunk twice', async () => {
+    await pushed();
+    const changed = Buffer.concat([FILES.chunks!, Buffer.from('a new end\n'.repeat(30))]);
+    sandbox.write('work/chunks', changed);
+    const { requests } = await push(testContext(root), {});
+    expect(requests.sentBytes).toBeLessThan(2 * MIB);
+    expect(readFileSync(join(await clone(), 'chunks')).equals(changed)).toBe(true);
+  });
+
+  it('stores plain content if the repository was made so', async () => {
+    await pushed('off');
+    for (const { location } of (await entriesIn()).values()) {
+      expect(location).not.toHaveProperty('storedBytes');
+      if (location.in === 'chunks')
+        for (const chunk of location.chunks) expect(chunk).not.toHaveProperty('storedBytes');
+    }
+    const descriptor = readFileSync(join(remote, 'dray.json'), 'utf8');
+    expect(descriptor).not.toContain('zstd');
+    expect(descriptor).not.toContain('compression');
+  });
+});
+
+describe('several writers', () => {
+  it('use what another one has stored plain, or with another level', async () => {
+    await initWorkspace(testContext(root), { remoteUrl: remote, layout: LAYOUT, compression: 'auto' });
+    const strong = compressBlob(FILES.object!, 'max')!;
+    const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest('hex') as BlobHash;
+    const other = table(60_000);
+    sandbox.write(`remote/${objectKey(hashOf(FILES.object!))}`, strong);
+    sandbox.write(`remote/${objectKey(hashOf(other))}`, other);
+    sandbox.write('work/other', other);
+    for (const [name, content] of Object.entries(FILES)) sandbox.write(`work/${name}`, content);
+    // Refs make the repository one that is not empty, so the push asks.
+    sandbox.write('first/x', 'x');
+    await initWorkspace(testContext(sandbox.path('first')), { remoteUrl: remote, branch: 'first' });
+    await push(testContext(sandbox.path('first')), {});
+    await push(testContext(root), {});
+    const entries = await entriesIn();
+    expect(entries.get('object')!.location).toEqual({ in: 'object', storedBytes: strong.length });
+    expect(entries.get('other')!.location).toEqual({ in: 'object' });
+    expect(describeTree(await clone())).toEqual(describeTree(root));
+  });
+
+  it('learn from the store how it stores what another one wrote a moment before', async () => {
+    const store = createMemoryStore();
+    const { signal } = new AbortController();
+    const hash = createHash('sha256').update(FILES.object!).digest('hex') as BlobHash;
+    const key = objectKey(hash);
+    await store.put(key, FILES.object!);
+    const layout = { ...DEFAULT_LAYOUT, compression: 'auto' } as const;
+    const bytes = compressBlob(FILES.object!, 'auto')!;
+    const options = { store, layout, limit: createAdaptiveLimit({ fixed: 2, clock: systemClock }), signal };
+    const blob = { key, hash, sizeBytes: FILES.object!.length, bytes };
+    expect(await putBlob(options, blob)).toBe(FILES.object!.length);
+  });
+
+  it('record in the next commit what a repair has stored in another way', async () => {
+    await pushed();
+    const { blob } = (await entriesIn()).get('object')!;
+    rmSync(join(remote, objectKey(blob)));
+    sandbox.write(`remote/${objectKey(blob)}`, FILES.object!);
+    await push(testContext(root), { noIndex: true });
+    expect((await entriesIn()).get('object')!.location).toEqual({ in: 'object' });
+    expect(describeTree(await clone())).toEqual(describeTree(root));
+  });
+});
+
+describe('damage of compressed content', () => {
+  it.each(['pack', 'object', 'chunks'])('is found by clone, cat and verify: %s', async (name) => {
+    await pushed();
+    const { blob, location } = (await entriesIn()).get(name)!;
+    if (location.in === 'nowhere') throw new Error('no content');
+    const [key] =
+      location.in === 'pack'
+        ? keysBelow(remote, 'packs')
+        : [objectKey(location.in === 'chunks' ? location.chunks[0]!.hash : blob)];
+    const at = location.in === 'pack' ? location.offset + 100 : 100;
+    const intact = readFileSync(join(remote, key!));
+    for (const harm of [
+      () => spoilObject(remote, key!, at),
+      () => truncateObject(remote, key!, at),
+      () => writeFileSync(join(remote, key!), Buffer.concat([intact.subarray(0, at), intact])),
+    ]) {
+      writeFileSync(join(remote, key!), intact);
+      harm();
+      const context = testContext(sandbox.folder);
+      await cloneWorkspace(context, { url: remote, directory: sandbox.path('copy') });
+      expect(damageIn(context.events)).toContainEqual([name, 'damaged']);
+      expect(eventsOf(context, 'fileFailed').every(({ error }) => error.message.includes(key!))).toBe(true);
+      rmSync(sandbox.path('copy'), { recursive: true });
+      const request = { from: 'main', path: name };
+      const read = readCommitted(testContext(root), request, async () => {});
+      await expect(read).rejects.toMatchObject({ code: 'damaged', data: { key } });
+      const checks = testContext(root);
+      expect((await verify(checks, { readDataPercent: 100 })).damaged).toBe(1);
+      expect(eventsOf(checks, 'check').flatMap(({ paths = [] }) => paths)).toContain(name);
+    }
+  });
+
+  it('is a frame of other content, with its own right size', async () => {
+    await pushed();
+    const { blob, location } = (await entriesIn()).get('object')!;
+    if (location.in !== 'object') throw new Error('elsewhere');
+    const key = objectKey(blob);
+    const intact = readFileSync(join(remote, key));
+    const longer = compressBlob(Buffer.concat([FILES.object!, Buffer.alloc(50_000)]), 'auto')!;
+    const frame = Buffer.alloc(intact.length);
+    frame.set(longer.subarray(0, Math.min(longer.length, frame.length)));
+    writeFileSync(join(remote, key), frame);
+    const read = readCommitted(testContext(root), { from: 'main', path: 'object' }, async () => {});
+    await expect(read).rejects.toMatchObject({ code: 'damaged', data: { key } });
+    expect((await verify(testContext(root), { readDataPercent: 100 })).damaged).toBe(1);
+  });
+
+  it('is mended by a push without the index', async () => {
+    await pushed();
+    const { blob } = (await entriesIn()).get('object')!;
+    const intact = readFileSync(join(remote, objectKey(blob)));
+    rmSync(join(remote, objectKey(blob)));
+    await push(testContext(root), { noIndex: true });
+    expect(readFileSync(join(remote, objectKey(blob))).equals(intact)).toBe(true);
+    expect(await verify(testContext(root), { readDataPercent: 100 })).toMatchObject({
+      damaged: 0,
+      missing: 0,
+    });
+  });
+});

@@ -1,0 +1,88 @@
+/**
+ * How a push stores content: compressed where the layout says so and it pays. What the store has already may
+ * be stored in another way, by another writer or version, so its size decides.
+ */
+import { crc32 } from 'node:zlib';
+import { type CompressThreads, createCompressThreads } from '../../compression/compress-threads.ts';
+import { COMPRESSED_CONTENT_BYTES_MAX, isCompressible } from '../../compression/zstd-blob.ts';
+import type { BlobHash, StoredBlob } from '../../model/entry.ts';
+import type { Layout } from '../../model/layout.ts';
+import type { ObjectStore, RemoteKey } from '../../remotes/object-store.ts';
+import type { AdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
+
+export interface StoredBlobsOptions {
+  readonly store: ObjectStore;
+  readonly limit: AdaptiveLimit;
+  readonly layout: Layout;
+  readonly signal: AbortSignal;
+}
+
+export interface StoredBlobs {
+  /** The bytes to store of each, in place of its content. All lie in one shared memory. */
+  frames(contents: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
+  /** Puts an object that the store lacks. @returns The object's size on the store. */
+  put(key: RemoteKey, hash: BlobHash, content: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function createStoredBlobs(options: StoredBlobsOptions): StoredBlobs {
+  const { compression } = options.layout;
+  const threads = compression && createCompressThreads(compression, options);
+  const frames = (contents: readonly Uint8Array[]) => compressAll(threads, contents);
+  return {
+    frames,
+    async put(key, hash, content) {
+      const { length: sizeBytes } = content;
+      const [bytes] = await frames([content]);
+      return putBlob(options, { key, hash, sizeBytes, bytes: bytes! });
+    },
+    close: async () => threads?.close(),
+  };
+}
+
+export interface BlobToPut {
+  readonly key: RemoteKey;
+  readonly hash: BlobHash;
+  readonly sizeBytes: number;
+  /** The content, or its frame. */
+  readonly bytes: Uint8Array;
+}
+
+/** Puts an object that the store lacks. @returns The object's size on the store. */
+export async function putBlob(
+  { layout, limit, signal, store }: StoredBlobsOptions,
+  { bytes, hash, key, sizeBytes }: BlobToPut,
+): Promise<number> {
+  const { length } = bytes;
+  // The name is the SHA-256 of the content.
+  const checksum = length < sizeBytes ? { crc32: crc32(bytes) } : { sha256: hash };
+  const put = { checksum, condition: { absent: true }, signal } as const;
+  const { written } = await limit.run(() => store.put(key, bytes, put), { bytes: length, signal });
+  if (written || layout.compression === undefined) return length;
+  // Another writer was first.
+  const found = await limit.run(() => store.head(key, { signal }), { bytes: 0, signal });
+  return found?.sizeBytes ?? length;
+}
+
+async function compressAll(
+  threads: CompressThreads | undefined,
+  contents: readonly Uint8Array[],
+): Promise<readonly Uint8Array[]> {
+  const compressible = threads ? contents.filter(isCompressible) : [];
+  if (!threads || compressible.length === 0) return contents;
+  const sizes = await threads.compress(compressible);
+  let next = 0;
+  return contents.map((content) =>
+    content === compressible[next] ? content.subarray(0, sizes[next++]) : content,
+  );
+}
+
+/** How content is stored that takes so many bytes on the store. */
+export function storedAs(
+  { compression }: Layout,
+  sizeBytes: number,
+  storedBytes: number,
+): Pick<StoredBlob, 'storedBytes'> {
+  const isCompressed = sizeBytes <= COMPRESSED_CONTENT_BYTES_MAX && storedBytes < sizeBytes;
+  return compression !== undefined && isCompressed ? { storedBytes } : {};
+}

@@ -346,14 +346,33 @@ export interface VerifyRequest {
   readonly ref?: string;
   /** 0 to 100: how much of the stored data to read and hash; absent: existence and sizes only. */
   readonly readDataPercent?: number;
+  /** Reads and hashes a bounded part of the stored data instead. */
+  readonly sample?: VerifySample;
 }
+/** Which objects and packs to read. Parts are cut by names, so all parts together are everything. */
+export type VerifySample =
+  /** Another part of `SAMPLE_DAYS` on each day. */
+  | { readonly kind: 'today' }
+  /** @field part From 1. */
+  | { readonly kind: 'part'; readonly part: number; readonly of: number }
+  | { readonly kind: 'objects'; readonly count: number }
+  /** Objects of at most so many bytes together, but at least one. */
+  | { readonly kind: 'bytes'; readonly bytes: number };
+/** In so many days the parts of `today` have covered everything that is stored. */
+export const SAMPLE_DAYS = 30;
 export interface VerifySummary {
   readonly commits: number;
   /** Commits whose content was left out, because a retention policy has forgotten them. */
   readonly forgotten: number;
   readonly files: number;
   readonly objects: number;
+  /** The size of the objects, as stored. */
+  readonly storedBytes: number;
+  /** Objects that were read and hashed. */
+  readonly readObjects: number;
   readonly readBytes: number;
+  /** The part that was read, such as `3/30`. */
+  readonly sample?: string;
   readonly missing: number;
   readonly damaged: number;
   /** Paths (of the verified commits) that cannot be had whole. */

@@ -53,12 +53,13 @@ export function readVerified(context: Pick<JobContext, 'environment'>): Readonly
 
 async function record(
   context: JobContext,
-  { readDataPercent, ref }: VerifyRequest,
-  { damaged, missing }: VerifySummary,
+  { readDataPercent: asked, ref, sample }: VerifyRequest,
+  { damaged, missing, readBytes, storedBytes }: VerifySummary,
 ): Promise<void> {
   const config = readConfig(requireWorkspace(context.directory, allowedBy(context)));
   const { repository } = config.remotes[context.remoteName ?? config.defaultRemote] ?? {};
   if (repository === undefined) return;
+  const readDataPercent = sample ? Math.floor((1_000 * readBytes) / Math.max(1, storedBytes)) / 10 : asked;
   const made: VerifyRecord = {
     repository,
     at: new Date(systemClock.nowMs()).toISOString(),

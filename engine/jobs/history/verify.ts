@@ -6,14 +6,18 @@
  * Memory: one record for each pack, object and segment that the commits name, and the entries of one segment.
  */
 import type { JobContext, VerifyRequest, VerifySummary } from '../../api/jobs.ts';
-import { formatPlural } from '../../api/numbers.ts';
+import { formatCount, formatPlural } from '../../api/numbers.ts';
 import type { CommitHash, SegmentHash } from '../../model/entry.ts';
 import type { Commit } from '../../repository/commit.ts';
 import { readDescriptor } from '../../repository/descriptor.ts';
+import { damaged } from '../../repository/document.ts';
+import { REFS_PREFIX } from '../../repository/keys.ts';
 import { notARepository } from '../session/link-repository.ts';
 import { openSession, type Session } from '../session/open-workspace.ts';
 import { openSessionRemote } from '../session/opened-remote.ts';
 import { resolveContent } from '../session/resolve-commit.ts';
+import { checkCollection } from './verify/check-collection.ts';
+import { dataChoiceOf } from './verify/choose-data.ts';
 import { committedEntries, segmentEntries } from './verify/committed-entries.ts';
 import { findForgotten, readOne, readTips, walkCommits } from './verify/find-commits.ts';
 import { type CommitSegment, Findings, type VerifyTools } from './verify/findings.ts';
@@ -53,18 +57,21 @@ class Verifier {
     const content = { findings, inlineCommits: this.#inlineCommits, segments: [...this.#segments.values()] };
     for await (const entries of segmentEntries(this.#tools, content)) objects.note(entries);
     await objects.checkExistence();
-    const percent = this.#request.readDataPercent;
-    if (percent !== undefined) await objects.readData(percent);
+    const choice = dataChoiceOf(this.#request, this.#tools.clock);
+    if (choice) await objects.readData(choice);
     const affected = await objects.reportDamage(() => committedEntries(this.#tools, content));
     const { missing } = objects;
     const damaged = objects.damaged + findings.unreadable;
-    this.#emitTotals(missing + damaged, percent);
+    this.#emitTotals(missing + damaged, choice !== undefined);
     return {
       commits: this.#commits,
       forgotten: this.#forgotten,
       files: this.#files,
       objects: objects.objects,
+      storedBytes: objects.storedBytes,
+      readObjects: objects.readObjects,
       readBytes: objects.readBytes,
+      ...(choice?.kind === 'part' ? { sample: `${choice.part}/${choice.of}` } : {}),
       missing,
       damaged,
       affectedPaths: affected + findings.unlistedFiles,
@@ -83,6 +90,8 @@ class Verifier {
     }
     const tips = await readTips(this.#tools, findings);
     if (!tips) await this.#checkRepository();
+    if (!tips?.length && findings.unreadable === 0) this.#checkRefs();
+    await checkCollection(this.#tools, tips ?? [], findings);
     const forgotten = await findForgotten(this.#tools, tips ?? [], findings);
     const onCommit = (hash: CommitHash, commit: Commit) => {
       if (forgotten.has(hash)) this.#forgotten += 1;
@@ -112,10 +121,20 @@ class Verifier {
     throw notARepository(store, { isUnmet: config.remotes[remoteName]?.repository === undefined });
   }
 
-  #emitTotals(faults: number, percent: number | undefined): void {
+  /** Without a branch and a tag nothing can be verified. A workspace that pushed or pulled knows of one. */
+  #checkRefs(): void {
+    const { remoteName, state } = this.#session;
+    const base = state.bases[remoteName];
+    if (base === undefined) return;
+    const why = `no branch and no tag is left, but this workspace knows the commit ${base.slice(0, 12)}`;
+    this.#findings.report(damaged(REFS_PREFIX, why));
+  }
+
+  #emitTotals(faults: number, isRead: boolean): void {
     if (faults > 0) return;
-    const how =
-      percent === undefined ? 'existence and sizes' : `existence and sizes, ${percent} % of the objects read`;
+    const { objects, readObjects } = this.#objects;
+    const read = `existence and sizes, ${formatCount(readObjects)} of ${formatCount(objects)} objects read`;
+    const how = isRead ? read : 'existence and sizes';
     const held = `${formatPlural(this.#commits, 'commit')}, ${formatPlural(this.#objects.objects, 'object')}`;
     const detail = `${held}: ${how}`;
     this.#tools.context.emit({ type: 'check', check: 'repository', result: 'ok', detail });

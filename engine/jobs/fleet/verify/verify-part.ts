@@ -34,7 +34,8 @@ export async function verifyPart(
   };
   for await (const entries of committedEntries(tools, content)) objects.note(entries);
   await objects.checkExistence();
-  if (request.readDataPercent !== undefined) await objects.readData(request.readDataPercent);
+  const { readDataPercent: percent } = request;
+  if (percent !== undefined) await objects.readData({ kind: 'percent', percent });
   const affected = await objects.reportDamage(() => committedEntries(tools, content));
   const { dollars, total: requests } = tools.meter.totals();
   return {

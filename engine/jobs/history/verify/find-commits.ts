@@ -21,7 +21,7 @@ const COMMITS_AT_ONCE = 32;
 export async function readTips(
   { context: { signal }, limit, store }: VerifyTools,
   findings: FindingsReport,
-): Promise<readonly Tip[] | undefined> {
+): Promise<readonly StoredRef[] | undefined> {
   const [branches, tags] = await Promise.all([
     listRefNames(store, 'heads', { signal }),
     listRefNames(store, 'tags', { signal }),

@@ -12,6 +12,7 @@ import type { RemoteKey } from '../../../remotes/object-store.ts';
 import { OBJECTS_PREFIX, objectKey, PACKS_PREFIX, packKey } from '../../../repository/keys.ts';
 import { createProgress } from '../../session/progress.ts';
 import { createTraffic } from '../../session/traffic.ts';
+import { chooseData, type DataChoice, nameIn } from './choose-data.ts';
 import { isFinding, type VerifyTools } from './findings.ts';
 
 const LIST_FROM_OBJECTS = 500;
@@ -28,6 +29,8 @@ interface NamedObject {
   /** The size of its content if the object is compressed. */
   readonly contentBytes: number | undefined;
   readonly isPack: boolean;
+  /** As the store says. */
+  storedBytes: number;
   fault: string | undefined;
   isMissing: boolean;
 }
@@ -46,6 +49,7 @@ export class ObjectCheck {
   readonly #readBlobs = new Map<BlobHash, boolean>();
   readonly #memory = new Budget(MEMORY_BYTES);
   #readBytes = 0;
+  #readObjects = 0;
 
   constructor(tools: VerifyTools) {
     this.#tools = tools;
@@ -57,6 +61,17 @@ export class ObjectCheck {
 
   get readBytes(): number {
     return this.#readBytes;
+  }
+
+  get readObjects(): number {
+    return this.#readObjects;
+  }
+
+  /** Of those that are there. */
+  get storedBytes(): number {
+    let bytes = 0;
+    for (const object of this.#objects.values()) bytes += object.storedBytes;
+    return bytes;
   }
 
   get missing(): number {
@@ -84,6 +99,7 @@ export class ObjectCheck {
           sizeBytes: part.endBytes,
           contentBytes: part.contentBytes,
           isPack: part.isPack,
+          storedBytes: 0,
           fault: undefined,
           isMissing: false,
         });
@@ -120,6 +136,7 @@ export class ObjectCheck {
     });
     for (const [key, object] of wanted) {
       const sizeBytes = sizes.get(key);
+      object.storedBytes = sizeBytes ?? 0;
       if (sizeBytes === undefined) {
         object.isMissing = true;
         object.fault = 'is missing';
@@ -150,11 +167,12 @@ export class ObjectCheck {
     return true;
   }
 
-  /** Reads and hashes a random share of the objects, each one whole. */
-  async readData(percent: number): Promise<void> {
-    const { clock } = this.#tools;
-    const whole = [...this.#objects].filter(([, object]) => object.fault === undefined);
-    const chosen = whole.filter(() => percent >= 100 || clock.random() * 100 < percent).map(([key]) => key);
+  /** Reads and hashes some of the objects, each one whole. */
+  async readData(choice: DataChoice): Promise<void> {
+    const whole = [...this.#objects]
+      .filter(([, object]) => object.fault === undefined)
+      .map(([key, { storedBytes }]) => ({ key, sizeBytes: storedBytes }));
+    const chosen = chooseData(whole, choice, this.#tools.clock);
     const progress = createProgress(this.#tools, {
       phase: 'verify',
       totals: () => ({ filesTotal: chosen.length }),
@@ -176,6 +194,7 @@ export class ObjectCheck {
         Object.assign(object, { isMissing: true, fault: 'is missing' });
         return;
       }
+      this.#readObjects += 1;
       progress.add(1, found.bytes);
       if (found.hash !== name) object.fault = 'does not contain the bytes that its name says';
     });
@@ -291,12 +310,6 @@ export class ObjectCheck {
     this.#readBlobs.set(entry.blob, isGood);
     return !isGood;
   }
-}
-
-/** The SHA-256 that the key says, without the generation of an object. */
-function nameIn(key: RemoteKey): string {
-  const [, fanout, rest] = key.split('/');
-  return `${fanout}${rest!.slice(0, 62)}`;
 }
 
 interface Part {

@@ -17,7 +17,7 @@ import {
   createCollectionView,
   newObject,
 } from '../../engine/repository/collection/collection-view.ts';
-import { findAvoided } from '../../engine/repository/collection/find-avoided.ts';
+import { findAvoided, findAvoidedCommit } from '../../engine/repository/collection/find-avoided.ts';
 import { publish } from '../../engine/repository/collection/publish.ts';
 import { encodeCommit, readCommit, storeCommit } from '../../engine/repository/commit.ts';
 import { objectKey, packKey } from '../../engine/repository/keys.ts';
@@ -74,11 +74,14 @@ export function pusher(
         const { base } = writer;
         if (base && tip?.commit !== base) {
           const commit = await readCommit(store, base);
-          const found = await findAvoided(store, { commit, hash: base }, view).catch(keyOfDamage);
+          const read = (hash: CommitHash) => readCommit(store, hash);
+          const found =
+            (await findAvoided(store, { commit, hash: base }, view).catch(keyOfDamage)) ??
+            (await findAvoidedCommit(base, view, read));
           if (found !== undefined) throw baseCollected();
         }
         if (own?.round !== view.round) {
-          const before = base ? await entriesOf(store, base) : [];
+          const before = base ? await entriesOf(store, base).catch(collectedBase) : [];
           const { round } = view;
           const entries = await storeContent(store, view, { files, before, inPack });
           const parents = base ? [base] : [];
@@ -101,6 +104,10 @@ export function pusher(
 function keyOfDamage(error: unknown): unknown {
   if (error instanceof DrayError && error.code === 'damaged') return error.data.key;
   throw error;
+}
+
+function collectedBase(error: unknown): never {
+  throw error instanceof DrayError && error.code === 'damaged' ? baseCollected() : error;
 }
 
 function baseCollected(): DrayError {

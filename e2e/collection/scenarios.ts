@@ -82,6 +82,12 @@ const push =
     pusher(clock, writers[machine]!, { branch, files, inPack });
 const collect = ({ clock }: World): Actor => collector(clock);
 const clone = ({ clock }: World): Actor => cloner(clock, 'main');
+/** The workspace was on the branch that is removed. */
+const rebase =
+  ({ dropped, writers }: World): Actor =>
+  async () => {
+    writers[0]!.base = dropped;
+  };
 const remove =
   (name: string) =>
   ({ clock }: World): Actor =>
@@ -107,6 +113,10 @@ export const SCENARIOS: Readonly<Record<string, readonly Machine[]>> = {
   'a tag of the tip': [[name('tags/v1', mainTip)], [collect]],
   'a tag of a commit that no ref names': [[name('tags/v1', ({ dropped }) => dropped)], [collect]],
   'a branch that is made again': [[push(0, 'gone', { c: 'old' })], [collect, collect]],
+  'a branch that is made again on its own commit': [
+    [rebase, push(0, 'gone', { c: 'new' })],
+    [collect, collect],
+  ],
   'a branch that is removed and made again': [
     [push(0, 'new', { c: 'old' }), remove('heads/new')],
     [collect, push(1, 'new', { d: 'old' }), collect],
@@ -154,8 +164,8 @@ export function drawCrowd(machines: number, draw: Draw): readonly Machine[] {
   });
 }
 
-/** Refusals that a user meets: somebody else was first, or the commit to be named is gone. */
-const REFUSALS = new Set(['conflict', 'notFound']);
+/** A user meets these: somebody else was first, the commit is gone, or too many answers were lost. */
+const REFUSALS = new Set(['conflict', 'notFound', 'unreachable']);
 
 /** Runs the machines in the chosen order, then checks that every ref can be cloned whole. */
 export async function runScenario(

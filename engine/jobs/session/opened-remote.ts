@@ -17,6 +17,7 @@ import {
   type RemoteUrl,
 } from '../../remotes/remote-url.ts';
 import { createMeter, type Meter } from '../../remotes/wrappers/with-meter.ts';
+import { withRelocations } from '../../repository/packs/relocated-reads.ts';
 import { type AdaptiveLimit, createAdaptiveLimit } from '../../transfer/limit/adaptive-limit.ts';
 import { workspaceConfigPath } from '../../workspace/workspace-folder.ts';
 import type { Session } from './open-workspace.ts';
@@ -42,11 +43,21 @@ export async function openSessionRemote(
   const transfers = Number.isInteger(setting) && setting > 0 ? setting : undefined;
   const { context, remoteName, workspace } = session;
   reportRemote(context, { name: remoteName, url: remote.url, keptIn: workspaceConfigPath(workspace) });
-  return openRemoteAt(context, parseRemoteUrl(remote.url, workspace.root), {
+  return openRepositoryAt(context, parseRemoteUrl(remote.url, workspace.root), {
     ...options,
     mayBeMissing,
     transfers,
   });
+}
+
+/** Like `openRemoteAt`. Packs of the repository can be read although a collection wrote them anew. */
+export async function openRepositoryAt(
+  context: RemoteContext,
+  url: RemoteUrl,
+  options: JobRemoteOptions = {},
+): Promise<OpenedRemote> {
+  const opened = await openRemoteAt(context, url, options);
+  return { ...opened, store: withRelocations(opened.store) };
 }
 
 export interface JobRemoteOptions {
@@ -80,18 +91,20 @@ export function reportRemote({ emit }: Pick<JobContext, 'emit'>, found: Omit<Rem
   emit({ type: 'remoteUsed', ...found });
 }
 
+type RemoteContext = Pick<
+  JobContext,
+  | 'connection'
+  | 'emit'
+  | 'environment'
+  | 'onCall'
+  | 'onRetry'
+  | 'requestThrottle'
+  | 'throttle'
+  | 'trustsNewPeer'
+>;
+
 export async function openRemoteAt(
-  context: Pick<
-    JobContext,
-    | 'connection'
-    | 'emit'
-    | 'environment'
-    | 'onCall'
-    | 'onRetry'
-    | 'requestThrottle'
-    | 'throttle'
-    | 'trustsNewPeer'
-  >,
+  context: RemoteContext,
   url: RemoteUrl,
   options: JobRemoteOptions = {},
 ): Promise<OpenedRemote> {

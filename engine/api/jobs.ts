@@ -408,6 +408,8 @@ export interface ForgetRequest {
   readonly tags?: readonly string[];
   /** Keep the policy with the repository. */
   readonly save?: boolean;
+  /** Fail with `conflict` if this run would forget another number of commits. */
+  readonly expected?: number;
   readonly dryRun?: boolean;
 }
 export interface ForgetSummary {

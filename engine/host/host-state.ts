@@ -4,7 +4,7 @@
 import { DrayError } from '../api/error.ts';
 import type { FleetLink } from '../api/host/fleet-link.ts';
 import type { AccessKeys } from '../api/host/remotes.ts';
-import type { ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
+import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../api/jobs.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { RunDray } from '../jobs/saved/dray-process.ts';
 import { userConfigFolder } from '../jobs/session/user-remotes.ts';
@@ -39,6 +39,8 @@ export interface HostState {
   readonly changeLists: KeptLists<RowList>;
   /** Adds a workspace at the top of the user's list. */
   addWorkspace(root: string): void;
+  /** Records what a collection of a workspace's remote left. */
+  noteCollected(root: string, summary: CollectSummary): Promise<void>;
   readonly keptChoices: KeptChoicesStore;
   readonly entryLists: KeptLists<PlaceListing>;
   readonly usageFile: UsageFile;
@@ -112,6 +114,8 @@ export function createHost({
         workspaces: [root, ...facts.workspaces.filter((known) => known !== root)].slice(0, WORKSPACES_MAX),
       }));
     },
+    noteCollected: async (root, summary) =>
+      (await import('./repositories/garbage.ts')).noteCollected(host, root, summary),
     keptChoices: createKeptChoices(folder),
     entryLists: createKeptLists({
       most: ENTRY_LISTS_MAX,

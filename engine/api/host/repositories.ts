@@ -1,6 +1,8 @@
 /** The requests for the overview of all repositories that this user knows. */
 import type { ErrorRecord } from '../error.ts';
-import type { Nothing } from './in-workspace.ts';
+import type { RetentionEvent } from '../events.ts';
+import type { RetentionPolicy } from '../jobs.ts';
+import type { InWorkspace, Nothing } from './in-workspace.ts';
 
 export interface RepositoriesRequests {
   /** The saved record of each. Takes no request. */
@@ -15,7 +17,37 @@ export interface RepositoriesRequests {
   };
   /** Lists all objects of one repository: one request for each 1,000. Emits `progress` events. */
   'repositories.measure': { input: { readonly id: string }; answer: RepositoryCard };
+  /**
+   * A dry run of a collection, of a repository that a workspace uses: reads all commits, and lists the store.
+   * Emits `progress` events.
+   */
+  'repositories.garbage': { input: { readonly id: string }; answer: RepositoryCard };
+  /** The policy that is kept with the repository, if there is one. */
+  'repositories.policy': { input: InWorkspace; answer: { readonly policy?: RetentionPolicy } };
+  /** Which commits this policy would keep and forget. Changes nothing. */
+  'repositories.planForget': {
+    input: InWorkspace & { readonly policy: RetentionPolicy; readonly limit: number };
+    answer: ForgetCounts & { readonly commits: readonly RetentionRow[] };
+  };
+  /** Fails with `conflict` if it would forget another number of commits than `expected`. */
+  'repositories.forget': {
+    input: InWorkspace & {
+      readonly policy: RetentionPolicy;
+      readonly save: boolean;
+      readonly expected: number;
+    };
+    answer: ForgetCounts;
+  };
 }
+
+interface ForgetCounts {
+  /** Commits that stay. */
+  readonly stay: number;
+  readonly forgotten: number;
+}
+
+/** Newest first. */
+export type RetentionRow = Omit<RetentionEvent, 'type'>;
 
 export interface RepositoryList {
   readonly repositories: readonly RepositoryCard[];
@@ -41,6 +73,7 @@ export interface RepositoryCard {
   readonly tip?: RepositoryTip;
   readonly growth: RepositoryGrowth;
   readonly stored?: RepositoryStored;
+  readonly garbage?: RepositoryGarbage;
   readonly verified?: RepositoryVerified;
   readonly cost: RepositoryCost;
 }
@@ -78,6 +111,25 @@ export interface RepositoryStored {
   readonly bytes: number;
   /** The part of `bytes` in commits, manifests and refs. */
   readonly recordBytes: number;
+}
+
+/** By the last dry run of a collection, or as a collection by this engine left it. */
+export interface RepositoryGarbage {
+  readonly at: string;
+  /** Everything on the store that commits may name. */
+  readonly objects: number;
+  readonly bytes: number;
+  /** What a collection would remove. */
+  readonly garbageObjects: number;
+  readonly garbageBytes: number;
+  /** Needed by no commit either, but younger than a day. */
+  readonly youngObjects: number;
+  readonly youngBytes: number;
+  /** Commits whose content is kept. */
+  readonly commits: number;
+  readonly forgottenCommits: number;
+  /** By list prices; absent for a store without known prices. */
+  readonly savedDollarsPerMonth?: number;
 }
 
 /** The last `verify` of this user on this machine. */

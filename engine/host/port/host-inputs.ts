@@ -129,6 +129,7 @@ const order = v.variant('kind', [
   }),
   v.strictObject({ kind: v.literal('switch'), root, branch: filled }),
   v.strictObject({ kind: v.literal('verify'), root }),
+  v.strictObject({ kind: v.literal('gc'), root, graceSeconds: v.exactOptional(whole) }),
   v.strictObject({
     kind: v.literal('copy'),
     source: place,
@@ -146,6 +147,13 @@ const order = v.variant('kind', [
     confirmed,
   }),
 ]);
+
+const kept = v.exactOptional(upTo(1_000_000));
+const policy = v.strictObject({
+  ...{ keepLast: kept, keepDaily: kept, keepWeekly: kept, keepMonthly: kept },
+  keepWithin: v.exactOptional(v.pipe(filled, v.maxLength(100))),
+  keepTags: v.exactOptional(v.pipe(v.array(v.pipe(filled, v.maxLength(1_000))), v.maxLength(100))),
+});
 
 const KEY_MAX = 8_192;
 const NO_LINE = 'it must be one line of text';
@@ -368,6 +376,10 @@ export const HOST_INPUTS: Inputs = {
     commits: v.exactOptional(v.pipe(whole, v.maxValue(COMMITS_MAX))),
   }),
   'repositories.measure': v.strictObject({ id: filled }),
+  'repositories.garbage': v.strictObject({ id: filled }),
+  'repositories.policy': v.strictObject(inWorkspace),
+  'repositories.planForget': v.strictObject({ ...inWorkspace, policy, limit: upTo(COMMITS_MAX) }),
+  'repositories.forget': v.strictObject({ ...inWorkspace, policy, save: v.boolean(), expected: whole }),
 
   'peers.list': nothing,
   'peers.login': v.strictObject({ peer: filled, token: filled }),

@@ -1,9 +1,16 @@
 /** Lists the places that may have repositories: the remotes of known workspaces and the user's own. */
 import { homedir } from 'node:os';
+import type { JobContext } from '../../api/jobs.ts';
 import { readUserRemotes } from '../../jobs/session/user-remotes.ts';
 import { formatRemoteUrl, parseRemoteUrl, type RemoteUrl } from '../../remotes/remote-url.ts';
-import type { HostState } from '../host-state.ts';
+import type { WindowFile } from '../user-files/window-file.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
+
+/** Whose workspaces and remotes they are. */
+export interface PlacesHost {
+  readonly environment: JobContext['environment'];
+  readonly windowFile: Pick<WindowFile, 'read'>;
+}
 
 export interface KnownPlace {
   /** The normal form of the URL. */
@@ -25,7 +32,7 @@ interface FoundPlace {
 }
 
 /** By id. Skips URLs that cannot be parsed, which the Remotes screen shows. */
-export function findKnownPlaces(host: HostState): ReadonlyMap<string, KnownPlace> {
+export function findKnownPlaces(host: PlacesHost): ReadonlyMap<string, KnownPlace> {
   const places = new Map<string, KnownPlace>();
   for (const { branch, name, of, text } of foundPlaces(host)) {
     const url = parsed(text, of);
@@ -43,7 +50,7 @@ export function findKnownPlaces(host: HostState): ReadonlyMap<string, KnownPlace
   return places;
 }
 
-function* foundPlaces(host: HostState): Generator<FoundPlace> {
+function* foundPlaces(host: PlacesHost): Generator<FoundPlace> {
   for (const root of host.windowFile.read().workspaces) {
     const { branch, name, remotes } = readWorkspaceCard(root, host);
     const remote = remotes.find(({ isDefault }) => isDefault);

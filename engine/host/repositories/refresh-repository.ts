@@ -60,6 +60,7 @@ export async function refreshRepository(
     tip: newest.tip,
     growth: growthFrom(isSame ? known.growth : [], ref.commit, newest.commit, nowMs),
     ...(isSame && known.stored ? { stored: known.stored } : {}),
+    ...(isSame && known.garbage ? { garbage: known.garbage } : {}),
   };
   await onRecord(record);
   for (let left = commitsMax; left > 0 && record.growth[0]?.next !== undefined; left -= COMMITS_PER_RECORD) {

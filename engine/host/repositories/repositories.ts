@@ -8,10 +8,12 @@ import { hasKnownPrices, storageDollarsFor } from '../../model/prices.ts';
 import { formatRemoteUrl } from '../../remotes/remote-url.ts';
 import type { HostState } from '../host-state.ts';
 import { type HandlersOf, type HostCall, jobContextOf } from '../port/host-call.ts';
+import { findGarbage, workspaceOf } from './garbage.ts';
 import { findKnownPlaces, type KnownPlace } from './known-places.ts';
 import { measureRepository } from './measure-repository.ts';
 import { refreshRepository } from './refresh-repository.ts';
 import { openRepositoryFile, type RepositoryRecord } from './repository-file.ts';
+import { RETENTION } from './retention.ts';
 
 /** The older commits that a refresh reads by default. */
 const COMMITS_PER_REFRESH = 100;
@@ -36,14 +38,28 @@ export const REPOSITORIES: HandlersOf<'repositories'> = {
   },
   'repositories.measure': async ({ id }, call) => {
     const { host } = call;
-    const place = findKnownPlaces(host).get(id);
-    if (!place) throw new DrayError('notFound', `No known repository is at ${id}.`, { data: { id } });
+    const place = findPlace(host, id);
     const size = await measureRepository(jobContextOf(call, homedir()), place);
     const stored = { at: new Date(host.clock.nowMs()).toISOString(), ...size };
     const record = await openRepositoryFile(host).change(id, (known) => known && { ...known, stored });
     return cardMaker(host)(place, record);
   },
+  'repositories.garbage': async ({ id }, call) => {
+    const { host } = call;
+    const place = findPlace(host, id);
+    const garbage = await findGarbage(jobContextOf(call, workspaceOf(place)), host.clock.nowMs());
+    const record = await openRepositoryFile(host).change(id, (known) => known && { ...known, garbage });
+    return cardMaker(host)(place, record);
+  },
+  ...RETENTION,
 };
+
+/** @throws `notFound` */
+function findPlace(host: HostState, id: string): KnownPlace {
+  const place = findKnownPlaces(host).get(id);
+  if (!place) throw new DrayError('notFound', `No known repository is at ${id}.`, { data: { id } });
+  return place;
+}
 
 /** Sends the card as soon as the newest commit is known, and again at the end. */
 async function refresh(call: HostCall, place: KnownPlace, commitsMax: number): Promise<RepositoryCard> {
@@ -63,7 +79,7 @@ async function refresh(call: HostCall, place: KnownPlace, commitsMax: number): P
       nowMs: host.clock.nowMs(),
       commitsMax,
       onRecord: async (next) => {
-        known = await file.change(place.id, (last) => ({ ...next, ...newerSize(last, next) }));
+        known = await file.change(place.id, (last) => ({ ...next, ...newerSizes(last, next) }));
         send(makeCard(place, known));
       },
     });
@@ -75,12 +91,14 @@ async function refresh(call: HostCall, place: KnownPlace, commitsMax: number): P
   }
 }
 
-/** Keeps the size of a measurement that ended during the refresh. */
-function newerSize(
+/** Keeps what was measured during the refresh. */
+function newerSizes(
   last: RepositoryRecord | undefined,
-  next: RepositoryRecord,
-): Pick<RepositoryRecord, 'stored'> | undefined {
-  return last?.stored && last.repository === next.repository ? { stored: last.stored } : undefined;
+  { repository }: RepositoryRecord,
+): Pick<RepositoryRecord, 'stored' | 'garbage'> {
+  if (last === undefined || last.repository !== repository) return {};
+  const { garbage, stored } = last;
+  return { ...(stored ? { stored } : {}), ...(garbage ? { garbage } : {}) };
 }
 
 type MakeCard = (
@@ -112,13 +130,14 @@ function cardMaker(host: HostState): MakeCard {
 
 function factsOf(record: RepositoryRecord | undefined, verified: VerifyRecord | undefined) {
   if (!record) return {};
-  const { answeredAt, branch, stored, tip } = record;
+  const { answeredAt, branch, garbage, stored, tip } = record;
   const { repository: _repository, ...ofVerify } = verified ?? {};
   return {
     answeredAt,
     ...(branch === undefined ? {} : { branch }),
     ...(tip ? { tip } : {}),
     ...(stored ? { stored } : {}),
+    ...(garbage ? { garbage } : {}),
     ...(verified ? { verified: ofVerify as Omit<VerifyRecord, 'repository'> } : {}),
   };
 }

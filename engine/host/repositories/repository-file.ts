@@ -5,11 +5,11 @@
  */
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { JobContext } from '../../api/jobs.ts';
 import { readJsonFile, writeJsonFile } from '../../base/json-file.ts';
 import { changingSettings } from '../../jobs/session/user-remotes.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { isHash } from '../../repository/keys.ts';
-import type { HostState } from '../host-state.ts';
 
 /** The least recently refreshed records are dropped first. */
 const RECORDS_MAX = 500;
@@ -46,10 +46,24 @@ const RECORD = v.object({
     v.readonly(),
   ),
   stored: v.exactOptional(v.object({ at: time, objects: count, bytes: count, recordBytes: count })),
+  garbage: v.exactOptional(
+    v.object({
+      at: time,
+      ...{ objects: count, bytes: count, garbageObjects: count, garbageBytes: count },
+      ...{ youngObjects: count, youngBytes: count, commits: count, forgottenCommits: count },
+      savedDollarsPerMonth: v.exactOptional(v.pipe(v.number(), v.minValue(0))),
+    }),
+  ),
 });
 const SCHEMA = v.object({ repositories: v.array(RECORD) });
 
 export type RepositoryRecord = Readonly<v.InferOutput<typeof RECORD>>;
+
+export interface RepositoryFileHost {
+  readonly environment: JobContext['environment'];
+  /** The folder of the user's files. */
+  readonly folder: string;
+}
 
 export interface RepositoryFile {
   read(): ReadonlyMap<string, RepositoryRecord>;
@@ -60,7 +74,7 @@ export interface RepositoryFile {
   ): Promise<RepositoryRecord | undefined>;
 }
 
-export function openRepositoryFile(host: Pick<HostState, 'environment' | 'folder'>): RepositoryFile {
+export function openRepositoryFile(host: RepositoryFileHost): RepositoryFile {
   const path = join(host.folder, 'repositories.json');
   const read = () => readJsonFile(path, SCHEMA)?.repositories ?? [];
   return {

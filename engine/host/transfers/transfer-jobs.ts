@@ -2,13 +2,26 @@
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import type { TransferOrder } from '../../api/host/transfers.ts';
-import type { JobContext, PullSummary, PushSummary, RestoreSummary, VerifySummary } from '../../api/jobs.ts';
+import type {
+  CollectSummary,
+  JobContext,
+  PullSummary,
+  PushSummary,
+  RestoreSummary,
+  VerifySummary,
+} from '../../api/jobs.ts';
 import { formatPlural } from '../../api/numbers.ts';
 import type { FilterRule, TransferSummary, TreePairRequest } from '../../api/trees.ts';
 import { trimEnd } from '../../api/trim-ends.ts';
 import { readWorkspaceCard } from '../workspace-card.ts';
 
-export type TransferOutcome = PushSummary | PullSummary | RestoreSummary | VerifySummary | TransferSummary;
+export type TransferOutcome =
+  | PushSummary
+  | PullSummary
+  | RestoreSummary
+  | VerifySummary
+  | CollectSummary
+  | TransferSummary;
 
 /** @param onWorkspace Called once the folder of a clone is a workspace, which remains if the clone fails. */
 export async function runTransfer(
@@ -48,6 +61,11 @@ export async function runTransfer(
     case 'verify': {
       const { verifyAndRecord } = await import('../../jobs/history/last-verified.ts');
       return verifyAndRecord(contextIn(order.root), {});
+    }
+    case 'gc': {
+      const { collectGarbage } = await import('../../jobs/collect/collect.ts');
+      const { kind: _kind, root, ...request } = order;
+      return collectGarbage(contextIn(root), request);
     }
     case 'copy':
     case 'sync': {
@@ -101,6 +119,9 @@ export async function cleanUpAfter(
     case 'switch':
     case 'verify':
       // Their partial files are in the workspace's own folder, and the next run removes them.
+      return;
+    case 'gc':
+      // The next collection goes on where this one was stopped.
       return;
   }
 }
@@ -172,6 +193,8 @@ export function titleOf(order: TransferOrder): string {
       return `Switch ${lastPart(order.root)} to ${order.branch}`;
     case 'verify':
       return `Verify ${lastPart(order.root)}`;
+    case 'gc':
+      return `Collect garbage of ${lastPart(order.root)}`;
     case 'copy':
     case 'sync':
       return titleOfCopy(order);

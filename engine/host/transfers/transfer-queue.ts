@@ -16,7 +16,7 @@ import type {
   TransferState,
 } from '../../api/host/transfers.ts';
 import type { HostRequests } from '../../api/host.ts';
-import type { ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
+import type { CollectSummary, ConnectionFlags, JobContext, Throttle } from '../../api/jobs.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { KeptChoicesStore } from '../changes/kept-choices.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
@@ -67,6 +67,8 @@ export interface QueueHost {
   readonly throttle: Throttle;
   /** Adds a workspace that a transfer has created to the user's list. */
   addWorkspace(root: string): void;
+  /** Records what a collection left in the overview of repositories. */
+  noteCollected(root: string, summary: CollectSummary): Promise<void>;
 }
 
 export async function openTransferQueue(host: QueueHost): Promise<TransferQueue> {
@@ -106,6 +108,7 @@ class FileQueue implements TransferQueue {
       nowMs: () => this.#nowMs(),
       connectionFlags: () => host.connectionFlags(),
       onWorkspace: (root) => host.addWorkspace(root),
+      onCollected: (root, summary) => host.noteCollected(root, summary),
       onNews: () => {
         this.#emitSoon();
         this.#saveProgressSoon();

@@ -1,6 +1,6 @@
 /** One run of a transfer, and the clean-up after a cancelled one. */
 import { DrayError, messageWithoutAdvice, toErrorRecord } from '../../api/error.ts';
-import type { ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
+import type { CollectSummary, ConnectionFlags, JobContext, Throttle, VerifySummary } from '../../api/jobs.ts';
 import { missingKeysOf } from '../../api/missing-keys.ts';
 import { formatCount, formatPlural } from '../../api/numbers.ts';
 import type { UsageFile } from '../user-files/usage-file.ts';
@@ -15,6 +15,8 @@ export interface RunHost {
   readonly connectionFlags: () => ConnectionFlags;
   /** Called when a clone has created its workspace. */
   readonly onWorkspace: (root: string) => void;
+  /** Called when a collection has ended. */
+  readonly onCollected: (root: string, summary: CollectSummary) => Promise<void>;
   /** Called when its record has changed. */
   readonly onNews: () => void;
 }
@@ -43,6 +45,8 @@ export async function runOnce(
       facts.requests = summary.requests;
       noteUsage(host, record, summary);
     }
+    if ('removedObjects' in summary && 'root' in facts.order)
+      await unlessUnsaved(host.onCollected(facts.order.root, summary));
     const fault = faultOf(summary);
     // A stop that comes too late finds it done.
     if (!fault) return 'done';
@@ -88,6 +92,15 @@ function contextsOf(
   });
 }
 
+/** A record that cannot be written, as on a full disk, does not make the run fail. */
+async function unlessUnsaved(saving: Promise<void>): Promise<void> {
+  try {
+    await saving;
+  } catch (error) {
+    if (!(error instanceof DrayError)) throw error;
+  }
+}
+
 function noteUsage(
   { environment, nowMs, usageFile }: RunHost,
   { facts: { order } }: TransferRecord,
@@ -103,6 +116,7 @@ function noteUsage(
 
 function faultOf(summary: TransferOutcome): DrayError | undefined {
   if ('damaged' in summary) return summary.missing + summary.damaged > 0 ? notWhole(summary) : undefined;
+  if ('removedObjects' in summary) return undefined;
   return summary.failed > 0 ? someFailed(summary.failed) : undefined;
 }
 

@@ -77,6 +77,8 @@ function createRoundProgress(
   return {
     phase: (phase) => {
       current?.end();
+      // The first mark counts nothing, and may take long.
+      session.context.emit({ type: 'phase', phase });
       current = createProgress(session, { phase, traffic });
     },
     add: (objects, bytes) => current?.add(objects, bytes),

@@ -8,6 +8,7 @@
 import { DrayError } from '../../api/error.ts';
 import type { RetentionEvent } from '../../api/events.ts';
 import type { ForgetRequest, ForgetSummary, JobContext, RetentionPolicy } from '../../api/jobs.ts';
+import { formatCount, formatPlural } from '../../api/numbers.ts';
 import { checkAborted } from '../../base/abort.ts';
 import type { CommitHash } from '../../model/entry.ts';
 import { type KnownCommit, type NamedCommit, planRetention } from '../../model/retention-plan.ts';
@@ -36,6 +37,8 @@ export async function forget(context: JobContext, request: ForgetRequest): Promi
   const found = await findRefs(session, store, request);
   const { policy, removed } = found;
   const { gone, stay } = await decide(session, store, found);
+  if (request.expected !== undefined && request.expected !== gone.length)
+    throw otherCommits(request.expected, gone.length);
   const isSaved = request.save === true && !request.dryRun;
   if (!request.dryRun) {
     if (gone.length > 0 || isSaved) await addToList(session, store, found, { gone, isSaved });
@@ -115,6 +118,11 @@ function noPolicy(): DrayError {
     data: { reason: 'noPolicy' },
     advice: 'Give one, such as --keep-last 5; --save keeps it with the repository.',
   });
+}
+
+function otherCommits(expected: number, forgotten: number): DrayError {
+  const message = `The history has changed: ${formatPlural(forgotten, 'commit')} would be forgotten now, not ${formatCount(expected)}. Nothing was forgotten.`;
+  return new DrayError('conflict', message, { data: { reason: 'historyChanged', forgotten } });
 }
 
 /** Emits an event for each commit, newest first. */

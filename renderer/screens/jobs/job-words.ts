@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<string, readonly [word: string, icon: IconName]>> =
   pull: ['Pull', 'download'],
   verify: ['Verify', 'search'],
   forget: ['Forget', 'history'],
-  gc: ['Collect garbage', 'trash'],
+  gc: ['Collect garbage', 'repositories'],
 };
 
 export function kindWords({ kind = '' }: SavedJobCard): readonly [word: string, icon: IconName] {

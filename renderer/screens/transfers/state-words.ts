@@ -10,7 +10,7 @@ export function stateWord({ order, phase, state, summary }: Transfer): StateWord
     case 'waiting':
       return ['neutral', 'Waiting'];
     case 'running':
-      return ['accent', phaseWords(phase)];
+      return ['accent', order.kind === 'gc' && phase === 'query' ? 'Listing the store' : phaseWords(phase)];
     case 'paused':
       return ['modified', 'Paused'];
     case 'done':
@@ -23,10 +23,12 @@ export function stateWord({ order, phase, state, summary }: Transfer): StateWord
 }
 
 /**
- * A push without a new commit, and a pull without one, changed nothing. A resumed copy may find that all
- * files had arrived before its pause, so it is done.
+ * A push without a new commit, a pull without one, and a collection without garbage changed nothing. A
+ * resumed copy may find that all files had arrived before its pause, so it is done.
  */
 function doneWord({ kind }: Transfer['order'], summary: Transfer['summary']): StateWord {
+  if (kind === 'gc' && summary && 'removedObjects' in summary && summary.removedObjects === 0)
+    return ['neutral', 'Nothing to remove'];
   if (kind !== 'push' && kind !== 'pull') return DONE;
   const result = summary && 'result' in summary ? summary.result : undefined;
   if (result === 'nothingToPush') return ['neutral', NOTHING_TO_PUSH];

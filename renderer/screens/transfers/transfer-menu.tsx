@@ -82,6 +82,7 @@ function jobOf(order: TransferOrder): Readonly<Record<string, string>> | undefin
     case 'pull':
       return jobOfChanges(order.root, order.kind, order.kind === 'push' ? order.message : undefined);
     case 'verify':
+    case 'gc':
       return { add: 'yes', kind: order.kind, root: order.root };
     default:
       return undefined;

@@ -164,11 +164,17 @@ function Numbers({ transfer }: { readonly transfer: Transfer }) {
         <div className="small faint">{isEmpty ? '' : describeFiles(transfer)}</div>
       </div>
       <div className="transfer-time">
-        <div>{state === 'running' ? formatRate(transfer.bytesPerSecond) : durationOf(transfer)}</div>
+        <div>{timeOf(transfer)}</div>
         <div className="small faint">{momentOf(transfer)}</div>
       </div>
     </div>
   );
+}
+
+/** A collection moves no bytes. */
+function timeOf(transfer: Transfer): string {
+  if (transfer.state !== 'running') return durationOf(transfer);
+  return transfer.order.kind === 'gc' ? '' : formatRate(transfer.bytesPerSecond);
 }
 
 function durationOf({ endedMs, startedMs }: Transfer): string {
@@ -188,6 +194,7 @@ const KIND_ICONS: Readonly<Record<Transfer['order']['kind'], IconName>> = {
   restore: 'history',
   switch: 'branch',
   verify: 'check',
+  gc: 'repositories',
   copy: 'copy',
   sync: 'refresh',
 };

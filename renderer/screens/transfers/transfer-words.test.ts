@@ -58,6 +58,23 @@ describe('The text of a transfer', () => {
     expect(fractionDone(running({ filesDone: 1 }))).toBeUndefined();
   });
 
+  it('of a collection counts what was listed and removed, and says what it freed', () => {
+    const collecting = {
+      ...running({ bytesDone: 4096, filesDone: 7 }),
+      order: { kind: 'gc', root: '/w' },
+    } as const;
+    expect(describeFiles({ ...collecting, phase: 'mark' })).toBe('');
+    expect(describeFiles({ ...collecting, phase: 'query' })).toBe('7 objects listed');
+    expect(describeFiles({ ...collecting, phase: 'remove' })).toBe('7 objects removed');
+    expect([describeBytes(collecting), describeTimeLeft(collecting)]).toEqual(['', '']);
+    const done = {
+      ...collecting,
+      state: 'done',
+      summary: { removedObjects: 1, removedBytes: 2048 },
+    } as const;
+    expect([describeBytes(done), describeFiles(done)]).toEqual(['2.0 KiB freed', '1 object removed']);
+  });
+
   it('offers a retry only for failed or cancelled transfers', () => {
     expect(actionsFor(running({}))).toEqual(['pause', 'cancel']);
     expect(actionsFor({ ...running({}), state: 'failed' })).toContain('retry');

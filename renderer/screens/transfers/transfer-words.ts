@@ -57,7 +57,7 @@ export function fractionUnderWay({ bytesTotal = 0, bytesUnderWay = 0 }: Transfer
  * is unknown or nothing moves.
  */
 export function describeTimeLeft(transfer: Transfer): string {
-  if (transfer.state !== 'running') return '';
+  if (transfer.state !== 'running' || transfer.order.kind === 'gc') return '';
   if (
     transfer.bytesDone > 0 &&
     transfer.bytesPerSecond < STALLED_BELOW_BYTES_PER_SECOND &&
@@ -72,6 +72,7 @@ export function describeTimeLeft(transfer: Transfer): string {
 /** `1.2 GiB of 5.1 GiB`, including what is under way; with a plus while more may be found. */
 export function describeBytes(transfer: Transfer): string {
   if (transfer.order.kind === 'verify') return '';
+  if (transfer.order.kind === 'gc') return describeFreed(transfer);
   const { bytesDone, bytesTotal, bytesUnderWay = 0, isCounting } = transfer;
   if (bytesTotal === undefined || (isOver(transfer) && bytesDone === bytesTotal))
     return formatBytes(bytesDone);
@@ -82,6 +83,7 @@ export function describeBytes(transfer: Transfer): string {
 /** `18 of 1,042+ files`. */
 export function describeFiles(transfer: Transfer): string {
   if (transfer.order.kind === 'verify') return describeVerified(transfer);
+  if (transfer.order.kind === 'gc') return describeCollected(transfer);
   const { filesDone, filesTotal, isCounting } = transfer;
   if (filesTotal === undefined || (isOver(transfer) && filesDone === filesTotal))
     return formatPlural(filesDone, 'file');
@@ -93,6 +95,18 @@ export function describeFiles(transfer: Transfer): string {
 function describeVerified({ filesDone, filesTotal, summary }: Transfer): string {
   if (summary && 'objects' in summary) return formatPlural(Number(summary.objects), 'object');
   return filesTotal === undefined ? '' : `${formatCount(filesDone)} of ${formatPlural(filesTotal, 'object')}`;
+}
+
+/** The size of a listing is no progress, so only the end has bytes. */
+function describeFreed({ summary }: Transfer): string {
+  return summary && 'removedBytes' in summary ? `${formatBytes(Number(summary.removedBytes))} freed` : '';
+}
+
+function describeCollected({ filesDone, phase, summary }: Transfer): string {
+  if (summary && 'removedObjects' in summary)
+    return `${formatPlural(Number(summary.removedObjects), 'object')} removed`;
+  if (phase === 'mark' || filesDone === 0) return '';
+  return `${formatPlural(filesDone, 'object')} ${phase === 'remove' ? 'removed' : 'listed'}`;
 }
 
 function hasBytesLeft({ bytesDone, bytesTotal }: Transfer): boolean {
@@ -129,6 +143,10 @@ export function phaseWords(phase: string | undefined): string {
       return 'Making the commit';
     case 'verify':
       return 'Verifying';
+    case 'mark':
+      return 'Reading what commits need';
+    case 'remove':
+      return 'Removing';
     default:
       return 'Starting';
   }
@@ -151,6 +169,8 @@ export function describeOrder(order: TransferOrder): string {
       return `Branch ${order.branch} to ${order.root}`;
     case 'verify':
       return `All that the commits of ${order.root} need, on its remote`;
+    case 'gc':
+      return `What no commit of ${order.root} needs, on its remote`;
     case 'copy':
     case 'sync':
       return `${order.source} to ${order.destination}`;

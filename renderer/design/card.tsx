@@ -33,7 +33,7 @@ export function Figure({
   value,
   note,
 }: {
-  readonly label: string;
+  readonly label: ReactNode;
   readonly value: ReactNode;
   readonly note?: ReactNode;
 }) {

@@ -13,12 +13,14 @@ import { PRICE_NOT_KNOWN } from '../plan/price-words.ts';
 import { addressOf, kindOf } from '../remotes/remote-item.tsx';
 import { useStartVerify } from '../start-verify.ts';
 import { GrowthPlot } from './growth-plot.tsx';
+import { Space } from './space.tsx';
 import { StoredSize } from './stored-size.tsx';
 
 export interface RepositoryItemProps {
   readonly repository: RepositoryCard;
   readonly isAsking: boolean;
   readonly onLook: (commits?: number) => void;
+  /** Takes the card with what was measured. */
   readonly onMeasured: (repository: RepositoryCard) => void;
 }
 
@@ -96,6 +98,15 @@ export function RepositoryItem({ repository, isAsking, onLook, onMeasured }: Rep
             <Figure label="Last push" value={<Ago moment={tip.time} />} note={tip.author} />
             <Figure label="Last verified" {...verifiedWords(repository)} />
           </Figures>
+          {workspace !== undefined && (
+            <Space
+              repository={repository}
+              name={name}
+              root={workspace}
+              onCard={onMeasured}
+              onForgot={onLook}
+            />
+          )}
           <GrowthPlot name={name} growth={growth} />
           {!growth.isWhole && (
             <div className="row small faint">

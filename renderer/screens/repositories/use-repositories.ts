@@ -39,13 +39,7 @@ export function useRepositories(): Repositories {
       setError(undefined);
       try {
         const { repositories: remembered } = await host.ask('repositories.list', {}, { signal });
-        // The error of a repository stays until it answers.
-        setRepositories((cards) =>
-          remembered.map((card) => {
-            const failure = cards?.find(({ id }) => id === card.id)?.failure;
-            return failure ? { ...card, failure } : card;
-          }),
-        );
+        setRepositories((cards) => withFailures(remembered, cards));
         const asked = ids ?? remembered.map(({ id }) => id);
         setAsking((before) => new Set([...before, ...asked]));
         try {
@@ -75,23 +69,29 @@ export function useRepositories(): Repositories {
     return () => stopping.abort();
   }, [ask, isOpen]);
 
-  const verified = useEndings(({ order }) => order.kind === 'verify');
+  const ended = useEndings(({ order }) => order.kind === 'verify' || order.kind === 'gc');
   useEffect(() => {
-    if (verified === 0) return;
+    if (ended === 0) return;
     const stopping = new AbortController();
-    // The record alone: no remote is asked.
+    // The records alone: no remote is asked.
     host.ask('repositories.list', {}, { signal: stopping.signal }).then(
-      ({ repositories: remembered }) => {
-        for (const { id, verified: now } of remembered)
-          setRepositories((cards) =>
-            cards?.map((card) => (card.id === id && now ? { ...card, verified: now } : card)),
-          );
-      },
+      ({ repositories: remembered }) => setRepositories((cards) => cards && withFailures(remembered, cards)),
       () => {},
     );
     return () => stopping.abort();
-  }, [host, verified]);
+  }, [host, ended]);
 
   const look = useCallback((options: LookOptions = {}) => void ask(options, stop.current), [ask]);
   return { repositories, error, asking, look, place };
+}
+
+/** The error of a repository stays until it answers. */
+function withFailures(
+  remembered: readonly RepositoryCard[],
+  cards: readonly RepositoryCard[] = [],
+): readonly RepositoryCard[] {
+  return remembered.map((card) => {
+    const failure = cards.find(({ id }) => id === card.id)?.failure;
+    return failure ? { ...card, failure } : card;
+  });
 }

@@ -1,0 +1,257 @@
+/** Edits the retention policy of a repository. Its effect is shown for each commit before it is applied. */
+import { useState } from 'react';
+import type { KeepReason } from '../../../engine/api/events.ts';
+import type { RetentionRow } from '../../../engine/api/host/repositories.ts';
+import type { RetentionPolicy } from '../../../engine/api/jobs.ts';
+import { formatCount, formatHash, formatPlural } from '../../../engine/api/numbers.ts';
+import { Badge } from '../../design/badge.tsx';
+import { Button } from '../../design/controls/button.tsx';
+import { Checkbox, Field } from '../../design/controls/field.tsx';
+import { formatMoment } from '../../design/format.ts';
+import { ConfirmDialog, Dialog } from '../../design/overlays/dialog.tsx';
+import { AnswerState } from '../../failures/answer-state.tsx';
+import { ErrorNotice } from '../../failures/failure.tsx';
+import { useAsk, useDo } from '../../host/use-host.tsx';
+import { showToast } from '../../shell/toasts/toasts.tsx';
+import { subjectOf } from '../history/commit-words.ts';
+import {
+  countError,
+  formOfPolicy,
+  isSamePolicy,
+  policyOf,
+  type RetentionForm,
+  withinError,
+} from './retention-form.ts';
+
+const ROWS_MAX = 2_000;
+
+export interface RetentionDialogProps {
+  readonly name: string;
+  readonly root: string;
+  readonly onClose: () => void;
+  /** Commits were forgotten. */
+  readonly onForgot: () => void;
+}
+
+/** The rules that are kept with the repository come first. */
+export function RetentionDialog(props: RetentionDialogProps) {
+  const saved = useAsk('repositories.policy', { root: props.root });
+  // Asked anew at each opening: another machine may have changed them.
+  const found = saved.isFetching ? undefined : saved.data;
+  if (found) return <Rules {...props} saved={found.policy} />;
+  return (
+    <Dialog title={`Retention of ${props.name}`} isOpen size="large" onClose={props.onClose}>
+      <AnswerState of={saved} label="Reading the rules" title="Cannot read the rules" isAnew />
+    </Dialog>
+  );
+}
+
+function Rules({
+  name,
+  root,
+  saved,
+  onClose,
+  onForgot,
+}: RetentionDialogProps & { readonly saved: RetentionPolicy | undefined }) {
+  const [form, setForm] = useState(() => formOfPolicy(saved));
+  const [isKept, setKept] = useState(true);
+  const [isAsked, setAsked] = useState(false);
+  const policy = policyOf(form);
+  const plan = useAsk(
+    'repositories.planForget',
+    { root, policy: policy ?? {}, limit: ROWS_MAX },
+    { when: policy !== undefined, keepsPrevious: true },
+  );
+  const apply = useDo('repositories.forget', { refreshes: ['history.list'] });
+  // While the rules change, the rows of the earlier ones are shown, and nothing can be applied.
+  const found = policy && !plan.isPlaceholderData && !plan.error ? plan.data : undefined;
+  const forgotten = found?.forgotten ?? 0;
+  const isNew = isKept && !isSamePolicy(policy, saved);
+  const submit = () => {
+    if (!policy || !found) return;
+    const done =
+      forgotten === 0 ? `The rules of ${name} are saved` : `Forgot ${commitsOf(forgotten)} of ${name}`;
+    apply.mutate(
+      { root, policy, save: isKept, expected: forgotten },
+      {
+        onSuccess: () => {
+          showToast({ tone: 'success', title: done });
+          (forgotten > 0 ? onForgot : onClose)();
+        },
+        // The history may have changed: the rows show it.
+        onError: () => void plan.refetch(),
+      },
+    );
+  };
+  if (isAsked)
+    return <Confirm name={name} forgotten={forgotten} onClose={() => setAsked(false)} onConfirm={submit} />;
+  return (
+    <Dialog
+      title={`Retention of ${name}`}
+      isOpen
+      isForm
+      size="large"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look={forgotten > 0 ? 'danger' : 'primary'}
+            isDisabled={!found || (forgotten === 0 && !isNew)}
+            isPending={apply.isPending}
+            onPress={() => (forgotten > 0 ? setAsked(true) : submit())}
+          >
+            {forgotten > 0 ? `Forget ${commitsOf(forgotten)}...` : 'Save the rules'}
+          </Button>
+        </>
+      }
+    >
+      <div className="stack">
+        <RuleFields form={form} set={(change) => setForm((before) => ({ ...before, ...change }))} />
+        <Checkbox isSelected={isKept} onChange={setKept}>
+          Keep these rules with the repository, for jobs and other machines
+        </Checkbox>
+        {apply.error && <ErrorNotice error={apply.error} />}
+        {policy === undefined ? (
+          <p className="soft" role="status">
+            Without a rule every commit stays.
+          </p>
+        ) : (
+          <>
+            <p role="status">
+              {found && `Would forget ${commitsOf(forgotten)} and keep ${formatCount(found.stay)}.`}
+            </p>
+            {plan.data ? (
+              <Verdicts rows={plan.data.commits} of={plan.data.stay + plan.data.forgotten} />
+            ) : (
+              <AnswerState of={plan} label="Reading the commits" title="Cannot try these rules" />
+            )}
+            {plan.data && plan.error && <ErrorNotice error={plan.error} />}
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function commitsOf(count: number): string {
+  return formatPlural(count, 'commit');
+}
+
+interface ConfirmProps {
+  readonly name: string;
+  readonly forgotten: number;
+  readonly onClose: () => void;
+  readonly onConfirm: () => void;
+}
+
+function Confirm({ name, forgotten, onClose, onConfirm }: ConfirmProps) {
+  const commits = commitsOf(forgotten);
+  return (
+    <ConfirmDialog
+      title={`Forget ${commits} of ${name}?`}
+      isOpen
+      isDanger
+      onClose={onClose}
+      action={`Forget ${commits}`}
+      onConfirm={onConfirm}
+    >
+      <p>
+        {forgotten === 1 ? 'It stays' : 'They stay'} in the log, but {forgotten === 1 ? 'its' : 'their'} files
+        can no longer be read, here and on every other machine. There is no undo. The next collection of
+        garbage removes from the store what only {forgotten === 1 ? 'it' : 'they'} needed.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+const COUNTS: readonly (readonly [name: 'last' | 'daily' | 'weekly' | 'monthly', label: string])[] = [
+  ['last', 'Newest commits'],
+  ['daily', 'Days'],
+  ['weekly', 'Weeks'],
+  ['monthly', 'Months'],
+];
+
+function RuleFields({
+  form,
+  set,
+}: {
+  readonly form: RetentionForm;
+  readonly set: (change: Partial<RetentionForm>) => void;
+}) {
+  return (
+    <>
+      <p className="soft">
+        A commit stays if one rule keeps it, or if a branch or a tag names it. Of a day, a week or a month
+        with commits, the newest one counts.
+      </p>
+      <div className="retention-rules">
+        {COUNTS.map(([rule, label]) => (
+          <Field
+            key={rule}
+            label={label}
+            value={form[rule]}
+            onChange={(value) => set({ [rule]: value })}
+            error={countError(form[rule])}
+            inputMode="numeric"
+            autoFocus={rule === 'last'}
+          />
+        ))}
+        <Field
+          label="Newer than"
+          help="Such as 30d or 1y6m"
+          value={form.within}
+          onChange={(within) => set({ within })}
+          error={withinError(form.within)}
+        />
+        <Field
+          label="Tags"
+          help="Patterns, such as v*"
+          value={form.tags}
+          onChange={(tags) => set({ tags })}
+          isCode
+        />
+      </div>
+    </>
+  );
+}
+
+function Verdicts({ rows, of }: { readonly rows: readonly RetentionRow[]; readonly of: number }) {
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reached by keyboard */}
+      <section className="retention-rows" tabIndex={0} aria-label="Commits">
+        <ul>
+          {rows.map((row) => (
+            <Verdict key={row.commit} row={row} />
+          ))}
+        </ul>
+      </section>
+      {rows.length < of && (
+        <p className="small faint">
+          The newest {formatCount(rows.length)} of {formatCount(of)}; the figures above count all.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Verdict({ row: { commit, keptBy, message, time } }: { readonly row: RetentionRow }) {
+  const isKept = keptBy.length > 0;
+  return (
+    <li className={isKept ? '' : 'is-forgotten'}>
+      <Badge tone={isKept ? 'added' : 'deleted'}>{isKept ? 'Keep' : 'Forget'}</Badge>
+      <span className="cut retention-subject">{subjectOf({ message })}</span>
+      <span className="small faint cut">{[...new Set(keptBy.map(reasonWords))].join(', ')}</span>
+      <time className="small faint" dateTime={time}>
+        {formatMoment(time)}
+      </time>
+      <span className="code small faint">{formatHash(commit)}</span>
+    </li>
+  );
+}
+
+/** As the terminal names it. */
+function reasonWords({ ref, rule }: KeepReason): string {
+  return rule === 'ref' ? ref : rule;
+}

@@ -1,5 +1,5 @@
 /** What other commands do with commits that were forgotten and whose content is gone from the store. */
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findCutPath } from '../../repository/manifest/cut-path.fixture.ts';
 import { collectGarbage } from '../collect/collect.ts';
@@ -195,6 +195,21 @@ describe('a commit on the list', () => {
   });
 });
 
+describe('a damaged list', () => {
+  it('is a finding of a verification, which then reads all commits', async () => {
+    const repository = await createRepository();
+    using _ = repository.sandbox;
+    for (const name of ['one', 'two']) await commit(repository, name, { a: object(name) });
+    await forget(testContext(repository.root), { policy: { keepLast: 1 } });
+    writeFileSync(`${repository.store}/retention.json`, 'no list');
+    const context = testContext(repository.root);
+    expect(await verify(context, {})).toMatchObject({ commits: 2, forgotten: 0, missing: 0, damaged: 1 });
+    expect(eventsOf(context, 'check')).toMatchObject([
+      { result: 'failed', detail: expect.stringContaining('retention.json is damaged') },
+    ]);
+  });
+});
+
 describe('the history of a path', () => {
   it('counts what forgotten commits changed as a change of the next one that is kept', async () => {
     const repository = await createRepository();
@@ -363,6 +378,28 @@ describe('a workspace whose base is forgotten', () => {
       message: expect.stringContaining('Clone the repository into another folder'),
       data: { commit: repository.commits.one, reason: 'base' },
     });
+  });
+});
+
+describe('a pull from a forgotten base that was stopped', () => {
+  it('takes a file that it deleted, and that came back meanwhile, without a conflict', async () => {
+    const repository = await createRepository();
+    const { root, sandbox, store } = repository;
+    using _ = sandbox;
+    await commit(repository, 'one', { a: object('1'), gone: 'gone' });
+    await cloneWorkspace(testContext(sandbox.folder), { url: store, directory: sandbox.path('based') });
+    rmSync(`${root}/gone`);
+    await commit(repository, 'two', { a: object('2') });
+    await forget(testContext(root), { policy: { keepLast: 1 } });
+    await collect(repository);
+    const [key] = keysBelow(store, 'objects');
+    renameSync(`${store}/${key}`, `${store}/away`);
+    expect(await pull(testContext(sandbox.path('based')), {})).toMatchObject({ failed: 1 });
+    expect(existsSync(sandbox.path('based/gone'))).toBe(false);
+    renameSync(`${store}/away`, `${store}/${key}`);
+    await commit(repository, 'three', { gone: 'back again' });
+    expect(await pull(testContext(sandbox.path('based')), {})).toMatchObject({ failed: 0, decided: 0 });
+    expect(describeTree(sandbox.path('based'))).toEqual(describeTree(root));
   });
 });
 

@@ -182,6 +182,8 @@ async function removeAll(
         // Checked again, because the file may have changed during the sync.
         check(path);
         writer.remove(path);
+        // As a written path, a deleted one becomes its own base.
+        session.index.files.setBase(path, undefined);
         session.index.files.setAbsent(path);
       } catch (error) {
         fail(path, error);
